@@ -1,0 +1,49 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { StateReader } from "../state/stateReader.ts";
+import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import type { Log } from "../types/log.ts";
+import type { Receipt } from "../types/receipt.ts";
+import type { SentTransaction } from "../types/transaction.ts";
+
+/** The chain as others read it. All reads are synchronous; unknown things are undefined. */
+export interface ChainReader {
+  readonly genesis: NamedHeader;
+  readonly head: NamedHeader;
+  headerByNumber(number: bigint): NamedHeader | undefined;
+  headerByHash(hash: Hash): NamedHeader | undefined;
+  blockByNumber(number: bigint): StoredBlock | undefined;
+  blockByHash(hash: Hash): StoredBlock | undefined;
+  transactionByHash(hash: Hash): LocatedTransaction | undefined;
+  /** Validator set that seals block `number` (the set after its parent), sorted. */
+  validatorsFor(number: bigint): readonly Address[] | undefined;
+  /** State after block `number`: the head's from the flat column, older ones from the trie. */
+  stateAt(number: bigint): StateReader | undefined;
+  /** Calls `listener` after each durable move of the head, in order. Returns a function that stops it. */
+  onHeadChanged(listener: (change: HeadChange) => void): () => void;
+}
+
+export interface LocatedTransaction {
+  readonly transaction: SentTransaction;
+  readonly block: StoredBlock;
+  readonly index: number;
+  readonly receipt: Receipt;
+}
+
+/** The head moved: `added` are the new blocks, oldest first; `removed` those a rewind took away, newest first. */
+export interface HeadChange {
+  readonly head: NamedHeader;
+  readonly added: readonly StoredBlock[];
+  readonly removed: readonly StoredBlock[];
+}
+
+/** A log in its place on the chain; `logIndex` counts within the block. */
+export interface LocatedLog {
+  readonly log: Log;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hash;
+  readonly transactionHash: Hash;
+  readonly transactionIndex: number;
+  readonly logIndex: number;
+  readonly removed: boolean;
+}

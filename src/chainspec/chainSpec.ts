@@ -1,0 +1,37 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Header } from "../types/header.ts";
+import type { ForkSchedule } from "./forks.ts";
+import type { IbftSchedule } from "./ibftParameters.ts";
+
+/** The network's constitution: everything a genesis file fixes, read once and never changed. */
+export interface ChainSpec {
+  readonly chainId: bigint;
+  readonly forks: ForkSchedule;
+  readonly ibft: IbftSchedule;
+  readonly genesis: GenesisBlock;
+  /** Largest contract code in bytes (EIP-170: 24,576 unless config.contractSizeLimit says otherwise). */
+  readonly contractSizeLimitBytes: number;
+  readonly evmStackSize: number;
+  readonly isZeroBaseFee: boolean;
+  /** Base fee pinned to the genesis block's, config.fixedBaseFee. */
+  readonly fixedBaseFeePerGas?: bigint;
+  /** Base fee of the first London block, wei. */
+  readonly initialBaseFeePerGas: bigint;
+  readonly bootnodes: readonly string[];
+}
+
+/** Block zero. Its state root is derived from `alloc` by whoever holds a trie; the header here carries the empty root. */
+export interface GenesisBlock {
+  readonly header: Header;
+  readonly alloc: readonly GenesisAccount[];
+}
+
+export interface GenesisAccount {
+  readonly address: Address;
+  readonly nonce: bigint;
+  readonly balance: bigint;
+  readonly code: Uint8Array;
+  /** Slots have 32 bytes; values none that are zero, without leading zeros. */
+  readonly storage: readonly { readonly slot: Hash; readonly value: Uint8Array }[];
+}

@@ -1,0 +1,47 @@
+/** Every rule set we know, oldest first. Forks are data, not branches. */
+export const FORK_NAMES = [
+  "frontier",
+  "homestead",
+  "tangerineWhistle",
+  "spuriousDragon",
+  "byzantium",
+  "constantinople",
+  "petersburg",
+  "istanbul",
+  "muirGlacier",
+  "berlin",
+  "london",
+  "arrowGlacier",
+  "grayGlacier",
+  "shanghai",
+  "cancun",
+  "prague",
+] as const;
+
+export type ForkName = (typeof FORK_NAMES)[number];
+
+/** When a fork begins: at a block number, or at a timestamp in seconds. */
+export interface ForkActivation {
+  readonly fork: ForkName;
+  readonly at: { readonly block: bigint } | { readonly time: bigint };
+}
+
+export interface ForkSchedule {
+  /** In order of activation; frontier at block 0 always comes first. */
+  readonly activations: readonly ForkActivation[];
+}
+
+/** The rule set in force for a block: the newest fork whose number or time has come. */
+export function forkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): ForkName {
+  let current: ForkName = "frontier";
+  for (const { fork, at } of schedule.activations) {
+    const hasCome = "block" in at ? number >= at.block : timestamp >= at.time;
+    if (hasCome && isAtLeast(fork, current)) current = fork;
+  }
+  return current;
+}
+
+/** True when `fork` includes the rules of `other`. */
+export function isAtLeast(fork: ForkName, other: ForkName): boolean {
+  return FORK_NAMES.indexOf(fork) >= FORK_NAMES.indexOf(other);
+}

@@ -1,0 +1,55 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { AccessListEntry } from "../types/transaction.ts";
+
+/** A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md §1.6). Prices and value in wei. */
+export interface CallRequest {
+  readonly from?: Address;
+  readonly to?: Address;
+  readonly gasLimit?: bigint;
+  readonly gasPrice?: bigint;
+  readonly maxFeePerGas?: bigint;
+  readonly maxPriorityFeePerGas?: bigint;
+  readonly value?: bigint;
+  readonly data?: Uint8Array;
+  readonly accessList?: readonly AccessListEntry[];
+  readonly maxFeePerBlobGas?: bigint;
+  readonly blobVersionedHashes?: readonly Hash[];
+  /** Whether the sender must be able to pay for the gas; absent means the incumbent's rule decides (json-rpc.md, eth_call). */
+  readonly strict?: boolean;
+}
+
+export type SimulationJob =
+  | { readonly kind: "call"; readonly call: CallRequest; readonly blockNumber: bigint }
+  | { readonly kind: "estimateGas"; readonly call: CallRequest; readonly blockNumber: bigint }
+  | { readonly kind: "createAccessList"; readonly call: CallRequest; readonly blockNumber: bigint };
+
+/** What came of a simulation. `gas` is gas used for a call, the estimate for estimateGas. */
+export type SimulationResult =
+  | {
+      readonly kind: "returned";
+      readonly data: Uint8Array;
+      readonly gas: bigint;
+      readonly accessList?: readonly AccessListEntry[];
+    }
+  /** A REVERT; `data` is its whole output. */
+  | { readonly kind: "reverted"; readonly data: Uint8Array; readonly gas: bigint }
+  /** An exceptional halt; `reason` in the incumbent's spelling, such as INSUFFICIENT_GAS (json-rpc.md, eth_estimateGas). */
+  | { readonly kind: "halted"; readonly reason: string; readonly gas: bigint }
+  /** Refused before the first instruction. */
+  | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
+  | { readonly kind: "stateUnavailable" }
+  | { readonly kind: "timedOut"; readonly limitMs: number };
+
+export type SimulationRefusal =
+  | "intrinsicGasAboveLimit"
+  | "upfrontCostAboveBalance"
+  | "gasPriceBelowBaseFee"
+  | "priorityFeeAboveFeeCap"
+  | "initCodeTooLarge"
+  | "nonceOverflow";
+
+/** Runs simulations where they can be killed: on worker threads with a time limit (architecture.md decision 6). */
+export interface Simulator {
+  run(job: SimulationJob): Promise<SimulationResult>;
+}

@@ -1,0 +1,36 @@
+import { createKeccak } from "hash-wasm";
+import { hexToBytes } from "./hex.ts";
+
+/** 32 bytes that came out of keccak-256 (or stand where such a hash belongs). */
+export type Hash = Uint8Array & { readonly __brand: "hash" };
+
+const keccak = await createKeccak(256);
+
+/**
+ * The one keccak-256 of the house: a reused WASM instance, 1.7 µs for 532 bytes against 15.8 µs
+ * in plain JavaScript (architecture.md §2). Safe to reuse because nothing here is asynchronous.
+ */
+export function keccak256(bytes: Uint8Array): Hash {
+  keccak.init();
+  keccak.update(bytes);
+  return keccak.digest("binary") as Hash;
+}
+
+/** Brands 32 bytes as a hash; throws RangeError for another length. */
+export function asHash(bytes: Uint8Array): Hash {
+  if (bytes.length !== 32) throw new RangeError(`a hash has 32 bytes, not ${bytes.length}`);
+  return bytes as Hash;
+}
+
+/** Hash from a constant in the source; throws RangeError when malformed. */
+export function hashFromHex(text: string): Hash {
+  return asHash(hexToBytes(text));
+}
+
+export const ZERO_HASH: Hash = asHash(new Uint8Array(32));
+/** keccak256 of nothing: the code hash of an account without code. */
+export const EMPTY_CODE_HASH: Hash = keccak256(new Uint8Array(0));
+/** keccak256(rlp("")): the root of an empty trie. */
+export const EMPTY_TRIE_ROOT: Hash = keccak256(Uint8Array.of(0x80));
+/** keccak256(rlp([])): the ommers hash of every IBFT block. */
+export const EMPTY_LIST_HASH: Hash = keccak256(Uint8Array.of(0xc0));

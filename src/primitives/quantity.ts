@@ -1,0 +1,29 @@
+import { EMPTY_BYTES, type Hex, toKey } from "./hex.ts";
+
+/** Big-endian bytes without leading zeros; zero gives no bytes (RLP's canonical scalar). */
+export function bigintToBytes(value: bigint): Uint8Array {
+  if (value < 0n) throw new RangeError("a quantity cannot be negative");
+  if (value === 0n) return EMPTY_BYTES;
+  const digits = value.toString(16);
+  return Uint8Array.from(Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex"));
+}
+
+/** Big-endian bytes of exactly `length` bytes; throws RangeError when the value does not fit. */
+export function bigintToFixedBytes(value: bigint, length: number): Uint8Array {
+  const bytes = bigintToBytes(value);
+  if (bytes.length > length) throw new RangeError(`${value} does not fit in ${length} bytes`);
+  if (bytes.length === length) return bytes;
+  const padded = new Uint8Array(length);
+  padded.set(bytes, length - bytes.length);
+  return padded;
+}
+
+/** Value of big-endian bytes of any length; no bytes give zero. */
+export function bytesToBigint(bytes: Uint8Array): bigint {
+  return bytes.length === 0 ? 0n : BigInt(`0x${toKey(bytes)}`);
+}
+
+/** JSON-RPC quantity: no leading zeros, zero is "0x0" (json-rpc.md §0.1). */
+export function toQuantity(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`;
+}

@@ -1,0 +1,141 @@
+import { createRequire } from "node:module";
+import { secp256k1 as noble } from "@noble/curves/secp256k1.js";
+import { type Address, asAddress } from "./address.ts";
+import { keccak256 } from "./hash.ts";
+import { concatBytes } from "./hex.ts";
+import { bigintToFixedBytes, bytesToBigint } from "./quantity.ts";
+
+/** An ECDSA signature: 1 <= r, s < n, and the parity of R's y coordinate. */
+export interface Signature {
+  readonly r: bigint;
+  readonly s: bigint;
+  readonly yParity: 0 | 1;
+}
+
+/** The four operations we need of the curve, whoever performs them. Keys are raw bytes. */
+export interface Curve {
+  readonly name: "native" | "noble";
+  /** Deterministic (RFC 6979), low-s: 64 bytes r || s, and the recovery id. */
+  sign(digest: Uint8Array, privateKey: Uint8Array): { readonly rs: Uint8Array; readonly recovery: number };
+  /** Uncompressed public key without the 0x04 prefix, 64 bytes; undefined when nothing can be recovered. */
+  recover(digest: Uint8Array, rs: Uint8Array, recovery: number): Uint8Array | undefined;
+  publicKey(privateKey: Uint8Array): Uint8Array;
+  isPrivateKey(bytes: Uint8Array): boolean;
+}
+
+export const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/**
+ * The curve in use: the native binding where a prebuilt binary exists (45 µs a recovery), else @noble (1,080 µs).
+ * The package's own JavaScript fallback is never used (architecture.md §7); the node warns once when on noble.
+ */
+export const curve: Curve = loadNativeCurve() ?? nobleCurve();
+
+/** Signs a 32-byte digest; deterministic, low-s. Throws when the key is not a valid private key. */
+export function sign(digest: Uint8Array, privateKey: Uint8Array): Signature {
+  const { rs, recovery } = curve.sign(digest, privateKey);
+  return {
+    r: bytesToBigint(rs.subarray(0, 32)),
+    s: bytesToBigint(rs.subarray(32)),
+    yParity: recovery === 1 ? 1 : 0,
+  };
+}
+
+/** Address of the signer of `digest`; undefined when the signature fits no key. High s is accepted here. */
+export function recoverAddress(digest: Uint8Array, signature: Signature): Address | undefined {
+  if (!isInRange(signature.r) || !isInRange(signature.s)) return undefined;
+  const rs = concatBytes(bigintToFixedBytes(signature.r, 32), bigintToFixedBytes(signature.s, 32));
+  const publicKey = curve.recover(digest, rs, signature.yParity);
+  return publicKey === undefined ? undefined : addressOfPublicKey(publicKey);
+}
+
+/** Uncompressed public key of the signer, 64 bytes; undefined when the signature fits no key. */
+export function recoverPublicKey(digest: Uint8Array, signature: Signature): Uint8Array | undefined {
+  if (!isInRange(signature.r) || !isInRange(signature.s)) return undefined;
+  const rs = concatBytes(bigintToFixedBytes(signature.r, 32), bigintToFixedBytes(signature.s, 32));
+  return curve.recover(digest, rs, signature.yParity);
+}
+
+/** Last 20 bytes of keccak256 of the 64-byte public key. */
+export function addressOfPublicKey(publicKey: Uint8Array): Address {
+  return asAddress(keccak256(publicKey).slice(12));
+}
+
+export function addressOfPrivateKey(privateKey: Uint8Array): Address {
+  return addressOfPublicKey(curve.publicKey(privateKey));
+}
+
+/** 65 bytes r || s || v with v 0 or 1, as commit seals and IBFT payload signatures are spelled (ibft2.md §7.1). */
+export function encodeSignature(signature: Signature): Uint8Array {
+  return concatBytes(
+    bigintToFixedBytes(signature.r, 32),
+    bigintToFixedBytes(signature.s, 32),
+    Uint8Array.of(signature.yParity),
+  );
+}
+
+/** Inverse of encodeSignature; undefined for a wrong length, v above 1, or r or s outside 1..n-1. */
+export function decodeSignature(bytes: Uint8Array): Signature | undefined {
+  const v = bytes[64];
+  if (bytes.length !== 65 || (v !== 0 && v !== 1)) return undefined;
+  const r = bytesToBigint(bytes.subarray(0, 32));
+  const s = bytesToBigint(bytes.subarray(32, 64));
+  return isInRange(r) && isInRange(s) ? { r, s, yParity: v } : undefined;
+}
+
+function isInRange(scalar: bigint): boolean {
+  return scalar > 0n && scalar < SECP256K1_ORDER;
+}
+
+interface NativeBinding {
+  ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number };
+  ecdsaRecover(rs: Uint8Array, recovery: number, digest: Uint8Array, compressed: boolean): Uint8Array;
+  publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array;
+  privateKeyVerify(privateKey: Uint8Array): boolean;
+}
+
+function loadNativeCurve(): Curve | undefined {
+  let native: NativeBinding;
+  try {
+    native = createRequire(import.meta.url)("secp256k1/bindings") as NativeBinding;
+  } catch {
+    return undefined;
+  }
+  return {
+    name: "native",
+    sign(digest, privateKey) {
+      const { signature, recid } = native.ecdsaSign(digest, privateKey);
+      return { rs: signature, recovery: recid };
+    },
+    recover(digest, rs, recovery) {
+      try {
+        return native.ecdsaRecover(rs, recovery, digest, false).subarray(1);
+      } catch {
+        return undefined;
+      }
+    },
+    publicKey: (privateKey) => native.publicKeyCreate(privateKey, false).subarray(1),
+    isPrivateKey: (bytes) => bytes.length === 32 && native.privateKeyVerify(bytes),
+  };
+}
+
+/** The same operations in JavaScript: the fallback, and the reference in tests. */
+export function nobleCurve(): Curve {
+  return {
+    name: "noble",
+    sign(digest, privateKey) {
+      const bytes = noble.sign(digest, privateKey, { prehash: false, format: "recovered" });
+      return { rs: bytes.subarray(1), recovery: bytes[0] ?? 0 };
+    },
+    recover(digest, rs, recovery) {
+      try {
+        const signature = noble.Signature.fromBytes(rs, "compact").addRecoveryBit(recovery);
+        return signature.recoverPublicKey(digest).toBytes(false).subarray(1);
+      } catch {
+        return undefined;
+      }
+    },
+    publicKey: (privateKey) => noble.getPublicKey(privateKey, false).subarray(1),
+    isPrivateKey: (bytes) => noble.utils.isValidSecretKey(bytes),
+  };
+}

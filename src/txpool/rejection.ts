@@ -1,0 +1,23 @@
+/** Why a transaction was not taken (json-rpc-errors.md §1.2); the RPC door gives each its number and words. */
+export type PoolRejectionCode =
+  | "knownTransaction"
+  | "feeCapExceeded"
+  | "gasPriceTooLow"
+  | "wrongChainId"
+  | "chainIdNotSupported"
+  | "replayProtectionRequired"
+  | "invalidSignature"
+  | "invalidTransactionType"
+  | "nonceOverflow"
+  | "initCodeTooLarge"
+  | "upfrontCostOverflow"
+  | "priorityFeeAboveFeeCap"
+  | "intrinsicGasAboveLimit"
+  | "gasLimitAboveBlock"
+  | "stateUnavailable"
+  | "senderNotAuthorized"
+  | "upfrontCostAboveBalance"
+  | "nonceTooLow"
+  | "nonceTooDistant"
+  | "replacementUnderpriced"
+  | "poolDisabled";

@@ -1,0 +1,28 @@
+import { RLP } from "@ethereumjs/rlp";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
+import { bigintToBytes } from "../primitives/quantity.ts";
+
+/** What the state trie holds for an address (yellow paper §4.1). Balance in wei. */
+export interface Account {
+  readonly nonce: bigint;
+  readonly balance: bigint;
+  readonly storageRoot: Hash;
+  readonly codeHash: Hash;
+}
+
+export const EMPTY_ACCOUNT: Account = {
+  nonce: 0n,
+  balance: 0n,
+  storageRoot: EMPTY_TRIE_ROOT,
+  codeHash: EMPTY_CODE_HASH,
+};
+
+/** RLP of [nonce, balance, storageRoot, codeHash], the value of a leaf of the state trie. */
+export function encodeAccount(account: Account): Uint8Array {
+  return RLP.encode([
+    bigintToBytes(account.nonce),
+    bigintToBytes(account.balance),
+    account.storageRoot,
+    account.codeHash,
+  ]);
+}

@@ -1,0 +1,92 @@
+import { RLP } from "@ethereumjs/rlp";
+import type { Hash } from "../primitives/hash.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { type Header, headerFromItems, headerItems } from "./header.ts";
+import type { Receipt } from "./receipt.ts";
+import { bodyItem, decodeBodyTransaction, type SentTransaction, type Transaction } from "./transaction.ts";
+
+/**
+ * A block as it arrives: decoded, nothing judged. `ommers` are empty on every IBFT chain; withdrawals exist only in
+ * foreign test chains and in a genesis block, so their items are kept as they came.
+ */
+export interface Block<T extends Transaction = Transaction> {
+  readonly header: Header;
+  readonly transactions: readonly T[];
+  readonly ommers: readonly Header[];
+  readonly withdrawals?: readonly unknown[];
+}
+
+/** A block under its chain hash. */
+export interface NamedBlock<T extends Transaction = Transaction> extends Block<T> {
+  readonly hash: Hash;
+}
+
+/** A header under its chain hash, with the sum of difficulties up to and including it. */
+export interface NamedHeader {
+  readonly header: Header;
+  readonly hash: Hash;
+  readonly totalDifficulty: bigint;
+}
+
+/** A committed block with all that the database keeps of it. */
+export interface StoredBlock extends NamedBlock<SentTransaction> {
+  readonly totalDifficulty: bigint;
+  readonly receipts: readonly Receipt[];
+  /** Length in bytes of the block's RLP: the `size` of JSON-RPC. */
+  readonly size: number;
+}
+
+/** [header, [transactions], [ommers] (, [withdrawals])], as on the wire and in block files. */
+export function encodeBlock(block: Block): Uint8Array {
+  const items: unknown[] = [
+    headerItems(block.header),
+    block.transactions.map(bodyItem),
+    block.ommers.map((ommer) => headerItems(ommer)),
+  ];
+  if (block.withdrawals !== undefined) items.push(block.withdrawals);
+  return RLP.encode(items as Uint8Array[]);
+}
+
+export function decodeBlock(bytes: Uint8Array): Outcome<Block, "malformedBlock"> {
+  let items: unknown;
+  try {
+    items = RLP.decode(bytes);
+  } catch (error) {
+    return malformed(error instanceof Error ? error.message : "not RLP");
+  }
+  return blockFromItems(items);
+}
+
+/** As decodeBlock, from items already taken out of a larger RLP (an IBFT proposal, a NewBlock message). */
+export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock"> {
+  if (!Array.isArray(items) || items.length < 3 || items.length > 4)
+    return malformed("a block has three parts, or four");
+  const [headerPart, transactionsPart, ommersPart, withdrawals] = items as unknown[];
+  const header = headerFromItems(headerPart);
+  if (!header.ok) return malformed(header.rejection.message);
+  if (!Array.isArray(transactionsPart) || !Array.isArray(ommersPart))
+    return malformed("a body is made of lists");
+  if (withdrawals !== undefined && !Array.isArray(withdrawals)) return malformed("withdrawals are a list");
+  const transactions: Transaction[] = [];
+  for (const item of transactionsPart) {
+    const transaction = decodeBodyTransaction(item);
+    if (!transaction.ok) return malformed(transaction.rejection.message);
+    transactions.push(transaction.value);
+  }
+  const ommers: Header[] = [];
+  for (const item of ommersPart) {
+    const ommer = headerFromItems(item);
+    if (!ommer.ok) return malformed(ommer.rejection.message);
+    ommers.push(ommer.value);
+  }
+  return ok({
+    header: header.value,
+    transactions,
+    ommers,
+    ...(withdrawals !== undefined && { withdrawals }),
+  });
+}
+
+function malformed(message: string): Outcome<Block, "malformedBlock"> {
+  return rejected({ code: "malformedBlock", fault: "peer", message });
+}

@@ -1,0 +1,34 @@
+import { RLP } from "@ethereumjs/rlp";
+import { type Hash, keccak256 } from "../primitives/hash.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import {
+  decodeExtraData,
+  type ExtraData,
+  encodeWithoutSeals,
+  encodeWithoutSealsAndRound,
+} from "./extraData.ts";
+import { encodeHeader, type Header, headerItems } from "./header.ts";
+
+/** keccak256 of a header that still names its round: what proposals, prepares and commit seals are about. */
+export type Digest = Hash & { readonly __digest: true };
+
+/**
+ * The chain hash of a block: the only name a block has on chain, on the wire and in JSON-RPC (ibft2.md §4).
+ * It covers neither seals nor round, so one block sealed twice keeps its name. Genesis is hashed as written.
+ * Refused when extraData does not decode.
+ */
+export function hashOfHeader(header: Header): Outcome<Hash, "malformedExtraData"> {
+  if (header.number === 0n) return ok(keccak256(encodeHeader(header)));
+  const extra = decodeExtraData(header.extraData);
+  return extra.ok ? ok(chainHash(header, extra.value)) : extra;
+}
+
+/** As hashOfHeader for a block above genesis whose extra data is already decoded. */
+export function chainHash(header: Header, extra: ExtraData): Hash {
+  return keccak256(RLP.encode(headerItems(header, encodeWithoutSealsAndRound(extra))));
+}
+
+/** What validators sign as their commit seal; differs from round to round. */
+export function sealDigest(header: Header, extra: ExtraData): Digest {
+  return keccak256(RLP.encode(headerItems(header, encodeWithoutSeals(extra)))) as Hash as Digest;
+}

@@ -1,0 +1,286 @@
+import { RLP } from "@ethereumjs/rlp";
+import { type Address, asAddress } from "../primitives/address.ts";
+import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
+import { concatBytes, EMPTY_BYTES, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
+
+/** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
+export type TransactionType = 0 | 1 | 2 | 3 | 4;
+
+export interface AccessListEntry {
+  readonly address: Address;
+  readonly storageKeys: readonly Hash[];
+}
+
+/** EIP-7702: lets `address`'s code run for the account that signed this. */
+export interface Authorization {
+  readonly chainId: bigint;
+  readonly address: Address;
+  readonly nonce: bigint;
+  readonly yParity: bigint;
+  readonly r: bigint;
+  readonly s: bigint;
+}
+
+/**
+ * A signed transaction, decoded once and kept. Prices and value in wei. Which optional fields are present follows from
+ * `type`: gasPrice for 0 and 1, the two fee caps from 2 on, access list from 1 on. `to` is absent for a creation.
+ */
+export interface Transaction {
+  readonly type: TransactionType;
+  /** Absent for a legacy transaction without replay protection (before EIP-155). */
+  readonly chainId?: bigint;
+  readonly nonce: bigint;
+  readonly gasPrice?: bigint;
+  readonly maxPriorityFeePerGas?: bigint;
+  readonly maxFeePerGas?: bigint;
+  readonly gasLimit: bigint;
+  readonly to?: Address;
+  readonly value: bigint;
+  readonly data: Uint8Array;
+  readonly accessList: readonly AccessListEntry[];
+  readonly maxFeePerBlobGas?: bigint;
+  readonly blobVersionedHashes: readonly Hash[];
+  readonly authorizationList: readonly Authorization[];
+  /** v as it is written: 27/28 or chainId * 2 + 35/36 for legacy, the parity otherwise. */
+  readonly v: bigint;
+  readonly r: bigint;
+  readonly s: bigint;
+  readonly yParity: 0 | 1;
+  /** Canonical encoding: RLP for legacy, type byte and RLP otherwise; what a block body and eth_sendRawTransaction carry. */
+  readonly raw: Uint8Array;
+  readonly hash: Hash;
+}
+
+/** A transaction whose signer is known. */
+export interface SentTransaction extends Transaction {
+  readonly sender: Address;
+}
+
+export type TransactionDefect = "malformedTransaction" | "unknownTransactionType";
+
+/** Decodes the canonical encoding, strictly; the signature's ranges are checked, its signer is not recovered. */
+export function decodeTransaction(bytes: Uint8Array): Outcome<Transaction, TransactionDefect> {
+  const first = bytes[0];
+  if (first === undefined) return malformed("no bytes");
+  try {
+    if (first >= 0xc0) return ok(decodeLegacy(bytes));
+    if (first >= 1 && first <= 4) return ok(decodeTyped(first as TransactionType, bytes));
+    if (first >= 0x80) return malformed("an RLP string where a transaction should be");
+    return rejected({
+      code: "unknownTransactionType",
+      fault: "peer",
+      message: `unknown transaction type 0x${first.toString(16)}`,
+    });
+  } catch (error) {
+    return malformed(error instanceof Error ? error.message : "unreadable field");
+  }
+}
+
+/** As decodeTransaction, from an item of a block body: a list is legacy, a byte string carries a typed transaction. */
+export function decodeBodyTransaction(item: unknown): Outcome<Transaction, TransactionDefect> {
+  if (item instanceof Uint8Array) {
+    return item[0] !== undefined && item[0] < 0x80
+      ? decodeTransaction(item)
+      : malformed("not a typed transaction");
+  }
+  return Array.isArray(item)
+    ? decodeTransaction(RLP.encode(item as Uint8Array[]))
+    : malformed("no transaction");
+}
+
+/** How a transaction stands in a block body's RLP list: legacy as a list, typed as a byte string. */
+export function bodyItem(transaction: Transaction): Uint8Array | Uint8Array[] {
+  return transaction.type === 0 ? (RLP.decode(transaction.raw) as Uint8Array[]) : transaction.raw;
+}
+
+/** Digest that the sender signed. */
+export function signingHash(transaction: Transaction): Hash {
+  const fields = RLP.decode(
+    transaction.type === 0 ? transaction.raw : transaction.raw.subarray(1),
+  ) as Uint8Array[];
+  const unsigned = fields.slice(0, fields.length - 3);
+  if (transaction.type !== 0) {
+    return keccak256(concatBytes(Uint8Array.of(transaction.type), RLP.encode(unsigned)));
+  }
+  if (transaction.chainId !== undefined)
+    unsigned.push(bigintToBytes(transaction.chainId), EMPTY_BYTES, EMPTY_BYTES);
+  return keccak256(RLP.encode(unsigned));
+}
+
+export function signatureOf(transaction: Transaction): Signature {
+  return { r: transaction.r, s: transaction.s, yParity: transaction.yParity };
+}
+
+/** True when s is in the lower half of the order, as EIP-2 asks of every transaction since Homestead. */
+export function hasLowS(transaction: Transaction): boolean {
+  return transaction.s <= SECP256K1_ORDER / 2n;
+}
+
+/** The transaction with its signer, recovered on this thread; undefined when the signature fits no key. */
+export function withRecoveredSender(transaction: Transaction): SentTransaction | undefined {
+  const sender = recoverAddress(signingHash(transaction), signatureOf(transaction));
+  return sender === undefined ? undefined : withSender(transaction, sender);
+}
+
+export function withSender(transaction: Transaction, sender: Address): SentTransaction {
+  return { ...transaction, sender };
+}
+
+/** Wei per gas that the sender pays at most: gasPrice, or maxFeePerGas from EIP-1559 on. */
+export function feeCap(transaction: Transaction): bigint {
+  return transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
+}
+
+/** Wei per gas that the sender pays in a block with this base fee (EIP-1559); may lie below the base fee if the cap does. */
+export function effectiveGasPrice(transaction: Transaction, baseFeePerGas: bigint | undefined): bigint {
+  if (transaction.maxFeePerGas === undefined) return transaction.gasPrice ?? 0n;
+  const offered = (transaction.maxPriorityFeePerGas ?? 0n) + (baseFeePerGas ?? 0n);
+  return offered < transaction.maxFeePerGas ? offered : transaction.maxFeePerGas;
+}
+
+/** The part of the effective price that goes to the beneficiary, wei per gas; negative when the cap is below the base fee. */
+export function effectivePriorityFee(transaction: Transaction, baseFeePerGas: bigint | undefined): bigint {
+  return effectiveGasPrice(transaction, baseFeePerGas) - (baseFeePerGas ?? 0n);
+}
+
+function decodeLegacy(bytes: Uint8Array): Transaction {
+  const f = fields(bytes, [9]);
+  const v = scalar(f, 6);
+  if (v !== 27n && v !== 28n && v < 35n) throw new RangeError(`v cannot be ${v}`);
+  const isProtected = v >= 35n;
+  return {
+    type: 0,
+    ...(isProtected && { chainId: (v - 35n) / 2n }),
+    nonce: scalar(f, 0, 8),
+    gasPrice: scalar(f, 1),
+    gasLimit: scalar(f, 2, 8),
+    ...recipient(f, 3),
+    value: scalar(f, 4),
+    data: bytesAt(f, 5),
+    accessList: NO_ENTRIES,
+    blobVersionedHashes: NO_ENTRIES,
+    authorizationList: NO_ENTRIES,
+    v,
+    ...signatureScalars(f, 7),
+    yParity: (isProtected ? v - 35n : v - 27n) % 2n === 0n ? 0 : 1,
+    raw: bytes,
+    hash: keccak256(bytes),
+  };
+}
+
+function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
+  const f = fields(bytes.subarray(1), [type === 1 ? 11 : type === 2 ? 12 : type === 3 ? 14 : 13]);
+  const isFeeMarket = type >= 2;
+  const afterNonce = isFeeMarket ? 4 : 3;
+  const accessListAt = afterNonce + 4;
+  const vAt = f.length - 3;
+  const v = scalar(f, vAt);
+  if (v > 1n) throw new RangeError(`the parity cannot be ${v}`);
+  const to = recipient(f, afterNonce + 1);
+  if (type >= 3 && to.to === undefined)
+    throw new RangeError("a blob or set-code transaction needs a recipient");
+  return {
+    type,
+    chainId: scalar(f, 0),
+    nonce: scalar(f, 1, 8),
+    ...(isFeeMarket
+      ? { maxPriorityFeePerGas: scalar(f, 2), maxFeePerGas: scalar(f, 3) }
+      : { gasPrice: scalar(f, 2) }),
+    gasLimit: scalar(f, afterNonce, 8),
+    ...to,
+    value: scalar(f, afterNonce + 2),
+    data: bytesAt(f, afterNonce + 3),
+    accessList: accessList(f[accessListAt]),
+    ...(type === 3 && { maxFeePerBlobGas: scalar(f, 9) }),
+    blobVersionedHashes: type === 3 ? hashes(f[10]) : NO_ENTRIES,
+    authorizationList: type === 4 ? authorizations(f[9]) : NO_ENTRIES,
+    v,
+    ...signatureScalars(f, vAt + 1),
+    yParity: v === 0n ? 0 : 1,
+    raw: bytes,
+    hash: keccak256(bytes),
+  };
+}
+
+const NO_ENTRIES: readonly never[] = [];
+
+type Fields = readonly unknown[];
+
+function fields(bytes: Uint8Array, lengths: readonly number[]): Fields {
+  const items: unknown = RLP.decode(bytes);
+  if (!Array.isArray(items)) throw new RangeError("a transaction is a list");
+  if (!lengths.includes(items.length))
+    throw new RangeError(`a transaction of this type does not have ${items.length} fields`);
+  return items;
+}
+
+function bytesAt(items: Fields, index: number): Uint8Array {
+  const item = items[index];
+  if (!(item instanceof Uint8Array)) throw new RangeError(`field ${index} must be bytes`);
+  return item;
+}
+
+function scalar(items: Fields, index: number, maxBytes = 32): bigint {
+  const bytes = bytesAt(items, index);
+  if (bytes.length > maxBytes) throw new RangeError(`field ${index} is longer than ${maxBytes} bytes`);
+  if (bytes[0] === 0) throw new RangeError(`field ${index} has leading zeros`);
+  return bytesToBigint(bytes);
+}
+
+function recipient(items: Fields, index: number): { readonly to?: Address } {
+  const bytes = bytesAt(items, index);
+  return bytes.length === 0 ? {} : { to: asAddress(bytes) };
+}
+
+function signatureScalars(items: Fields, rAt: number): { readonly r: bigint; readonly s: bigint } {
+  const r = scalar(items, rAt);
+  const s = scalar(items, rAt + 1);
+  if (r === 0n || r >= SECP256K1_ORDER || s === 0n || s >= SECP256K1_ORDER) {
+    throw new RangeError("r and s lie between 1 and the order of the curve");
+  }
+  return { r, s };
+}
+
+function listAt(item: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(item)) throw new RangeError(`${what} must be a list`);
+  return item;
+}
+
+function accessList(item: unknown): readonly AccessListEntry[] {
+  return listAt(item, "the access list").map((entry) => {
+    const pair = listAt(entry, "an access list entry");
+    if (pair.length !== 2) throw new RangeError("an access list entry is an address and its keys");
+    return { address: asAddress(bytesAt(pair, 0)), storageKeys: hashes(pair[1]) };
+  });
+}
+
+function hashes(item: unknown): readonly Hash[] {
+  return listAt(item, "a list of hashes").map((_, index, all) => asHash(bytesAt(all, index)));
+}
+
+function authorizations(item: unknown): readonly Authorization[] {
+  return listAt(item, "the authorization list").map((entry) => {
+    const f = listAt(entry, "an authorization");
+    if (f.length !== 6) throw new RangeError("an authorization has six fields");
+    return {
+      chainId: scalar(f, 0),
+      address: asAddress(bytesAt(f, 1)),
+      nonce: scalar(f, 2, 8),
+      yParity: scalar(f, 3, 1),
+      r: scalar(f, 4),
+      s: scalar(f, 5),
+    };
+  });
+}
+
+function malformed(message: string): Outcome<Transaction, TransactionDefect> {
+  return rejected({ code: "malformedTransaction", fault: "peer", message });
+}
+
+/** For log lines and messages. */
+export function nameOfTransaction(transaction: Transaction): string {
+  return toHex(transaction.hash);
+}
