@@ -1,0 +1,66 @@
+/**
+ * Makes a fresh clone ready: checks Node, installs what is missing, builds what is stale. Runs before `npm start`
+ * (with what the node needs) and before `npm test` (`--dev`: with the test tools too). Plain JavaScript, because
+ * nothing is installed yet when it runs. Does nothing, quickly, when there is nothing to do.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const wantsDevelopment = process.argv.includes("--dev");
+
+checkNodeVersion();
+installIfNeeded();
+buildIfNeeded();
+
+function checkNodeVersion() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  fail(`Ibex needs Node.js 20.19 or newer; this is ${process.version}.`);
+}
+
+function installIfNeeded() {
+  const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  const marker = join(root, "node_modules", ".ibex-installed");
+  const installed = existsSync(marker) ? readFileSync(marker, "utf8").split("\n") : [];
+  if (installed[0] === lock && (installed[1] === "all" || !wantsDevelopment)) return;
+  console.log(`Installing dependencies${wantsDevelopment ? ", test tools included" : ""} (once)…`);
+  run(npmCommand(), ["ci", "--loglevel=error", ...(wantsDevelopment ? [] : ["--omit=dev"])], "the dependencies could not be installed");
+  writeFileSync(marker, `${lock}\n${wantsDevelopment ? "all" : "runtime"}\n`);
+}
+
+function buildIfNeeded() {
+  const built = join(root, "dist", ".built");
+  const builtAtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
+  if (newest(join(root, "src")) < builtAtMs && statSync(join(root, "package-lock.json")).mtimeMs < builtAtMs) return;
+  console.log("Building…");
+  run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", join(root, "src")], "the build failed");
+  mkdirSync(dirname(built), { recursive: true });
+  writeFileSync(built, "");
+}
+
+function newest(folder) {
+  let newestMs = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    newestMs = Math.max(newestMs, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs);
+  }
+  return newestMs;
+}
+
+function npmCommand() {
+  return process.platform === "win32" ? "npm.cmd" : "npm";
+}
+
+function run(command, args, complaint) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
+  if (status !== 0) fail(`${complaint}${error ? `: ${error.message}` : ""}.`);
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
