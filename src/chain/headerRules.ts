@@ -1,0 +1,143 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { forkAt, isAtLeast } from "../chainspec/forks.ts";
+import { parametersAt } from "../chainspec/ibftParameters.ts";
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_LIST_HASH, hashFromHex } from "../primitives/hash.ts";
+import { compareBytes, equalBytes, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { NamedHeader } from "../types/block.ts";
+import type { ExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+
+/** The mixHash of every IBFT 2.0 header. */
+export const IBFT_MIX_HASH = hashFromHex("0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365");
+
+export const GAS_LIMIT_MINIMUM = 5000n;
+export const GAS_LIMIT_MAXIMUM = 2n ** 63n - 1n;
+/** A child's gas limit lies strictly within parent / 1024 of the parent's. */
+export const GAS_LIMIT_BOUND_DIVISOR = 1024n;
+/** How far a header's timestamp may run ahead of our clock. */
+const FUTURE_BOUND_SECONDS = 1n;
+
+export type HeaderDefect =
+  | "wrongParent"
+  | "wrongNumber"
+  | "gasUsedAboveLimit"
+  | "gasLimitOutOfBounds"
+  | "gasLimitJump"
+  | "baseFeeBeforeLondon"
+  | "baseFeeMissing"
+  | "timestampInFuture"
+  | "timestampTooEarly"
+  | "wrongMixHash"
+  | "ommersNotEmpty"
+  | "wrongDifficulty"
+  | "wrongNonce"
+  | "wrongValidators"
+  | "coinbaseNotValidator";
+
+/** A header with its extra data decoded, which every rule from 10 on needs. */
+export interface HeaderOnTrial {
+  readonly header: Header;
+  readonly extra: ExtraData;
+}
+
+/**
+ * Rules 1 to 11 of ibft2.md §5, in that order: all but the commit seals, so that a proposal can be judged by it too.
+ * `validators` is the sorted set after the parent. There is no rule on the base fee's value at this level.
+ */
+export function checkHeader(
+  spec: ChainSpec,
+  parent: NamedHeader,
+  { header, extra }: HeaderOnTrial,
+  validators: readonly Address[],
+  nowMs: number,
+): Outcome<void, HeaderDefect> {
+  return (
+    againstParent(spec, parent, header) ??
+    againstClock(spec, parent, header, nowMs) ??
+    constants(header) ??
+    againstValidators(header, extra, validators) ??
+    ok(undefined)
+  );
+}
+
+type Verdict = Outcome<void, HeaderDefect> | undefined;
+
+function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): Verdict {
+  if (!equalBytes(header.parentHash, parent.hash)) {
+    return refuse("wrongParent", `parent is ${toHex(header.parentHash)}, not ${toHex(parent.hash)}`);
+  }
+  if (header.number !== parent.header.number + 1n) {
+    return refuse("wrongNumber", `number ${header.number} does not follow ${parent.header.number}`);
+  }
+  if (header.gasUsed > header.gasLimit) {
+    return refuse("gasUsedAboveLimit", `gas used ${header.gasUsed} exceeds the limit ${header.gasLimit}`);
+  }
+  return gasLimit(spec, parent.header, header);
+}
+
+function gasLimit(spec: ChainSpec, parent: Header, header: Header): Verdict {
+  if (header.gasLimit < GAS_LIMIT_MINIMUM || header.gasLimit > GAS_LIMIT_MAXIMUM) {
+    return refuse("gasLimitOutOfBounds", `gas limit ${header.gasLimit} is out of bounds`);
+  }
+  const hasBaseFee = isLondon(spec, header.number, header.timestamp);
+  if (!hasBaseFee && header.baseFeePerGas !== undefined) {
+    return refuse("baseFeeBeforeLondon", "a base fee before London");
+  }
+  if (hasBaseFee && header.baseFeePerGas === undefined) return refuse("baseFeeMissing", "no base fee under London");
+  const isActivation = hasBaseFee && !isLondon(spec, parent.number, parent.timestamp);
+  const parentLimit = isActivation ? parent.gasLimit * 2n : parent.gasLimit;
+  const difference = header.gasLimit > parentLimit ? header.gasLimit - parentLimit : parentLimit - header.gasLimit;
+  if (difference >= parentLimit / GAS_LIMIT_BOUND_DIVISOR) {
+    return refuse("gasLimitJump", `gas limit ${header.gasLimit} is too far from the parent's ${parentLimit}`);
+  }
+  return undefined;
+}
+
+function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowMs: number): Verdict {
+  const latest = BigInt(Math.floor(nowMs / 1000)) + FUTURE_BOUND_SECONDS;
+  if (header.timestamp > latest) {
+    return refuse("timestampInFuture", `timestamp ${header.timestamp} is ahead of our clock (${latest} at most)`);
+  }
+  const earliest =
+    parent.header.timestamp + BigInt(parametersAt(spec.ibft, header.number).blockPeriodSeconds);
+  if (header.timestamp < earliest) {
+    return refuse("timestampTooEarly", `timestamp ${header.timestamp} is before ${earliest}`);
+  }
+  return undefined;
+}
+
+function constants(header: Header): Verdict {
+  if (!equalBytes(header.mixHash, IBFT_MIX_HASH)) return refuse("wrongMixHash", `mixHash ${toHex(header.mixHash)}`);
+  if (!equalBytes(header.ommersHash, EMPTY_LIST_HASH)) return refuse("ommersNotEmpty", "an IBFT block has no ommers");
+  if (header.difficulty !== 1n) return refuse("wrongDifficulty", `difficulty ${header.difficulty} is not 1`);
+  if (header.nonce.some((byte) => byte !== 0)) return refuse("wrongNonce", `nonce ${toHex(header.nonce)} is not 0`);
+  return undefined;
+}
+
+function againstValidators(header: Header, extra: ExtraData, validators: readonly Address[]): Verdict {
+  const isSorted = extra.validators.every((validator, index) => {
+    const before = extra.validators[index - 1];
+    return before === undefined || compareBytes(before, validator) < 0;
+  });
+  const isEqual =
+    extra.validators.length === validators.length &&
+    validators.every((validator, index) => equalBytes(validator, extra.validators[index] ?? validator.subarray(1)));
+  if (!isSorted || !isEqual) {
+    const [listed, expected] = [extra.validators, validators].map((list) => list.map(toHex).join(", "));
+    return refuse("wrongValidators", `lists the validators ${listed}; they are ${expected}`);
+  }
+  if (!validators.some((validator) => equalBytes(validator, header.coinbase))) {
+    return refuse("coinbaseNotValidator", `the builder ${toHex(header.coinbase)} is not a validator`);
+  }
+  return undefined;
+}
+
+function isLondon(spec: ChainSpec, number: bigint, timestamp: bigint): boolean {
+  return isAtLeast(forkAt(spec.forks, number, timestamp), "london");
+}
+
+function refuse(code: HeaderDefect, message: string): Outcome<void, HeaderDefect> {
+  return rejected({ code, fault: "peer", message });
+}
