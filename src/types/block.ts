@@ -1,9 +1,15 @@
 import { RLP } from "@ethereumjs/rlp";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { type Header, headerFromItems, headerItems } from "./header.ts";
+import { encodeRlpList } from "../primitives/rlp.ts";
+import { encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
-import { bodyItem, decodeBodyTransaction, type SentTransaction, type Transaction } from "./transaction.ts";
+import {
+  decodeBodyTransaction,
+  encodeBodyTransaction,
+  type SentTransaction,
+  type Transaction,
+} from "./transaction.ts";
 
 /**
  * A block as it arrives: decoded, nothing judged. `ommers` are empty on every IBFT chain; withdrawals exist only in
@@ -38,13 +44,22 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
 
 /** [header, [transactions], [ommers] (, [withdrawals])], as on the wire and in block files. */
 export function encodeBlock(block: Block): Uint8Array {
-  const items: unknown[] = [
-    headerItems(block.header),
-    block.transactions.map(bodyItem),
-    block.ommers.map((ommer) => headerItems(ommer)),
+  const parts = [
+    encodeHeader(block.header),
+    encodeTransactions(block.transactions),
+    encodeOmmers(block.ommers),
   ];
-  if (block.withdrawals !== undefined) items.push(block.withdrawals);
-  return RLP.encode(items as Uint8Array[]);
+  if (block.withdrawals !== undefined) parts.push(RLP.encode([...block.withdrawals] as Uint8Array[]));
+  return encodeRlpList(parts);
+}
+
+/** The body's list of transactions; nothing is encoded twice, each brings its own bytes. */
+export function encodeTransactions(transactions: readonly Transaction[]): Uint8Array {
+  return encodeRlpList(transactions.map(encodeBodyTransaction));
+}
+
+export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
+  return encodeRlpList(ommers.map(encodeHeader));
 }
 
 export function decodeBlock(bytes: Uint8Array): Outcome<Block, "malformedBlock"> {

@@ -1,5 +1,5 @@
 import { EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes } from "../primitives/hex.ts";
+import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 
 /**
  * Root of the Merkle-Patricia trie that maps RLP(index) to each value: the transactionsRoot and receiptsRoot of a
@@ -25,15 +25,15 @@ const EMPTY_ITEM = Uint8Array.of(0x80);
 function encodeNode(leaves: readonly Leaf[], from: number, until: number, depth: number): Uint8Array {
   const first = leafAt(leaves, from);
   if (until - from === 1) {
-    return encodeList([
-      encodeString(compactPath(first.path, depth, first.path.length, true)),
-      encodeString(first.value),
+    return encodeRlpList([
+      encodeRlpString(compactPath(first.path, depth, first.path.length, true)),
+      encodeRlpString(first.value),
     ]);
   }
   const shared = sharedDepth(first.path, leafAt(leaves, until - 1).path, depth);
   const branch = encodeBranch(leaves, from, until, shared);
   if (shared === depth) return branch;
-  return encodeList([encodeString(compactPath(first.path, depth, shared, false)), reference(branch)]);
+  return encodeRlpList([encodeRlpString(compactPath(first.path, depth, shared, false)), reference(branch)]);
 }
 
 /** RLP keys never run one into another, so no branch carries a value of its own. */
@@ -47,12 +47,12 @@ function encodeBranch(leaves: readonly Leaf[], from: number, until: number, dept
     start = end;
   }
   items.push(EMPTY_ITEM);
-  return encodeList(items);
+  return encodeRlpList(items);
 }
 
 /** How a parent names a child: by hash, or whole when shorter than a hash. */
 function reference(node: Uint8Array): Uint8Array {
-  return node.length < 32 ? node : encodeString(keccak256(node));
+  return node.length < 32 ? node : encodeRlpString(keccak256(node));
 }
 
 /** Hex-prefix encoding of the nibbles path[from..until) (yellow paper, appendix C). */
@@ -68,15 +68,13 @@ function compactPath(path: Uint8Array, from: number, until: number, isLeaf: bool
 }
 
 function nibblesOfIndex(index: number): Uint8Array {
-  const key: number[] = [];
-  if (index === 0) key.push(0x80);
-  else if (index < 0x80) key.push(index);
-  else {
-    const digits: number[] = [];
-    for (let rest = index; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
-    key.push(0x80 + digits.length, ...digits);
+  const key = encodeRlpIndex(index);
+  const path = new Uint8Array(key.length * 2);
+  for (const [at, byte] of key.entries()) {
+    path[at * 2] = byte >> 4;
+    path[at * 2 + 1] = byte & 15;
   }
-  return Uint8Array.from(key.flatMap((byte) => [byte >> 4, byte & 15]));
+  return path;
 }
 
 function comparePaths(a: Uint8Array, b: Uint8Array): number {
@@ -93,22 +91,4 @@ function leafAt(leaves: readonly Leaf[], index: number): Leaf {
   const leaf = leaves[index];
   if (leaf === undefined) throw new RangeError(`no leaf ${index}`);
   return leaf;
-}
-
-function encodeString(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === 1 && (bytes[0] ?? 0) < 0x80) return bytes;
-  return concatBytes(lengthPrefix(bytes.length, 0x80), bytes);
-}
-
-function encodeList(items: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const item of items) length += item.length;
-  return concatBytes(lengthPrefix(length, 0xc0), ...items);
-}
-
-function lengthPrefix(length: number, offset: number): Uint8Array {
-  if (length < 56) return Uint8Array.of(offset + length);
-  const digits: number[] = [];
-  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
-  return Uint8Array.of(offset + 55 + digits.length, ...digits);
 }

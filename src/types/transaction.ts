@@ -4,6 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { encodeRlpString } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -91,9 +92,9 @@ export function decodeBodyTransaction(item: unknown): Outcome<Transaction, Trans
     : malformed("no transaction");
 }
 
-/** How a transaction stands in a block body's RLP list: legacy as a list, typed as a byte string. */
-export function bodyItem(transaction: Transaction): Uint8Array | Uint8Array[] {
-  return transaction.type === 0 ? (RLP.decode(transaction.raw) as Uint8Array[]) : transaction.raw;
+/** RLP of a transaction as it stands in a block body: legacy is its own list, a typed one becomes a byte string. */
+export function encodeBodyTransaction(transaction: Transaction): Uint8Array {
+  return transaction.type === 0 ? transaction.raw : encodeRlpString(transaction.raw);
 }
 
 /** Digest that the sender signed. */
