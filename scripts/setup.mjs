@@ -23,21 +23,32 @@ function checkNodeVersion() {
 }
 
 function installIfNeeded() {
-  const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
   const marker = join(root, "node_modules", ".ibex-installed");
   const installed = existsSync(marker) ? readFileSync(marker, "utf8").split("\n") : [];
   if (installed[0] === lock && (installed[1] === "all" || !wantsDevelopment)) return;
   console.log(`Installing dependencies${wantsDevelopment ? ", test tools included" : ""} (once)…`);
-  run(npmCommand(), ["ci", "--loglevel=error", ...(wantsDevelopment ? [] : ["--omit=dev"])], "the dependencies could not be installed");
+  run(
+    npmCommand(),
+    ["ci", "--loglevel=error", ...(wantsDevelopment ? [] : ["--omit=dev"])],
+    "the dependencies could not be installed",
+  );
   writeFileSync(marker, `${lock}\n${wantsDevelopment ? "all" : "runtime"}\n`);
 }
 
 function buildIfNeeded() {
   const built = join(root, "dist", ".built");
   const builtAtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
-  if (newest(join(root, "src")) < builtAtMs && statSync(join(root, "package-lock.json")).mtimeMs < builtAtMs) return;
+  if (newest(join(root, "src")) < builtAtMs && statSync(join(root, "package-lock.json")).mtimeMs < builtAtMs)
+    return;
   console.log("Building…");
-  run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", join(root, "src")], "the build failed");
+  run(
+    process.execPath,
+    [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", join(root, "src")],
+    "the build failed",
+  );
   mkdirSync(dirname(built), { recursive: true });
   writeFileSync(built, "");
 }

@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createRpcClient } from "./httpClient.ts";
+
+export type ContenderName = "ibex" | "anvil";
+
+/** A node under measurement: its own process, its own port. */
+export interface Contender {
+  readonly name: ContenderName;
+  readonly port: number;
+  /** Milliseconds from spawn to the first JSON-RPC answer. */
+  readonly firstAnswerMs: number;
+  readonly dataPath: string | undefined;
+  /** Resident memory of the process, MB. */
+  residentMb(): number;
+  /** CPU seconds (user and system) that the process has used. */
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+export const ACCOUNT_MNEMONIC = "test test test test test test test test test test test junk";
+const root = resolve(import.meta.dirname, "..", "..", "..", "..");
+
+/** Starts the node on its development network; a folder given is used and kept, otherwise a new one is removed at the end. */
+export async function startIbex(existingDataPath?: string): Promise<Contender> {
+  const dataPath = existingDataPath ?? mkdtempSync(join(tmpdir(), "ibex-bench-"));
+  const [port, wsPort] = [await freePort(), await freePort()];
+  const options = [
+    `--data-path=${dataPath}`,
+    `--rpc-http-port=${port}`,
+    `--rpc-ws-port=${wsPort}`,
+    "--logging=WARN",
+  ];
+  const profile =
+    process.env["BENCH_PROFILE"] === undefined
+      ? []
+      : ["--cpu-prof", `--cpu-prof-dir=${process.env["BENCH_PROFILE"]}`];
+  const contender = await start(
+    "ibex",
+    process.execPath,
+    [...profile, join(root, "dist", "main.js"), ...options],
+    port,
+    dataPath,
+  );
+  return {
+    ...contender,
+    async stop() {
+      await contender.stop();
+      if (existingDataPath === undefined) rmSync(dataPath, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts anvil with blocks of one second, in memory, and room in its blocks for all that is sent. */
+export async function startAnvil(): Promise<Contender> {
+  const port = await freePort();
+  const options = [
+    "--port",
+    `${port}`,
+    "--block-time",
+    "1",
+    "--gas-limit",
+    "1000000000",
+    "--base-fee",
+    "0",
+    "--silent",
+  ];
+  return start(
+    "anvil",
+    anvilBinary(),
+    [...options, "--mnemonic", ACCOUNT_MNEMONIC, "--chain-id", "1337"],
+    port,
+    undefined,
+  );
+}
+
+async function start(
+  name: ContenderName,
+  command: string,
+  options: readonly string[],
+  port: number,
+  dataPath: string | undefined,
+): Promise<Contender> {
+  const startedAtMs = performance.now();
+  const child = spawn(command, options, { stdio: ["ignore", "ignore", "inherit"] });
+  const client = createRpcClient(port, 1);
+  const deadlineMs = startedAtMs + 60_000;
+  while (!(await answers(client.call("eth_blockNumber")))) {
+    if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error(`${name} did not start`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  client.close();
+  return {
+    name,
+    port,
+    dataPath,
+    firstAnswerMs: performance.now() - startedAtMs,
+    residentMb: () => Number(/VmRSS:\s+(\d+)/.exec(readProc(child, "status"))?.[1] ?? 0) / 1024,
+    cpuSeconds: () => {
+      const [userTicks = 0, systemTicks = 0] = (readProc(child, "stat").split(") ")[1] ?? "")
+        .split(" ")
+        .slice(11, 13)
+        .map(Number);
+      return (userTicks + systemTicks) / 100;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null) return resolve();
+        child.once("exit", () => resolve());
+        child.kill("SIGTERM");
+      }),
+  };
+}
+
+async function answers(request: Promise<unknown>): Promise<boolean> {
+  return request.then(
+    () => true,
+    () => false,
+  );
+}
+
+function readProc(child: ChildProcess, file: string): string {
+  return readFileSync(`/proc/${child.pid}/${file}`, "utf8");
+}
+
+/** The program itself, so that signals and memory are its own and not those of the package's launcher. */
+function anvilBinary(): string {
+  const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
+  const manifest = createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${platform}/package.json`);
+  return join(manifest, "..", "bin", "anvil");
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === "object" && address !== null
+          ? resolve(address.port)
+          : reject(new Error("no port")),
+      );
+    });
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * `npm run bench [-- transfers token reads start] [--seconds=30]`: measures this node beside anvil, one after the
+ * other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
+ */
+import { rmSync } from "node:fs";
+import { type Contender, startAnvil, startIbex } from "./contenders.ts";
+import { measureReads } from "./reads.ts";
+import { printRatio } from "./report.ts";
+import { measureThroughput, type ThroughputResult } from "./throughput.ts";
+
+const PARTS = ["transfers", "token", "reads", "start"] as const;
+type Part = (typeof PARTS)[number];
+
+const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const unknown = asked.find((word) => !PARTS.some((part) => part === word));
+if (unknown !== undefined) {
+  console.error(`There is no benchmark "${unknown}"; there are: ${PARTS.join(", ")}.`);
+  process.exit(2);
+}
+const seconds = Number(
+  process.argv.find((word) => word.startsWith("--seconds="))?.slice("--seconds=".length) ?? 30,
+);
+const parts = PARTS.filter((part) => asked.length === 0 || asked.includes(part));
+
+/** More than either node can take, so that the sender never runs dry. */
+const SIGNED_PER_SECOND = { transfers: 9000, token: 5000 };
+
+const measurements: Readonly<Record<Part, () => Promise<void>>> = {
+  transfers: () => throughput("transfers"),
+  token: () => throughput("token"),
+  reads,
+  start,
+};
+for (const part of parts) await measurements[part]();
+
+async function throughput(kind: "transfers" | "token"): Promise<void> {
+  const measure = (contender: Contender): Promise<ThroughputResult> =>
+    measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind]);
+  const ours = await withNode(startIbex, measure);
+  const theirs = await withNode(startAnvil, measure);
+  console.log(`\n${ours.workload}, ${seconds} s of sending, all processes on this machine`);
+  printRatio("transactions per second", "tx/s", ours.perSecond, theirs.perSecond);
+  printRatio("block spacing, median", "s", ours.spacingP50, theirs.spacingP50);
+  printRatio("block spacing, p95", "s", ours.spacingP95, theirs.spacingP95);
+  printRatio("resident memory at the end", "MB", ours.residentMb, theirs.residentMb);
+  printRatio("node's CPU per transaction", "µs", microseconds(ours), microseconds(theirs));
+  console.log(`ibex, transactions in each block: ${ours.fill.join(" ")}`);
+}
+
+function microseconds(result: ThroughputResult): number {
+  return (result.nodeCpuSeconds * 1e6) / result.transactions;
+}
+
+async function reads(): Promise<void> {
+  const measure = (contender: Contender) => measureReads(contender, Math.min(seconds, 8));
+  const ours = await withNode(startIbex, measure);
+  const theirs = await withNode(startAnvil, measure);
+  console.log("\nsingle requests over 32 connections, the asking process on the same machine");
+  for (const [index, result] of ours.entries()) {
+    const peer = theirs[index];
+    if (peer === undefined) continue;
+    printRatio(result.method, "req/s", result.perSecond, peer.perSecond);
+    printRatio("  p50 latency", "ms", result.p50Ms, peer.p50Ms);
+    printRatio("  p99 latency", "ms", result.p99Ms, peer.p99Ms);
+  }
+}
+
+async function start(): Promise<void> {
+  const fresh = await startIbex();
+  const folder = fresh.dataPath;
+  const freshMs = fresh.firstAnswerMs;
+  await idle();
+  await fresh.stop();
+  const again = await startIbex(folder);
+  await idle();
+  const idleMb = again.residentMb();
+  await again.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  const anvil = await startAnvil();
+  await idle();
+  const anvilMb = anvil.residentMb();
+  await anvil.stop();
+  console.log("\nstart and rest");
+  printRatio("first answer, fresh folder", "ms", freshMs, anvil.firstAnswerMs);
+  printRatio("first answer, existing folder", "ms", again.firstAnswerMs, anvil.firstAnswerMs);
+  printRatio("resident memory when idle", "MB", idleMb, anvilMb);
+}
+
+async function idle(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+}
+
+async function withNode<T>(
+  startNode: () => Promise<Contender>,
+  measure: (contender: Contender) => Promise<T>,
+): Promise<T> {
+  const contender = await startNode();
+  try {
+    return await measure(contender);
+  } finally {
+    await contender.stop();
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The process that sends: reads pre-signed bodies from its parent, posts them over a few connections, and reports. Its
+ * own process, so that its work is not mistaken for the node's. It holds back while the node has too much unmined.
+ */
+import { watchBlocks } from "./blockWatch.ts";
+import { createRpcClient } from "./httpClient.ts";
+
+export interface SendOrder {
+  readonly port: number;
+  readonly bodies: readonly Buffer[];
+  readonly batchSize: number;
+  readonly stopAfterMs: number;
+}
+
+export interface SendReport {
+  readonly sent: number;
+  readonly refused: number;
+  readonly firstRefusal: string | undefined;
+}
+
+const CONNECTIONS = 4;
+/** Sent but not yet mined: enough to fill several blocks, little enough for any pool. */
+const BACKLOG_LIMIT = 12_000;
+
+async function send({ port, bodies, batchSize, stopAfterMs }: SendOrder): Promise<SendReport> {
+  const client = createRpcClient(port, CONNECTIONS + 1);
+  const stopAtMs = performance.now() + stopAfterMs;
+  let next = 0;
+  let sent = 0;
+  let refused = 0;
+  let firstRefusal: string | undefined;
+  let mined = 0;
+
+  async function sendBodies(): Promise<void> {
+    while (next < bodies.length && performance.now() < stopAtMs) {
+      if (sent - mined > BACKLOG_LIMIT) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        continue;
+      }
+      const body = bodies[next++];
+      if (body === undefined) return;
+      sent += batchSize;
+      const answer = await client.post(Buffer.from(body));
+      const errors = answer.match(/"error":\{[^}]*\}/g) ?? [];
+      refused += errors.length;
+      firstRefusal ??= errors[0];
+    }
+  }
+
+  const watch = watchBlocks(client, 50, ({ transactions }) => {
+    mined += transactions;
+  });
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendBodies));
+  await watch.stop();
+  client.close();
+  return { sent, refused, firstRefusal };
+}
+
+process.on("message", (order: SendOrder) => {
+  send(order).then(
+    (report) => {
+      process.send?.(report);
+      process.disconnect();
+    },
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,109 @@
+import { fork } from "node:child_process";
+import { join } from "node:path";
+import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
+import type { Contender } from "./contenders.ts";
+import { createRpcClient, type RpcClient } from "./httpClient.ts";
+import { atQuantile } from "./report.ts";
+import type { SendOrder, SendReport } from "./sender.ts";
+import { BATCH_SIZE, senderAddresses, tokenWorkload, transferWorkload, type Workload } from "./workload.ts";
+
+export interface ThroughputResult {
+  readonly workload: string;
+  /** Transactions with a receipt on disk, divided by the seconds from the first send to the last receipt. */
+  readonly perSecond: number;
+  readonly transactions: number;
+  readonly seconds: number;
+  /** Transactions of each full block in the measured span. */
+  readonly fill: readonly number[];
+  /** Spacing of the blocks as a watcher sees them arrive, seconds. */
+  readonly spacingP50: number;
+  readonly spacingP95: number;
+  readonly residentMb: number;
+  readonly nodeCpuSeconds: number;
+}
+
+/** Sends a workload from a process of its own for some seconds and waits until every receipt can be read. */
+export async function measureThroughput(
+  contender: Contender,
+  kind: "transfers" | "token",
+  seconds: number,
+  perSecondAtMost: number,
+): Promise<ThroughputResult> {
+  const client = createRpcClient(contender.port, 2);
+  const nonces = await client.batch<string>(
+    senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
+  );
+  const build = kind === "transfers" ? transferWorkload : tokenWorkload;
+  const workload = build(seconds * perSecondAtMost, nonces.map(Number));
+  await setUp(client, workload);
+
+  const blocks: SeenBlock[] = [];
+  const watch = watchBlocks(client, 10, (block) => blocks.push(block));
+  const cpuBefore = contender.cpuSeconds();
+  const startedAtMs = performance.now();
+  const report = await sendFromOwnProcess(contender.port, workload, seconds * 1000);
+  if (report.refused > 0)
+    throw new Error(`${contender.name} refused ${report.refused}: ${report.firstRefusal}`);
+  await untilMined(blocks, report.sent);
+  const lastFull = blocks.findLast(({ transactions }) => transactions > 0)?.number ?? 0;
+  const receiptsReadAtMs = await readLastReceipts(client, lastFull);
+  await watch.stop();
+  const tookSeconds = (receiptsReadAtMs - startedAtMs) / 1000;
+  const spacings = blocks
+    .slice(1)
+    .map((block, index) => (block.seenAtMs - (blocks[index]?.seenAtMs ?? 0)) / 1000);
+  client.close();
+  return {
+    workload: workload.name,
+    perSecond: report.sent / tookSeconds,
+    transactions: report.sent,
+    seconds: tookSeconds,
+    fill: blocks.map(({ transactions }) => transactions),
+    spacingP50: atQuantile(spacings, 0.5),
+    spacingP95: atQuantile(spacings, 0.95),
+    residentMb: contender.residentMb(),
+    nodeCpuSeconds: contender.cpuSeconds() - cpuBefore,
+  };
+}
+
+async function setUp(client: RpcClient, workload: Workload): Promise<void> {
+  for (const raw of workload.setUp) {
+    const hash = await client.call<string>("eth_sendRawTransaction", [raw]);
+    let receipt: { status: string } | null = null;
+    while (receipt === null) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      receipt = await client.call<{ status: string } | null>("eth_getTransactionReceipt", [hash]);
+    }
+    if (receipt.status !== "0x1") throw new Error("the deployment failed");
+  }
+}
+
+function sendFromOwnProcess(port: number, workload: Workload, stopAfterMs: number): Promise<SendReport> {
+  return new Promise((resolve, reject) => {
+    const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
+    child.once("message", (report: SendReport) => resolve(report));
+    child.once("error", reject);
+    child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
+    child.send({ port, bodies: workload.bodies, batchSize: BATCH_SIZE, stopAfterMs } satisfies SendOrder);
+  });
+}
+
+/** Waits until `transactions` are mined, or throws when that takes absurdly long. */
+async function untilMined(blocks: readonly SeenBlock[], transactions: number): Promise<void> {
+  const giveUpAtMs = performance.now() + LONGEST_DRAIN_MS;
+  for (;;) {
+    const mined = blocks.reduce((sum, block) => sum + block.transactions, 0);
+    if (mined >= transactions) return;
+    if (performance.now() > giveUpAtMs) throw new Error(`only ${mined} of ${transactions} were mined`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+const LONGEST_DRAIN_MS = 120_000;
+
+/** Reads the receipts of the last block with transactions; when they answer, every receipt is on disk. */
+async function readLastReceipts(client: RpcClient, number: number): Promise<number> {
+  const receipts = await client.call<unknown[]>("eth_getBlockReceipts", [`0x${number.toString(16)}`]);
+  if (receipts.length === 0) throw new Error(`block ${number} gave no receipts`);
+  return performance.now();
+}

@@ -1,0 +1,121 @@
+import {
+  concat,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  keccak256,
+  numberToHex,
+  pad,
+  toRlp,
+} from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { sign } from "../../src/primitives/secp256k1.ts";
+import { ACCOUNT_MNEMONIC } from "./contenders.ts";
+import { compileToken } from "./token.ts";
+
+export const BATCH_SIZE = 100;
+const SENDERS = 10;
+/** Far more recipients than a block holds, so that the state's width is real. */
+const RECIPIENTS = 20_000;
+const CHAIN_ID = 1337n;
+
+/** Pre-signed transactions as bodies of JSON-RPC batches, ready to be posted. */
+export interface Workload {
+  readonly name: string;
+  readonly setUp: readonly Hex[];
+  readonly bodies: readonly Buffer[];
+  readonly transactions: number;
+}
+
+interface Draft {
+  readonly to?: Hex;
+  readonly data?: Hex;
+  readonly value?: bigint;
+  readonly gasLimit: bigint;
+}
+
+const accounts = Array.from({ length: SENDERS }, (_, addressIndex) => {
+  const account = mnemonicToAccount(ACCOUNT_MNEMONIC, { addressIndex });
+  const privateKey = account.getHdKey().privateKey;
+  if (privateKey === null) throw new Error("no private key");
+  return { address: account.address, privateKey };
+});
+
+/** Plain transfers from ten senders to 20,000 recipients. Nonces begin where the accounts stand. */
+export function transferWorkload(count: number, firstNonces: readonly number[]): Workload {
+  const bodies = presign(count, firstNonces, (index) => ({
+    to: recipient(index),
+    value: 1n,
+    gasLimit: 21_000n,
+  }));
+  return { name: "transfers", setUp: [], bodies, transactions: count };
+}
+
+/** ERC-20 transfers of a token deployed by the first account, which needs its next nonce for that. */
+export function tokenWorkload(count: number, firstNonces: readonly number[]): Workload {
+  const token = compileToken();
+  const [deployer] = accounts;
+  const deployNonce = firstNonces[0] ?? 0;
+  if (deployer === undefined) throw new Error("no account");
+  const contract = getContractAddress({ from: deployer.address, nonce: BigInt(deployNonce) });
+  const args = [accounts.map(({ address }) => address), 10n ** 30n];
+  const data = encodeDeployData({ abi: token.abi, bytecode: token.bytecode, args });
+  const deployment = signDraft({ data, gasLimit: 5_000_000n }, deployNonce, deployer.privateKey);
+  const nonces = firstNonces.map((nonce, index) => (index === 0 ? nonce + 1 : nonce));
+  const bodies = presign(count, nonces, (index) => ({
+    to: contract,
+    data: encodeFunctionData({ abi: token.abi, functionName: "transfer", args: [recipient(index), 1n] }),
+    gasLimit: 80_000n,
+  }));
+  return { name: "ERC-20 transfers", setUp: [deployment], bodies, transactions: count };
+}
+
+export function senderAddresses(): readonly Hex[] {
+  return accounts.map(({ address }) => address);
+}
+
+function recipient(index: number): Hex {
+  return pad(numberToHex(0x1000_0000 + (index % RECIPIENTS) * 7919), { size: 20 });
+}
+
+function presign(count: number, firstNonces: readonly number[], draft: (index: number) => Draft): Buffer[] {
+  const nonces = [...firstNonces];
+  const bodies: Buffer[] = [];
+  for (let start = 0; start < count; start += BATCH_SIZE) {
+    const calls: string[] = [];
+    const sender = (start / BATCH_SIZE) % SENDERS;
+    for (let index = start; index < Math.min(start + BATCH_SIZE, count); index++) {
+      const account = accounts[sender];
+      const nonce = nonces[sender];
+      if (account === undefined || nonce === undefined) throw new Error("no such sender");
+      nonces[sender] = nonce + 1;
+      const raw = signDraft(draft(index), nonce, account.privateKey);
+      calls.push(`{"jsonrpc":"2.0","id":${index},"method":"eth_sendRawTransaction","params":["${raw}"]}`);
+    }
+    bodies.push(Buffer.from(`[${calls.join(",")}]`));
+  }
+  return bodies;
+}
+
+/** A fee-market transaction at 1 gwei, signed with our own native binding because viem's takes 0.5 ms. */
+function signDraft(draft: Draft, nonce: number, privateKey: Uint8Array): Hex {
+  const fields = [
+    scalar(CHAIN_ID),
+    scalar(BigInt(nonce)),
+    scalar(1_000_000_000n),
+    scalar(1_000_000_000n),
+    scalar(draft.gasLimit),
+    draft.to ?? "0x",
+    scalar(draft.value ?? 0n),
+    draft.data ?? "0x",
+    [],
+  ] as const;
+  const digest = keccak256(concat(["0x02", toRlp([...fields])]), "bytes");
+  const { r, s, yParity } = sign(digest, privateKey);
+  return concat(["0x02", toRlp([...fields, scalar(BigInt(yParity)), scalar(r), scalar(s)])]);
+}
+
+function scalar(value: bigint): Hex {
+  return value === 0n ? "0x" : numberToHex(value, { size: Math.ceil(value.toString(16).length / 2) });
+}
