@@ -1,6 +1,8 @@
 import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Account } from "../types/account.ts";
+import { assert, assertNever, present } from "../primitives/assert.ts";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
+import { EMPTY_BYTES, equalBytes, toKey } from "../primitives/hex.ts";
+import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import type { StateReader } from "./stateReader.ts";
 
 /**
@@ -16,7 +18,10 @@ export interface Overlay extends StateReader {
   putCode(address: Address, code: Uint8Array): void;
   /** Drops every slot of the account, those on disk included. */
   clearStorage(address: Address): void;
-  /** True when the account has any storage (EIP-7610: a creation over it fails). */
+  /**
+   * True when the account has any storage (EIP-7610: a creation over it fails). Slots of the state below count until
+   * the whole storage is cleared, even when each of them was emptied by a write here.
+   */
   hasStorage(address: Address): boolean;
   checkpoint(): void;
   commit(): void;
@@ -43,4 +48,267 @@ export interface AccountChange {
   /** True when all slots of the state below are gone (self-destruct, re-creation). */
   readonly storageCleared: boolean;
   readonly slots: readonly { readonly slot: Uint8Array; readonly value: Uint8Array }[];
+}
+
+/** What an overlay can stand on: a stored state, or another overlay (a candidate built on a candidate). */
+export type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
+
+/**
+ * An empty overlay over `below`. It is the hottest object of the node: the EVM asks it for each balance, slot and
+ * code. Accounts are found by the hex text of their address, slots by theirs inside the account; what was read from
+ * below is kept too, so that each is read once. While no checkpoint is open nothing is journaled, because nothing can
+ * be undone. Byte arrays handed in are kept, not copied: the caller must not change them.
+ */
+export function createOverlay(below: OverlayBase): Overlay {
+  return new JournaledOverlay(below);
+}
+
+interface AccountEntry {
+  readonly address: Address;
+  /** The account in the reader below. */
+  readonly base: Account | undefined;
+  account: Account | undefined;
+  /** Slots read or written since the last clearing. */
+  slots: Map<string, SlotCell>;
+  /** True when no slot of the reader below is visible any more. */
+  cleared: boolean;
+  /** The transaction that first cleared the storage, and what it hid: originalStorage still looks there. */
+  clearing: Clearing | undefined;
+}
+
+interface Clearing {
+  readonly transaction: number;
+  readonly slots: Map<string, SlotCell>;
+  readonly cleared: boolean;
+}
+
+interface SlotCell {
+  readonly slot: Uint8Array;
+  /** Value in the reader below, or empty when the storage had been cleared before the cell was made. */
+  readonly base: Uint8Array;
+  value: Uint8Array;
+  /** Value before the first write of transaction `writtenIn`. */
+  original: Uint8Array;
+  writtenIn: number;
+}
+
+type Undo =
+  | { readonly kind: "account"; readonly entry: AccountEntry; readonly account: Account | undefined }
+  | { readonly kind: "slot"; readonly cell: SlotCell; readonly value: Uint8Array }
+  | {
+      readonly kind: "clearing";
+      readonly entry: AccountEntry;
+      readonly slots: Map<string, SlotCell>;
+      readonly cleared: boolean;
+      readonly clearing: Clearing | undefined;
+    };
+
+/** Stands for the slots of an account until one is asked for: most accounts of a block have none. Never written. */
+const NO_SLOTS = new Map<string, SlotCell>();
+
+class JournaledOverlay implements Overlay {
+  private readonly below: OverlayBase;
+  private readonly entries = new Map<string, AccountEntry>();
+  private readonly newCode = new Map<string, Uint8Array>();
+  private readonly journal: Undo[] = [];
+  /** Length of the journal at each open checkpoint. */
+  private readonly checkpoints: number[] = [];
+  private transaction = 0;
+
+  constructor(below: OverlayBase) {
+    this.below = below;
+  }
+
+  account(address: Address): Account | undefined {
+    return this.entry(address).account;
+  }
+
+  storage(address: Address, slot: Uint8Array): Uint8Array {
+    return this.cell(this.entry(address), slot).value;
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    if (this.newCode.size > 0) {
+      const code = this.newCode.get(toKey(codeHash));
+      if (code !== undefined) return code;
+    }
+    return this.below.code(codeHash);
+  }
+
+  hasStorage(address: Address): boolean {
+    const entry = this.entry(address);
+    if (entry.account === undefined) return false;
+    for (const cell of entry.slots.values()) if (cell.value.length > 0) return true;
+    if (entry.cleared || entry.base === undefined) return false;
+    return this.below.hasStorage?.(address) ?? !equalBytes(entry.base.storageRoot, EMPTY_TRIE_ROOT);
+  }
+
+  originalStorage(address: Address, slot: Uint8Array): Uint8Array {
+    const entry = this.entry(address);
+    const clearing = entry.clearing;
+    if (clearing === undefined || clearing.transaction !== this.transaction)
+      return this.originalOf(this.cell(entry, slot));
+    const hidden = clearing.slots.get(toKey(slot));
+    if (hidden !== undefined) return this.originalOf(hidden);
+    return this.hasSlotsBelow(entry, clearing.cleared) ? this.below.storage(address, slot) : EMPTY_BYTES;
+  }
+
+  putAccount(address: Address, account: Account | undefined): void {
+    const entry = this.entry(address);
+    if (account === undefined) this.clearEntry(entry);
+    this.setAccount(entry, account);
+  }
+
+  putStorage(address: Address, slot: Uint8Array, value: Uint8Array): void {
+    assert(value[0] !== 0, "a storage value is written without leading zeros");
+    const entry = this.entry(address);
+    assert(entry.account !== undefined, "storage belongs to an account that exists");
+    const cell = this.cell(entry, slot);
+    if (this.checkpoints.length > 0) this.journal.push({ kind: "slot", cell, value: cell.value });
+    if (cell.writtenIn !== this.transaction) {
+      cell.original = cell.value;
+      cell.writtenIn = this.transaction;
+    }
+    cell.value = value;
+  }
+
+  putCode(address: Address, code: Uint8Array): void {
+    const entry = this.entry(address);
+    const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code);
+    // Code that a revert leaves unnamed stays here unseen: changes() only reports what an account names.
+    if (code.length > 0) this.newCode.set(toKey(codeHash), code);
+    this.setAccount(entry, { ...(entry.account ?? EMPTY_ACCOUNT), codeHash });
+  }
+
+  clearStorage(address: Address): void {
+    this.clearEntry(this.entry(address));
+  }
+
+  checkpoint(): void {
+    this.checkpoints.push(this.journal.length);
+  }
+
+  commit(): void {
+    assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
+    if (this.checkpoints.length === 0) this.journal.length = 0;
+  }
+
+  revert(): void {
+    const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
+    for (let at = this.journal.length; at > length; at--)
+      undo(present(this.journal.pop(), "a journal entry"));
+  }
+
+  beginTransaction(): void {
+    assert(this.checkpoints.length === 0, "a transaction begins outside of all checkpoints");
+    this.transaction++;
+  }
+
+  changes(): StateChanges {
+    assert(this.checkpoints.length === 0, "changes are final only when no checkpoint is open");
+    const accounts: AccountChange[] = [];
+    const code: { codeHash: Hash; code: Uint8Array }[] = [];
+    const named = new Set<string>();
+    for (const entry of this.entries.values()) {
+      const change = changeOf(entry);
+      if (change === undefined) continue;
+      accounts.push(change);
+      if (change.account === undefined || this.newCode.size === 0) continue;
+      const key = toKey(change.account.codeHash);
+      const bytes = this.newCode.get(key);
+      if (bytes === undefined || named.has(key)) continue;
+      named.add(key);
+      code.push({ codeHash: change.account.codeHash, code: bytes });
+    }
+    return { accounts, code };
+  }
+
+  private entry(address: Address): AccountEntry {
+    const key = toKey(address);
+    const known = this.entries.get(key);
+    if (known !== undefined) return known;
+    const base = this.below.account(address);
+    const entry: AccountEntry = {
+      address,
+      base,
+      account: base,
+      slots: NO_SLOTS,
+      cleared: false,
+      clearing: undefined,
+    };
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  private cell(entry: AccountEntry, slot: Uint8Array): SlotCell {
+    const key = toKey(slot);
+    const known = entry.slots.get(key);
+    if (known !== undefined) return known;
+    const base = this.hasSlotsBelow(entry, entry.cleared)
+      ? this.below.storage(entry.address, slot)
+      : EMPTY_BYTES;
+    const cell: SlotCell = { slot, base, value: base, original: base, writtenIn: -1 };
+    if (entry.slots === NO_SLOTS) entry.slots = new Map();
+    entry.slots.set(key, cell);
+    return cell;
+  }
+
+  private hasSlotsBelow(entry: AccountEntry, cleared: boolean): boolean {
+    return !cleared && entry.base !== undefined;
+  }
+
+  private originalOf(cell: SlotCell): Uint8Array {
+    return cell.writtenIn === this.transaction ? cell.original : cell.value;
+  }
+
+  private setAccount(entry: AccountEntry, account: Account | undefined): void {
+    if (this.checkpoints.length > 0) this.journal.push({ kind: "account", entry, account: entry.account });
+    entry.account = account;
+  }
+
+  private clearEntry(entry: AccountEntry): void {
+    const { slots, cleared, clearing } = entry;
+    if (this.checkpoints.length > 0) this.journal.push({ kind: "clearing", entry, slots, cleared, clearing });
+    if (clearing?.transaction !== this.transaction)
+      entry.clearing = { transaction: this.transaction, slots, cleared };
+    entry.slots = NO_SLOTS;
+    entry.cleared = true;
+  }
+}
+
+function undo(step: Undo): void {
+  switch (step.kind) {
+    case "account":
+      step.entry.account = step.account;
+      return;
+    case "slot":
+      step.cell.value = step.value;
+      return;
+    case "clearing":
+      step.entry.slots = step.slots;
+      step.entry.cleared = step.cleared;
+      step.entry.clearing = step.clearing;
+      return;
+    default:
+      assertNever(step);
+  }
+}
+
+/** What an account differs in from the reader below; undefined when in nothing. */
+function changeOf(entry: AccountEntry): AccountChange | undefined {
+  const { address, base, account } = entry;
+  if (account === undefined)
+    return base === undefined ? undefined : { address, storageCleared: true, slots: [] };
+  const slots: { slot: Uint8Array; value: Uint8Array }[] = [];
+  for (const { slot, base: before, value } of entry.slots.values())
+    if (value !== before && !equalBytes(value, before)) slots.push({ slot, value });
+  const storageCleared = entry.cleared && base !== undefined;
+  if (slots.length === 0 && !storageCleared && sameAccount(base, account)) return undefined;
+  return { address, account, storageCleared, slots };
+}
+
+function sameAccount(a: Account | undefined, b: Account): boolean {
+  if (a === b) return true;
+  if (a === undefined) return false;
+  return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash);
 }

@@ -1,0 +1,272 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Address, asAddress } from "../../src/primitives/address.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { EMPTY_BYTES, toKey } from "../../src/primitives/hex.ts";
+import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
+import type { StateReader } from "../../src/state/stateReader.ts";
+import { type Account, EMPTY_ACCOUNT } from "../../src/types/account.ts";
+
+const NON_EMPTY_ROOT = keccak256(Uint8Array.of(1));
+
+describe("overlay", () => {
+  it("answers and reports as a model that copies the whole world at each checkpoint", () => {
+    fc.assert(
+      fc.property(fc.array(action(), { minLength: 1, maxLength: 120 }), (actions) => {
+        const overlay = createOverlay(BASE);
+        const model = new Model();
+        for (const step of actions) {
+          perform(overlay, model, step);
+          expectSameAnswers(overlay, model);
+        }
+        while (model.depth > 0) {
+          overlay.revert();
+          model.revert();
+        }
+        expectSameAnswers(overlay, model);
+        expect(rebuilt(overlay)).toEqual(model.world);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("reports nothing when every change has been taken back", () => {
+    const overlay = createOverlay(BASE);
+    overlay.checkpoint();
+    overlay.putAccount(addressOf(0), { ...EMPTY_ACCOUNT, balance: 5n });
+    overlay.putStorage(addressOf(0), slotOf(0), Uint8Array.of(9));
+    overlay.clearStorage(addressOf(1));
+    overlay.revert();
+    overlay.putStorage(addressOf(0), slotOf(1), Uint8Array.of(7));
+    overlay.putStorage(addressOf(0), slotOf(1), EMPTY_BYTES);
+    expect(overlay.changes()).toEqual({ accounts: [], code: [] });
+  });
+
+  it("keeps the value a slot had when the transaction began, through clearing and reverts", () => {
+    const overlay = createOverlay(BASE);
+    const [address, slot] = [addressOf(1), slotOf(0)];
+    const before = overlay.storage(address, slot);
+    expect(before.length).toBeGreaterThan(0);
+    overlay.beginTransaction();
+    overlay.checkpoint();
+    overlay.putStorage(address, slot, Uint8Array.of(1));
+    overlay.checkpoint();
+    overlay.clearStorage(address);
+    overlay.putStorage(address, slot, Uint8Array.of(2));
+    expect(overlay.originalStorage(address, slot)).toEqual(before);
+    overlay.revert();
+    expect(overlay.storage(address, slot)).toEqual(Uint8Array.of(1));
+    expect(overlay.originalStorage(address, slot)).toEqual(before);
+    overlay.commit();
+    overlay.beginTransaction();
+    expect(overlay.originalStorage(address, slot)).toEqual(Uint8Array.of(1));
+  });
+
+  it("reports code once, and only code that an account still names", () => {
+    const overlay = createOverlay(BASE);
+    const kept = Uint8Array.of(0x60, 0x01);
+    overlay.checkpoint();
+    overlay.putCode(addressOf(2), Uint8Array.of(0x60, 0x02));
+    overlay.revert();
+    overlay.putCode(addressOf(2), kept);
+    overlay.putCode(addressOf(3), kept);
+    expect(overlay.changes().code).toEqual([{ codeHash: keccak256(kept), code: kept }]);
+    expect(overlay.code(keccak256(kept))).toEqual(kept);
+  });
+
+  it("stands on another overlay and reports only its own changes", () => {
+    const lower = createOverlay(BASE);
+    lower.clearStorage(addressOf(1));
+    lower.putAccount(addressOf(4), { ...EMPTY_ACCOUNT, nonce: 1n });
+    const upper = createOverlay(lower);
+    expect(upper.hasStorage(addressOf(1))).toBe(false);
+    upper.putStorage(addressOf(4), slotOf(2), Uint8Array.of(3));
+    expect(upper.changes().accounts.map((change) => toKey(change.address))).toEqual([toKey(addressOf(4))]);
+    expect(lower.storage(addressOf(4), slotOf(2))).toEqual(EMPTY_BYTES);
+  });
+});
+
+/** Two accounts exist below, the second with storage; the rest are absent. */
+const ADDRESSES = 5;
+const SLOTS = 3;
+const BASE: StateReader = {
+  account: (address) => {
+    if (address[19] === 0) return { ...EMPTY_ACCOUNT, balance: 100n };
+    if (address[19] === 1) return { ...EMPTY_ACCOUNT, nonce: 1n, storageRoot: NON_EMPTY_ROOT };
+    return undefined;
+  },
+  storage: (address, slot) =>
+    address[19] === 1 && slot[31] !== 2 ? Uint8Array.of(0x11, slot[31] ?? 0) : EMPTY_BYTES,
+  code: () => EMPTY_BYTES,
+};
+
+type Action =
+  | { readonly kind: "checkpoint" | "commit" | "revert" | "begin" }
+  | { readonly kind: "account"; readonly who: number; readonly balance: bigint | undefined }
+  | { readonly kind: "slot"; readonly who: number; readonly slot: number; readonly value: number }
+  | { readonly kind: "clear"; readonly who: number };
+
+function action(): fc.Arbitrary<Action> {
+  const who = fc.nat(ADDRESSES - 1);
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Action>({ kind: "checkpoint" }) },
+    { weight: 1, arbitrary: fc.constant<Action>({ kind: "commit" }) },
+    { weight: 2, arbitrary: fc.constant<Action>({ kind: "revert" }) },
+    { weight: 1, arbitrary: fc.constant<Action>({ kind: "begin" }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant("account" as const),
+        who,
+        balance: fc.option(fc.bigInt(0n, 3n), { nil: undefined }),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant("slot" as const),
+        who,
+        slot: fc.nat(SLOTS - 1),
+        value: fc.nat(3),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("clear" as const), who }) },
+  );
+}
+
+interface World {
+  [address: string]: { account: Account; slots: Record<string, string> };
+}
+
+/** The same rules, written so simply that they need no proof. */
+class Model {
+  world: World = baseWorld();
+  atTransaction: World = baseWorld();
+  private readonly saved: World[] = [];
+
+  get depth(): number {
+    return this.saved.length;
+  }
+  checkpoint(): void {
+    this.saved.push(structuredClone(this.world));
+  }
+  commit(): void {
+    this.saved.pop();
+  }
+  revert(): void {
+    this.world = this.saved.pop() ?? this.world;
+  }
+}
+
+function baseWorld(): World {
+  const world: World = {};
+  for (let who = 0; who < ADDRESSES; who++) {
+    const account = BASE.account(addressOf(who));
+    if (account === undefined) continue;
+    const slots: Record<string, string> = {};
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const value = BASE.storage(addressOf(who), slotOf(slot));
+      if (value.length > 0) slots[toKey(slotOf(slot))] = toKey(value);
+    }
+    world[toKey(addressOf(who))] = { account: structuredClone(account), slots };
+  }
+  return world;
+}
+
+function perform(overlay: Overlay, model: Model, step: Action): void {
+  switch (step.kind) {
+    case "checkpoint":
+      overlay.checkpoint();
+      model.checkpoint();
+      return;
+    case "commit":
+    case "revert":
+      if (model.depth === 0) return;
+      overlay[step.kind]();
+      model[step.kind]();
+      return;
+    case "begin":
+      if (model.depth > 0) return;
+      overlay.beginTransaction();
+      model.atTransaction = structuredClone(model.world);
+      return;
+    case "account":
+      performAccount(overlay, model, step.who, step.balance);
+      return;
+    case "slot": {
+      const state = model.world[toKey(addressOf(step.who))];
+      if (state === undefined) return;
+      const value = step.value === 0 ? EMPTY_BYTES : Uint8Array.of(step.value);
+      overlay.putStorage(addressOf(step.who), slotOf(step.slot), value);
+      if (step.value === 0) delete state.slots[toKey(slotOf(step.slot))];
+      else state.slots[toKey(slotOf(step.slot))] = toKey(value);
+      return;
+    }
+    case "clear": {
+      overlay.clearStorage(addressOf(step.who));
+      const state = model.world[toKey(addressOf(step.who))];
+      if (state !== undefined) state.slots = {};
+    }
+  }
+}
+
+function performAccount(overlay: Overlay, model: Model, who: number, balance: bigint | undefined): void {
+  const key = toKey(addressOf(who));
+  if (balance === undefined) {
+    overlay.putAccount(addressOf(who), undefined);
+    delete model.world[key];
+    return;
+  }
+  const account = { ...(overlay.account(addressOf(who)) ?? EMPTY_ACCOUNT), balance };
+  overlay.putAccount(addressOf(who), account);
+  model.world[key] = { account: structuredClone(account), slots: model.world[key]?.slots ?? {} };
+}
+
+function expectSameAnswers(overlay: Overlay, model: Model): void {
+  for (let who = 0; who < ADDRESSES; who++) {
+    const state = model.world[toKey(addressOf(who))];
+    expect(overlay.account(addressOf(who))).toEqual(state?.account);
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const key = toKey(slotOf(slot));
+      expect(toKey(overlay.storage(addressOf(who), slotOf(slot)))).toBe(state?.slots[key] ?? "");
+      expect(toKey(overlay.originalStorage(addressOf(who), slotOf(slot)))).toBe(
+        model.atTransaction[toKey(addressOf(who))]?.slots[key] ?? "",
+      );
+    }
+    // Emptied slots of the state below still count (see hasStorage), so only one direction holds.
+    if (state !== undefined && Object.keys(state.slots).length > 0)
+      expect(overlay.hasStorage(addressOf(who))).toBe(true);
+    if (state === undefined) expect(overlay.hasStorage(addressOf(who))).toBe(false);
+  }
+}
+
+/** The world that results from laying the overlay's reported changes over the base. */
+function rebuilt(overlay: Overlay): World {
+  const world = baseWorld();
+  for (const { address, account, storageCleared, slots } of overlay.changes().accounts) {
+    const key = toKey(address);
+    if (account === undefined) {
+      delete world[key];
+      continue;
+    }
+    const state = { account, slots: storageCleared ? {} : (world[key]?.slots ?? {}) };
+    for (const { slot, value } of slots) {
+      if (value.length === 0) delete state.slots[toKey(slot)];
+      else state.slots[toKey(slot)] = toKey(value);
+    }
+    world[key] = state;
+  }
+  return world;
+}
+
+function addressOf(who: number): Address {
+  const bytes = new Uint8Array(20);
+  bytes[19] = who;
+  return asAddress(bytes);
+}
+
+function slotOf(index: number): Uint8Array {
+  const bytes = new Uint8Array(32);
+  bytes[31] = index;
+  return bytes;
+}
