@@ -1,0 +1,139 @@
+import { verifyMerkleProof } from "@ethereumjs/mpt";
+import { type Hex, hexToBytes, keccak256 } from "viem";
+import { describe, expect, it } from "vitest";
+import WebSocket from "ws";
+import { toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+import { type NodeProcess, pause, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+/** A few in the daily run; the long run asks for a hundred (`npm run test:long`). */
+const KILLS = Number(process.env["IBEX_KILLS"] ?? 6);
+const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
+const BATCH = 50;
+
+interface Known {
+  /** Newest block that a subscriber was told of. */
+  announced: { number: bigint; hash: Hex } | undefined;
+  /** Transactions whose receipt was answered, with the block it named. */
+  readonly receipts: Map<Hex, Hex>;
+}
+
+describe("kill -9", () => {
+  it(
+    `loses nothing that was announced or answered, ${KILLS} times under load (IBEX_SEED=${SEED})`,
+    async () => {
+      const random = generator(SEED);
+      const dataPath = temporaryFolder();
+      const known: Known = { announced: undefined, receipts: new Map() };
+      let nextNonce = 0;
+      for (let kill = 0; kill < KILLS; kill++) {
+        const node = await startNodeProcess({ dataPath });
+        await expectNothingLost(node, known);
+        const watching = watchHeads(node, known);
+        nextNonce = Number(await node.rpc<Hex>("eth_getTransactionCount", [sender.address, "latest"]));
+        const killAtMs = Date.now() + 150 + random() * 1800;
+        while (Date.now() < killAtMs) {
+          const hashes = await sendBatch(node, nextNonce);
+          nextNonce += BATCH;
+          await rememberReceipts(node, known, hashes);
+        }
+        await node.kill();
+        watching.close();
+      }
+      const node = await startNodeProcess({ dataPath });
+      await expectNothingLost(node, known);
+      expect(known.receipts.size).toBeGreaterThan(0);
+      await until(
+        async () => ((await head(node)).number > (known.announced?.number ?? 0n) ? true : undefined),
+        5000,
+        "a new block",
+      );
+      expect(await node.stop()).toBe(0);
+    },
+    KILLS * 15_000 + 60_000,
+  );
+});
+
+const sender = { privateKey: account(0).privateKey, address: toHex(account(0).address) };
+
+async function expectNothingLost(node: NodeProcess, known: Known): Promise<void> {
+  const { announced } = known;
+  if (announced !== undefined) {
+    expect((await head(node)).number).toBeGreaterThanOrEqual(announced.number);
+    const block = await node.rpc<{ hash: Hex } | null>("eth_getBlockByNumber", [
+      `0x${announced.number.toString(16)}`,
+      false,
+    ]);
+    expect(block?.hash).toBe(announced.hash);
+  }
+  for (const [hash, blockHash] of known.receipts) {
+    const receipt = await node.rpc<{ blockHash: Hex } | null>("eth_getTransactionReceipt", [hash]);
+    expect(receipt?.blockHash).toBe(blockHash);
+  }
+  await expectRootToVerify(node);
+}
+
+/** The state that answers must be the state that the newest header commits to. */
+async function expectRootToVerify(node: NodeProcess): Promise<void> {
+  const { number, stateRoot } = await head(node);
+  const proof = await node.rpc<{ accountProof: Hex[]; balance: Hex }>("eth_getProof", [
+    sender.address,
+    [],
+    `0x${number.toString(16)}`,
+  ]);
+  const leaf = await verifyMerkleProof(
+    hexToBytes(keccak256(sender.address)),
+    proof.accountProof.map((item) => hexToBytes(item)),
+    { root: hexToBytes(stateRoot) },
+  );
+  expect(leaf).not.toBeNull();
+  const balance = await node.rpc<Hex>("eth_getBalance", [sender.address, `0x${number.toString(16)}`]);
+  expect(balance).toBe(proof.balance);
+}
+
+async function head(node: NodeProcess): Promise<{ number: bigint; stateRoot: Hex }> {
+  const block = await node.rpc<{ number: Hex; stateRoot: Hex }>("eth_getBlockByNumber", ["latest", false]);
+  return { number: BigInt(block.number), stateRoot: block.stateRoot };
+}
+
+async function sendBatch(node: NodeProcess, firstNonce: number): Promise<readonly Hex[]> {
+  const transactions = Array.from({ length: BATCH }, (_, index) =>
+    aTransaction({ chainId: 1337n, nonce: BigInt(firstNonce + index), privateKey: sender.privateKey }),
+  );
+  await Promise.all(transactions.map(({ raw }) => rpc(node.httpUrl, "eth_sendRawTransaction", [toHex(raw)])));
+  return transactions.map(({ hash }) => toHex(hash));
+}
+
+async function rememberReceipts(node: NodeProcess, known: Known, hashes: readonly Hex[]): Promise<void> {
+  await pause(20);
+  for (const hash of hashes.filter((_, index) => index % 10 === 0)) {
+    const receipt = await node.rpc<{ blockHash: Hex } | null>("eth_getTransactionReceipt", [hash]);
+    if (receipt !== null) known.receipts.set(hash, receipt.blockHash);
+  }
+}
+
+function watchHeads(node: NodeProcess, known: Known): WebSocket {
+  const socket = new WebSocket(node.wsUrl);
+  socket.on("open", () =>
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] })),
+  );
+  socket.on("message", (message) => {
+    const { params } = JSON.parse(message.toString()) as { params?: { result: { number: Hex; hash: Hex } } };
+    if (params !== undefined)
+      known.announced = { number: BigInt(params.result.number), hash: params.result.hash };
+  });
+  socket.on("error", () => undefined);
+  return socket;
+}
+
+/** Mulberry32: small, seeded, good enough to choose moments. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The built program, as an operator runs it. `npm test` builds it first. */
+export const PROGRAM = resolve(import.meta.dirname, "..", "..", "dist", "main.js");
+
+/** A real node in a process of its own. */
+export interface NodeProcess {
+  readonly dataPath: string;
+  readonly httpUrl: string;
+  readonly wsUrl: string;
+  readonly httpPort: number;
+  readonly wsPort: number;
+  readonly child: ChildProcess;
+  /** Everything printed so far, both streams. */
+  output(): string;
+  rpc<T>(method: string, params?: readonly unknown[]): Promise<T>;
+  /** SIGTERM, and the exit code that follows. */
+  stop(): Promise<number | null>;
+  /** SIGKILL: no farewell. */
+  kill(): Promise<void>;
+}
+
+export interface NodeOptions {
+  readonly dataPath?: string;
+  readonly httpPort?: number;
+  readonly options?: readonly string[];
+}
+
+const STARTS_WITHIN_MS = 30_000;
+
+/** Starts a node on the development network and waits for its first answer. */
+export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodeProcess> {
+  const dataPath = asked.dataPath ?? temporaryFolder();
+  const httpPort = asked.httpPort ?? (await freePort());
+  const wsPort = await freePort();
+  const options = [`--data-path=${dataPath}`, `--rpc-http-port=${httpPort}`, `--rpc-ws-port=${wsPort}`];
+  const started = runProgram([...options, ...(asked.options ?? [])]);
+  const node: NodeProcess = {
+    dataPath,
+    httpPort,
+    wsPort,
+    httpUrl: `http://127.0.0.1:${httpPort}`,
+    wsUrl: `ws://127.0.0.1:${wsPort}`,
+    child: started.child,
+    output: started.output,
+    rpc: (method, params = []) => rpc(`http://127.0.0.1:${httpPort}`, method, params),
+    async stop() {
+      started.child.kill("SIGTERM");
+      return started.exit;
+    },
+    async kill() {
+      started.child.kill("SIGKILL");
+      await started.exit;
+    },
+  };
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS;
+  while (!(await isAnswering(node))) {
+    if (started.child.exitCode !== null)
+      throw new Error(`the node stopped with ${started.child.exitCode}:\n${started.output()}`);
+    if (Date.now() > deadlineMs) throw new Error(`the node does not answer:\n${started.output()}`);
+    await pause(10);
+  }
+  return node;
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess;
+  readonly exit: Promise<number | null>;
+  output(): string;
+}
+
+/** Runs the program with these arguments; nothing is waited for. */
+export function runProgram(options: readonly string[], cwd?: string): RunningProgram {
+  const child = spawn(process.execPath, [PROGRAM, ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NO_COLOR: "1" },
+    ...(cwd !== undefined && { cwd }),
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      output += chunk.toString("utf8");
+    });
+  }
+  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return { child, exit, output: () => output };
+}
+
+export class RpcFailure extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(error: { code: number; message: string; data?: unknown }) {
+    super(error.message);
+    this.code = error.code;
+    this.data = error.data;
+  }
+}
+
+export async function rpc<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const answer = (await response.json()) as {
+    result?: T;
+    error?: { code: number; message: string; data?: unknown };
+  };
+  if (answer.error !== undefined) throw new RpcFailure(answer.error);
+  return answer.result as T;
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-test-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => {
+        if (typeof address === "object" && address !== null) resolve(address.port);
+        else reject(new Error("no port"));
+      });
+    });
+  });
+}
+
+/** Waits until `condition` gives a value; polls, because what is waited for is another process. */
+export async function until<T>(
+  condition: () => Promise<T | undefined>,
+  withinMs: number,
+  what: string,
+): Promise<T> {
+  const deadlineMs = Date.now() + withinMs;
+  for (;;) {
+    const value = await condition();
+    if (value !== undefined) return value;
+    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen within ${withinMs} ms`);
+    await pause(20);
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function isAnswering(node: NodeProcess): Promise<boolean> {
+  return node.rpc("eth_blockNumber").then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,66 @@
+import { createRequire } from "node:module";
+import type { Abi, Hex } from "viem";
+
+export interface CompiledContract {
+  readonly abi: Abi;
+  readonly bytecode: Hex;
+}
+
+interface CompilerOutput {
+  readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
+  readonly contracts: Record<
+    string,
+    Record<string, { readonly abi: Abi; readonly evm: { readonly bytecode: { readonly object: string } } }>
+  >;
+}
+
+/** Compiles one Solidity source and gives the named contract. */
+export function compileContract(source: string, name: string, evmVersion = "cancun"): CompiledContract {
+  const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
+  const output = JSON.parse(
+    solc.compile(
+      JSON.stringify({
+        language: "Solidity",
+        sources: { "source.sol": { content: source } },
+        settings: {
+          evmVersion,
+          optimizer: { enabled: true, runs: 200 },
+          outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
+        },
+      }),
+    ),
+  ) as CompilerOutput;
+  const failure = output.errors?.find(({ severity }) => severity === "error");
+  if (failure !== undefined) throw new Error(failure.formattedMessage);
+  const contract = output.contracts["source.sol"]?.[name];
+  if (contract === undefined) throw new Error(`the source has no contract ${name}`);
+  return { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
+}
+
+/** A contract with what clients must cope with: events, custom errors, plain reverts, panics, a fallback, a loop without end. */
+export const LEDGER_SOURCE = `
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.24;
+contract Ledger {
+  mapping(address => uint256) public balances;
+  uint256[] public entries;
+  address public immutable owner = msg.sender;
+  event Deposited(address indexed who, uint256 amount, string note);
+  error Insufficient(uint256 have, uint256 want);
+  constructor(uint256 first) payable { entries.push(first); }
+  function deposit(string calldata note) external payable {
+    balances[msg.sender] += msg.value;
+    entries.push(msg.value);
+    emit Deposited(msg.sender, msg.value, note);
+  }
+  function withdraw(uint256 amount) external {
+    if (balances[msg.sender] < amount) revert Insufficient(balances[msg.sender], amount);
+    balances[msg.sender] -= amount;
+    (bool sent,) = msg.sender.call{value: amount}("");
+    require(sent, "not sent");
+  }
+  function refuse() external pure { revert("out of order"); }
+  function panic(uint256 index) external view returns (uint256) { return entries[index]; }
+  function count() external view returns (uint256) { return entries.length; }
+  function forever() external view returns (uint256 x) { while (true) { x += entries.length; } }
+}`;
