@@ -1,10 +1,10 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes, EMPTY_BYTES, toHex } from "../primitives/hex.ts";
+import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpString } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -97,18 +97,25 @@ export function encodeBodyTransaction(transaction: Transaction): Uint8Array {
   return transaction.type === 0 ? transaction.raw : encodeRlpString(transaction.raw);
 }
 
-/** Digest that the sender signed. */
+/**
+ * Digest that the sender signed: the fields without the signature, which are the bytes before the last three items, so
+ * nothing is decoded again. A protected legacy transaction signs its chain id and two empty items after them (EIP-155).
+ */
 export function signingHash(transaction: Transaction): Hash {
-  const fields = RLP.decode(
-    transaction.type === 0 ? transaction.raw : transaction.raw.subarray(1),
-  ) as Uint8Array[];
-  const unsigned = fields.slice(0, fields.length - 3);
-  if (transaction.type !== 0) {
-    return keccak256(concatBytes(Uint8Array.of(transaction.type), RLP.encode(unsigned)));
-  }
-  if (transaction.chainId !== undefined)
-    unsigned.push(bigintToBytes(transaction.chainId), EMPTY_BYTES, EMPTY_BYTES);
-  return keccak256(RLP.encode(unsigned));
+  const { raw, type } = transaction;
+  const listAt = type === 0 ? 0 : 1;
+  const lead = raw[listAt] ?? 0;
+  const firstField = listAt + 1 + (lead >= 0xf8 ? lead - 0xf7 : 0);
+  const signature = [transaction.v, transaction.r, transaction.s];
+  const signatureLength = signature.reduce(
+    (sum, item) => sum + encodeRlpString(bigintToBytes(item)).length,
+    0,
+  );
+  const unsigned = raw.subarray(firstField, raw.length - signatureLength);
+  if (type !== 0) return keccak256(concatBytes(Uint8Array.of(type), encodeRlpList([unsigned])));
+  if (transaction.chainId === undefined) return keccak256(encodeRlpList([unsigned]));
+  const chainId = encodeRlpString(bigintToBytes(transaction.chainId));
+  return keccak256(encodeRlpList([unsigned, chainId, Uint8Array.of(0x80, 0x80)]));
 }
 
 export function signatureOf(transaction: Transaction): Signature {
