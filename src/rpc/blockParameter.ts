@@ -1,0 +1,90 @@
+import type { ChainReader } from "../chain/chain.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { NamedHeader } from "../types/block.ts";
+import { decodeBoolean, decodeJavaLong, decodeStoragePosition, isAbsent, isObject } from "./parameters.ts";
+
+const TAGS = ["latest", "earliest", "pending", "finalized", "safe"] as const;
+export type BlockTag = (typeof TAGS)[number];
+
+/** A block by number or tag: the family BN of json-rpc.md §0.3. The number may be negative. */
+export type NumberOrTag = bigint | BlockTag;
+
+/** A block by hash (EIP-1898). */
+export interface BlockByHash {
+  readonly blockHash: Hash;
+  readonly requireCanonical: boolean;
+}
+
+/** A block by number, tag or hash: the family BH of json-rpc.md §0.3. */
+export type NumberTagOrHash = NumberOrTag | BlockByHash;
+
+/** Family BN: a tag in any case, or text as decodeJavaLong reads it; never a JSON number, a hash or an object. */
+export function decodeNumberOrTag(value: unknown): NumberOrTag | undefined {
+  if (typeof value !== "string") return undefined;
+  return tagOf(value) ?? decodeJavaLong(value);
+}
+
+/** Family BH: as BN with at most 16 characters, a hash of at least 65, or an EIP-1898 object. Never negative. */
+export function decodeNumberTagOrHash(value: unknown): NumberTagOrHash | undefined {
+  if (isObject(value)) return decodeObject(value);
+  if (typeof value !== "string") return undefined;
+  const tag = tagOf(value);
+  if (tag !== undefined) return tag;
+  if (value.length < HASH_TEXT_LENGTH) {
+    return value.length <= LONGEST_NUMBER_TEXT ? decodeNaturalLong(value) : undefined;
+  }
+  const blockHash = decodeStoragePosition(value.toLowerCase());
+  return blockHash && { blockHash, requireCanonical: false };
+}
+
+/** Number of the block that is meant. IBFT blocks are final at once, so finalized and safe are the head, as is pending. */
+export function numberOf(chain: ChainReader, choice: NumberOrTag): bigint {
+  if (typeof choice === "bigint") return choice;
+  return choice === "earliest" ? 0n : chain.head.header.number;
+}
+
+export type BlockLookup = NamedHeader | "notFound" | "notCanonical";
+
+/** The header that a parameter of family BH means. */
+export function findHeader(chain: ChainReader, choice: NumberTagOrHash): BlockLookup {
+  if (typeof choice === "object") return findByHash(chain, choice);
+  const number = numberOf(chain, choice);
+  if (number === chain.head.header.number) return chain.head;
+  return chain.headerByNumber(number) ?? "notFound";
+}
+
+function findByHash(chain: ChainReader, { blockHash, requireCanonical }: BlockByHash): BlockLookup {
+  const found = chain.headerByHash(blockHash);
+  if (found === undefined) return "notFound";
+  if (!requireCanonical) return found;
+  const canonical = chain.headerByNumber(found.header.number);
+  return canonical !== undefined && equalBytes(canonical.hash, blockHash) ? found : "notCanonical";
+}
+
+/** Shortest text that is taken for a hash: a prefix and 63 digits, or 65 digits, which are too many. */
+const HASH_TEXT_LENGTH = 65;
+const LONGEST_NUMBER_TEXT = 16;
+
+function decodeObject(value: Readonly<Record<string, unknown>>): NumberTagOrHash | undefined {
+  const { blockHash, blockNumber, requireCanonical } = value;
+  if (!isAbsent(blockHash)) {
+    const hash = decodeStoragePosition(blockHash);
+    const isRequired = isAbsent(requireCanonical) ? false : decodeBoolean(requireCanonical);
+    return hash && isRequired !== undefined ? { blockHash: hash, requireCanonical: isRequired } : undefined;
+  }
+  if (typeof blockNumber === "number") {
+    return Number.isSafeInteger(blockNumber) && blockNumber >= 0 ? BigInt(blockNumber) : undefined;
+  }
+  return decodeNaturalLong(blockNumber);
+}
+
+function decodeNaturalLong(value: unknown): bigint | undefined {
+  const number = decodeJavaLong(value);
+  return number === undefined || number < 0n ? undefined : number;
+}
+
+function tagOf(text: string): BlockTag | undefined {
+  const word = text.toLowerCase();
+  return TAGS.find((tag) => tag === word);
+}

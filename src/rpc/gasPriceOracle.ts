@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ChainReader } from "../chain/chain.ts";
+import { equalBytes, toKey } from "../primitives/hex.ts";
+import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import type { GasPriceSettings } from "./ports.ts";
+import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
+
+/** What a transaction should offer, judged by what recent ones paid (json-rpc.md, eth_gasPrice). Wei per gas. */
+export interface GasPriceOracle {
+  gasPriceWei(): Promise<bigint>;
+  maxPriorityFeeWei(): Promise<bigint>;
+}
+
+/**
+ * Each block is sampled once: those that arrive while the node runs when they arrive, older ones when somebody first
+ * asks, with the event loop getting its turn between them. The percentile is found once per head.
+ */
+export function createGasPriceOracle(
+  settings: GasPriceSettings,
+  parts: { readonly chain: ChainReader; readonly nextBaseFeePerGas: () => bigint | undefined },
+): GasPriceOracle {
+  const { chain, nextBaseFeePerGas } = parts;
+  const samples = new Map<string, BlockSample>();
+  let isFollowing = false;
+  let latest: { readonly head: NamedHeader; readonly estimate: Promise<Estimate> } | undefined;
+
+  function remember(block: StoredBlock): BlockSample {
+    const sample = sampleOf(block);
+    samples.set(toKey(block.hash), sample);
+    for (const key of samples.keys()) {
+      if (samples.size <= 2 * (settings.blocks + 1)) break;
+      samples.delete(key);
+    }
+    return sample;
+  }
+
+  /** Samples of up to `settings.blocks` blocks, the one at `last` included. */
+  async function samplesUpTo(last: bigint): Promise<BlockSample[]> {
+    const found: BlockSample[] = [];
+    const first = last - BigInt(settings.blocks) + 1n;
+    for (let number = first < 0n ? 0n : first; number <= last; number++) {
+      const named = chain.headerByNumber(number);
+      if (named === undefined || named.header.gasUsed === 0n) continue;
+      const known = samples.get(toKey(named.hash));
+      const block = known === undefined ? chain.blockByNumber(number) : undefined;
+      if (block !== undefined) await nextTurn();
+      const sample = known ?? (block && remember(block));
+      if (sample !== undefined) found.push(sample);
+    }
+    return found;
+  }
+
+  async function estimateAt({ header }: NamedHeader): Promise<Estimate> {
+    const upToHead = await samplesUpTo(header.number);
+    const beforeHead = await samplesUpTo(header.number - 1n);
+    return {
+      gasPrice: percentileOf(
+        upToHead.map(({ gasPrices }) => gasPrices),
+        settings.percentile,
+      ),
+      priorityFee: percentileOf(
+        beforeHead.map(({ priorityFees }) => priorityFees),
+        settings.percentile,
+      ),
+    };
+  }
+
+  function estimate(): Promise<Estimate> {
+    if (!isFollowing) {
+      isFollowing = true;
+      chain.onHeadChanged(({ added }) => {
+        for (const block of added) if (block.header.gasUsed > 0n) remember(block);
+      });
+    }
+    const { head } = chain;
+    if (latest === undefined || !equalBytes(latest.head.hash, head.hash)) {
+      latest = { head, estimate: estimateAt(head) };
+    }
+    return latest.estimate;
+  }
+
+  return {
+    async gasPriceWei() {
+      const { gasPrice } = await estimate();
+      const nextBaseFee = nextBaseFeePerGas() ?? 0n;
+      const floor = nextBaseFee > settings.minGasPriceWei ? nextBaseFee : settings.minGasPriceWei;
+      const { maxWei } = settings;
+      if (gasPrice === undefined || gasPrice <= floor || maxWei <= floor) return floor;
+      if (gasPrice > maxWei) return maxWei;
+      return gasPrice;
+    },
+    async maxPriorityFeeWei() {
+      return (await estimate()).priorityFee ?? settings.minPriorityFeeWei;
+    },
+  };
+}
+
+interface Estimate {
+  readonly gasPrice: bigint | undefined;
+  readonly priorityFee: bigint | undefined;
+}
+
+interface BlockSample {
+  /** Of transactions that name a gas price. */
+  readonly gasPrices: PriceSample;
+  /** Of transactions that name a priority fee. */
+  readonly priorityFees: PriceSample;
+}
+
+function sampleOf({ transactions }: StoredBlock): BlockSample {
+  return {
+    gasPrices: createPriceSample(transactions.flatMap(({ gasPrice }) => gasPrice ?? [])),
+    priorityFees: createPriceSample(
+      transactions.flatMap(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas ?? []),
+    ),
+  };
+}

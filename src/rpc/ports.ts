@@ -1,0 +1,99 @@
+import type { ChainReader } from "../chain/chain.ts";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { Simulator } from "../execution/simulation.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Outcome } from "../primitives/outcome.ts";
+import type { AccountProof } from "../state/worldState.ts";
+import type { PoolRejectionCode } from "../txpool/rejection.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import type { TransactionDefect } from "../types/transaction.ts";
+
+/** All that the methods ask of the node; the node hands it over when it joins the parts. */
+export interface RpcBackend {
+  readonly chain: ChainReader;
+  readonly pool: TxPool;
+  readonly spec: ChainSpec;
+  readonly simulator: Simulator;
+  readonly clock: Clock;
+  readonly settings: RpcSettings;
+  readonly network: NetworkFacts;
+  /** The account of the node's own key, whether or not it is a validator. */
+  readonly nodeAddress: Address;
+  /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
+  submit(raw: Uint8Array): Promise<Outcome<Hash, SubmissionRejectionCode>>;
+  /** Proofs against the state after block `number`; undefined when that state is not stored. */
+  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
+  /** Base fee of the block after the head, wei; undefined before London. */
+  nextBaseFeePerGas(): bigint | undefined;
+  /** True on a validator that is neither paused nor catching up. */
+  isMining(): boolean;
+  /** Undefined when no better chain is being fetched. */
+  syncStatus(): SyncStatus | undefined;
+}
+
+export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
+
+/** Settings that shape answers. */
+export interface RpcSettings {
+  /** What web3_clientVersion says. */
+  readonly clientVersion: string;
+  /** What net_version says: --network-id, or the chain id. */
+  readonly networkId: bigint;
+  /** --rpc-max-logs-range: largest difference between the ends of an eth_getLogs query; 0 for no limit. */
+  readonly maxLogsRange: bigint;
+  readonly gasPrice: GasPriceSettings;
+  /** What txpool_nodeStatistics shows as maxSize; -1 for a pool that is not bounded by a count alone. */
+  readonly poolMaxSize: number;
+}
+
+/** How eth_gasPrice and eth_maxPriorityFeePerGas are derived. The floors may change while the node runs. */
+export interface GasPriceSettings {
+  /** --api-gas-price-blocks. */
+  readonly blocks: number;
+  /** --api-gas-price-percentile, 0 to 100. */
+  readonly percentile: number;
+  /** --api-gas-price-max, wei. */
+  readonly maxWei: bigint;
+  /** --min-gas-price, wei. */
+  readonly minGasPriceWei: bigint;
+  /** --min-priority-fee, wei. */
+  readonly minPriorityFeeWei: bigint;
+}
+
+/** What the NET methods and eth_protocolVersion tell. */
+export interface NetworkFacts {
+  /** Undefined when peer-to-peer networking is disabled. */
+  readonly peerToPeer: PeerToPeerFacts | undefined;
+  /** Highest version of the eth protocol that we speak; undefined when none. */
+  readonly ethVersion: number | undefined;
+  /** The services that are up, as net_services shows them. */
+  services(): ServiceEndpoints;
+}
+
+export interface PeerToPeerFacts {
+  readonly isListening: boolean;
+  readonly peerCount: number;
+  /** Undefined until the network has started. */
+  readonly enode: string | undefined;
+}
+
+export interface ServiceEndpoints {
+  readonly jsonrpc?: Endpoint;
+  readonly ws?: Endpoint;
+  readonly p2p?: Endpoint;
+  readonly metrics?: Endpoint;
+}
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Block numbers of a running synchronization. */
+export interface SyncStatus {
+  readonly startingBlock: bigint;
+  readonly currentBlock: bigint;
+  readonly highestBlock: bigint;
+}

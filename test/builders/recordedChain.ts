@@ -1,0 +1,150 @@
+import { RLP } from "@ethereumjs/rlp";
+import type { ChainReader, HeadChange } from "../../src/chain/chain.ts";
+import { asAddress } from "../../src/primitives/address.ts";
+import { asHash, type Hash } from "../../src/primitives/hash.ts";
+import { hexToBytes, toKey } from "../../src/primitives/hex.ts";
+import { bytesToBigint } from "../../src/primitives/quantity.ts";
+import { blockFromItems, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
+import { hashOfHeader } from "../../src/types/blockHash.ts";
+import type { Log } from "../../src/types/log.ts";
+import type { Receipt } from "../../src/types/receipt.ts";
+import { type TransactionType, withRecoveredSender } from "../../src/types/transaction.ts";
+import { readVectorBytes, readVectorJson } from "../vectors.ts";
+
+/** A chain recorded from a live network, held in memory without its state: blocks, receipts, recovered senders. */
+export interface RecordedChain extends ChainReader {
+  readonly blocks: readonly StoredBlock[];
+  /** Moves the head forwards or backwards and tells the listeners. */
+  moveHead(number: number): void;
+}
+
+/** Reads `besu-ibft/<network>` of the vectors; the head is the last block unless moved. */
+export function recordedChain(network: "net1" | "net2"): RecordedChain {
+  return chainOf(readBlocks(network));
+}
+
+/** A chain reader over blocks 0, 1, 2… that knows no state. */
+export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
+  const headers: readonly NamedHeader[] = blocks.map(({ header, hash, totalDifficulty }) => ({
+    header,
+    hash,
+    totalDifficulty,
+  }));
+  const numberByHash = new Map(blocks.map(({ hash }, number) => [toKey(hash), number]));
+  const placeByTransaction = new Map(
+    blocks.flatMap(({ transactions }, number) =>
+      transactions.map(({ hash }, index) => [toKey(hash), { number, index }] as const),
+    ),
+  );
+  const listeners = new Set<(change: HeadChange) => void>();
+  let head = blocks.length - 1;
+  const known = <T>(list: readonly T[], number: number | undefined): T | undefined =>
+    number !== undefined && number <= head ? list[number] : undefined;
+  const must = <T>(item: T | undefined): T => {
+    if (item === undefined) throw new RangeError("no such block");
+    return item;
+  };
+
+  return {
+    blocks,
+    genesis: must(headers[0]),
+    get head() {
+      return must(headers[head]);
+    },
+    headerByNumber: (number) => known(headers, Number(number)),
+    headerByHash: (hash) => known(headers, numberByHash.get(toKey(hash))),
+    blockByNumber: (number) => known(blocks, Number(number)),
+    blockByHash: (hash) => known(blocks, numberByHash.get(toKey(hash))),
+    transactionByHash(hash) {
+      const place = placeByTransaction.get(toKey(hash));
+      const block = known(blocks, place?.number);
+      const transaction = block?.transactions[place?.index ?? -1];
+      const receipt = block?.receipts[place?.index ?? -1];
+      if (place === undefined || !block || !transaction || !receipt) return undefined;
+      return { transaction, block, index: place.index, receipt };
+    },
+    validatorsFor: () => undefined,
+    stateAt: () => undefined,
+    onHeadChanged(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    moveHead(number) {
+      const added = blocks.slice(head + 1, number + 1);
+      const removed = blocks.slice(number + 1, head + 1).reverse();
+      head = number;
+      for (const listener of listeners) listener({ head: must(headers[head]), added, removed });
+    },
+  };
+}
+
+function readBlocks(network: string): StoredBlock[] {
+  const receipts = readVectorJson<Record<string, string[]>>("besu-ibft", network, "receipts-rlp.json");
+  const answered = readVectorJson<Record<string, { revertReason?: string }>>(
+    "besu-ibft",
+    network,
+    "receipts.json",
+  );
+  const blocks: StoredBlock[] = [];
+  let totalDifficulty = 0n;
+  let rest = readVectorBytes("besu-ibft", network, "chain.rlp");
+  while (rest.length > 0) {
+    const { data, remainder } = RLP.decode(rest, true);
+    const block = blockFromItems(data);
+    if (!block.ok) throw new Error(block.rejection.message);
+    const hash = hashOfHeader(block.value.header);
+    if (!hash.ok) throw new Error(hash.rejection.message);
+    const transactions = block.value.transactions.map((transaction) => {
+      const sent = withRecoveredSender(transaction);
+      if (sent === undefined) throw new Error("a recorded transaction has a sender");
+      return sent;
+    });
+    totalDifficulty += block.value.header.difficulty;
+    const own = (receipts[String(blocks.length)] ?? []).map((text) => decodeReceipt(hexToBytes(text)));
+    blocks.push({
+      ...block.value,
+      hash: hash.value,
+      transactions,
+      totalDifficulty,
+      size: rest.length - remainder.length,
+      receipts: own.map((receipt, index) => ({
+        ...receipt,
+        gasUsed: receipt.cumulativeGasUsed - (own[index - 1]?.cumulativeGasUsed ?? 0n),
+        ...revertReasonOf(answered[`0x${toKey(transactions[index]?.hash ?? new Uint8Array())}`]),
+      })),
+    });
+    rest = remainder;
+  }
+  return blocks;
+}
+
+/** Not part of the consensus encoding, so it comes from the recorded answers. */
+function revertReasonOf(
+  answer: { revertReason?: string } | undefined,
+): Pick<Receipt, "revertReason"> | object {
+  return answer?.revertReason === undefined ? {} : { revertReason: hexToBytes(answer.revertReason) };
+}
+
+function decodeReceipt(bytes: Uint8Array): Receipt {
+  const type = (bytes[0] ?? 0) < 0x80 ? ((bytes[0] ?? 0) as TransactionType) : 0;
+  const [status, gas, logsBloom, logs] = RLP.decode(type === 0 ? bytes : bytes.subarray(1)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+    [Uint8Array, Uint8Array[], Uint8Array][],
+  ];
+  return {
+    type,
+    outcome: { status: status.length === 0 ? 0 : 1 },
+    cumulativeGasUsed: bytesToBigint(gas),
+    gasUsed: 0n,
+    logsBloom,
+    logs: logs.map(
+      ([address, topics, data]): Log => ({
+        address: asAddress(address),
+        topics: topics.map((topic): Hash => asHash(topic)),
+        data,
+      }),
+    ),
+  };
+}
