@@ -22,14 +22,22 @@ export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {
 
 /** False means the entry is surely absent; true means it may be present. */
 export function mayContain(bloom: Uint8Array, entry: Uint8Array): boolean {
-  return bloomBits(entry).every(({ byte, mask }) => ((bloom[byte] ?? 0) & mask) !== 0);
+  return hasBits(bloom, bloomBits(entry));
+}
+
+/** The three bits that one entry sets, hashed once for many blooms. */
+export type BloomBits = readonly { readonly byte: number; readonly mask: number }[];
+
+/** As mayContain, for an entry whose bits are known. */
+export function hasBits(bloom: Uint8Array, bits: BloomBits): boolean {
+  return bits.every(({ byte, mask }) => ((bloom[byte] ?? 0) & mask) !== 0);
 }
 
 function addToBloom(bloom: Uint8Array, entry: Uint8Array): void {
   for (const { byte, mask } of bloomBits(entry)) bloom[byte] = (bloom[byte] ?? 0) | mask;
 }
 
-function bloomBits(entry: Uint8Array): { readonly byte: number; readonly mask: number }[] {
+export function bloomBits(entry: Uint8Array): BloomBits {
   const hash = keccak256(entry);
   return [0, 2, 4].map((offset) => {
     const bit = (((hash[offset] ?? 0) << 8) | (hash[offset + 1] ?? 0)) & 2047;
