@@ -1,0 +1,87 @@
+import { crc32 } from "node:zlib";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { DamagedData } from "./database.ts";
+
+/** Bytes that a seal adds to a value. */
+export const SEAL_BYTES = 4;
+
+/**
+ * The value of `key` with its checksum behind it: CRC-32 over key and value. The key is covered too, so that a sound
+ * value which turns up under another key (a bit of the key flipped on disk) is noticed as well. LevelDB reads its
+ * tables without looking at its own checksums, and the binding has no option for it (architecture.md §2).
+ */
+export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
+  const sealed = new Uint8Array(value.length + SEAL_BYTES);
+  sealed.set(value);
+  writeUint32(sealed, value.length, checksumOf(key, value));
+  return sealed;
+}
+
+/**
+ * The value inside a seal (a view, not a copy). Throws DamagedData, naming `what`, when key or value are not what was
+ * sealed. `what` begins the message: "the header of block 7".
+ */
+export function openEntry(key: Uint8Array, sealed: Uint8Array, what: string | (() => string)): Uint8Array {
+  const length = sealed.length - SEAL_BYTES;
+  if (length >= 0) {
+    const value = sealed.subarray(0, length);
+    if (sealOf(sealed) === checksumOf(key, value)) return value;
+  }
+  throw damaged(what, "its checksum does not match");
+}
+
+/** As sealEntry for a value that names its own place (a trie page is known by the hashes in it): the key is not covered. */
+export function sealValue(value: Uint8Array): Uint8Array {
+  return sealEntry(EMPTY_BYTES, value);
+}
+
+/** As openEntry for what sealValue sealed. */
+export function openValue(sealed: Uint8Array, what: string | (() => string)): Uint8Array {
+  return openEntry(EMPTY_BYTES, sealed, what);
+}
+
+/** The checksum that a sealed value carries. */
+export function sealOf(sealed: Uint8Array): number {
+  return readUint32(sealed, sealed.length - SEAL_BYTES);
+}
+
+/** CRC-32 over key and value. */
+export function checksumOf(key: Uint8Array, value: Uint8Array): number {
+  return crc32(value, key.length === 0 ? 0 : crc32(key));
+}
+
+/** Says what is damaged, why we think so, and what the operator can do. */
+export function damaged(what: string | (() => string), why: string): DamagedData {
+  return new DamagedData(`${sentence(typeof what === "string" ? what : what())} is damaged: ${why}. ${CURE}`);
+}
+
+/** As damaged, for what the chain's own records say must be there. */
+export function missing(what: string): DamagedData {
+  return new DamagedData(`${sentence(what)} is missing from the database. ${CURE}`);
+}
+
+/** What to do about damage, for the end of a message. */
+export const CURE =
+  "Stop the node and run `ibex database check` to see all that is damaged; " +
+  "then restore the data folder from a backup, or empty it and let the node fetch the chain again.";
+
+export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >>> 24;
+  bytes[offset + 1] = value >>> 16;
+  bytes[offset + 2] = value >>> 8;
+  bytes[offset + 3] = value;
+}
+
+export function readUint32(bytes: Uint8Array, offset: number): number {
+  return (
+    (((bytes[offset] ?? 0) << 24) |
+      ((bytes[offset + 1] ?? 0) << 16) |
+      ((bytes[offset + 2] ?? 0) << 8) |
+      (bytes[offset + 3] ?? 0)) >>>
+    0
+  );
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

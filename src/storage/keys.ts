@@ -1,0 +1,153 @@
+import { assert } from "../primitives/assert.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { writeUint32 } from "./checksum.ts";
+import type { KeyRange } from "./database.ts";
+
+/**
+ * Every key of the database, in one table: its first byte, what follows it, and what it leads to. Numbers are
+ * big-endian, so that the order of keys is the order of numbers.
+ *
+ * What grows with each block (header, body, receipts, commit record, trie nodes) begins with the block's number: new
+ * entries lie behind all older ones, LevelDB appends them and its compactions leave the old ones alone. Keying trie
+ * nodes by hash instead made the worst write of a two-minute run 11 s long (architecture.md §2). Only what must be
+ * found by hash (block numbers, transactions, code) or stands for "now" (flat accounts and slots) has scattered keys,
+ * and those values are small.
+ *
+ * The constructors are below, those of the state in stateKeys.ts. First bytes and layouts belong to the schema version
+ * (schema.ts): change one, raise the other.
+ */
+export const KEY_PREFIXES = {
+  /** name in ASCII -> one value about the whole database (META_NAMES). */
+  meta: 0x01,
+  /** number u64 -> hash, total difficulty, size, count of transactions, header (blockStore.ts). */
+  header: 0x10,
+  /** number u64, chunk u16 -> transactions with their senders (bodyCodec.ts). */
+  body: 0x11,
+  /** number u64, chunk u16 -> receipts (receiptCodec.ts). */
+  receipts: 0x12,
+  /** number u64 -> what was committed with the block, and its checksum (commitRecord.ts). */
+  commit: 0x13,
+  /** block hash -> number. */
+  blockNumber: 0x20,
+  /** transaction hash -> block number and index (transactionIndex.ts). */
+  transaction: 0x21,
+  /** version u32 (number of the block that wrote it), trie id u48, depth u8, nibbles packed -> page of trie nodes. */
+  trie: 0x30,
+  /** keccak256(address) -> account at the head. */
+  account: 0x31,
+  /** trie id u48, keccak256(slot) -> value of the slot at the head. */
+  slot: 0x32,
+  /** code hash -> contract code, known by that hash. */
+  code: 0x33,
+  /** number u64 -> where the state after that block begins. */
+  stateRecord: 0x34,
+  /** alone -> count of the rewinds of this database. */
+  stateEpoch: 0x35,
+} as const;
+
+export type KeyPrefix = (typeof KEY_PREFIXES)[keyof typeof KEY_PREFIXES];
+
+/** Values about the whole database, by name. */
+export type MetaName = "schema" | "genesis" | "chain" | "head";
+
+export function metaKey(name: MetaName): Uint8Array {
+  const key = new Uint8Array(1 + name.length);
+  key[0] = KEY_PREFIXES.meta;
+  for (let at = 0; at < name.length; at++) key[at + 1] = name.charCodeAt(at);
+  return key;
+}
+
+export function headerKey(number: bigint): Uint8Array {
+  return numberKey(KEY_PREFIXES.header, number);
+}
+
+export function bodyKey(number: bigint, chunk: number): Uint8Array {
+  return chunkKey(KEY_PREFIXES.body, number, chunk);
+}
+
+export function receiptsKey(number: bigint, chunk: number): Uint8Array {
+  return chunkKey(KEY_PREFIXES.receipts, number, chunk);
+}
+
+export function commitKey(number: bigint): Uint8Array {
+  return numberKey(KEY_PREFIXES.commit, number);
+}
+
+export function blockNumberKey(blockHash: Hash): Uint8Array {
+  return hashKey(KEY_PREFIXES.blockNumber, blockHash);
+}
+
+/**
+ * All 32 bytes of the hash. A shorter key would save a tenth of a percent of what a block writes, and would need a
+ * read before each write to notice two transactions with one key.
+ */
+export function transactionKey(transactionHash: Hash): Uint8Array {
+  return hashKey(KEY_PREFIXES.transaction, transactionHash);
+}
+
+/** Keys with `prefix` whose number is at least `from` and below `until`. */
+export function numberRange(
+  prefix: NumberedPrefix,
+  numbers: { readonly from: bigint; readonly until?: bigint },
+): Pick<KeyRange, "from" | "until"> {
+  return {
+    from: numberKey(prefix, numbers.from),
+    until: numbers.until === undefined ? Uint8Array.of(prefix + 1) : numberKey(prefix, numbers.until),
+  };
+}
+
+export type NumberedPrefix = (typeof KEY_PREFIXES)[
+  | "header"
+  | "body"
+  | "receipts"
+  | "commit"
+  | "node"
+  | "stateRecord"];
+
+/** All keys with `prefix`. */
+export function prefixRange(prefix: KeyPrefix): Pick<KeyRange, "from" | "until"> {
+  return { from: Uint8Array.of(prefix), until: Uint8Array.of(prefix + 1) };
+}
+
+/** The number in a key made from one. */
+export function numberInKey(key: Uint8Array): bigint {
+  return BigInt(readUint64(key, 1));
+}
+
+function numberKey(prefix: NumberedPrefix, number: bigint): Uint8Array {
+  const key = new Uint8Array(9);
+  key[0] = prefix;
+  writeUint64(key, 1, Number(number));
+  return key;
+}
+
+function chunkKey(prefix: NumberedPrefix, number: bigint, chunk: number): Uint8Array {
+  assert(chunk >= 0 && chunk <= 0xffff, "chunks are counted in 16 bits");
+  const key = new Uint8Array(11);
+  key[0] = prefix;
+  writeUint64(key, 1, Number(number));
+  key[9] = chunk >> 8;
+  key[10] = chunk;
+  return key;
+}
+
+function hashKey(prefix: KeyPrefix, hash: Hash): Uint8Array {
+  const key = new Uint8Array(33);
+  key[0] = prefix;
+  key.set(hash, 1);
+  return key;
+}
+
+/** Numbers stay below 2^53: at ten blocks a second that is 28 million years. */
+function writeUint64(bytes: Uint8Array, offset: number, value: number): void {
+  assert(Number.isSafeInteger(value) && value >= 0, "a number in a key is a safe integer");
+  writeUint32(bytes, offset, Math.floor(value / TWO_TO_32));
+  writeUint32(bytes, offset + 4, value % TWO_TO_32);
+}
+
+function readUint64(bytes: Uint8Array, offset: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, 8);
+  return view.getUint32(0) * TWO_TO_32 + view.getUint32(4);
+}
+
+const TWO_TO_32 = 2 ** 32;

@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { compareBytes, toHex } from "../../src/primitives/hex.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { DamagedData, type Database, DiskFailure, type KeyRange } from "../../src/storage/database.ts";
+import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+const kinds: readonly (readonly [string, () => Promise<Database>])[] = [
+  ["in memory", async () => createMemoryDatabase()],
+  ["on disk", () => opened(temporaryFolder())],
+];
+
+describe.each(kinds)("a database %s", (_, open) => {
+  it("answers what was written, and undefined for what was not", async () => {
+    const database = await open();
+    await database.write(batchOf([[1], [10]], [[2], []]));
+    expect(database.get(bytes([1]))).toEqual(bytes([10]));
+    expect(database.get(bytes([2]))).toHaveLength(0);
+    expect(database.get(bytes([3]))).toBeUndefined();
+    expect(await database.getMany([bytes([3]), bytes([1])])).toEqual([undefined, bytes([10])]);
+  });
+
+  it("lets the later operation on a key win, within a batch and across batches", async () => {
+    const database = await open();
+    const batch = batchOf([[1], [10]], [[2], [20]]);
+    batch.delete(bytes([1]));
+    batch.put(bytes([2]), bytes([21]));
+    await database.write(batch);
+    expect(database.get(bytes([1]))).toBeUndefined();
+    expect(database.get(bytes([2]))).toEqual(bytes([21]));
+    await database.write(batchOf([[2], [22]]));
+    expect(database.get(bytes([2]))).toEqual(bytes([22]));
+  });
+
+  it("lists ranges in key order, either way, as the writes leave them", async () => {
+    const database = await open();
+    const model = new Map<string, Uint8Array>();
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), range, async (operations, asked) => {
+        const batch = createBatch();
+        for (const { key, value } of operations) {
+          if (value === undefined) batch.delete(key);
+          else batch.put(key, value);
+          if (value === undefined) model.delete(toHex(key));
+          else model.set(toHex(key), key);
+        }
+        await database.write(batch);
+        const keys = [...model.values()]
+          .filter((key) => compareBytes(key, asked.from) >= 0 && compareBytes(key, asked.until) < 0)
+          .sort(compareBytes);
+        if (asked.reverse === true) keys.reverse();
+        expect(await keysIn(database, asked)).toEqual(keys.slice(0, asked.limit).map(toHex));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("lists a range longer than it fetches at a time", async () => {
+    const database = await open();
+    const batch = createBatch();
+    for (let at = 0; at < 2500; at++) batch.put(Uint8Array.of(at >> 8, at & 255), new Uint8Array(300));
+    await database.write(batch);
+    const keys = await keysIn(database, { from: bytes([0]), until: bytes([255]) });
+    expect(keys).toHaveLength(2500);
+    expect(new Set(keys).size).toBe(2500);
+  });
+});
+
+describe("the database on disk", () => {
+  it("keeps what was written when it is opened again", async () => {
+    const path = temporaryFolder();
+    const first = await openLevelDatabase({ path });
+    await first.write(batchOf([[1], [10]]));
+    await first.close();
+    expect((await opened(path)).get(bytes([1]))).toEqual(bytes([10]));
+  });
+
+  it("is joined by a reader that sees each committed write at once and cannot write", async () => {
+    const path = temporaryFolder();
+    const writer = await opened(path);
+    const reader = await openLevelDatabase({
+      path: `${path}/../${path.split("/").at(-1)}`,
+      readOnlyThread: true,
+    });
+    await writer.write(batchOf([[1], [10]]));
+    expect(reader.get(bytes([1]))).toEqual(bytes([10]));
+    await expect(reader.write(batchOf([[1], [11]]))).rejects.toThrow("a reading thread does not write");
+    await reader.close();
+    expect(writer.get(bytes([1]))).toEqual(bytes([10]));
+  });
+
+  it("says that another node uses the folder when another process has it open", async () => {
+    const path = temporaryFolder();
+    await processHolding(path);
+    await expect(openLevelDatabase({ path })).rejects.toThrow(/Another node is using this data folder/);
+    await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DiskFailure);
+  });
+
+  it("says what is wrong with a folder that cannot be", async () => {
+    const path = temporaryFolder();
+    writeFileSync(join(path, "file"), "");
+    const failure = openLevelDatabase({ path: join(path, "file", "chain") });
+    await expect(failure).rejects.toBeInstanceOf(DiskFailure);
+    await expect(failure).rejects.toThrow(/A file stands where the folder should be/);
+  });
+
+  it("does not begin a new database where the old one has lost its CURRENT file", async () => {
+    const path = temporaryFolder();
+    const first = await openLevelDatabase({ path });
+    await first.write(batchOf([[1], [10]]));
+    await first.close();
+    rmSync(join(path, "CURRENT"));
+    await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DamagedData);
+    await expect(openLevelDatabase({ path })).rejects.toThrow(/CURRENT is missing/);
+  });
+});
+
+async function opened(path: string): Promise<Database> {
+  const database = await openLevelDatabase({ path });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+function bytes(values: readonly number[]): Uint8Array {
+  return Uint8Array.from(values);
+}
+
+function batchOf(...puts: readonly (readonly [key: readonly number[], value: readonly number[]])[]) {
+  const batch = createBatch();
+  for (const [key, value] of puts) batch.put(bytes(key), bytes(value));
+  return batch;
+}
+
+async function keysIn(database: Database, asked: KeyRange): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const [key] of database.range(asked)) keys.push(toHex(key));
+  return keys;
+}
+
+const key = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 3 }).map(bytes);
+const operation = fc.record({ key, value: fc.option(key, { nil: undefined }) });
+const range: fc.Arbitrary<KeyRange> = fc.record(
+  { from: key, until: key, reverse: fc.boolean(), limit: fc.integer({ min: 1, max: 10 }) },
+  { requiredKeys: ["from", "until"] },
+);
+
+/** Another process that has the database open until the test is over. */
+async function processHolding(path: string): Promise<ChildProcess> {
+  const script = `
+    const { ClassicLevel } = require("classic-level");
+    const level = new ClassicLevel(${JSON.stringify(path)});
+    level.open().then(() => process.stdout.write("open"));
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ["-e", script], {
+    cwd: resolve(import.meta.dirname, "..", ".."),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await new Promise<void>((ready, failed) => {
+    child.stdout.once("data", () => ready());
+    child.once("exit", () => failed(new Error("the other process ended early")));
+  });
+  return child;
+}
