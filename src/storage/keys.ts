@@ -96,13 +96,7 @@ export function numberRange(
   };
 }
 
-export type NumberedPrefix = (typeof KEY_PREFIXES)[
-  | "header"
-  | "body"
-  | "receipts"
-  | "commit"
-  | "node"
-  | "stateRecord"];
+export type NumberedPrefix = (typeof KEY_PREFIXES)["header" | "body" | "receipts" | "commit"];
 
 /** All keys with `prefix`. */
 export function prefixRange(prefix: KeyPrefix): Pick<KeyRange, "from" | "until"> {
