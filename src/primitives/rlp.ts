@@ -1,8 +1,8 @@
 import { concatBytes } from "./hex.ts";
 
 /**
- * RLP written from parts that are already encoded, without building nested arrays first: for the hot paths (block
- * bodies, trie nodes). Everything else, and all reading, uses the library (@ethereumjs/rlp).
+ * RLP for the hot paths: written from parts that are already encoded, and read one level deep without copies (block
+ * bodies, trie nodes, transactions). Everything else uses the library (@ethereumjs/rlp).
  */
 
 /** RLP of a byte string. */
@@ -34,4 +34,72 @@ function bigEndian(value: number): number[] {
   const digits: number[] = [];
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
   return digits;
+}
+
+/** Where an item lies: its payload is bytes[from..until), its whole encoding begins at `start`. */
+export interface RlpSpan {
+  readonly isList: boolean;
+  readonly start: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Members of the list that fills `bytes` exactly; throws RangeError for anything that is not canonical RLP. */
+export function readRlpList(bytes: Uint8Array): RlpSpan[] {
+  const list = readRlpSpan(bytes, 0, bytes.length);
+  if (!list.isList) throw new RangeError("not a list");
+  if (list.until !== bytes.length) throw new RangeError("bytes after the list");
+  const members: RlpSpan[] = [];
+  for (let at = list.from; at < list.until; ) {
+    const member = readRlpSpan(bytes, at, list.until);
+    members.push(member);
+    at = member.until;
+  }
+  return members;
+}
+
+/** The item that begins at `start` and must end by `limit`. */
+function readRlpSpan(bytes: Uint8Array, start: number, limit: number): RlpSpan {
+  const lead = byteAt(bytes, start, limit);
+  if (lead < 0x80) return { isList: false, start, from: start, until: start + 1 };
+  const isList = lead >= 0xc0;
+  const shortLength = lead - (isList ? 0xc0 : 0x80);
+  if (shortLength < 56) return shortSpan(bytes, start, limit, isList, shortLength);
+  const lengthBytes = shortLength - 55;
+  if (lengthBytes > 6 || byteAt(bytes, start + 1, limit) === 0)
+    throw new RangeError("a length that is not canonical");
+  let length = 0;
+  for (let at = start + 1; at <= start + lengthBytes; at++) length = length * 256 + byteAt(bytes, at, limit);
+  if (length < 56) throw new RangeError("a length that is not canonical");
+  return within(limit, {
+    isList,
+    start,
+    from: start + 1 + lengthBytes,
+    until: start + 1 + lengthBytes + length,
+  });
+}
+
+function shortSpan(
+  bytes: Uint8Array,
+  start: number,
+  limit: number,
+  isList: boolean,
+  length: number,
+): RlpSpan {
+  const span = within(limit, { isList, start, from: start + 1, until: start + 1 + length });
+  if (!isList && length === 1 && byteAt(bytes, start + 1, limit) < 0x80) {
+    throw new RangeError("a single byte below 0x80 stands for itself");
+  }
+  return span;
+}
+
+function within(limit: number, span: RlpSpan): RlpSpan {
+  if (span.until > limit) throw new RangeError("an item reaches beyond its list");
+  return span;
+}
+
+function byteAt(bytes: Uint8Array, at: number, limit: number): number {
+  const byte = at < limit ? bytes[at] : undefined;
+  if (byte === undefined) throw new RangeError("the bytes end too early");
+  return byte;
 }

@@ -4,7 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, readRlpList } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -218,11 +218,14 @@ const NO_ENTRIES: readonly never[] = [];
 type Fields = readonly unknown[];
 
 function fields(bytes: Uint8Array, lengths: readonly number[]): Fields {
-  const items: unknown = RLP.decode(bytes);
-  if (!Array.isArray(items)) throw new RangeError("a transaction is a list");
-  if (!lengths.includes(items.length))
-    throw new RangeError(`a transaction of this type does not have ${items.length} fields`);
-  return items;
+  const spans = readRlpList(bytes);
+  if (!lengths.includes(spans.length)) {
+    throw new RangeError(`a transaction of this type does not have ${spans.length} fields`);
+  }
+  return spans.map(({ isList, start, from, until }) => {
+    if (!isList) return bytes.subarray(from, until);
+    return from === until ? NO_ENTRIES : RLP.decode(bytes.subarray(start, until));
+  });
 }
 
 function bytesAt(items: Fields, index: number): Uint8Array {
