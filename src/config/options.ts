@@ -1,0 +1,61 @@
+import { GENERAL_OPTIONS } from "./options/general.ts";
+import { MINING_OPTIONS } from "./options/mining.ts";
+import type { Option } from "./options/option.ts";
+import { PEER_TO_PEER_OPTIONS } from "./options/peerToPeer.ts";
+import { RPC_OPTIONS } from "./options/rpc.ts";
+import { STORAGE_OPTIONS } from "./options/storage.ts";
+import { TX_POOL_OPTIONS } from "./options/txPool.ts";
+
+/**
+ * The one table of options. The command line, environment variables, TOML files, the help, validation and messages
+ * all read it; an option that is not here does not exist.
+ *
+ *     argv ─ commandLine.ts ┐
+ *     env ── environment.ts ┼─ given texts ─ precedence.ts ─ values ─ readSettings.ts ─ Settings ─ node
+ *     TOML ─ toml.ts ───────┘       (valueTypes.ts says what a text means)
+ */
+export const OPTIONS = {
+  ...GENERAL_OPTIONS,
+  ...RPC_OPTIONS,
+  ...TX_POOL_OPTIONS,
+  ...MINING_OPTIONS,
+  ...STORAGE_OPTIONS,
+  ...PEER_TO_PEER_OPTIONS,
+} as const;
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** What each option is worth once its text is read. */
+export type OptionValues = {
+  readonly [N in OptionName]: (typeof OPTIONS)[N] extends Option<infer V, infer D> ? V | D : never;
+};
+
+export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
+
+/** An option without its name's type, for code that treats all alike. */
+export function optionNamed(name: OptionName): Option<unknown, unknown> {
+  return OPTIONS[name] as unknown as Option<unknown, unknown>;
+}
+
+/** The option that a name or an alias stands for; names are case-sensitive. */
+export function findOption(nameOrAlias: string): OptionName | undefined {
+  return BY_SPELLING.get(nameOrAlias);
+}
+
+export function findOptionByLetter(letter: string): OptionName | undefined {
+  return OPTION_NAMES.find((name) => optionNamed(name).letter === letter);
+}
+
+/** All spellings of an option, its name first. */
+export function spellingsOf(name: OptionName): readonly string[] {
+  return [name, ...(optionNamed(name).aliases ?? [])];
+}
+
+/** What messages call an option: its longest spelling, as the incumbent does. */
+export function longestSpelling(name: OptionName): string {
+  return spellingsOf(name).reduce((longest, each) => (each.length > longest.length ? each : longest));
+}
+
+const BY_SPELLING: ReadonlyMap<string, OptionName> = new Map(
+  OPTION_NAMES.flatMap((name) => spellingsOf(name).map((spelling) => [spelling, name] as const)),
+);

@@ -1,0 +1,107 @@
+import { LOG_LEVELS } from "../../logging/logger.ts";
+import { bigintType, choiceType, openListType, pathType, switchType, textType } from "../valueTypes.ts";
+import { logLevelType } from "./logLevel.ts";
+import { option } from "./option.ts";
+
+export const GENERAL_OPTIONS = {
+  help: option({
+    type: switchType,
+    default: false,
+    group: "General",
+    letter: "h",
+    isOutsideFiles: true,
+    help: "Show this help and exit.",
+  }),
+  version: option({
+    type: switchType,
+    default: false,
+    group: "General",
+    letter: "V",
+    isOutsideFiles: true,
+    help: "Show the version and exit.",
+  }),
+  "config-file": option({
+    type: pathType,
+    default: undefined,
+    group: "General",
+    isOutsideFiles: true,
+    help: "TOML file with options: the names below without the dashes.",
+  }),
+  "data-path": option({
+    type: pathType,
+    default: "ibex-data",
+    group: "General",
+    help: "Folder of the node's key and database. Created when absent.",
+  }),
+  "genesis-file": option({
+    type: pathType,
+    default: undefined,
+    group: "General",
+    help: "Genesis file of the network (the incumbent's JSON with an ibft2 section).",
+  }),
+  network: option({
+    type: choiceType([
+      "MAINNET",
+      "SEPOLIA",
+      "HOLESKY",
+      "LUKSO",
+      "DEV",
+      "FUTURE_EIPS",
+      "EXPERIMENTAL_EIPS",
+      "CLASSIC",
+      "MORDOR",
+    ]),
+    default: undefined,
+    group: "General",
+    isHidden: true,
+    help: "A public network; none of them is an IBFT 2.0 chain, so every name is refused.",
+  }),
+  "network-id": option({
+    type: bigintType({ label: "<INTEGER>", max: 2n ** 256n - 1n }),
+    default: undefined,
+    defaultText: "the chain id",
+    group: "General",
+    help: "Network id told to peers and by net_version.",
+  }),
+  "node-private-key-file": option({
+    type: pathType,
+    default: undefined,
+    defaultText: "key in the data folder",
+    group: "General",
+    help: "File of the node's private key: 64 hexadecimal digits. Created when absent.",
+  }),
+  identity: option({
+    type: textType({ label: "<NAME>", accepts: "a name" }),
+    default: undefined,
+    group: "General",
+    help: "A name of your own inside the client version string.",
+  }),
+  "pid-path": option({
+    type: pathType,
+    default: undefined,
+    group: "General",
+    help: "File to keep the process id in while the node runs.",
+  }),
+  "host-allowlist": option({
+    type: openListType("Hostname"),
+    default: ["localhost", "127.0.0.1"],
+    group: "General",
+    aliases: ["host-whitelist"],
+    help: "Host names that requests may be addressed to, over HTTP and WebSocket; * for any.",
+  }),
+  logging: option({
+    type: logLevelType,
+    default: "INFO",
+    group: "Logging",
+    letter: "l",
+    variables: ["LOG_LEVEL"],
+    help: `How much to log: ${LOG_LEVELS.join(", ")}.`,
+  }),
+  "color-enabled": option({
+    type: switchType,
+    default: undefined,
+    defaultText: "on a terminal, unless NO_COLOR is set",
+    group: "Logging",
+    help: "Color the log lines for people.",
+  }),
+} as const;

@@ -1,0 +1,68 @@
+import { addressType, bigintType, bytesType, decimalType, integerType, switchType } from "../valueTypes.ts";
+import { option } from "./option.ts";
+
+const MAX_WEI = 2n ** 256n - 1n;
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+export const MINING_OPTIONS = {
+  "min-gas-price": option({
+    type: bigintType({ label: "<WEI>", unit: "wei", max: MAX_WEI }),
+    default: 1000n,
+    group: "Block production",
+    help: "Lowest price per gas that goes into this node's blocks.",
+  }),
+  "min-priority-fee": option({
+    type: bigintType({ label: "<WEI>", unit: "wei", max: MAX_WEI }),
+    default: 0n,
+    group: "Block production",
+    help: "Lowest priority fee per gas that goes into this node's blocks.",
+  }),
+  "min-block-occupancy-ratio": option({
+    type: decimalType({ label: "<FRACTION>", min: 0, max: 1 }),
+    default: 0.8,
+    group: "Block production",
+    help: "How full a block must be to stop looking for smaller transactions.",
+  }),
+  "target-gas-limit": option({
+    type: bigintType({ label: "<GAS>", unit: "gas", min: 5000n, max: 2n ** 63n - 1n }),
+    default: undefined,
+    defaultText: "the parent's",
+    group: "Block production",
+    help: "Gas limit that this node's blocks move to, by less than 1/1024 each.",
+  }),
+  "poa-block-txs-selection-max-time": option({
+    type: integerType({ label: "<PERCENT>", unit: "percent of the block period", min: 1n }),
+    default: 75,
+    group: "Block production",
+    help: "Longest time to fill a block, in percent of the block period.",
+  }),
+  "block-txs-selection-max-time": option({
+    type: integerType({ label: "<MILLISECONDS>", unit: "milliseconds", min: 1n }),
+    default: undefined,
+    group: "Block production",
+    isHidden: true,
+    help: "Only for networks that are not proof of authority; refused here.",
+  }),
+  "miner-extra-data": option({
+    type: bytesType({ maxBytes: 32 }),
+    default: NO_BYTES,
+    defaultText: "zeros",
+    group: "Block production",
+    help: "Up to 32 bytes of your own in this node's blocks (the vanity).",
+  }),
+  "miner-coinbase": option({
+    type: addressType,
+    default: undefined,
+    defaultText: "the node's address",
+    group: "Block production",
+    help: "What eth_coinbase answers. Rewards go where the genesis file says, or to the proposer.",
+  }),
+  "miner-enabled": option({
+    type: switchType,
+    default: undefined,
+    group: "Block production",
+    isHidden: true,
+    noEffect: "a node whose key is a validator's makes blocks",
+    help: "Make blocks by proof of work.",
+  }),
+} as const;

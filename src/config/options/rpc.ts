@@ -1,0 +1,180 @@
+import { type ApiGroup, apiGroupsType } from "../apiGroups.ts";
+import {
+  bigintType,
+  decimalType,
+  hostType,
+  integerType,
+  openListType,
+  portType,
+  switchType,
+} from "../valueTypes.ts";
+import { option } from "./option.ts";
+
+const DEFAULT_GROUPS: readonly ApiGroup[] = ["ETH", "NET", "WEB3"];
+const MAX_LONG = 2n ** 63n - 1n;
+
+const bytesType = integerType({ label: "<BYTES>", unit: "bytes", min: 1n });
+const connectionsType = integerType({ label: "<COUNT>", unit: "connections", min: 1n });
+const secondsType = integerType({ label: "<SECONDS>", unit: "seconds", min: 1n });
+
+const HTTP_OPTIONS = {
+  "rpc-http-enabled": option({
+    type: switchType,
+    default: false,
+    group: "JSON-RPC over HTTP",
+    help: "Answer JSON-RPC over HTTP.",
+  }),
+  "rpc-http-host": option({
+    type: hostType,
+    default: "127.0.0.1",
+    group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    help: "Address to listen on.",
+  }),
+  "rpc-http-port": option({
+    type: portType,
+    default: 8545,
+    group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    help: "Port to listen on; 0 takes a free one, named in the file besu.ports of the data folder.",
+  }),
+  "rpc-http-api": option({
+    type: apiGroupsType,
+    default: DEFAULT_GROUPS,
+    group: "JSON-RPC over HTTP",
+    aliases: ["rpc-http-apis"],
+    requires: "rpc-http-enabled",
+    help: "Groups of methods to answer.",
+  }),
+  "rpc-http-cors-origins": option({
+    type: openListType("Domain"),
+    default: [],
+    defaultText: "none",
+    group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    help: "Web origins whose pages may send requests; * for any.",
+  }),
+  "rpc-http-max-active-connections": option({
+    type: connectionsType,
+    default: 80,
+    group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    help: "Connections beyond this are closed at once.",
+  }),
+  "rpc-http-max-batch-size": option({
+    type: integerType({ label: "<COUNT>", unit: "requests, -1 for no limit", min: -1n }),
+    default: 1024,
+    group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    help: "Most requests in one batch; -1 for no limit.",
+  }),
+  "rpc-http-max-request-content-length": option({
+    type: bytesType,
+    default: 5_242_880,
+    group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    help: "Most bytes in the body of a request.",
+  }),
+  "json-pretty-print-enabled": option({
+    type: switchType,
+    default: false,
+    group: "JSON-RPC over HTTP",
+    help: "Indent the answers.",
+  }),
+  "Xhttp-timeout-seconds": option({
+    type: secondsType,
+    default: 300,
+    group: "JSON-RPC over HTTP",
+    isHidden: true,
+    requires: "rpc-http-enabled",
+    help: "Longest that a request may take.",
+  }),
+} as const;
+
+const WEBSOCKET_OPTIONS = {
+  "rpc-ws-enabled": option({
+    type: switchType,
+    default: false,
+    group: "JSON-RPC over WebSocket",
+    help: "Answer JSON-RPC over WebSocket.",
+  }),
+  "rpc-ws-host": option({
+    type: hostType,
+    default: "127.0.0.1",
+    group: "JSON-RPC over WebSocket",
+    requires: "rpc-ws-enabled",
+    help: "Address to listen on.",
+  }),
+  "rpc-ws-port": option({
+    type: portType,
+    default: 8546,
+    group: "JSON-RPC over WebSocket",
+    requires: "rpc-ws-enabled",
+    help: "Port to listen on; 0 takes a free one.",
+  }),
+  "rpc-ws-api": option({
+    type: apiGroupsType,
+    default: DEFAULT_GROUPS,
+    group: "JSON-RPC over WebSocket",
+    aliases: ["rpc-ws-apis"],
+    requires: "rpc-ws-enabled",
+    help: "Groups of methods to answer.",
+  }),
+  "rpc-ws-max-frame-size": option({
+    type: bytesType,
+    default: 1_048_576,
+    group: "JSON-RPC over WebSocket",
+    requires: "rpc-ws-enabled",
+    help: "Most bytes in a frame; a message may have four times as many.",
+  }),
+  "rpc-ws-max-active-connections": option({
+    type: connectionsType,
+    default: 80,
+    group: "JSON-RPC over WebSocket",
+    requires: "rpc-ws-enabled",
+    help: "Connections beyond this are closed at once.",
+  }),
+  "Xws-timeout-seconds": option({
+    type: secondsType,
+    default: 300,
+    group: "JSON-RPC over WebSocket",
+    isHidden: true,
+    requires: "rpc-ws-enabled",
+    help: "Longest that a request may take.",
+  }),
+} as const;
+
+const ANSWER_OPTIONS = {
+  "rpc-gas-cap": option({
+    type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),
+    default: 0n,
+    group: "Limits and answers of JSON-RPC",
+    help: "Most gas that a simulated call may use; 0 for no cap.",
+  }),
+  "rpc-max-logs-range": option({
+    type: bigintType({ label: "<BLOCKS>", unit: "blocks, 0 for no limit", max: MAX_LONG }),
+    default: 1000n,
+    group: "Limits and answers of JSON-RPC",
+    help: "Most blocks between the ends of a query for logs; 0 for no limit.",
+  }),
+  "api-gas-price-blocks": option({
+    type: integerType({ label: "<BLOCKS>", unit: "blocks", min: 1n }),
+    default: 100,
+    group: "Limits and answers of JSON-RPC",
+    help: "Newest blocks whose transactions eth_gasPrice looks at.",
+  }),
+  "api-gas-price-percentile": option({
+    type: decimalType({ label: "<PERCENT>", min: 0, max: 100 }),
+    default: 50,
+    group: "Limits and answers of JSON-RPC",
+    help: "Percentile of their prices that eth_gasPrice answers.",
+  }),
+  "api-gas-price-max": option({
+    type: bigintType({ label: "<WEI>", unit: "wei", max: 2n ** 256n - 1n }),
+    default: 500_000_000_000n,
+    group: "Limits and answers of JSON-RPC",
+    help: "Highest price that eth_gasPrice answers.",
+  }),
+} as const;
+
+export const RPC_OPTIONS = { ...HTTP_OPTIONS, ...WEBSOCKET_OPTIONS, ...ANSWER_OPTIONS } as const;

@@ -1,0 +1,101 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { LoggingSettings } from "../logging/logger.ts";
+import type { Address } from "../primitives/address.ts";
+import type { TxPoolLimits } from "../txpool/limits.ts";
+import type { ApiGroup } from "./apiGroups.ts";
+
+/** All that was decided before the node starts: read once, checked as a whole, never changed. Paths are absolute. */
+export interface Settings {
+  /** True for the development network of `npm start`: nothing was said about which network to run. */
+  readonly isDevelopmentNetwork: boolean;
+  readonly genesisFile: string;
+  /** The genesis file, read and checked. */
+  readonly chainSpec: ChainSpec;
+  readonly dataPath: string;
+  readonly nodeKey: NodeKeySettings;
+  /** --network-id, or the chain id. */
+  readonly networkId: bigint;
+  /** What --version, web3_clientVersion and peers are told. */
+  readonly clientVersion: string;
+  /** Where the process id is kept while the node runs. */
+  readonly pidFile?: string;
+  readonly logging: LoggingSettings;
+  /** Undefined when the server is off. */
+  readonly http: HttpSettings | undefined;
+  /** Undefined when the server is off. */
+  readonly webSocket: WebSocketSettings | undefined;
+  readonly rpc: RpcAnswerSettings;
+  readonly pool: TxPoolLimits;
+  readonly blockProduction: BlockProductionSettings;
+  /** Keep the revert data of failed transactions, for receipts. */
+  readonly keepsRevertReasons: boolean;
+  /** What the operator should know about the choices made; each is logged once at the start. */
+  readonly warnings: readonly string[];
+}
+
+export interface NodeKeySettings {
+  readonly path: string;
+  /**
+   * Key to write when the file is absent: the public one of the development network, where the genesis block names its
+   * address as the only validator. 32 bytes.
+   */
+  readonly initialKey?: Uint8Array;
+}
+
+export interface HttpSettings extends DoorSettings {
+  /** ["*"] for any origin, [] for none, else patterns that are joined into one regular expression. */
+  readonly corsOrigins: readonly string[];
+  /** Most requests in one batch; undefined for no limit. */
+  readonly maxBatchSize: number | undefined;
+  readonly maxBodyBytes: number;
+  /** Indent the answers. */
+  readonly isPrettyPrinted: boolean;
+}
+
+export interface WebSocketSettings extends DoorSettings {
+  /** A message may have four frames of this size. */
+  readonly maxFrameBytes: number;
+}
+
+export interface DoorSettings {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly groups: readonly ApiGroup[];
+  /** ["*"] for any host, [] for none, else names without ports. */
+  readonly hostAllowlist: readonly string[];
+  readonly maxConnections: number;
+  /** Longest that one request may take. */
+  readonly timeoutMs: number;
+}
+
+export interface RpcAnswerSettings {
+  /** Most gas that a simulated call may use; undefined for no cap. */
+  readonly gasCap: bigint | undefined;
+  /** Largest difference between the ends of a query for logs; 0 for no limit. */
+  readonly maxLogsRange: bigint;
+  readonly gasPrice: {
+    /** Newest blocks that eth_gasPrice looks at. */
+    readonly blocks: number;
+    /** 0 to 100. */
+    readonly percentile: number;
+    readonly maxWei: bigint;
+  };
+  /** What eth_coinbase answers; undefined for the node's own address. */
+  readonly coinbase: Address | undefined;
+}
+
+export interface BlockProductionSettings {
+  /** Lowest price per gas of a transaction in our blocks; changeable at run time. */
+  readonly minGasPriceWei: bigint;
+  /** Lowest priority fee per gas in our blocks. */
+  readonly minPriorityFeeWei: bigint;
+  /** How full a block must be to stop looking for smaller transactions, 0 to 1. */
+  readonly minOccupancyRatio: number;
+  /** Gas limit to move to; undefined keeps the parent's. */
+  readonly targetGasLimit: bigint | undefined;
+  /** Time to fill a block, in percent of the block period in force; may exceed 100. */
+  readonly selectionTimePercent: number;
+  /** Free bytes of our blocks' extra data, exactly 32. */
+  readonly vanity: Uint8Array;
+}

@@ -1,0 +1,194 @@
+import { type Address, asAddress } from "../primitives/address.ts";
+import { parseHex, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+
+/**
+ * What an option's text means. Every source (command line, environment, TOML) is brought to the one spelling of the
+ * command line first, so that a value means the same wherever it was written.
+ */
+export interface ValueType<T> {
+  /** A switch may stand alone for true; a list may be repeated and is split at commas. */
+  readonly arity: "switch" | "single" | "list";
+  /** Stands for the value in the help and in messages: <PORT>. */
+  readonly label: string;
+  /** What is accepted, in words. */
+  readonly accepts: string;
+  /** Refused with the reason alone, worded so that it can follow "Invalid value for option '--x': ". */
+  read(text: string): Outcome<T, "badValue">;
+  /** The value as a user would write it. */
+  show(value: T): string;
+}
+
+export interface WholeNumberRange {
+  readonly label: string;
+  readonly unit?: string;
+  readonly min?: bigint;
+  readonly max?: bigint;
+}
+
+export const switchType: ValueType<boolean> = {
+  arity: "switch",
+  label: "<true|false>",
+  accepts: "true or false",
+  read: (text) => {
+    const word = text.toLowerCase();
+    return word === "true" || word === "false" ? ok(word === "true") : bad(`'${text}' is not a boolean`);
+  },
+  show: String,
+};
+
+/** Whole numbers of any size: wei, gas, and what may exceed 2^53. Decimal digits only, underscores between them allowed. */
+export function bigintType({ label, unit, min = 0n, max }: WholeNumberRange): ValueType<bigint> {
+  const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  return {
+    arity: "single",
+    label,
+    accepts: `a whole number ${bounds}${unit === undefined ? "" : ` (${unit})`}`,
+    read: (text) => {
+      if (!/^[+-]?\d+(_\d+)*$/.test(text)) return bad(`'${text}' is not a whole number in decimal digits`);
+      const value = BigInt(text.replace("+", "").replaceAll("_", ""));
+      if (value < min) return bad(`'${text}' is below ${min}`);
+      if (max !== undefined && value > max) return bad(`'${text}' is above ${max}`);
+      return ok(value);
+    },
+    show: String,
+  };
+}
+
+/** The incumbent's int: up to 2^31 - 1 unless said otherwise. */
+export function integerType(range: WholeNumberRange): ValueType<number> {
+  const wide = bigintType({ ...range, max: range.max ?? MAX_INT });
+  return {
+    ...wide,
+    read: (text) => {
+      if (!/^[+-]?\d+(_\d+)*$/.test(text)) return bad(`'${text}' is not an int`);
+      const outcome = wide.read(text);
+      return outcome.ok ? ok(Number(outcome.value)) : outcome;
+    },
+    show: String,
+  };
+}
+
+export const portType = integerType({ label: "<PORT>", min: 0n, max: 65535n });
+
+export function decimalType(range: { label: string; min: number; max: number }): ValueType<number> {
+  const { label, min, max } = range;
+  return {
+    arity: "single",
+    label,
+    accepts: `a number from ${min} to ${max}`,
+    read: (text) => {
+      if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return bad(`'${text}' is not a number`);
+      const value = Number(text);
+      if (value < min || value > max) return bad(`'${text}' is not between ${min} and ${max}`);
+      return ok(value);
+    },
+    show: String,
+  };
+}
+
+export function textType({ label, accepts }: { label: string; accepts: string }): ValueType<string> {
+  return {
+    arity: "single",
+    label,
+    accepts,
+    read: (text) => (text.trim() === "" ? bad("it is empty") : ok(text)),
+    show: String,
+  };
+}
+
+export const pathType = textType({ label: "<PATH>", accepts: "a path" });
+export const hostType = textType({ label: "<HOST>", accepts: "a host name or an IP address" });
+
+/** One of the words given, in any case; the value is the word as given here. */
+export function choiceType<const W extends string>(words: readonly W[]): ValueType<W> {
+  return {
+    arity: "single",
+    label: "<NAME>",
+    accepts: `one of ${words.join(", ")}`,
+    read: (text) => {
+      const word = words.find((each) => each.toLowerCase() === text.toLowerCase());
+      return word !== undefined
+        ? ok(word)
+        : bad(`expected one of [${words.join(", ")}] (case-insensitive) but was '${text}'`);
+    },
+    show: String,
+  };
+}
+
+export const addressType: ValueType<Address> = {
+  arity: "single",
+  label: "<ADDRESS>",
+  accepts: "an address of 40 hexadecimal digits",
+  read: (text) => {
+    const bytes = parseHex(text);
+    return bytes?.length === 20 ? ok(asAddress(bytes)) : bad(`'${text}' is not an address`);
+  },
+  show: toHex,
+};
+
+export function bytesType({ maxBytes }: { readonly maxBytes: number }): ValueType<Uint8Array> {
+  return {
+    arity: "single",
+    label: "<HEX>",
+    accepts: `at most ${maxBytes} bytes in hexadecimal digits`,
+    read: (text) => {
+      const bytes = parseHex(text);
+      if (bytes === undefined) return bad(`'${text}' is not hexadecimal bytes`);
+      if (bytes.length > maxBytes) return bad(`'${text}' has ${bytes.length} bytes, more than ${maxBytes}`);
+      return ok(bytes);
+    },
+    show: toHex,
+  };
+}
+
+/** Items separated by commas, spaces around them ignored. An empty text is an empty list. */
+export function listType<T>(item: ValueType<T>, label: string): ValueType<readonly T[]> {
+  return {
+    arity: "list",
+    label,
+    accepts: `a list separated by commas: ${item.accepts}`,
+    read: (text) => {
+      const items: T[] = [];
+      for (const part of text.trim() === "" ? [] : text.split(",")) {
+        const outcome = item.read(part.trim());
+        if (!outcome.ok) return outcome;
+        items.push(outcome.value);
+      }
+      return ok(items);
+    },
+    show: (items) => items.map(item.show).join(","),
+  };
+}
+
+export const textListType = listType(textType({ label: "<TEXT>", accepts: "text" }), "<TEXT,...>");
+
+/**
+ * Host names or origins. `*` and `all` stand for every one of them and become ["*"]; `none` becomes []; neither may
+ * stand beside names (operations.md §6.1).
+ */
+export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly string[]> {
+  const plural = noun === "Hostname" ? "hostnames" : "domains";
+  return {
+    arity: "list",
+    label: `<${noun.toUpperCase()},...>`,
+    accepts: `a list of ${plural} separated by commas, or * or all for every one, or none`,
+    read: (text) => {
+      const names = text.split(",").map((name) => name.trim());
+      if (names.includes("")) return bad(`${noun} cannot be empty string or null string.`);
+      const isOpen = names.some((name) => name === "*" || name === "all");
+      if (names.length > 1 && isOpen) return bad(`Values '*' or 'all' can't be used with other ${plural}`);
+      if (names.length > 1 && names.includes("none"))
+        return bad(`Value 'none' can't be used with other ${plural}`);
+      if (isOpen) return ok(["*"]);
+      return ok(names[0] === "none" ? [] : names);
+    },
+    show: (names) => (names.length === 0 ? "none" : names.join(",")),
+  };
+}
+
+export function bad(reason: string): Outcome<never, "badValue"> {
+  return rejected({ code: "badValue", fault: "caller", message: reason });
+}
+
+const MAX_INT = 2n ** 31n - 1n;
