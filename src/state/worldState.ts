@@ -1,9 +1,21 @@
 import type { Address } from "../primitives/address.ts";
+import { assert } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Batch } from "../storage/database.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { missing } from "../storage/checksum.ts";
+import type { Batch, Database } from "../storage/database.ts";
 import type { Account } from "../types/account.ts";
-import type { Overlay, StateChanges } from "./overlay.ts";
+import { createCodeReader } from "./codeReader.ts";
+import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
+import { createStateHistory, DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "./history.ts";
+import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
+import { rewindState } from "./rewind.ts";
+import { ACCOUNT_TRIE, Staged, stageChanges, storageOf } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
+import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
+import { findLeaf } from "./trie/findLeaf.ts";
+import { HeadNodes } from "./trie/headNodes.ts";
+import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
 /** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
 export interface WorldState {
@@ -44,4 +56,129 @@ export interface AccountProof {
     readonly value: Uint8Array;
     readonly proof: readonly Uint8Array[];
   }[];
+}
+
+export interface WorldStateLimits extends FlatLimits, HistoryLimits {
+  /** Trie nodes of the head kept in memory. */
+  readonly nodeCacheBytes: number;
+}
+
+export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
+  ...DEFAULT_HISTORY_LIMITS,
+  nodeCacheBytes: 96 * 1024 * 1024,
+  cachedAccounts: 200_000,
+  cachedSlots: 200_000,
+};
+
+/** The state of a chain whose head is the newest state in `database`; of an empty one, waiting for block 0. */
+export function createWorldState(
+  { database }: { readonly database: Database },
+  limits: WorldStateLimits = DEFAULT_WORLD_STATE_LIMITS,
+): WorldState {
+  return new StoredWorldState(database, limits);
+}
+
+/** The state before block 0. */
+const NOTHING: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 1 };
+
+class StoredWorldState implements WorldState {
+  readonly head: StateReader;
+  private readonly database: Database;
+  private readonly history;
+  private readonly nodes: HeadNodes;
+  private readonly flat: FlatColumn;
+  /** Number of the head's block; undefined before block 0. */
+  private number: number | undefined;
+  private epoch = 0;
+  private record: StateRecord = NOTHING;
+
+  constructor(database: Database, limits: WorldStateLimits) {
+    this.database = database;
+    this.history = createStateHistory(database, limits);
+    this.nodes = new HeadNodes(database, limits);
+    this.flat = new FlatColumn(database, this.headTrie(), limits);
+    this.head = this.headReader(createCodeReader(database, limits.codeCacheBytes));
+    this.loadHead();
+  }
+
+  at(number: bigint): StateReader | undefined {
+    return this.history.at(number);
+  }
+
+  overlay(): Overlay {
+    return createOverlay(this.head);
+  }
+
+  overlayAt(number: bigint): Overlay | undefined {
+    const reader = this.at(number);
+    return reader === undefined ? undefined : createOverlay(reader);
+  }
+
+  stage(changes: StateChanges, number: bigint): StagedState {
+    assert(number === BigInt((this.number ?? -1) + 1), "a state is staged for the block after the head");
+    const { flat, nodes: reader, record, epoch } = this;
+    return stageChanges({ flat, reader, record, epoch }, changes, Number(number));
+  }
+
+  adopt(staged: StagedState): void {
+    assert(staged instanceof Staged, "only what stage() made can be adopted");
+    assert(staged.base.record === this.record, "a state is adopted on the head that it was staged for");
+    this.flat.adopt(staged.after);
+    this.nodes.adopt(staged.pages);
+    this.record = staged.record;
+    this.number = Number(staged.number);
+  }
+
+  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined {
+    return this.history.prove(number, address, slots);
+  }
+
+  async rewind(number: bigint, batch: Batch): Promise<void> {
+    assert(
+      this.number !== undefined && number >= 0n && number <= this.number,
+      "a rewind leads to a stored state",
+    );
+    await rewindState(this.database, Number(number), batch);
+  }
+
+  rewound(number: bigint): void {
+    this.flat.forget();
+    this.nodes.forget();
+    this.loadHead();
+    assert(this.number === Number(number), "the database was rewound to this block");
+  }
+
+  private loadHead(): void {
+    const head = readStateHead(this.database);
+    if (head === undefined) return;
+    const record = readStateRecord(this.database, head.number);
+    if (record === undefined) throw missing(`the state record of block ${head.number}`);
+    this.record = record;
+    this.number = head.number;
+    this.epoch = head.epoch;
+  }
+
+  private headReader(code: (codeHash: Hash) => Uint8Array): StateReader {
+    const { flat } = this;
+    return {
+      account: (address) => flat.account(address)?.account,
+      storage: (address, slot) => {
+        const owner = flat.account(address);
+        return owner === undefined ? EMPTY_BYTES : flat.slot(owner, slot);
+      },
+      code,
+    };
+  }
+
+  private headTrie(): HeadTrie {
+    const reader = this.nodes;
+    return {
+      hasAccount: (addressHash) =>
+        findLeaf({ reader, trieId: ACCOUNT_TRIE, root: this.record.root }, addressHash) !== undefined,
+      hasSlot: (owner, slotHash) => {
+        const { root, storage } = storageOf(owner);
+        return findLeaf({ reader, trieId: storage.trieId, root }, slotHash) !== undefined;
+      },
+    };
+  }
 }

@@ -41,8 +41,8 @@ export const KEY_PREFIXES = {
   code: 0x33,
   /** number u64 -> where the state after that block begins. */
   stateRecord: 0x34,
-  /** alone -> count of the rewinds of this database. */
-  stateEpoch: 0x35,
+  /** alone -> number of the newest state, count of the rewinds of this database. */
+  stateHead: 0x35,
 } as const;
 
 export type KeyPrefix = (typeof KEY_PREFIXES)[keyof typeof KEY_PREFIXES];

@@ -1,0 +1,118 @@
+import type { Address } from "../primitives/address.ts";
+import { type Hash, keccak256 } from "../primitives/hash.ts";
+import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
+import { missing } from "../storage/checksum.ts";
+import type { Database } from "../storage/database.ts";
+import type { Account } from "../types/account.ts";
+import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
+import { createCodeReader } from "./codeReader.ts";
+import { createGenerations } from "./generations.ts";
+import { proveAccount } from "./proof.ts";
+import { ACCOUNT_TRIE } from "./stage.ts";
+import type { StateReader } from "./stateReader.ts";
+import { readStateHead, readStateRecord } from "./stateRecord.ts";
+import { findLeaf } from "./trie/findLeaf.ts";
+import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
+import { type NodeReader, PageReader } from "./trie/pageReader.ts";
+import type { TrieRoot } from "./trie/trieRoot.ts";
+import type { AccountProof } from "./worldState.ts";
+
+/** The states of all stored blocks, read from the tries. */
+export interface StateHistory {
+  /** State after block `number`; undefined when it is not stored (yet). */
+  at(number: bigint): StateReader | undefined;
+  /** Merkle proofs at block `number`; undefined when that state is not stored (yet). */
+  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
+}
+
+export interface HistoryLimits {
+  /** Trie pages kept in memory. */
+  readonly pageCacheBytes: number;
+  readonly codeCacheBytes: number;
+}
+
+export const DEFAULT_HISTORY_LIMITS: HistoryLimits = {
+  pageCacheBytes: 16 * 1024 * 1024,
+  codeCacheBytes: 8 * 1024 * 1024,
+};
+
+/**
+ * Reads states from nothing but the database, so a worker thread can have one of its own and needs no word from the
+ * thread that writes: what a block wrote never changes, and a rewind is noticed by the epoch in the record of the
+ * newest state. Every node is compared with its hash, code too.
+ */
+export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_LIMITS): StateHistory {
+  const pages = new PageReader(database, limits.pageCacheBytes);
+  const code = createCodeReader(database, limits.codeCacheBytes);
+  let epoch = 0;
+
+  function rootAt(number: bigint): TrieRoot | undefined {
+    const head = readStateHead(database);
+    if (head === undefined || number < 0n || number > BigInt(head.number)) return undefined;
+    if (head.epoch !== epoch) {
+      pages.forget();
+      epoch = head.epoch;
+    }
+    const record = readStateRecord(database, Number(number));
+    if (record === undefined) throw missing(`the state record of block ${number}`);
+    return record.root;
+  }
+
+  return {
+    at: (number) => {
+      const root = rootAt(number);
+      return root === undefined ? undefined : new TrieState(pages, root, code);
+    },
+    prove: (number, address, slots) => {
+      const root = rootAt(number);
+      return root === undefined ? undefined : proveAccount(pages, root, address, slots);
+    },
+  };
+}
+
+/** Accounts whose leaves a reader keeps, so that each of their slots does not look for the account again. */
+const KEPT_ACCOUNTS = 1000;
+
+interface KnownAccount {
+  readonly account: Account | undefined;
+  readonly storage: StoragePointer;
+}
+
+class TrieState implements StateReader {
+  readonly code: (codeHash: Hash) => Uint8Array;
+  private readonly reader: NodeReader;
+  private readonly root: TrieRoot;
+  private readonly accounts = createGenerations<string, KnownAccount>(KEPT_ACCOUNTS, () => 1);
+
+  constructor(reader: NodeReader, root: TrieRoot, code: (codeHash: Hash) => Uint8Array) {
+    this.reader = reader;
+    this.root = root;
+    this.code = code;
+  }
+
+  account(address: Address): Account | undefined {
+    return this.known(address).account;
+  }
+
+  storage(address: Address, slot: Uint8Array): Uint8Array {
+    const { account, storage } = this.known(address);
+    if (account === undefined || storage.trieId === 0) return EMPTY_BYTES;
+    const root = { hash: account.storageRoot, version: storage.version };
+    const leaf = findLeaf({ reader: this.reader, trieId: storage.trieId, root }, keccak256(slot));
+    return leaf === undefined ? EMPTY_BYTES : decodeSlotValue(leaf.value);
+  }
+
+  private known(address: Address): KnownAccount {
+    const name = toKey(address);
+    const known = this.accounts.get(name);
+    if (known !== undefined) return known;
+    const { reader, root } = this;
+    const leaf = findLeaf({ reader, trieId: ACCOUNT_TRIE, root }, keccak256(address));
+    const found =
+      leaf === undefined
+        ? { account: undefined, storage: NO_STORAGE }
+        : { account: decodeAccount(leaf.value), storage: leaf.storage ?? NO_STORAGE };
+    this.accounts.set(name, found);
+    return found;
+  }
+}

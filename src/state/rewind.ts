@@ -1,0 +1,111 @@
+import { present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/hex.ts";
+import { missing, openEntry, sealEntry } from "../storage/checksum.ts";
+import type { Batch, Database } from "../storage/database.ts";
+import {
+  accountKey,
+  parseTrieKey,
+  STATE_HEAD_KEY,
+  slotKey,
+  stateRecordKeysFrom,
+  trieKeysFrom,
+} from "../storage/stateKeys.ts";
+import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
+import { encodeFlatAccount } from "./flatAccount.ts";
+import { ACCOUNT_TRIE } from "./stage.ts";
+import { encodeStateHead, readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
+import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
+import { NO_STORAGE } from "./trie/nodeRecord.ts";
+import { PageReader } from "./trie/pageReader.ts";
+import { walkPage } from "./trie/walkPage.ts";
+
+const KEY_LENGTH = 32;
+const PAGE_CACHE_BYTES = 16 * 1024 * 1024;
+
+/** Keys of leaves that were written or deleted, as hex text, by trie. */
+type NamedLeaves = Map<number, Set<string>>;
+
+/**
+ * Adds to `batch` what makes the state after block `number` the newest again:
+ *
+ *   1. All pages that later blocks wrote are deleted. They name, with the lists of deleted leaves, every account and
+ *      slot that later blocks touched.
+ *   2. Each named account's flat entry becomes what the trie holds at `number`.
+ *   3. So does each named slot's, where its storage trie existed at `number`; a younger trie's slots go, for its id
+ *      will be given out again. A storage trie is never written without its account's leaf, so step 2 knows its root.
+ *
+ * Flat slots of storage that was cleared later are still there, and reachable again once the account names their trie.
+ * What later blocks touched is held in memory: rewind far in several steps.
+ */
+export async function rewindState(database: Database, number: number, batch: Batch): Promise<void> {
+  const record = readStateRecord(database, number);
+  if (record === undefined) throw missing(`the state record of block ${number}`);
+  const named = await deletePages(database, number, batch);
+  const storages = restoreAccounts(database, record, named.get(ACCOUNT_TRIE) ?? new Set(), batch);
+  for (const [trieId, keys] of named) {
+    if (trieId === ACCOUNT_TRIE) continue;
+    if (trieId >= record.nextTrieId) for (const key of keys) batch.delete(slotKey(trieId, bytesOf(key)));
+    else restoreSlots(present(storages.get(trieId), `the account of storage ${trieId}`), keys, batch);
+  }
+  for await (const [key] of database.range(stateRecordKeysFrom(number + 1))) batch.delete(key);
+  const epoch = (readStateHead(database)?.epoch ?? 0) + 1;
+  batch.put(STATE_HEAD_KEY, encodeStateHead({ number, epoch }));
+}
+
+async function deletePages(database: Database, number: number, batch: Batch): Promise<NamedLeaves> {
+  const named: NamedLeaves = new Map();
+  for await (const [key, sealed] of database.range(trieKeysFrom(number + 1))) {
+    batch.delete(key);
+    const { version, trieId, page } = parseTrieKey(key);
+    const keys = named.get(trieId) ?? new Set();
+    named.set(trieId, keys);
+    const bytes = openEntry(key, sealed, () => `a trie page of block ${version}`);
+    if (page !== undefined) {
+      walkPage(bytes, { ...page, version }, KEY_LENGTH, { leaf: (leafKey) => keys.add(toKey(leafKey)) });
+      continue;
+    }
+    for (let at = 0; at < bytes.length; at += KEY_LENGTH)
+      keys.add(toKey(bytes.subarray(at, at + KEY_LENGTH)));
+  }
+  return named;
+}
+
+/** Restores the named accounts and answers the storage tries that they had. */
+function restoreAccounts(
+  database: Database,
+  { root }: StateRecord,
+  keys: ReadonlySet<string>,
+  batch: Batch,
+): Map<number, TrieSource> {
+  const reader = new PageReader(database, PAGE_CACHE_BYTES);
+  const storages = new Map<number, TrieSource>();
+  for (const text of keys) {
+    const addressHash = bytesOf(text);
+    const leaf = findLeaf({ reader, trieId: ACCOUNT_TRIE, root }, addressHash);
+    const key = accountKey(addressHash);
+    if (leaf === undefined) {
+      batch.delete(key);
+      continue;
+    }
+    const account = decodeAccount(leaf.value);
+    const storage = leaf.storage ?? NO_STORAGE;
+    batch.put(key, sealEntry(key, encodeFlatAccount({ account, storage })));
+    const { trieId, version } = storage;
+    storages.set(trieId, { reader, trieId, root: { hash: account.storageRoot, version } });
+  }
+  return storages;
+}
+
+function restoreSlots(source: TrieSource, keys: ReadonlySet<string>, batch: Batch): void {
+  for (const text of keys) {
+    const slotHash = bytesOf(text);
+    const leaf = findLeaf(source, slotHash);
+    const key = slotKey(source.trieId, slotHash);
+    if (leaf === undefined) batch.delete(key);
+    else batch.put(key, sealEntry(key, decodeSlotValue(leaf.value)));
+  }
+}
+
+function bytesOf(key: string): Uint8Array {
+  return Buffer.from(key, "hex");
+}

@@ -1,0 +1,94 @@
+import { assert } from "../../primitives/assert.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { damaged, missing, openEntry } from "../../storage/checksum.ts";
+import type { Database } from "../../storage/database.ts";
+import { triePageKey } from "../../storage/stateKeys.ts";
+import { createGenerations } from "../generations.ts";
+import { pathText } from "./nibbles.ts";
+import { PAGE_TOP, type PlacedRecord, readU16, rlpStart, type StoredNode } from "./nodeRecord.ts";
+import { itemEnd } from "./nodeRlp.ts";
+
+/** Finds the records of trie nodes. The first `depth` nibbles of `key` lead to the node. */
+export interface NodeReader {
+  read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord;
+}
+
+/** Bytes behind the nodes of a page: where its topmost node is. */
+export const PAGE_TRAILER_LENGTH = 2;
+
+interface Page {
+  readonly bytes: Uint8Array;
+  /** Offsets of the nodes whose hash has been compared with the reference of their parent. */
+  readonly verified: Set<number>;
+}
+
+/**
+ * Reads nodes from their pages on disk, each checked once against the hash by which its parent names it. Keeps the
+ * pages last used, at most `cacheBytes` of them; forget them after a rewind, which lets versions be written anew.
+ */
+export class PageReader implements NodeReader {
+  private readonly database: Database;
+  private readonly pages;
+
+  constructor(database: Database, cacheBytes: number) {
+    this.database = database;
+    this.pages = createGenerations<string, Page>(
+      cacheBytes,
+      ({ bytes }) => bytes.length + PAGE_OVERHEAD_BYTES,
+    );
+  }
+
+  read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
+    assert(!node.isEmbedded, "an embedded node is read from its parent");
+    const { version, pageDepth } = node;
+    const page = this.page(trieId, key, node);
+    const offset = node.offset === PAGE_TOP ? pageTop(page.bytes) : node.offset;
+    if (!page.verified.has(offset)) {
+      if (!isNode(page.bytes, offset, node))
+        throw damaged(
+          `the trie node at ${placeText(trieId, key, depth)} of block ${version}`,
+          "its hash is not the one by which its parent names it",
+        );
+      page.verified.add(offset);
+    }
+    return { bytes: page.bytes, start: offset, version, pageDepth, offset };
+  }
+
+  forget(): void {
+    this.pages.clear();
+  }
+
+  private page(trieId: number, key: Uint8Array, { version, pageDepth }: StoredNode): Page {
+    const pageKey = triePageKey(version, trieId, key, pageDepth);
+    const text = Buffer.from(pageKey.buffer, pageKey.byteOffset, pageKey.length).toString("latin1");
+    const known = this.pages.get(text);
+    if (known !== undefined) return known;
+    const what = () => `the trie page at ${placeText(trieId, key, pageDepth)} of block ${version}`;
+    const sealed = this.database.get(pageKey);
+    if (sealed === undefined) throw missing(what());
+    const page = { bytes: openEntry(pageKey, sealed, what), verified: new Set<number>() };
+    this.pages.set(text, page);
+    return page;
+  }
+}
+
+const PAGE_OVERHEAD_BYTES = 500;
+
+export function pageTop(page: Uint8Array): number {
+  return readU16(page, page.length - PAGE_TRAILER_LENGTH);
+}
+
+function isNode(page: Uint8Array, offset: number, node: StoredNode): boolean {
+  if (offset >= page.length - PAGE_TRAILER_LENGTH) return false;
+  const rlp = rlpStart(page, offset);
+  const end = itemEnd(page, rlp);
+  if (end > page.length - PAGE_TRAILER_LENGTH) return false;
+  const hash = keccak256(page.subarray(rlp, end));
+  const { referenceBytes, referenceStart } = node;
+  for (let i = 0; i < hash.length; i++) if (hash[i] !== referenceBytes[referenceStart + i]) return false;
+  return true;
+}
+
+function placeText(trieId: number, key: Uint8Array, depth: number): string {
+  return `${trieId === 0 ? "accounts" : `storage ${trieId}`}/${pathText(key, depth)}`;
+}

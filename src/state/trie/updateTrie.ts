@@ -1,0 +1,361 @@
+import { assert, present } from "../../primitives/assert.ts";
+import { asHash } from "../../primitives/hash.ts";
+import { compareBytes } from "../../primitives/hex.ts";
+import { triePageKey } from "../../storage/stateKeys.ts";
+import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
+import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
+import {
+  ACCOUNT_LEAF,
+  accountLeafStorage,
+  BRANCH,
+  BranchFrame,
+  extensionChild,
+  type PlacedRecord,
+  rlpStart,
+  rootNode,
+  type StoragePointer,
+  StoredNode,
+} from "./nodeRecord.ts";
+import { isBranchNode, isLeafNode, itemEnd, payloadStart, readPath, secondItem } from "./nodeRlp.ts";
+import type { NodeReader } from "./pageReader.ts";
+import { type BuiltNode, type PageSink, PageStack, placeChildren } from "./pageStack.ts";
+import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
+
+export interface TrieChange {
+  /** All keys of one trie have the same length. */
+  readonly key: Uint8Array;
+  /** What the leaf holds from now on; undefined deletes it. */
+  readonly value: Uint8Array | undefined;
+  /** Whether the key is in the trie now. Spares reading the leaves that are replaced. */
+  readonly existed: boolean;
+  /** For leaves of the account trie: where the account's storage is. */
+  readonly storage?: StoragePointer;
+}
+
+export interface LeafNode {
+  readonly kind: "leaf";
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly storage?: StoragePointer | undefined;
+}
+
+/** An extension from wherever its parent ends down to `until`, over a branch that has its place already. */
+export interface ExtensionNode {
+  readonly kind: "extension";
+  readonly key: Uint8Array;
+  readonly until: number;
+  readonly branch: StoredNode;
+}
+
+/**
+ * A node below a place whose parent is still open. Leaves and extensions have no RLP yet: where their path begins
+ * depends on whether the parent stays a branch.
+ */
+type OpenNode = LeafNode | ExtensionNode | BuiltNode;
+
+/** What is below a place before its changes: nothing, something stored, or something already taken apart. */
+type Base = StoredNode | LeafNode | ExtensionNode | undefined;
+
+export interface TrieUpdate {
+  readonly trieId: number;
+  /** The block number that writes; greater than any version in the trie. */
+  readonly version: number;
+  readonly reader: NodeReader;
+  readonly sink: PageSink;
+}
+
+/**
+ * Applies changes, sorted by key and without repetition, to the trie below `root`: each node on the way is read once,
+ * each new node encoded and hashed once, and new pages go to the sink. The root's page begins at depth 0.
+ */
+export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly TrieChange[]): TrieRoot {
+  const first = changes[0];
+  if (first === undefined) return root;
+  const base = isEmptyTrie(root) ? undefined : rootNode(root.hash, root.version);
+  return new Updater(update).run(base, changes, first.key);
+}
+
+class Updater {
+  private readonly update: TrieUpdate;
+  private readonly stack = new PageStack();
+  private readonly frames: BranchFrame[] = [];
+
+  constructor(update: TrieUpdate) {
+    this.update = update;
+  }
+
+  run(base: Base, changes: readonly TrieChange[], someKey: Uint8Array): TrieRoot {
+    const { version, trieId, sink } = this.update;
+    const open = this.change(base, 0, changes, 0, changes.length);
+    if (open === undefined) return EMPTY_TRIE;
+    const built = this.build(open, 0);
+    this.stack.seal(built, triePageKey(version, trieId, someKey, 0), sink);
+    return { hash: asHash(built.reference), version };
+  }
+
+  /** Applies changes[from..until), all of which lead through the place at `depth` where `base` is. */
+  private change(
+    base: Base,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): OpenNode | undefined {
+    if (base === undefined) return this.grow(depth, changes, from, until);
+    switch (base.kind) {
+      case "leaf":
+        return this.changeLeaf(() => base, depth, changes, from, until);
+      case "extension":
+        return this.changeExtension(base, depth, changes, from, until);
+      default:
+        return this.changeStored(base, depth, changes, from, until);
+    }
+  }
+
+  private changeStored(
+    base: StoredNode,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): OpenNode | undefined {
+    const { key } = changeAt(changes, from);
+    if (base.isLeaf) return this.changeLeaf(() => this.leaf(base, key, depth), depth, changes, from, until);
+    const frame = this.frame(depth);
+    if (this.openBranch(frame, base, key, depth))
+      return this.changeBranch(frame, depth, changes, from, until, new Array(16));
+    const node = this.takeApart(base, key, depth);
+    return this.change(node, depth, changes, from, until);
+  }
+
+  /** A leaf is read only when it stays, beside new neighbours. */
+  private changeLeaf(
+    read: () => LeafNode,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): OpenNode | undefined {
+    for (let at = from; at < until; at++)
+      if (changeAt(changes, at).existed) return this.grow(depth, changes, from, until);
+    const { key, value, storage } = read();
+    const kept: TrieChange = { key, value, existed: false, ...(storage === undefined ? {} : { storage }) };
+    const together = [...changes.slice(from, until), kept].sort((a, b) => compareBytes(a.key, b.key));
+    return this.grow(depth, together, 0, together.length);
+  }
+
+  private changeExtension(
+    base: ExtensionNode,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): OpenNode | undefined {
+    const parting = Math.min(
+      base.until,
+      partingDepth(base.key, changeAt(changes, from).key, depth),
+      partingDepth(base.key, changeAt(changes, until - 1).key, depth),
+    );
+    if (parting === base.until) {
+      const below = this.change(base.branch, base.until, changes, from, until);
+      return below?.kind === "built" ? this.extend(below, base.key, base.until) : below;
+    }
+    const frame = this.frame(parting);
+    frame.clear();
+    const nibble = nibbleAt(base.key, parting);
+    const open: (OpenNode | undefined)[] = new Array(16);
+    if (parting + 1 === base.until) frame.setStored(nibble, base.branch);
+    else open[nibble] = base;
+    return this.lead(this.changeBranch(frame, parting, changes, from, until, open), depth, parting, base.key);
+  }
+
+  /** A subtree of the values among changes[from..until), where nothing is that stays. */
+  private grow(
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): OpenNode | undefined {
+    let start = from;
+    while (start < until && changeAt(changes, start).value === undefined) start++;
+    let end = until;
+    while (end > start && changeAt(changes, end - 1).value === undefined) end--;
+    if (start === end) return undefined;
+    const { key, value, storage } = changeAt(changes, start);
+    if (end - start === 1) return { kind: "leaf", key, value: present(value, "a value to grow"), storage };
+    const parting = partingDepth(key, changeAt(changes, end - 1).key, depth);
+    const frame = this.frame(parting);
+    frame.clear();
+    return this.lead(
+      this.changeBranch(frame, parting, changes, start, end, new Array(16)),
+      depth,
+      parting,
+      key,
+    );
+  }
+
+  /**
+   * Changes below the branch that `frame` holds. `open` has its children that have no encoding yet, and takes all
+   * that are new.
+   */
+  private changeBranch(
+    frame: BranchFrame,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+    open: (OpenNode | undefined)[],
+  ): OpenNode | undefined {
+    const base = this.stack.length;
+    for (let at = from; at < until; ) {
+      const nibble = nibbleAt(changeAt(changes, at).key, depth);
+      let end = at + 1;
+      while (end < until && nibbleAt(changeAt(changes, end).key, depth) === nibble) end++;
+      const below = open[nibble];
+      assert(below?.kind !== "built", "a child is changed once");
+      const child = this.change(below ?? frame.child(nibble), depth + 1, changes, at, end);
+      open[nibble] = child;
+      if (child === undefined) frame.remove(nibble);
+      at = end;
+    }
+    return this.closeBranch(frame, depth, changeAt(changes, from).key, open, base);
+  }
+
+  /** Encodes the branch, unless fewer than two children are left to it. `base` is where their nodes begin on the stack. */
+  private closeBranch(
+    frame: BranchFrame,
+    depth: number,
+    key: Uint8Array,
+    open: (OpenNode | undefined)[],
+    base: number,
+  ): OpenNode | undefined {
+    let count = 0;
+    let only = 0;
+    for (let nibble = 0; nibble < 16; nibble++) {
+      if (open[nibble] === undefined && frame.lengths[nibble] === 0) continue;
+      count++;
+      only = nibble;
+    }
+    if (count === 0) return undefined;
+    if (count === 1)
+      return this.collapse(open[only] ?? present(frame.child(only), "the child left"), depth, only, key);
+    const built: (BuiltNode | undefined)[] = new Array(16);
+    for (let nibble = 0; nibble < 16; nibble++) {
+      const child = open[nibble];
+      if (child === undefined) continue;
+      const node = this.build(child, depth + 1);
+      frame.setReference(nibble, node.reference, node.isLeaf);
+      built[nibble] = node;
+    }
+    placeChildren(this.stack, frame, built, { place: this.update, key, depth, base }, this.update.sink);
+    return buildBranch(this.stack, frame, depth, base);
+  }
+
+  /** What becomes of a branch with one child: the child, reached by a longer path. */
+  private collapse(child: OpenNode | StoredNode, depth: number, nibble: number, key: Uint8Array): OpenNode {
+    switch (child.kind) {
+      case "leaf":
+      case "extension":
+        return child;
+      case "built":
+        return this.extend(child, withNibble(key, depth, nibble), depth + 1);
+      default:
+        return this.takeApart(child, withNibble(key, depth, nibble), depth + 1);
+    }
+  }
+
+  /** A branch below an extension from `depth` to `parting`, where there is a way between them. */
+  private lead(
+    node: OpenNode | undefined,
+    depth: number,
+    parting: number,
+    key: Uint8Array,
+  ): OpenNode | undefined {
+    return node?.kind === "built" && parting > depth ? this.extend(node, key, parting) : node;
+  }
+
+  /** Begins an extension over a branch. Its length is open, so the branch gets a page of its own. */
+  private extend(branch: BuiltNode, key: Uint8Array, until: number): ExtensionNode {
+    const { version, trieId, sink } = this.update;
+    const place = { version, pageDepth: until, offset: branch.record - branch.start };
+    if (branch.end > branch.start) {
+      assert(branch.end === this.stack.length, "the branch below an extension is the node written last");
+      this.stack.seal(branch, triePageKey(version, trieId, key, until), sink);
+      this.stack.length = branch.start;
+    }
+    const reference = { bytes: branch.reference, start: 0, length: branch.reference.length };
+    return { kind: "extension", key, until, branch: new StoredNode(reference, place, false) };
+  }
+
+  private build(node: OpenNode, depth: number): BuiltNode {
+    switch (node.kind) {
+      case "leaf":
+        return buildLeaf(this.stack, node, depth);
+      case "extension":
+        return buildExtension(this.stack, node, depth);
+      default:
+        return node;
+    }
+  }
+
+  /** Lays a stored branch open in `frame`; false when the node is none. */
+  private openBranch(frame: BranchFrame, node: StoredNode, key: Uint8Array, depth: number): boolean {
+    if (node.isEmbedded) {
+      if (!isBranchNode(node.referenceBytes, node.referenceStart)) return false;
+      frame.openRlp(node.referenceBytes, node.referenceStart);
+      return true;
+    }
+    const record = this.update.reader.read(this.update.trieId, key, depth, node);
+    if (record.bytes[record.start] !== BRANCH) return false;
+    frame.open(record);
+    return true;
+  }
+
+  /** A stored node as one whose path can still change; a branch as an extension that ends where the branch begins. */
+  private takeApart(node: StoredNode, key: Uint8Array, depth: number): LeafNode | ExtensionNode {
+    const record = this.record(node, key, depth);
+    const rlp = node.isEmbedded ? record.start : rlpStart(record.bytes, record.start);
+    if (isBranchNode(record.bytes, rlp))
+      return { kind: "extension", key, until: depth, branch: node.detached() };
+    if (isLeafNode(record.bytes, rlp)) return this.leaf(node, key, depth);
+    const path = Uint8Array.from(key);
+    const until = readPath(record.bytes, rlp, path, depth);
+    const branch = extensionChild(record, secondItem(record.bytes, rlp)).detached();
+    return { kind: "extension", key: path, until, branch };
+  }
+
+  private leaf(node: StoredNode, key: Uint8Array, depth: number): LeafNode {
+    const { bytes, start } = this.record(node, key, depth);
+    const rlp = node.isEmbedded ? start : rlpStart(bytes, start);
+    const path = Uint8Array.from(key);
+    assert(readPath(bytes, rlp, path, depth) === key.length * 2, "a leaf ends where its key ends");
+    const item = secondItem(bytes, rlp);
+    const value = bytes.slice(payloadStart(bytes, item), itemEnd(bytes, item));
+    const isAccount = !node.isEmbedded && bytes[start] === ACCOUNT_LEAF;
+    return {
+      kind: "leaf",
+      key: path,
+      value,
+      storage: isAccount ? accountLeafStorage(bytes, start) : undefined,
+    };
+  }
+
+  /** The record of a node; of an embedded one, its bare RLP, below which there are no places. */
+  private record(node: StoredNode, key: Uint8Array, depth: number): PlacedRecord {
+    if (!node.isEmbedded) return this.update.reader.read(this.update.trieId, key, depth, node);
+    return { bytes: node.referenceBytes, start: node.referenceStart, version: 0, pageDepth: 0, offset: 0 };
+  }
+
+  private frame(depth: number): BranchFrame {
+    let frame = this.frames[depth];
+    if (frame === undefined) {
+      frame = new BranchFrame();
+      this.frames[depth] = frame;
+    }
+    return frame;
+  }
+}
+
+function changeAt(changes: readonly TrieChange[], at: number): TrieChange {
+  return present(changes[at], "a change");
+}

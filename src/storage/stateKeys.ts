@@ -1,0 +1,118 @@
+import type { KeyRange } from "./database.ts";
+import { KEY_PREFIXES, prefixRange } from "./keys.ts";
+
+/*
+ * Keys of the state (the table of all keys is in keys.ts). What a block wrote to the tries lies together, behind
+ * what earlier blocks wrote:
+ *
+ *   page of trie nodes    trie prefix  version u32  trie id u48  depth u8  nibbles, two a byte
+ *   deleted leaves        trie prefix  version u32  trie id u48  0xff
+ */
+
+const DELETED_LEAVES_DEPTH = 0xff;
+const TRIE_HEADER_LENGTH = 12;
+const SLOT_HEADER_LENGTH = 7;
+
+type Keys = Pick<KeyRange, "from" | "until">;
+
+/** The page of nodes that version `version` wrote to a trie, beginning at the first `depth` nibbles of `path`. */
+export function triePageKey(version: number, trieId: number, path: Uint8Array, depth: number): Uint8Array {
+  const pathBytes = (depth + 1) >> 1;
+  const key = new Uint8Array(TRIE_HEADER_LENGTH + pathBytes);
+  writeTrieHeader(key, version, trieId, depth);
+  for (let i = 0; i < pathBytes; i++) key[TRIE_HEADER_LENGTH + i] = path[i] ?? 0;
+  if ((depth & 1) === 1) key[key.length - 1] = (key[key.length - 1] ?? 0) & 0xf0;
+  return key;
+}
+
+/** The list of leaves that version `version` deleted from a trie. */
+export function deletedLeavesKey(version: number, trieId: number): Uint8Array {
+  const key = new Uint8Array(TRIE_HEADER_LENGTH);
+  writeTrieHeader(key, version, trieId, DELETED_LEAVES_DEPTH);
+  return key;
+}
+
+export interface TrieKey {
+  readonly version: number;
+  readonly trieId: number;
+  /** Where the page begins; undefined for a list of deleted leaves. */
+  readonly page: { readonly path: Uint8Array; readonly depth: number } | undefined;
+}
+
+export function parseTrieKey(key: Uint8Array): TrieKey {
+  const depth = key[TRIE_HEADER_LENGTH - 1] ?? 0;
+  const page = depth === DELETED_LEAVES_DEPTH ? undefined : { path: key.subarray(TRIE_HEADER_LENGTH), depth };
+  return { version: readNumber(key, 1, 4), trieId: readNumber(key, 5, 6), page };
+}
+
+/** All that versions from `version` on wrote to the tries. */
+export function trieKeysFrom(version: number): Keys {
+  const from = Uint8Array.of(KEY_PREFIXES.trie, 0, 0, 0, 0);
+  writeNumber(from, 1, version, 4);
+  return { from, until: prefixRange(KEY_PREFIXES.trie).until };
+}
+
+/** The account at the head. */
+export function accountKey(addressHash: Uint8Array): Uint8Array {
+  return prefixed(KEY_PREFIXES.account, addressHash);
+}
+
+/** The slot at the head. A new trie id makes all older slots of an account unreachable at once. */
+export function slotKey(trieId: number, slotHash: Uint8Array): Uint8Array {
+  const key = new Uint8Array(SLOT_HEADER_LENGTH + slotHash.length);
+  key[0] = KEY_PREFIXES.slot;
+  writeNumber(key, 1, trieId, 6);
+  key.set(slotHash, SLOT_HEADER_LENGTH);
+  return key;
+}
+
+export function parseSlotKey(key: Uint8Array): { readonly trieId: number; readonly slotHash: Uint8Array } {
+  return { trieId: readNumber(key, 1, 6), slotHash: key.subarray(SLOT_HEADER_LENGTH) };
+}
+
+export function codeKey(codeHash: Uint8Array): Uint8Array {
+  return prefixed(KEY_PREFIXES.code, codeHash);
+}
+
+/** Where the state after block `number` begins. */
+export function stateRecordKey(number: number): Uint8Array {
+  const key = new Uint8Array(9);
+  key[0] = KEY_PREFIXES.stateRecord;
+  writeNumber(key, 1, number, 8);
+  return key;
+}
+
+export function stateRecordKeysFrom(number: number): Keys {
+  return { from: stateRecordKey(number), until: prefixRange(KEY_PREFIXES.stateRecord).until };
+}
+
+/** Which state is the newest, and how often the database was rewound. */
+export const STATE_HEAD_KEY: Uint8Array = Uint8Array.of(KEY_PREFIXES.stateHead);
+
+function prefixed(prefix: number, bytes: Uint8Array): Uint8Array {
+  const key = new Uint8Array(1 + bytes.length);
+  key[0] = prefix;
+  key.set(bytes, 1);
+  return key;
+}
+
+function writeTrieHeader(key: Uint8Array, version: number, trieId: number, depth: number): void {
+  key[0] = KEY_PREFIXES.trie;
+  writeNumber(key, 1, version, 4);
+  writeNumber(key, 5, trieId, 6);
+  key[TRIE_HEADER_LENGTH - 1] = depth;
+}
+
+function writeNumber(bytes: Uint8Array, at: number, value: number, length: number): void {
+  let rest = value;
+  for (let i = length - 1; i >= 0; i--) {
+    bytes[at + i] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+}
+
+function readNumber(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let i = 0; i < length; i++) value = value * 256 + (bytes[at + i] ?? 0);
+  return value;
+}

@@ -1,0 +1,130 @@
+import { MerklePatriciaTrie, verifyMerkleProof } from "@ethereumjs/mpt";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { keccak256 } from "../../../src/primitives/hash.ts";
+import { parseHex, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+import { bytesOf, someValue, TrieHarness } from "./trieHarness.ts";
+
+type Version = ReadonlyMap<string, Uint8Array | undefined>;
+
+describe("trie of one key length", () => {
+  // Short keys make everything that 32-byte keys make only by chance: extensions, embedded nodes, full branches.
+  it.each([
+    { bytes: 1, digits: "0123456789abcdef" },
+    { bytes: 2, digits: "01f" },
+    { bytes: 3, digits: "01" },
+    { bytes: 6, digits: "0a" },
+  ])("has the library's root after each version, keys of $bytes bytes from digits $digits", async (shape) => {
+    await fc.assert(
+      fc.asyncProperty(versions(shape), async (steps) => {
+        const oracle = new MerklePatriciaTrie();
+        const trie = new TrieHarness();
+        const snapshots: Map<string, Uint8Array>[] = [new Map()];
+        for (const step of steps) {
+          for (const [text, value] of step) {
+            if (value === undefined) await oracle.del(bytesOf(text));
+            else await oracle.put(bytesOf(text), value);
+          }
+          expect(toHex((await trie.apply(step)).hash)).toBe(toHex(oracle.root()));
+          snapshots.push(new Map(trie.contents));
+        }
+        expectEveryVersionReads(trie, snapshots, steps);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("proves presence and absence so that the library agrees", async () => {
+    await fc.assert(
+      fc.asyncProperty(versions({ bytes: 2, digits: "012345" }), async (steps) => {
+        const trie = new TrieHarness();
+        for (const step of steps) await trie.apply(step);
+        if (trie.contents.size === 0) return;
+        for (const text of new Set(steps.flatMap((step) => [...step.keys()]))) {
+          const proof: Uint8Array[] = [];
+          trie.find(text, trie.root, (rlp) => proof.push(rlp));
+          const proven = await verifyMerkleProof(bytesOf(text), proof);
+          expect(proven ?? undefined).toEqual(trie.contents.get(text));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is independent of how changes are split into versions", async () => {
+    const keys = Array.from({ length: 3000 }, (_, i) => toKey(keccak256(Uint8Array.of(i & 255, i >> 8))));
+    const whole = new TrieHarness();
+    await whole.apply(new Map(keys.map((key, i) => [key, someValue(i, 1 + (i % 40))])));
+    const pieces = new TrieHarness();
+    for (let from = 0; from < keys.length; from += 500) {
+      const part = keys
+        .slice(from, from + 500)
+        .map((key, i) => [key, someValue(from + i, 1 + ((from + i) % 40))]);
+      await pieces.apply(new Map(part as [string, Uint8Array][]));
+    }
+    expect(toHex(pieces.root.hash)).toBe(toHex(whole.root.hash));
+    await pieces.apply(new Map(keys.slice(1).map((key) => [key, undefined])));
+    const one = new TrieHarness();
+    await one.apply(new Map([[keys[0] ?? "", someValue(0, 1)]]));
+    expect(toHex(pieces.root.hash)).toBe(toHex(one.root.hash));
+  });
+});
+
+describeWithVectors("trie vectors", () => {
+  type Vectors = Record<
+    string,
+    { in: [string, string | null][] | Record<string, string | null>; root: string }
+  >;
+
+  for (const file of ["trietest_secureTrie", "trieanyorder_secureTrie", "hex_encoded_securetrie_test"]) {
+    const vectors = readVectorJson<Vectors>("trie-tests", `${file}.json`);
+    it.each(Object.keys(vectors))(`${file}: %s`, async (name) => {
+      const vector = vectors[name];
+      if (vector === undefined) throw new Error(`no vector ${name}`);
+      const trie = new TrieHarness();
+      for (const [key, value] of Array.isArray(vector.in) ? vector.in : Object.entries(vector.in))
+        await trie.apply(
+          new Map([
+            [toKey(keccak256(bytesOfVector(key))), value === null ? undefined : bytesOfVector(value)],
+          ]),
+        );
+      expect(toHex(trie.root.hash)).toBe(vector.root);
+    });
+  }
+
+  function bytesOfVector(text: string): Uint8Array {
+    return (text.startsWith("0x") ? parseHex(text) : undefined) ?? new TextEncoder().encode(text);
+  }
+});
+
+function versions(shape: { readonly bytes: number; readonly digits: string }): fc.Arbitrary<Version[]> {
+  const key = fc
+    .array(fc.constantFrom(...shape.digits), { minLength: shape.bytes * 2, maxLength: shape.bytes * 2 })
+    .map((digits) => digits.join(""));
+  const value = fc.option(
+    fc
+      .tuple(fc.nat(255), fc.constantFrom(1, 2, 5, 31, 32, 33, 70))
+      .map(([seed, length]) => someValue(seed, length)),
+    { nil: undefined, freq: 2 },
+  );
+  const version = fc.array(fc.tuple(key, value), { maxLength: 40 }).map((entries) => new Map(entries));
+  return fc.array(version, { minLength: 1, maxLength: 6 });
+}
+
+function expectEveryVersionReads(
+  trie: TrieHarness,
+  snapshots: readonly ReadonlyMap<string, Uint8Array>[],
+  steps: readonly Version[],
+): void {
+  const keys = new Set(steps.flatMap((step) => [...step.keys()]));
+  for (const [version, contents] of snapshots.entries())
+    for (const text of keys) {
+      const found = trie.find(text, trie.roots[version]);
+      expect(found === undefined ? undefined : toKey(found.value)).toBe(keyOrNothing(contents.get(text)));
+    }
+}
+
+function keyOrNothing(value: Uint8Array | undefined): string | undefined {
+  return value === undefined ? undefined : toKey(value);
+}

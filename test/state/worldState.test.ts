@@ -1,0 +1,219 @@
+import { verifyMerkleProof } from "@ethereumjs/mpt";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
+import { toHex, toKey } from "../../src/primitives/hex.ts";
+import { createStateHistory } from "../../src/state/history.ts";
+import { createWorldState, type StagedState, type WorldState } from "../../src/state/worldState.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import {
+  type Action,
+  ADDRESSES,
+  addressOf,
+  blockActions,
+  type ModelState,
+  oracleRoot,
+  perform,
+  readAll,
+  SLOTS,
+  slotOf,
+} from "./stateModel.ts";
+
+const blocks = () => fc.array(blockActions(), { minLength: 1, maxLength: 7 });
+
+describe("world state", () => {
+  it("has the library's root after each block, and every old block reads as it did", async () => {
+    await fc.assert(
+      fc.asyncProperty(blocks(), async (chain) => {
+        const node = new Node();
+        for (const actions of chain) {
+          const staged = await node.commit(actions);
+          expect(toHex(staged.root)).toBe(toHex(await oracleRoot(node.state)));
+        }
+        node.expectAllReads();
+        // The same from disk alone, as after a start and as a worker thread sees it.
+        new Node(node.database, node.states).expectAllReads();
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it("returns to an earlier block and goes on from there", async () => {
+    await fc.assert(
+      fc.asyncProperty(blocks(), fc.nat(6), blocks(), async (chain, back, other) => {
+        const node = new Node();
+        for (const actions of chain) await node.commit(actions);
+        await node.rewind(Math.min(back, chain.length - 1));
+        node.expectAllReads();
+        for (const actions of other) {
+          const staged = await node.commit(actions);
+          expect(toHex(staged.root)).toBe(toHex(await oracleRoot(node.state)));
+        }
+        node.expectAllReads();
+        new Node(node.database, node.states).expectAllReads();
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it("proves accounts and slots, there or not, so that the library agrees", async () => {
+    await fc.assert(
+      fc.asyncProperty(blocks(), async (chain) => {
+        const node = new Node();
+        for (const actions of chain) await node.commit(actions);
+        for (const [number, state] of node.states.entries())
+          for (let who = 0; who < ADDRESSES; who++) await expectProof(node.world, number, who, state);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("keeps candidates for one block apart and adopts one", async () => {
+    const node = new Node();
+    await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
+    const first = node.stage([{ kind: "fund", who: 1, wei: 20n }]);
+    const second = node.stage([{ kind: "fund", who: 1, wei: 30n }]);
+    await node.adopt(second);
+    expect(node.world.head.account(addressOf(1))?.balance).toBe(30n);
+    expect(() => node.world.adopt(first)).toThrow("staged for");
+  });
+
+  it("reads one state while a batch is on its way to the disk", async () => {
+    const node = new Node();
+    await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
+    const world = createWorldState({ database: node.database }, TINY_LIMITS);
+    const overlay = world.overlay();
+    perform(overlay, structuredClone(node.state), { kind: "fund", who: 1, wei: 99n });
+    perform(overlay, structuredClone(node.state), { kind: "fund", who: 2, wei: 99n });
+    const staged = world.stage(overlay.changes(), 1n);
+    const batch = createBatch();
+    staged.writeTo(batch);
+    await node.database.write(batch);
+    expect(world.head.account(addressOf(1))?.balance).toBe(10n);
+    expect(world.head.account(addressOf(2))).toBeUndefined();
+    world.adopt(staged);
+    expect(world.head.account(addressOf(1))?.balance).toBe(99n);
+    expect(world.head.account(addressOf(2))?.balance).toBe(99n);
+  });
+
+  it("begins with an empty state and refuses any block but the next", async () => {
+    const node = new Node();
+    expect(node.world.at(0n)).toBeUndefined();
+    expect(node.world.overlayAt(0n)).toBeUndefined();
+    const empty = { accounts: [], code: [] };
+    expect(() => node.world.stage(empty, 1n)).toThrow();
+    expect(toHex(node.world.stage(empty, 0n).root)).toBe(toHex(EMPTY_TRIE_ROOT));
+    await node.commit([{ kind: "fund", who: 3, wei: 1n }]);
+    expect(() => node.world.stage(empty, 3n)).toThrow();
+    expect(node.world.at(1n)).toBeUndefined();
+    expect(node.world.at(-1n)).toBeUndefined();
+  });
+
+  it("stages a genesis of 20,000 accounts at once", async () => {
+    const world = createWorldState({ database: createMemoryDatabase() });
+    const overlay = world.overlay();
+    const addresses = Array.from({ length: 20_000 }, (_, i) =>
+      addressOf(i & 255).map((b, at) => (at < 2 ? (i >> (8 * at)) & 255 : b)),
+    );
+    for (const address of addresses) overlay.putAccount(address as never, { ...EMPTY_ACCOUNT, balance: 7n });
+    const staged = world.stage(overlay.changes(), 0n);
+    const batch = createBatch();
+    staged.writeTo(batch);
+    expect(batch.operations.length).toBeLessThan(22_500);
+    world.adopt(staged);
+  });
+});
+
+/** A world state over a database, beside a model of every block. */
+class Node {
+  readonly database: Database;
+  readonly world: WorldState;
+  /** The model after each block. */
+  states: ModelState[];
+
+  constructor(database: Database = createMemoryDatabase(), states: ModelState[] = []) {
+    this.database = database;
+    this.states = states;
+    this.world = createWorldState({ database });
+  }
+
+  get state(): ModelState {
+    return this.states.at(-1) ?? {};
+  }
+
+  async commit(actions: readonly Action[]): Promise<StagedState> {
+    const overlay = this.world.overlay();
+    const next = structuredClone(this.state);
+    for (const action of actions) perform(overlay, next, action);
+    const staged = this.world.stage(overlay.changes(), BigInt(this.states.length));
+    await this.adopt(staged);
+    this.states.push(next);
+    return staged;
+  }
+
+  stage(actions: readonly Action[]): StagedState {
+    const overlay = this.world.overlay();
+    const next = structuredClone(this.state);
+    for (const action of actions) perform(overlay, next, action);
+    return this.world.stage(overlay.changes(), BigInt(this.states.length));
+  }
+
+  async adopt(staged: StagedState): Promise<void> {
+    const batch = createBatch();
+    staged.writeTo(batch);
+    await this.database.write(batch);
+    this.world.adopt(staged);
+  }
+
+  async rewind(number: number): Promise<void> {
+    const batch = createBatch();
+    await this.world.rewind(BigInt(number), batch);
+    await this.database.write(batch);
+    this.world.rewound(BigInt(number));
+    this.states = this.states.slice(0, number + 1);
+  }
+
+  expectAllReads(): void {
+    expect(readAll(this.world.head)).toEqual(this.state);
+    const history = createStateHistory(this.database);
+    for (const [number, state] of this.states.entries()) {
+      const [ours, theirs] = [this.world.at(BigInt(number)), history.at(BigInt(number))];
+      if (ours === undefined || theirs === undefined) throw new Error(`block ${number} is not stored`);
+      expect(readAll(ours)).toEqual(state);
+      expect(readAll(theirs)).toEqual(state);
+    }
+    expect(this.world.at(BigInt(this.states.length))).toBeUndefined();
+  }
+}
+
+const TINY_LIMITS = {
+  nodeCacheBytes: 0,
+  cachedAccounts: 0,
+  cachedSlots: 0,
+  pageCacheBytes: 0,
+  codeCacheBytes: 0,
+};
+
+async function expectProof(world: WorldState, number: number, who: number, state: ModelState): Promise<void> {
+  const slots = Array.from({ length: SLOTS }, (_, slot) => slotOf(slot));
+  const proof = world.prove(BigInt(number), addressOf(who), slots);
+  if (proof === undefined) throw new Error(`block ${number} is not stored`);
+  const model = state[toKey(addressOf(who))];
+  expect(proof.account === undefined).toBe(model === undefined);
+  const root = keccak256(proof.accountProof[0] ?? Uint8Array.of(0x80));
+  if (Object.keys(state).length > 0) {
+    expect(toHex(root)).toBe(toHex(await oracleRoot(state)));
+    const leaf = await verifyMerkleProof(keccak256(addressOf(who)), [...proof.accountProof]);
+    expect(leaf ?? undefined).toEqual(proof.account === undefined ? undefined : encodeAccount(proof.account));
+  }
+  for (const { slot, value, proof: nodes } of proof.storageProof) {
+    expect(toKey(value)).toBe(model?.slots[toKey(slot)] ?? "");
+    if (nodes.length === 0) continue;
+    expect(toHex(keccak256(nodes[0] ?? slot))).toBe(toHex(proof.account?.storageRoot ?? slot));
+    const leaf = await verifyMerkleProof(keccak256(slot), [...nodes]);
+    expect(leaf === null).toBe(value.length === 0);
+  }
+}
