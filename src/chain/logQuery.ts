@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { EMPTY_BYTES, equalBytes, toKey } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
-import { type BloomBits, bloomBits, hasBits } from "../types/bloom.ts";
+import { bloomBits, hasBits } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
 import type { ChainReader, LocatedLog } from "./chain.ts";
 
@@ -25,14 +25,14 @@ export interface BlockRange {
 export interface LogQueryLimits {
   /** Logs that one answer may hold. */
   readonly maxLogs: number;
-  /** Stops the search once aborted. */
-  readonly signal?: AbortSignal;
+  /** True once nobody waits for the answer any more. */
+  readonly isAbandoned?: () => boolean;
 }
 
 export type LogQueryResult =
   | { readonly kind: "found"; readonly logs: readonly LocatedLog[] }
   | { readonly kind: "tooManyLogs" }
-  | { readonly kind: "aborted" };
+  | { readonly kind: "abandoned" };
 
 /**
  * All wanted logs of canonical blocks in the range, in the order of block, transaction, log. Header blooms rule out
@@ -50,7 +50,7 @@ export async function queryLogs(
   let work = 0;
   for (let number = from; number <= to && number <= chain.head.header.number; number++) {
     const header = chain.headerByNumber(number)?.header;
-    work += HEADER_WORK;
+    work += HEADER_WORK + matcher.criteria / CRITERIA_PER_WORK;
     if (header !== undefined && matcher.mayMatch(header.logsBloom)) {
       const block = chain.blockByNumber(number);
       if (block !== undefined) {
@@ -62,7 +62,7 @@ export async function queryLogs(
     if (work >= WORK_PER_TURN) {
       work = 0;
       await nextTurn();
-      if (limits.signal?.aborted === true) return { kind: "aborted" };
+      if (limits.isAbandoned?.() === true) return { kind: "abandoned" };
     }
   }
   return { kind: "found", logs };
@@ -70,26 +70,33 @@ export async function queryLogs(
 
 /** Criteria made ready for many blocks. */
 export interface LogMatcher {
+  /** Addresses and topics to look for. */
+  readonly criteria: number;
   /** False when no log under this header bloom can be wanted. */
   mayMatch(bloom: Uint8Array): boolean;
   /** Appends the wanted logs of a block to `into`. */
   collect(block: StoredBlock, into: LocatedLog[], removed?: "removed"): void;
 }
 
-export function createLogMatcher(criteria: LogCriteria): LogMatcher {
-  const isImpossible = criteria.topics.some((choice) => choice !== "any" && choice.length === 0);
-  const alternatives = [criteria.addresses, ...criteria.topics]
-    .filter((choice) => choice !== "any" && choice.length > 0)
-    .map((choice) => (choice === "any" ? [] : choice.map(bloomBits)));
+export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher {
+  const isImpossible = topics.some((choice) => choice !== "any" && choice.length === 0);
+  const blooms = [addresses, ...topics].flatMap((choice) =>
+    choice === "any" || choice.length === 0 ? [] : [choice.map(bloomBits)],
+  );
+  const isWantedAddress = addresses.length === 0 ? () => true : memberOf(addresses);
+  const isWantedTopic = topics.map((choice) => (choice === "any" ? () => true : memberOf(choice)));
 
   function mayMatch(bloom: Uint8Array): boolean {
-    if (isImpossible) return false;
-    return alternatives.every((choices: readonly BloomBits[]) =>
-      choices.some((bits) => hasBits(bloom, bits)),
-    );
+    return !isImpossible && blooms.every((choices) => choices.some((bits) => hasBits(bloom, bits)));
+  }
+
+  function isWanted(log: Log): boolean {
+    if (log.topics.length < isWantedTopic.length || !isWantedAddress(log.address)) return false;
+    return isWantedTopic.every((isMember, position) => isMember(log.topics[position] ?? EMPTY_BYTES));
   }
 
   return {
+    criteria: blooms.reduce((sum, choices) => sum + choices.length, 0),
     mayMatch,
     collect(block, into, removed) {
       if (!mayMatch(block.header.logsBloom)) return;
@@ -97,7 +104,7 @@ export function createLogMatcher(criteria: LogCriteria): LogMatcher {
       for (const [transactionIndex, receipt] of block.receipts.entries()) {
         const transaction = block.transactions[transactionIndex];
         for (const log of receipt.logs) {
-          if (transaction !== undefined && isWanted(log, criteria)) {
+          if (transaction !== undefined && isWanted(log)) {
             into.push({
               log,
               blockNumber: block.header.number,
@@ -115,17 +122,17 @@ export function createLogMatcher(criteria: LogCriteria): LogMatcher {
   };
 }
 
-/** Receipts and headers that are looked at before the event loop gets its turn: a few milliseconds. */
+/** Receipts that are looked at before the event loop gets its turn: a few milliseconds. */
 const WORK_PER_TURN = 2_000;
-/** What reading a header costs, in receipts. */
+/** What reading a header costs, in receipts, and how many criteria can be looked up in its bloom for one receipt. */
 const HEADER_WORK = 20;
+const CRITERIA_PER_WORK = 10;
 
-function isWanted(log: Log, { addresses, topics }: LogCriteria): boolean {
-  if (addresses.length > 0 && !addresses.some((address) => equalBytes(address, log.address))) return false;
-  if (log.topics.length < topics.length) return false;
-  return topics.every((choice, position) => {
-    if (choice === "any") return true;
-    const topic = log.topics[position];
-    return topic !== undefined && choice.some((wanted) => equalBytes(wanted, topic));
-  });
+/** Below this a list is searched faster than a set. */
+const FEW = 8;
+
+function memberOf(list: readonly Uint8Array[]): (bytes: Uint8Array) => boolean {
+  if (list.length < FEW) return (bytes) => list.some((wanted) => equalBytes(wanted, bytes));
+  const keys = new Set(list.map(toKey));
+  return (bytes) => keys.has(toKey(bytes));
 }

@@ -1,7 +1,8 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import type { NamedHeader } from "../types/block.ts";
+import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import { ERRORS, type RpcError } from "./errors.ts";
 import { decodeBoolean, decodeJavaLong, decodeStoragePosition, isAbsent, isObject } from "./parameters.ts";
 
 const TAGS = ["latest", "earliest", "pending", "finalized", "safe"] as const;
@@ -44,22 +45,29 @@ export function numberOf(chain: ChainReader, choice: NumberOrTag): bigint {
   return choice === "earliest" ? 0n : chain.head.header.number;
 }
 
-export type BlockLookup = NamedHeader | "notFound" | "notCanonical";
-
-/** The header that a parameter of family BH means. */
-export function findHeader(chain: ChainReader, choice: NumberTagOrHash): BlockLookup {
+/** The header that a parameter of family BH means, or the refusal to answer with. */
+export function findHeader(chain: ChainReader, choice: NumberTagOrHash): NamedHeader | RpcError {
   if (typeof choice === "object") return findByHash(chain, choice);
   const number = numberOf(chain, choice);
   if (number === chain.head.header.number) return chain.head;
-  return chain.headerByNumber(number) ?? "notFound";
+  return chain.headerByNumber(number) ?? ERRORS.blockNotFound;
 }
 
-function findByHash(chain: ChainReader, { blockHash, requireCanonical }: BlockByHash): BlockLookup {
+/** The block that a parameter of family BN means; undefined beyond the head. The incumbent stumbles over a negative one. */
+export function findBlock(chain: ChainReader, choice: NumberOrTag): StoredBlock | RpcError | undefined {
+  const number = numberOf(chain, choice);
+  return number < 0n ? ERRORS.internalError : chain.blockByNumber(number);
+}
+
+function findByHash(
+  chain: ChainReader,
+  { blockHash, requireCanonical }: BlockByHash,
+): NamedHeader | RpcError {
   const found = chain.headerByHash(blockHash);
-  if (found === undefined) return "notFound";
+  if (found === undefined) return ERRORS.blockNotFound;
   if (!requireCanonical) return found;
   const canonical = chain.headerByNumber(found.header.number);
-  return canonical !== undefined && equalBytes(canonical.hash, blockHash) ? found : "notCanonical";
+  return canonical !== undefined && equalBytes(canonical.hash, blockHash) ? found : ERRORS.invalidInput;
 }
 
 /** Shortest text that is taken for a hash: a prefix and 63 digits, or 65 digits, which are too many. */

@@ -1,22 +1,21 @@
-import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader, HeadChange, LocatedLog } from "../chain/chain.ts";
 import { createLogMatcher, type LogMatcher, type LogQueryResult, queryLogs } from "../chain/logQuery.ts";
+import { assertNever } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { bytesToBigint, toQuantity } from "../primitives/quantity.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { numberOf } from "./blockParameter.ts";
+import { createFilterTable } from "./filterTable.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
-import type { LogFilter } from "./logFilterParameter.ts";
+import { criteriaOf, type LogFilter } from "./logFilterParameter.ts";
+import { LOGS_PER_ANSWER } from "./logQueryAnswer.ts";
 import { logTexts } from "./logResult.ts";
 
 /**
  * What eth_newFilter and its kin install (json-rpc.md, Filters). A filter remembers how far its owner has read, not
  * what there is to read: blocks and logs are looked up when polled, pooled transactions in one history that all
  * filters share. So an idle filter costs a few bytes, however busy the chain is.
- *
- * A filter that nobody polls for ten minutes is gone; it is cleared away when the head moves, so no timer is needed.
  */
 export interface Filters {
   /** Each answers the new filter's id, or undefined when there are too many filters. */
@@ -30,27 +29,35 @@ export interface Filters {
   remove(id: string): boolean;
 }
 
-export const FILTER_LIFETIME_MS = 10 * 60 * 1000;
-/** Filters installed at one time. */
-export const FILTER_LIMIT = 10_000;
-/** Addresses and topics that all filters together may hold. */
-const CRITERIA_LIMIT = 200_000;
-/** Answers that may wait in one filter because blocks were taken back; a filter with more is dropped. */
+/** Answers that may wait in a filter because blocks were taken back; one with more is removed. */
 const WAITING_LIMIT = 10_000;
-/** Logs in one answer. */
-export const FILTER_LOGS_LIMIT = 200_000;
 /** Headers read before the event loop gets its turn. */
 const HEADERS_PER_TURN = 500;
 
-interface Entry {
-  readonly kind: "blocks" | "logs" | "pending";
-  lastUsedMs: number;
-  /** Where the owner's next poll begins: a block number, or a place in the history of pooled transactions. */
-  position: bigint;
+interface ChainFilter {
+  /** Number of the first block that the owner has not read. */
+  nextBlock: bigint;
   /** JSON texts that a rewind of the chain left for the next poll. */
   waiting: string[];
-  readonly logs?: { readonly filter: LogFilter; readonly matcher: LogMatcher };
 }
+
+interface BlockFilter extends ChainFilter {
+  readonly kind: "blocks";
+}
+
+interface InstalledLogFilter extends ChainFilter {
+  readonly kind: "logs";
+  readonly filter: LogFilter;
+  readonly matcher: LogMatcher;
+}
+
+interface PendingFilter {
+  readonly kind: "pending";
+  /** Place in the history of pooled transactions. */
+  next: bigint;
+}
+
+type Filter = BlockFilter | InstalledLogFilter | PendingFilter;
 
 export function createFilters(parts: {
   readonly chain: ChainReader;
@@ -58,61 +65,27 @@ export function createFilters(parts: {
   readonly clock: Pick<Clock, "nowMs">;
 }): Filters {
   const { chain, pool, clock } = parts;
-  /** The one that was used longest ago comes first. */
-  const entries = new Map<string, Entry>();
-  let criteria = 0;
+  const table = createFilterTable<Filter>(clock);
   let history: { readonly hashes: HashHistory; readonly stop: () => void } | undefined;
 
   chain.onHeadChanged((change) => {
-    clearExpired();
-    if (change.removed.length === 0) return;
-    for (const [id, entry] of entries) {
-      takeBack(entry, change);
-      if (entry.waiting.length > WAITING_LIMIT) remove(id);
-    }
-  });
-
-  function add(entry: Omit<Entry, "lastUsedMs" | "waiting">): string | undefined {
-    clearExpired();
-    const size = sizeOf(entry);
-    if (entries.size >= FILTER_LIMIT || criteria + size > CRITERIA_LIMIT) return undefined;
-    criteria += size;
-    const id = toQuantity(bytesToBigint(randomBytes(16)));
-    entries.set(id, { ...entry, lastUsedMs: clock.nowMs(), waiting: [] });
-    return id;
-  }
-
-  function remove(id: string): boolean {
-    const entry = entries.get(id);
-    if (entry === undefined) return false;
-    entries.delete(id);
-    criteria -= sizeOf(entry);
-    if (history !== undefined && ![...entries.values()].some(({ kind }) => kind === "pending")) {
+    table.clearExpired();
+    if (change.removed.length > 0) takeBack(change);
+    if (history !== undefined && ![...table.entries()].some(([, { kind }]) => kind === "pending")) {
       history.stop();
       history = undefined;
     }
-    return true;
-  }
+  });
 
-  function clearExpired(): void {
-    for (const [id, { lastUsedMs }] of entries) {
-      if (clock.nowMs() - lastUsedMs < FILTER_LIFETIME_MS) return;
-      remove(id);
+  function takeBack(change: HeadChange): void {
+    for (const [id, filter] of [...table.entries()]) {
+      if (filter.kind === "pending") continue;
+      noteRemoved(filter, change);
+      if (filter.waiting.length > WAITING_LIMIT) table.remove(id);
     }
   }
 
-  /** The entry, marked as used now. */
-  function use(id: string): Entry | undefined {
-    clearExpired();
-    const entry = entries.get(id);
-    if (entry === undefined) return undefined;
-    entry.lastUsedMs = clock.nowMs();
-    entries.delete(id);
-    entries.set(id, entry);
-    return entry;
-  }
-
-  function startHistory(): HashHistory {
+  function pooledHashes(): HashHistory {
     if (history === undefined) {
       const hashes = createHashHistory();
       history = { hashes, stop: pool.onAdded(({ transaction }) => hashes.push(transaction.hash)) };
@@ -120,69 +93,65 @@ export function createFilters(parts: {
     return history.hashes;
   }
 
+  /** Undefined when more has come than the history keeps: the owner must know that something is missing. */
+  function newHashes(filter: PendingFilter): string[] | undefined {
+    const hashes = pooledHashes();
+    const found = hashes.since(filter.next);
+    filter.next = hashes.end;
+    return found?.map((hash) => `"${toHex(hash)}"`);
+  }
+
   return {
     addLogFilter: (filter) =>
-      add({
-        kind: "logs",
-        position: chain.head.header.number + 1n,
-        logs: { filter, matcher: createLogMatcher(filter) },
-      }),
-    addBlockFilter: () => add({ kind: "blocks", position: chain.head.header.number + 1n }),
-    addPendingFilter: () => add({ kind: "pending", position: startHistory().end }),
+      table.add(
+        { kind: "logs", filter, matcher: createLogMatcher(filter), nextBlock: after(chain), waiting: [] },
+        criteriaOf(filter),
+      ),
+    addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain), waiting: [] }, 0),
+    addPendingFilter: () => table.add({ kind: "pending", next: pooledHashes().end }, 0),
     async changes(id) {
-      const entry = use(id);
-      if (entry === undefined) return undefined;
-      const from = entry.position;
-      const waiting = entry.waiting;
-      entry.waiting = [];
-      if (entry.kind === "pending") {
-        const recent = startHistory().since(from);
-        if (recent === undefined) {
-          remove(id);
+      const filter = table.use(id);
+      switch (filter?.kind) {
+        case undefined:
           return undefined;
+        case "blocks":
+          return newBlocks(chain, filter);
+        case "logs":
+          return newLogs(chain, filter);
+        case "pending": {
+          const hashes = newHashes(filter);
+          if (hashes === undefined) table.remove(id);
+          return hashes;
         }
-        entry.position = startHistory().end;
-        return recent.map((hash) => `"${toHex(hash)}"`);
+        default:
+          return assertNever(filter);
       }
-      const head = chain.head.header.number;
-      entry.position = head + 1n;
-      if (entry.logs === undefined) return [...waiting, ...(await blockHashes(chain, from, head))];
-      const found = await queryLogs(
-        chain,
-        entry.logs.filter,
-        { from, to: lastWanted(entry.logs.filter, head) },
-        { maxLogs: FILTER_LOGS_LIMIT },
-      );
-      return found.kind === "found" ? [...waiting, ...logTexts(found.logs)] : "tooManyLogs";
     },
     async logs(id) {
-      const filter = entries.get(id)?.logs && use(id)?.logs?.filter;
-      if (filter === undefined) return undefined;
+      const installed = table.use(id);
+      if (installed?.kind !== "logs") return undefined;
+      const { filter } = installed;
       const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
-      return queryLogs(chain, filter, range, { maxLogs: FILTER_LOGS_LIMIT });
+      return queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER });
     },
-    remove,
+    remove: (id) => table.remove(id),
   };
 }
 
-/** Leaves for the next poll what the owner must know of blocks that were taken back, and sets the entry before them. */
-function takeBack(entry: Entry, { removed }: HeadChange): void {
-  if (entry.kind === "pending") return;
-  for (const block of removed) {
-    const wasRead = block.header.number < entry.position;
-    if (entry.logs !== undefined && wasRead) {
-      const logs: LocatedLog[] = [];
-      entry.logs.matcher.collect(block, logs, "removed");
-      entry.waiting.push(...logTexts(logs));
-    }
-    if (entry.kind === "blocks" && !wasRead) entry.waiting.push(`"${toHex(block.hash)}"`);
-  }
-  const lowest = removed.at(-1)?.header.number;
-  if (lowest !== undefined && lowest < entry.position) entry.position = lowest;
+function after({ head }: ChainReader): bigint {
+  return head.header.number + 1n;
 }
 
-async function blockHashes(chain: ChainReader, from: bigint, to: bigint): Promise<string[]> {
-  const texts: string[] = [];
+/** The range that a poll covers, marked as read before the first wait, so that two polls at once do not share it. */
+function takeRange(chain: ChainReader, filter: ChainFilter): { from: bigint; to: bigint; waiting: string[] } {
+  const range = { from: filter.nextBlock, to: chain.head.header.number, waiting: filter.waiting };
+  filter.nextBlock = after(chain);
+  filter.waiting = [];
+  return range;
+}
+
+async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<string[]> {
+  const { from, to, waiting: texts } = takeRange(chain, filter);
   for (let number = from; number <= to; number++) {
     const named = chain.headerByNumber(number);
     if (named !== undefined) texts.push(`"${toHex(named.hash)}"`);
@@ -192,13 +161,29 @@ async function blockHashes(chain: ChainReader, from: bigint, to: bigint): Promis
 }
 
 /** Only a number bounds what a filter sees of the future; a tag does not. */
-function lastWanted({ to }: LogFilter, head: bigint): bigint {
-  if (to === "earliest") return 0n;
-  return typeof to === "bigint" && to < head ? to : head;
+async function newLogs(chain: ChainReader, installed: InstalledLogFilter): Promise<string[] | "tooManyLogs"> {
+  const { filter } = installed;
+  const { from, to, waiting } = takeRange(chain, installed);
+  const last = filter.to === "earliest" ? 0n : filter.to;
+  const range = { from, to: typeof last === "bigint" && last < to ? last : to };
+  const found = await queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER });
+  return found.kind === "found" ? [...waiting, ...logTexts(found.logs)] : "tooManyLogs";
 }
 
-function sizeOf({ logs }: Pick<Entry, "logs">): number {
-  if (logs === undefined) return 0;
-  const { addresses, topics } = logs.filter;
-  return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
+/**
+ * Sets a filter back before the blocks that were taken away. The owner is told of logs that it has read and that are
+ * no more, and of blocks that came and went between two polls.
+ */
+function noteRemoved(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
+  for (const block of removed.toReversed()) {
+    const wasRead = block.header.number < filter.nextBlock;
+    if (filter.kind === "logs" && wasRead) {
+      const logs: LocatedLog[] = [];
+      filter.matcher.collect(block, logs, "removed");
+      filter.waiting.push(...logTexts(logs));
+    }
+    if (filter.kind === "blocks" && !wasRead) filter.waiting.push(`"${toHex(block.hash)}"`);
+  }
+  const lowest = removed.at(-1)?.header.number;
+  if (lowest !== undefined && lowest < filter.nextBlock) filter.nextBlock = lowest;
 }

@@ -36,7 +36,16 @@ export function decodeLogFilter(value: unknown): LogFilter | undefined {
   const wanted = isAbsent(topics) ? [] : decodeTopics(topics);
   if (from === undefined || to === undefined || addresses === undefined || wanted === undefined)
     return undefined;
-  return { from, to, addresses, topics: wanted, ...(blockHash !== undefined && { blockHash }) };
+  const filter = { from, to, addresses, topics: wanted, ...(blockHash !== undefined && { blockHash }) };
+  return criteriaOf(filter) > CRITERIA_LIMIT ? undefined : filter;
+}
+
+/** Addresses and topics in one filter: each costs a hash to prepare and a look into every header's bloom. */
+const CRITERIA_LIMIT = 10_000;
+
+/** How many addresses and topics are looked for. */
+export function criteriaOf({ addresses, topics }: LogCriteria): number {
+  return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
 }
 
 /** Members that only trace_filter uses are allowed here if they decode, because the incumbent shares one type. */

@@ -77,6 +77,11 @@ export function decodeNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
+/** Text, or a number or boolean as its text. */
+export function decodeText(value: unknown): string | undefined {
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+}
+
 /** A list whose items all decode. */
 export function decodeList<T>(decodeItem: Decoder<T>): Decoder<readonly T[]> {
   return (value) => {

@@ -9,11 +9,14 @@ import type { AccountProof } from "../state/worldState.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
+import type { FeeHistoryReader } from "./feeHistory.ts";
+import type { Filters } from "./filters.ts";
+import type { GasPriceOracle } from "./gasPriceOracle.ts";
 
-/** All that the methods ask of the node; the node hands it over when it joins the parts. */
-export interface RpcBackend {
+/** What the methods ask of the node; the node hands it over when it joins the parts. */
+export interface RpcPorts {
   readonly chain: ChainReader;
-  readonly pool: TxPool;
+  readonly pool: RpcPool;
   readonly spec: ChainSpec;
   readonly simulator: Simulator;
   readonly clock: Clock;
@@ -32,6 +35,16 @@ export interface RpcBackend {
   /** Undefined when no better chain is being fetched. */
   syncStatus(): SyncStatus | undefined;
 }
+
+/** The ports with what is derived from them once for all methods; createRpcBackend makes it. */
+export interface RpcBackend extends RpcPorts {
+  readonly gasPrices: GasPriceOracle;
+  readonly feeHistory: FeeHistoryReader;
+  readonly filters: Filters;
+}
+
+/** The pool as the methods read it. What they have for it goes through `submit`. */
+export type RpcPool = Pick<TxPool, "get" | "entries" | "nextNonce" | "statistics" | "onAdded" | "onDropped">;
 
 export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
 

@@ -1,0 +1,14 @@
+import { createFeeHistoryReader } from "./feeHistory.ts";
+import { createFilters } from "./filters.ts";
+import { createGasPriceOracle } from "./gasPriceOracle.ts";
+import type { RpcBackend, RpcPorts } from "./ports.ts";
+
+/** Adds to the node's ports what the methods share: the price oracle, the fee history and the installed filters. */
+export function createRpcBackend(ports: RpcPorts): RpcBackend {
+  return {
+    ...ports,
+    gasPrices: createGasPriceOracle(ports.settings.gasPrice, ports),
+    feeHistory: createFeeHistoryReader(ports),
+    filters: createFilters(ports),
+  };
+}

@@ -1,0 +1,51 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { defineMethod } from "../../method.ts";
+import { BOOLEAN, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+
+/** Which chain this is, and how far we are. */
+
+export const ethChainId = defineMethod({
+  name: "eth_chainId",
+  namespace: "ETH",
+  summary: "The chain id that transactions are signed for.",
+  parameters: [],
+  result: { name: "chainId", schema: QUANTITY },
+  run: (_, { backend }) => toQuantity(backend.spec.chainId),
+});
+
+export const ethBlockNumber = defineMethod({
+  name: "eth_blockNumber",
+  namespace: "ETH",
+  summary: "Number of the head.",
+  parameters: [],
+  result: { name: "number", schema: QUANTITY },
+  run: (_, { backend }) => toQuantity(backend.chain.head.header.number),
+});
+
+export const ethSyncing = defineMethod({
+  name: "eth_syncing",
+  namespace: "ETH",
+  summary: "False, or how far the node is in catching up.",
+  parameters: [],
+  result: { name: "status", schema: { oneOf: [BOOLEAN, OBJECT] } },
+  run(_, { backend }) {
+    const status = backend.syncStatus();
+    if (status === undefined) return false;
+    return {
+      startingBlock: toQuantity(status.startingBlock),
+      currentBlock: toQuantity(status.currentBlock),
+      highestBlock: toQuantity(status.highestBlock),
+    };
+  },
+});
+
+export const ethProtocolVersion = defineMethod({
+  name: "eth_protocolVersion",
+  namespace: "ETH",
+  summary: "Highest version of the eth wire protocol; null when the node speaks none.",
+  parameters: [],
+  result: { name: "version", schema: orNull(QUANTITY) },
+  run(_, { backend: { network } }) {
+    return network.ethVersion === undefined ? null : toQuantity(network.ethVersion);
+  },
+});

@@ -1,0 +1,21 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeCall, forEstimate } from "../../callParameter.ts";
+import { defineMethod, required } from "../../method.ts";
+import { CALL, OBJECT } from "../../schemas.ts";
+import { estimateError } from "../../simulationErrors.ts";
+import { accessListResult } from "../../transactionResult.ts";
+
+/** Always on the head: the incumbent ignores a block parameter. */
+export const ethCreateAccessList = defineMethod({
+  name: "eth_createAccessList",
+  namespace: "ETH",
+  summary: "The storage that a transaction would touch, and the gas it would need when it lists that.",
+  parameters: [required("call", decodeCall, CALL)],
+  result: { name: "accessList", schema: OBJECT },
+  async run([call], { backend: { chain, simulator } }) {
+    const blockNumber = chain.head.header.number;
+    const result = await simulator.run({ kind: "createAccessList", call: forEstimate(call), blockNumber });
+    if (result.kind !== "returned") return estimateError(result);
+    return { gasUsed: toQuantity(result.gas), accessList: accessListResult(result.accessList ?? []) };
+  },
+});

@@ -1,0 +1,25 @@
+import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeIndex, decodeList, decodeNumber } from "../../parameters.ts";
+import { INTEGER, listOf, NUMBER_OR_TAG, OBJECT, QUANTITY } from "../../schemas.ts";
+
+const MAX_BLOCKS = 1024;
+
+export const ethFeeHistory = defineMethod({
+  name: "eth_feeHistory",
+  namespace: "ETH",
+  summary: "Base fees, gas used and priority fees of a row of blocks.",
+  parameters: [
+    required("blockCount", decodeIndex, QUANTITY),
+    required("newestBlock", decodeNumberOrTag, NUMBER_OR_TAG),
+    optional("percentiles", decodeList(decodeNumber), listOf(INTEGER)),
+  ],
+  result: { name: "feeHistory", schema: OBJECT },
+  run([blockCount, choice, percentiles], { backend: { chain, feeHistory } }) {
+    if (blockCount < 1 || blockCount > MAX_BLOCKS) return ERRORS.invalidParams;
+    const newest = numberOf(chain, choice);
+    if (newest > chain.head.header.number) return ERRORS.invalidParams;
+    return newest < 0n ? ERRORS.internalError : feeHistory.read({ newest, blockCount, percentiles });
+  },
+});

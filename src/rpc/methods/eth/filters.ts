@@ -1,0 +1,77 @@
+import { ERRORS, RpcError } from "../../errors.ts";
+import { FILTER_LIMIT } from "../../filterTable.ts";
+import { decodeLogFilter } from "../../logFilterParameter.ts";
+import { logQueryAnswer, TOO_MANY_LOGS } from "../../logQueryAnswer.ts";
+import { defineMethod, RawJson, required } from "../../method.ts";
+import { decodeText } from "../../parameters.ts";
+import { BOOLEAN, LOG_FILTER, listOf, OBJECT, QUANTITY } from "../../schemas.ts";
+
+/** Filters: installed here, polled here (json-rpc.md, Filters). */
+
+const TOO_MANY_FILTERS = new RpcError(
+  -32005,
+  `More than ${FILTER_LIMIT} filters are installed. Try again later.`,
+);
+const ID = required("id", decodeText, QUANTITY);
+const ID_RESULT = { name: "id", schema: QUANTITY };
+
+export const ethNewFilter = defineMethod({
+  name: "eth_newFilter",
+  namespace: "ETH",
+  summary: "Installs a filter for logs. Only blocks to come count in its changes.",
+  parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
+  result: ID_RESULT,
+  run: ([filter], { backend }) => backend.filters.addLogFilter(filter) ?? TOO_MANY_FILTERS,
+});
+
+export const ethNewBlockFilter = defineMethod({
+  name: "eth_newBlockFilter",
+  namespace: "ETH",
+  summary: "Installs a filter for the hashes of new blocks.",
+  parameters: [],
+  result: ID_RESULT,
+  run: (_, { backend }) => backend.filters.addBlockFilter() ?? TOO_MANY_FILTERS,
+});
+
+export const ethNewPendingTransactionFilter = defineMethod({
+  name: "eth_newPendingTransactionFilter",
+  namespace: "ETH",
+  summary: "Installs a filter for the hashes of transactions that enter the pool.",
+  parameters: [],
+  result: ID_RESULT,
+  run: (_, { backend }) => backend.filters.addPendingFilter() ?? TOO_MANY_FILTERS,
+});
+
+export const ethGetFilterChanges = defineMethod({
+  name: "eth_getFilterChanges",
+  namespace: "ETH",
+  summary: "What a filter has seen since it was last asked.",
+  parameters: [ID],
+  result: { name: "changes", schema: listOf({}) },
+  async run([id], { backend }) {
+    const changes = await backend.filters.changes(id);
+    if (changes === undefined) return ERRORS.filterNotFound;
+    return changes === "tooManyLogs" ? TOO_MANY_LOGS : new RawJson(`[${changes.join(",")}]`);
+  },
+});
+
+export const ethGetFilterLogs = defineMethod({
+  name: "eth_getFilterLogs",
+  namespace: "ETH",
+  summary: "All logs in the range of a log filter.",
+  parameters: [ID],
+  result: { name: "logs", schema: listOf(OBJECT) },
+  async run([id], { backend }) {
+    const result = await backend.filters.logs(id);
+    return result === undefined ? ERRORS.logsFilterNotFound : logQueryAnswer(result);
+  },
+});
+
+export const ethUninstallFilter = defineMethod({
+  name: "eth_uninstallFilter",
+  namespace: "ETH",
+  summary: "Removes a filter; false when there is none.",
+  parameters: [ID],
+  result: { name: "isRemoved", schema: BOOLEAN },
+  run: ([id], { backend }) => backend.filters.remove(id),
+});

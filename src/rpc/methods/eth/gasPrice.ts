@@ -1,0 +1,36 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { blobBaseFee } from "../../blobBaseFee.ts";
+import { defineMethod } from "../../method.ts";
+import { QUANTITY } from "../../schemas.ts";
+
+/** What to offer for gas, in its three forms. */
+
+export const ethGasPrice = defineMethod({
+  name: "eth_gasPrice",
+  namespace: "ETH",
+  summary: "Gas price in wei that recent transactions suggest, within the node's bounds.",
+  parameters: [],
+  result: { name: "gasPrice", schema: QUANTITY },
+  run: async (_, { backend: { gasPrices } }) => toQuantity(await gasPrices.gasPriceWei()),
+});
+
+export const ethMaxPriorityFeePerGas = defineMethod({
+  name: "eth_maxPriorityFeePerGas",
+  namespace: "ETH",
+  summary: "Priority fee in wei that recent transactions suggest.",
+  parameters: [],
+  result: { name: "maxPriorityFeePerGas", schema: QUANTITY },
+  run: async (_, { backend: { gasPrices } }) => toQuantity(await gasPrices.maxPriorityFeeWei()),
+});
+
+export const ethBlobBaseFee = defineMethod({
+  name: "eth_blobBaseFee",
+  namespace: "ETH",
+  summary: "Price of blob gas in the next block, wei.",
+  parameters: [],
+  result: { name: "blobBaseFee", schema: QUANTITY },
+  run(_, { backend: { chain, spec, clock } }) {
+    const now = BigInt(Math.floor(clock.nowMs() / 1000));
+    return toQuantity(blobBaseFee(spec, chain.head.header.number + 1n, now));
+  },
+});

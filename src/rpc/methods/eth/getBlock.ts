@@ -1,0 +1,37 @@
+import type { StoredBlock } from "../../../types/block.ts";
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { blockJson } from "../../blockResult.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, RawJson, required } from "../../method.ts";
+import { decodeBoolean, decodeHash } from "../../parameters.ts";
+import { BOOLEAN, HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
+
+const RESULT = { name: "block", schema: orNull(OBJECT) };
+const VERBOSE = required("verbose", decodeBoolean, BOOLEAN);
+
+export const ethGetBlockByNumber = defineMethod({
+  name: "eth_getBlockByNumber",
+  namespace: "ETH",
+  summary: "A block by number or tag, with its transactions in full or by hash.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), VERBOSE],
+  result: RESULT,
+  run([choice, isVerbose], { backend }) {
+    const block = findBlock(backend.chain, choice);
+    return block instanceof RpcError ? block : show(block, isVerbose);
+  },
+});
+
+export const ethGetBlockByHash = defineMethod({
+  name: "eth_getBlockByHash",
+  namespace: "ETH",
+  summary: "A block by hash, with its transactions in full or by hash.",
+  parameters: [required("hash", decodeHash, HASH), VERBOSE],
+  result: RESULT,
+  run([hash, isVerbose], { backend }) {
+    return show(backend.chain.blockByHash(hash), isVerbose);
+  },
+});
+
+function show(block: StoredBlock | undefined, isVerbose: boolean): RawJson | null {
+  return block === undefined ? null : new RawJson(blockJson(block, isVerbose ? "transactions" : "hashes"));
+}

@@ -1,0 +1,22 @@
+import { blobBaseFee } from "../../blobBaseFee.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { defineMethod, RawJson, required } from "../../method.ts";
+import { blockReceiptsJson } from "../../receiptResult.ts";
+import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
+
+export const ethGetBlockReceipts = defineMethod({
+  name: "eth_getBlockReceipts",
+  namespace: "ETH",
+  summary: "The receipts of all transactions of a block.",
+  parameters: [required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH)],
+  result: { name: "receipts", schema: listOf(OBJECT) },
+  run([choice], { backend: { chain, spec } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return found;
+    const block = chain.blockByHash(found.hash);
+    if (block === undefined) return ERRORS.blockNotFound;
+    const { number, timestamp } = block.header;
+    return new RawJson(blockReceiptsJson(block, blobBaseFee(spec, number, timestamp)));
+  },
+});

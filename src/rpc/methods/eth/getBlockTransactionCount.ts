@@ -1,0 +1,33 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeHash } from "../../parameters.ts";
+import { HASH, NUMBER_OR_TAG, orNull, QUANTITY } from "../../schemas.ts";
+
+const RESULT = { name: "count", schema: orNull(QUANTITY) };
+
+/** The one block-number method that answers null for a negative number, as the incumbent does. */
+export const ethGetBlockTransactionCountByNumber = defineMethod({
+  name: "eth_getBlockTransactionCountByNumber",
+  namespace: "ETH",
+  summary: "How many transactions a block has, by number or tag.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
+  result: RESULT,
+  run([choice], { backend: { chain } }) {
+    const number = numberOf(chain, choice);
+    const block = number < 0n ? undefined : chain.blockByNumber(number);
+    return block === undefined ? null : toQuantity(block.transactions.length);
+  },
+});
+
+export const ethGetBlockTransactionCountByHash = defineMethod({
+  name: "eth_getBlockTransactionCountByHash",
+  namespace: "ETH",
+  summary: "How many transactions a block has, by hash.",
+  parameters: [required("hash", decodeHash, HASH)],
+  result: RESULT,
+  run([hash], { backend: { chain } }) {
+    const block = chain.blockByHash(hash);
+    return block === undefined ? null : toQuantity(block.transactions.length);
+  },
+});

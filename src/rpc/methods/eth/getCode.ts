@@ -1,0 +1,25 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeAddress } from "../../parameters.ts";
+import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
+
+export const ethGetCode = defineMethod({
+  name: "eth_getCode",
+  namespace: "ETH",
+  summary: "Code of a contract; null when the state of that block is not stored.",
+  parameters: [
+    required("address", decodeAddress, ADDRESS),
+    required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
+  ],
+  result: { name: "code", schema: orNull(DATA) },
+  run([address, choice], { backend: { chain } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return found;
+    const state = chain.stateAt(found.header.number);
+    if (state === undefined) return null;
+    const account = state.account(address);
+    return account === undefined ? "0x" : toHex(state.code(account.codeHash));
+  },
+});

@@ -1,0 +1,24 @@
+import { toKey } from "../../../primitives/hex.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeAddress, decodeStoragePosition } from "../../parameters.ts";
+import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull, QUANTITY } from "../../schemas.ts";
+
+export const ethGetStorageAt = defineMethod({
+  name: "eth_getStorageAt",
+  namespace: "ETH",
+  summary: "Value of a storage slot, 32 bytes; null when the state of that block is not stored.",
+  parameters: [
+    required("address", decodeAddress, ADDRESS),
+    required("position", decodeStoragePosition, QUANTITY),
+    required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
+  ],
+  result: { name: "value", schema: orNull(DATA) },
+  run([address, slot, choice], { backend: { chain } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return found;
+    const state = chain.stateAt(found.header.number);
+    return state === undefined ? null : `0x${toKey(state.storage(address, slot)).padStart(64, "0")}`;
+  },
+});

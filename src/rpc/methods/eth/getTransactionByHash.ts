@@ -1,0 +1,20 @@
+import { defineMethod, RawJson, required } from "../../method.ts";
+import { decodeHash } from "../../parameters.ts";
+import { HASH, OBJECT, orNull } from "../../schemas.ts";
+import { minedTransactionJson, pendingTransactionJson } from "../../transactionResult.ts";
+
+export const ethGetTransactionByHash = defineMethod({
+  name: "eth_getTransactionByHash",
+  namespace: "ETH",
+  summary: "A transaction that is in the pool or in a block.",
+  parameters: [required("hash", decodeHash, HASH)],
+  exactParams: 1,
+  result: { name: "transaction", schema: orNull(OBJECT) },
+  run([hash], { backend: { chain, pool } }) {
+    const pooled = pool.get(hash);
+    if (pooled !== undefined) return new RawJson(pendingTransactionJson(pooled.transaction));
+    const located = chain.transactionByHash(hash);
+    const text = located && minedTransactionJson(located.block, located.index);
+    return text === undefined ? null : new RawJson(text);
+  },
+});

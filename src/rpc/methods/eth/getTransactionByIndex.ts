@@ -1,0 +1,38 @@
+import type { StoredBlock } from "../../../types/block.ts";
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, RawJson, required } from "../../method.ts";
+import { decodeHash, decodeIndex } from "../../parameters.ts";
+import { HASH, NUMBER_OR_TAG, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+import { minedTransactionJson } from "../../transactionResult.ts";
+
+const INDEX = required("index", decodeIndex, QUANTITY);
+const RESULT = { name: "transaction", schema: orNull(OBJECT) };
+
+export const ethGetTransactionByBlockNumberAndIndex = defineMethod({
+  name: "eth_getTransactionByBlockNumberAndIndex",
+  namespace: "ETH",
+  summary: "A transaction by its place in a block that is named by number or tag.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), INDEX],
+  result: RESULT,
+  run([choice, index], { backend }) {
+    const block = findBlock(backend.chain, choice);
+    return block instanceof RpcError ? block : show(block, index);
+  },
+});
+
+export const ethGetTransactionByBlockHashAndIndex = defineMethod({
+  name: "eth_getTransactionByBlockHashAndIndex",
+  namespace: "ETH",
+  summary: "A transaction by its place in a block that is named by hash.",
+  parameters: [required("hash", decodeHash, HASH), INDEX],
+  result: RESULT,
+  run([hash, index], { backend }) {
+    return show(backend.chain.blockByHash(hash), index);
+  },
+});
+
+function show(block: StoredBlock | undefined, index: number): RawJson | null {
+  const text = block && minedTransactionJson(block, index);
+  return text === undefined ? null : new RawJson(text);
+}

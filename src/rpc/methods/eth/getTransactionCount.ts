@@ -1,0 +1,25 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeAddress } from "../../parameters.ts";
+import { ADDRESS, NUMBER_TAG_OR_HASH, QUANTITY } from "../../schemas.ts";
+
+export const ethGetTransactionCount = defineMethod({
+  name: "eth_getTransactionCount",
+  namespace: "ETH",
+  summary: "Nonce of an account; with `pending`, the next one that neither chain nor pool has used.",
+  parameters: [
+    required("address", decodeAddress, ADDRESS),
+    required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
+  ],
+  result: { name: "nonce", schema: QUANTITY },
+  run([address, choice], { backend: { chain, pool } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return found;
+    const nonce = chain.stateAt(found.header.number)?.account(address)?.nonce ?? 0n;
+    if (choice !== "pending") return toQuantity(nonce);
+    const next = pool.nextNonce(address);
+    return toQuantity(next > nonce ? next : nonce);
+  },
+});

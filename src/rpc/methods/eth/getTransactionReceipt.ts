@@ -1,0 +1,20 @@
+import { blobBaseFee } from "../../blobBaseFee.ts";
+import { defineMethod, RawJson, required } from "../../method.ts";
+import { decodeHash } from "../../parameters.ts";
+import { receiptJson } from "../../receiptResult.ts";
+import { HASH, OBJECT, orNull } from "../../schemas.ts";
+
+export const ethGetTransactionReceipt = defineMethod({
+  name: "eth_getTransactionReceipt",
+  namespace: "ETH",
+  summary: "What a mined transaction left behind.",
+  parameters: [required("hash", decodeHash, HASH)],
+  result: { name: "receipt", schema: orNull(OBJECT) },
+  run([hash], { backend: { chain, spec } }) {
+    const located = chain.transactionByHash(hash);
+    if (located === undefined) return null;
+    const { number, timestamp } = located.block.header;
+    const text = receiptJson(located.block, located.index, blobBaseFee(spec, number, timestamp));
+    return text === undefined ? null : new RawJson(text);
+  },
+});

@@ -1,0 +1,70 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeData } from "../../parameters.ts";
+import { ADDRESS, BOOLEAN, DATA, listOf, QUANTITY, TEXT } from "../../schemas.ts";
+
+/** What is left of mining where blocks are sealed by vote: the incumbent's answers on an IBFT network. */
+
+export const ethAccounts = defineMethod({
+  name: "eth_accounts",
+  namespace: "ETH",
+  summary: "Always empty: the node holds no accounts.",
+  parameters: [],
+  result: { name: "accounts", schema: listOf(ADDRESS) },
+  run: () => [],
+});
+
+export const ethCoinbase = defineMethod({
+  name: "eth_coinbase",
+  namespace: "ETH",
+  summary: "Address of the node's own key, whether or not it is a validator.",
+  parameters: [],
+  result: { name: "address", schema: ADDRESS },
+  run: (_, { backend }) => toHex(backend.nodeAddress),
+});
+
+export const ethMining = defineMethod({
+  name: "eth_mining",
+  namespace: "ETH",
+  summary: "True on a validator that is neither paused nor catching up.",
+  parameters: [],
+  result: { name: "isMining", schema: BOOLEAN },
+  run: (_, { backend }) => backend.isMining(),
+});
+
+export const ethHashrate = defineMethod({
+  name: "eth_hashrate",
+  namespace: "ETH",
+  summary: "Always zero: nothing is hashed for a proof of work.",
+  parameters: [],
+  result: { name: "hashesPerSecond", schema: QUANTITY },
+  run: () => "0x0",
+});
+
+export const ethGetWork = defineMethod({
+  name: "eth_getWork",
+  namespace: "ETH",
+  summary: "Always refused: there is no proof of work.",
+  parameters: [],
+  result: { name: "work", schema: listOf(DATA) },
+  run: () => ERRORS.internalError,
+});
+
+export const ethSubmitWork = defineMethod({
+  name: "eth_submitWork",
+  namespace: "ETH",
+  summary: "Always refused: there is no proof of work.",
+  parameters: [],
+  result: { name: "isAccepted", schema: BOOLEAN },
+  run: () => ERRORS.internalError,
+});
+
+export const ethSubmitHashrate = defineMethod({
+  name: "eth_submitHashrate",
+  namespace: "ETH",
+  summary: "Always false: no hash rate is of interest.",
+  parameters: [required("hashrate", decodeData, DATA), required("id", decodeData, TEXT)],
+  result: { name: "isAccepted", schema: BOOLEAN },
+  run: () => false,
+});

@@ -1,0 +1,20 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeData } from "../../parameters.ts";
+import { REJECTION_ERRORS } from "../../rejectionErrors.ts";
+import { DATA, HASH } from "../../schemas.ts";
+
+export const ethSendRawTransaction = defineMethod({
+  name: "eth_sendRawTransaction",
+  namespace: "ETH",
+  summary: "Offers a signed transaction to the pool; answers its hash.",
+  parameters: [required("transaction", decodeData, DATA)],
+  exactParams: 1,
+  result: { name: "hash", schema: HASH },
+  async run([raw], { backend }) {
+    if (raw.length === 0) return ERRORS.internalError;
+    const outcome = await backend.submit(raw);
+    return outcome.ok ? toHex(outcome.value) : REJECTION_ERRORS[outcome.rejection.code];
+  },
+});

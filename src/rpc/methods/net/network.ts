@@ -1,0 +1,72 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod } from "../../method.ts";
+import type { Endpoint } from "../../ports.ts";
+import { BOOLEAN, OBJECT, QUANTITY, TEXT } from "../../schemas.ts";
+
+/** What the node tells of itself as a member of a network (json-rpc.md §3). */
+
+export const netVersion = defineMethod({
+  name: "net_version",
+  namespace: "NET",
+  summary: "The network id, in decimal.",
+  parameters: [],
+  result: { name: "networkId", schema: TEXT },
+  run: (_, { backend }) => backend.settings.networkId.toString(),
+});
+
+export const netListening = defineMethod({
+  name: "net_listening",
+  namespace: "NET",
+  summary: "Whether peers can connect to the node.",
+  parameters: [],
+  result: { name: "isListening", schema: BOOLEAN },
+  run: (_, { backend }) => backend.network.peerToPeer?.isListening ?? false,
+});
+
+export const netPeerCount = defineMethod({
+  name: "net_peerCount",
+  namespace: "NET",
+  summary: "How many peers are connected.",
+  parameters: [],
+  result: { name: "count", schema: QUANTITY },
+  run(_, { backend }) {
+    const { peerToPeer } = backend.network;
+    return peerToPeer === undefined ? ERRORS.peerToPeerDisabled : toQuantity(peerToPeer.peerCount);
+  },
+});
+
+export const netEnode = defineMethod({
+  name: "net_enode",
+  namespace: "NET",
+  summary: "The URL under which peers find the node.",
+  parameters: [],
+  result: { name: "enode", schema: TEXT },
+  run(_, { backend }) {
+    const { peerToPeer } = backend.network;
+    if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
+    return peerToPeer.enode ?? ERRORS.peerToPeerNotRunning;
+  },
+});
+
+export const netServices = defineMethod({
+  name: "net_services",
+  namespace: "NET",
+  summary: "The node's services with their hosts and ports.",
+  parameters: [],
+  result: { name: "services", schema: OBJECT },
+  run(_, { backend }) {
+    const { jsonrpc, ws, p2p, metrics } = backend.network.services();
+    return {
+      ...member("jsonrpc", jsonrpc),
+      ...member("ws", ws),
+      ...member("p2p", p2p),
+      ...member("metrics", metrics),
+    };
+  },
+});
+
+/** The port is text, as the incumbent has it. */
+function member(name: string, endpoint: Endpoint | undefined): object {
+  return endpoint === undefined ? {} : { [name]: { host: endpoint.host, port: String(endpoint.port) } };
+}

@@ -1,0 +1,120 @@
+import type { RpcMethod } from "../method.ts";
+import { ethCall } from "./eth/call.ts";
+import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./eth/chain.ts";
+import { ethCreateAccessList } from "./eth/createAccessList.ts";
+import { ethEstimateGas } from "./eth/estimateGas.ts";
+import { ethFeeHistory } from "./eth/feeHistory.ts";
+import {
+  ethGetFilterChanges,
+  ethGetFilterLogs,
+  ethNewBlockFilter,
+  ethNewFilter,
+  ethNewPendingTransactionFilter,
+  ethUninstallFilter,
+} from "./eth/filters.ts";
+import { ethBlobBaseFee, ethGasPrice, ethMaxPriorityFeePerGas } from "./eth/gasPrice.ts";
+import { ethGetBalance } from "./eth/getBalance.ts";
+import { ethGetBlockByHash, ethGetBlockByNumber } from "./eth/getBlock.ts";
+import { ethGetBlockReceipts } from "./eth/getBlockReceipts.ts";
+import {
+  ethGetBlockTransactionCountByHash,
+  ethGetBlockTransactionCountByNumber,
+} from "./eth/getBlockTransactionCount.ts";
+import { ethGetCode } from "./eth/getCode.ts";
+import { ethGetLogs } from "./eth/getLogs.ts";
+import { ethGetMinerDataByBlockHash, ethGetMinerDataByBlockNumber } from "./eth/getMinerData.ts";
+import { ethGetProof } from "./eth/getProof.ts";
+import { ethGetStorageAt } from "./eth/getStorageAt.ts";
+import { ethGetTransactionByHash } from "./eth/getTransactionByHash.ts";
+import {
+  ethGetTransactionByBlockHashAndIndex,
+  ethGetTransactionByBlockNumberAndIndex,
+} from "./eth/getTransactionByIndex.ts";
+import { ethGetTransactionCount } from "./eth/getTransactionCount.ts";
+import { ethGetTransactionReceipt } from "./eth/getTransactionReceipt.ts";
+import {
+  ethGetUncleByBlockHashAndIndex,
+  ethGetUncleByBlockNumberAndIndex,
+  ethGetUncleCountByBlockHash,
+  ethGetUncleCountByBlockNumber,
+} from "./eth/getUncle.ts";
+import {
+  ethAccounts,
+  ethCoinbase,
+  ethGetWork,
+  ethHashrate,
+  ethMining,
+  ethSubmitHashrate,
+  ethSubmitWork,
+} from "./eth/mining.ts";
+import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
+import { ethSendTransaction } from "./eth/sendTransaction.ts";
+import { netEnode, netListening, netPeerCount, netServices, netVersion } from "./net/network.ts";
+import { rpcModules } from "./rpc/modules.ts";
+import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from "./txpool/transactions.ts";
+import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
+
+/**
+ * Every method that answers over HTTP and WebSocket alike; subscriptions, which need a connection, are added by the
+ * WebSocket door. A new method is written as data in a file of its own and becomes known by its line here.
+ */
+export const METHODS: readonly RpcMethod[] = [
+  ethAccounts,
+  ethBlobBaseFee,
+  ethBlockNumber,
+  ethCall,
+  ethChainId,
+  ethCoinbase,
+  ethCreateAccessList,
+  ethEstimateGas,
+  ethFeeHistory,
+  ethGasPrice,
+  ethGetBalance,
+  ethGetBlockByHash,
+  ethGetBlockByNumber,
+  ethGetBlockReceipts,
+  ethGetBlockTransactionCountByHash,
+  ethGetBlockTransactionCountByNumber,
+  ethGetCode,
+  ethGetFilterChanges,
+  ethGetFilterLogs,
+  ethGetLogs,
+  ethGetMinerDataByBlockHash,
+  ethGetMinerDataByBlockNumber,
+  ethGetProof,
+  ethGetStorageAt,
+  ethGetTransactionByBlockHashAndIndex,
+  ethGetTransactionByBlockNumberAndIndex,
+  ethGetTransactionByHash,
+  ethGetTransactionCount,
+  ethGetTransactionReceipt,
+  ethGetUncleByBlockHashAndIndex,
+  ethGetUncleByBlockNumberAndIndex,
+  ethGetUncleCountByBlockHash,
+  ethGetUncleCountByBlockNumber,
+  ethGetWork,
+  ethHashrate,
+  ethMaxPriorityFeePerGas,
+  ethMining,
+  ethNewBlockFilter,
+  ethNewFilter,
+  ethNewPendingTransactionFilter,
+  ethProtocolVersion,
+  ethSendRawTransaction,
+  ethSendTransaction,
+  ethSubmitHashrate,
+  ethSubmitWork,
+  ethSyncing,
+  ethUninstallFilter,
+  netEnode,
+  netListening,
+  netPeerCount,
+  netServices,
+  netVersion,
+  rpcModules,
+  txpoolPendingTransactions,
+  txpoolStatistics,
+  txpoolTransactions,
+  web3ClientVersion,
+  web3Sha3,
+];

@@ -1,0 +1,66 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { toHex } from "../../../primitives/hex.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, optional, RawJson } from "../../method.ts";
+import { decodeJavaLong } from "../../parameters.ts";
+import { decodePoolFilter } from "../../poolFilterParameter.ts";
+import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
+import { pendingTransactionJson } from "../../transactionResult.ts";
+
+/** The pool from outside (json-rpc.md §4), under the mission's names and the incumbent's. */
+
+export const txpoolTransactions = defineMethod({
+  name: "txpool_nodeTransactions",
+  aliases: ["txpool_besuTransactions"],
+  namespace: "TXPOOL",
+  summary: "Hash, origin and time of arrival of all pooled transactions.",
+  parameters: [],
+  result: { name: "transactions", schema: listOf(OBJECT) },
+  run: (_, { backend }) =>
+    Array.from(backend.pool.entries(), ({ transaction, origin, addedAtMs }) => ({
+      hash: toHex(transaction.hash),
+      isReceivedFromLocalSource: origin === "local",
+      addedToPoolAt: new Date(addedAtMs).toISOString(),
+    })),
+});
+
+export const txpoolStatistics = defineMethod({
+  name: "txpool_nodeStatistics",
+  aliases: ["txpool_besuStatistics"],
+  namespace: "TXPOOL",
+  summary: "How many transactions are pooled, by origin.",
+  parameters: [],
+  result: { name: "statistics", schema: OBJECT },
+  run(_, { backend: { pool, settings } }) {
+    const { local, remote } = pool.statistics;
+    return { maxSize: settings.poolMaxSize, localCount: local, remoteCount: remote };
+  },
+});
+
+/** Recovering a public key costs some 50 µs, so the event loop gets its turn after this many. */
+const TRANSACTIONS_PER_TURN = 100;
+
+export const txpoolPendingTransactions = defineMethod({
+  name: "txpool_nodePendingTransactions",
+  aliases: ["txpool_besuPendingTransactions"],
+  namespace: "TXPOOL",
+  summary: "Pooled transactions in full, those that pass a filter, up to a number.",
+  parameters: [optional("numResults", decodeInteger, INTEGER), optional("fields", decodePoolFilter, OBJECT)],
+  result: { name: "transactions", schema: listOf(OBJECT) },
+  async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], { backend, isAbandoned }) {
+    if (limit < 0) return ERRORS.internalError;
+    const texts: string[] = [];
+    for (const { transaction } of [...backend.pool.entries()]) {
+      if (texts.length >= limit || isAbandoned()) break;
+      if (!isWanted(transaction)) continue;
+      texts.push(pendingTransactionJson(transaction));
+      if (texts.length % TRANSACTIONS_PER_TURN === 0) await nextTurn();
+    }
+    return new RawJson(`[${texts.join(",")}]`);
+  },
+});
+
+function decodeInteger(value: unknown): number | undefined {
+  const number = typeof value === "number" ? value : Number(decodeJavaLong(value) ?? Number.NaN);
+  return Number.isSafeInteger(number) ? number : undefined;
+}

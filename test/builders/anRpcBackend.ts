@@ -1,0 +1,120 @@
+import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import type { ForkName } from "../../src/chainspec/forks.ts";
+import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { toKey } from "../../src/primitives/hex.ts";
+import { createRpcBackend } from "../../src/rpc/backend.ts";
+import type { RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
+import type { PoolEntry } from "../../src/txpool/txPool.ts";
+import { decodeTransaction, type SentTransaction } from "../../src/types/transaction.ts";
+
+/** Settings of a node that takes any gas price and bounds nothing that a test does not ask for. */
+export const RPC_SETTINGS: RpcSettings = {
+  clientVersion: "ibex/test",
+  networkId: 1337n,
+  maxLogsRange: 1000n,
+  gasPrice: {
+    blocks: 100,
+    percentile: 50,
+    maxWei: 500_000_000_000n,
+    minGasPriceWei: 0n,
+    minPriorityFeeWei: 0n,
+  },
+  poolMaxSize: -1,
+};
+
+/** What a test must say; everything else is a quiet node without peers that cannot simulate and has an empty pool. */
+export type BackendParts = { readonly chain: ChainReader; readonly spec: ChainSpec } & Partial<RpcPorts>;
+
+export function anRpcBackend(parts: BackendParts): RpcBackend {
+  return createRpcBackend({
+    pool: poolOf([]),
+    simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
+    clock: { nowMs: () => 0, at: () => ({ cancel: () => undefined }) },
+    settings: RPC_SETTINGS,
+    network: {
+      peerToPeer: { isListening: true, peerCount: 0, enode: undefined },
+      ethVersion: 68,
+      services: () => ({}),
+    },
+    nodeAddress: ZERO_ADDRESS,
+    submit: (raw) => {
+      const decoded = decodeTransaction(raw);
+      return decoded.ok ? Promise.reject(new Error("this test pools nothing")) : Promise.resolve(decoded);
+    },
+    prove: () => undefined,
+    nextBaseFeePerGas: () => undefined,
+    isMining: () => true,
+    syncStatus: () => undefined,
+    ...parts,
+  });
+}
+
+/** A pool that only holds what it is told; `arrive` adds one as if it had come in. */
+export interface FixedPool extends RpcPool {
+  arrive(transaction: SentTransaction): void;
+}
+
+export function poolOf(transactions: readonly SentTransaction[]): FixedPool {
+  const entries = new Map<string, PoolEntry>();
+  const listeners = new Set<(entry: PoolEntry) => void>();
+  const arrive = (transaction: SentTransaction): void => {
+    const entry: PoolEntry = {
+      transaction,
+      origin: "local",
+      isPrioritized: true,
+      addedAtMs: entries.size,
+      sequence: entries.size,
+    };
+    entries.set(toKey(transaction.hash), entry);
+    for (const listener of listeners) listener(entry);
+  };
+  for (const transaction of transactions) arrive(transaction);
+  return {
+    arrive,
+    get: (hash) => entries.get(toKey(hash)),
+    entries: () => entries.values(),
+    nextNonce: () => 0n,
+    get statistics() {
+      return { pending: entries.size, queued: 0, local: entries.size, remote: 0, bytes: 0 };
+    },
+    onAdded(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onDropped: () => () => undefined,
+  };
+}
+
+/** A chain's rules: one fork from block 0 on, a block reward, and London's base fee unless pinned to zero. */
+export function aChainSpec(
+  chain: ChainReader,
+  rules: {
+    readonly chainId: bigint;
+    readonly fork: ForkName;
+    readonly isZeroBaseFee?: boolean;
+    readonly rewardWei?: bigint;
+  },
+): ChainSpec {
+  return {
+    chainId: rules.chainId,
+    forks: { activations: [{ fork: rules.fork, at: { block: 0n } }] },
+    ibft: {
+      epochLength: 30_000n,
+      requestTimeoutSeconds: 10,
+      gossipedHistoryLimit: 1000,
+      messageQueueLimit: 1000,
+      duplicateMessageLimit: 100,
+      futureMessagesLimit: 1000,
+      futureMessagesMaxDistance: 10,
+      eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: rules.rewardWei ?? 0n } }],
+    },
+    genesis: { header: present(chain.headerByNumber(0n), "genesis").header, alloc: [] },
+    contractSizeLimitBytes: 24_576,
+    evmStackSize: 1024,
+    isZeroBaseFee: rules.isZeroBaseFee ?? false,
+    initialBaseFeePerGas: 1_000_000_000n,
+    bootnodes: [],
+  };
+}
