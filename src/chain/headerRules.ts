@@ -10,7 +10,9 @@ import type { ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
 /** The mixHash of every IBFT 2.0 header. */
-export const IBFT_MIX_HASH = hashFromHex("0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365");
+export const IBFT_MIX_HASH = hashFromHex(
+  "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
+);
 
 export const GAS_LIMIT_MINIMUM = 5000n;
 export const GAS_LIMIT_MAXIMUM = 2n ** 63n - 1n;
@@ -85,10 +87,12 @@ function gasLimit(spec: ChainSpec, parent: Header, header: Header): Verdict {
   if (!hasBaseFee && header.baseFeePerGas !== undefined) {
     return refuse("baseFeeBeforeLondon", "a base fee before London");
   }
-  if (hasBaseFee && header.baseFeePerGas === undefined) return refuse("baseFeeMissing", "no base fee under London");
+  if (hasBaseFee && header.baseFeePerGas === undefined)
+    return refuse("baseFeeMissing", "no base fee under London");
   const isActivation = hasBaseFee && !isLondon(spec, parent.number, parent.timestamp);
   const parentLimit = isActivation ? parent.gasLimit * 2n : parent.gasLimit;
-  const difference = header.gasLimit > parentLimit ? header.gasLimit - parentLimit : parentLimit - header.gasLimit;
+  const difference =
+    header.gasLimit > parentLimit ? header.gasLimit - parentLimit : parentLimit - header.gasLimit;
   if (difference >= parentLimit / GAS_LIMIT_BOUND_DIVISOR) {
     return refuse("gasLimitJump", `gas limit ${header.gasLimit} is too far from the parent's ${parentLimit}`);
   }
@@ -98,7 +102,10 @@ function gasLimit(spec: ChainSpec, parent: Header, header: Header): Verdict {
 function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowMs: number): Verdict {
   const latest = BigInt(Math.floor(nowMs / 1000)) + FUTURE_BOUND_SECONDS;
   if (header.timestamp > latest) {
-    return refuse("timestampInFuture", `timestamp ${header.timestamp} is ahead of our clock (${latest} at most)`);
+    return refuse(
+      "timestampInFuture",
+      `timestamp ${header.timestamp} is ahead of our clock (${latest} at most)`,
+    );
   }
   const earliest =
     parent.header.timestamp + BigInt(parametersAt(spec.ibft, header.number).blockPeriodSeconds);
@@ -109,10 +116,13 @@ function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowM
 }
 
 function constants(header: Header): Verdict {
-  if (!equalBytes(header.mixHash, IBFT_MIX_HASH)) return refuse("wrongMixHash", `mixHash ${toHex(header.mixHash)}`);
-  if (!equalBytes(header.ommersHash, EMPTY_LIST_HASH)) return refuse("ommersNotEmpty", "an IBFT block has no ommers");
+  if (!equalBytes(header.mixHash, IBFT_MIX_HASH))
+    return refuse("wrongMixHash", `mixHash ${toHex(header.mixHash)}`);
+  if (!equalBytes(header.ommersHash, EMPTY_LIST_HASH))
+    return refuse("ommersNotEmpty", "an IBFT block has no ommers");
   if (header.difficulty !== 1n) return refuse("wrongDifficulty", `difficulty ${header.difficulty} is not 1`);
-  if (header.nonce.some((byte) => byte !== 0)) return refuse("wrongNonce", `nonce ${toHex(header.nonce)} is not 0`);
+  if (header.nonce.some((byte) => byte !== 0))
+    return refuse("wrongNonce", `nonce ${toHex(header.nonce)} is not 0`);
   return undefined;
 }
 
@@ -123,7 +133,9 @@ function againstValidators(header: Header, extra: ExtraData, validators: readonl
   });
   const isEqual =
     extra.validators.length === validators.length &&
-    validators.every((validator, index) => equalBytes(validator, extra.validators[index] ?? validator.subarray(1)));
+    validators.every((validator, index) =>
+      equalBytes(validator, extra.validators[index] ?? validator.subarray(1)),
+    );
   if (!isSorted || !isEqual) {
     const [listed, expected] = [extra.validators, validators].map((list) => list.map(toHex).join(", "));
     return refuse("wrongValidators", `lists the validators ${listed}; they are ${expected}`);

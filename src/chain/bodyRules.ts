@@ -1,0 +1,64 @@
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { Block } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
+import { rootOfList } from "../types/listRoot.ts";
+import { encodeReceipt, type Receipt } from "../types/receipt.ts";
+
+export type BodyDefect =
+  | "wrongTransactionsRoot"
+  | "ommersNotEmpty"
+  | "wrongGasUsed"
+  | "wrongReceiptsRoot"
+  | "wrongLogsBloom"
+  | "wrongStateRoot";
+
+/** What can be said of a body before anything is executed. Withdrawals are never checked (ibft2.md §5). */
+export function checkBody(block: Block): Outcome<void, BodyDefect> {
+  if (block.ommers.length > 0)
+    return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
+  const root = rootOfList(block.transactions.map(({ raw }) => raw));
+  return (
+    sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
+    ok(undefined)
+  );
+}
+
+/** What executing a block gave, to be compared with what its header promised. */
+export interface ExecutionSummary {
+  readonly gasUsed: bigint;
+  readonly receipts: readonly Receipt[];
+  readonly logsBloom: Uint8Array;
+  readonly stateRoot: Uint8Array;
+}
+
+export function checkExecution(header: Header, result: ExecutionSummary): Outcome<void, BodyDefect> {
+  if (header.gasUsed !== result.gasUsed) {
+    return refuse("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
+  }
+  return (
+    sameRoot(
+      "wrongReceiptsRoot",
+      "receipts root",
+      header.receiptsRoot,
+      rootOfList(result.receipts.map(encodeReceipt)),
+    ) ??
+    sameRoot("wrongLogsBloom", "logs bloom", header.logsBloom, result.logsBloom) ??
+    sameRoot("wrongStateRoot", "state root", header.stateRoot, result.stateRoot) ??
+    ok(undefined)
+  );
+}
+
+function sameRoot(
+  code: BodyDefect,
+  what: string,
+  promised: Uint8Array,
+  derived: Uint8Array,
+): Outcome<void, BodyDefect> | undefined {
+  if (equalBytes(promised, derived)) return undefined;
+  return refuse(code, `${what} is ${toHex(derived)}, the header says ${toHex(promised)}`);
+}
+
+function refuse(code: BodyDefect, message: string): Outcome<void, BodyDefect> {
+  return rejected({ code, fault: "peer", message });
+}

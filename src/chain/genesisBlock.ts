@@ -1,0 +1,80 @@
+import type { ChainSpec, GenesisAccount } from "../chainspec/chainSpec.ts";
+import { present } from "../primitives/assert.ts";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { createWorldState, type StagedState, type WorldState } from "../state/worldState.ts";
+import { createBatch } from "../storage/batch.ts";
+import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
+import { encodeBlock, type StoredBlock } from "../types/block.ts";
+import { hashOfHeader } from "../types/blockHash.ts";
+import type { ChainStores } from "./headMover.ts";
+
+/** Block zero of a network: its header's state root is derived from the genesis file's accounts. */
+export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {
+  const scratch = createWorldState({ database: createMemoryDatabase() });
+  return genesisBlock(spec, stageGenesis(spec.genesis.alloc, scratch).root);
+}
+
+/**
+ * Makes sure that the stores hold this network's chain: an empty database receives block zero, any other must hold the
+ * same one. Refused with both hashes when they differ, because blocks cannot change networks.
+ */
+export async function openGenesis(
+  spec: ChainSpec,
+  stores: ChainStores,
+): Promise<Outcome<StoredBlock, "differentGenesis">> {
+  const { database, blocks, world } = stores;
+  const stored = blocks.block(0n);
+  if (stored !== undefined) {
+    const expected = deriveGenesisBlock(spec);
+    return equalBytes(stored.hash, expected.hash) ? ok(stored) : differentGenesis(stored.hash, expected.hash);
+  }
+  const staged = stageGenesis(spec.genesis.alloc, world);
+  const block = genesisBlock(spec, staged.root);
+  const batch = createBatch();
+  staged.writeTo(batch);
+  blocks.put(batch, block);
+  blocks.complete(batch, block);
+  await database.write(batch);
+  stores.headWitness.record({ number: 0n, hash: block.hash });
+  world.adopt(staged);
+  blocks.remember(block);
+  return ok(block);
+}
+
+function stageGenesis(alloc: readonly GenesisAccount[], world: WorldState): StagedState {
+  const overlay = world.overlay();
+  for (const { address, nonce, balance, code, storage } of alloc) {
+    overlay.putAccount(address, { nonce, balance, storageRoot: EMPTY_TRIE_ROOT, codeHash: EMPTY_CODE_HASH });
+    if (code.length > 0) overlay.putCode(address, code);
+    for (const { slot, value } of storage) overlay.putStorage(address, slot, value);
+  }
+  return world.stage(overlay.changes(), 0n);
+}
+
+function genesisBlock(spec: ChainSpec, stateRoot: Hash): StoredBlock {
+  const header = { ...spec.genesis.header, stateRoot };
+  const hash = hashOfHeader(header);
+  const block = {
+    header,
+    transactions: [],
+    ommers: [],
+    ...(header.withdrawalsRoot !== undefined && { withdrawals: [] }),
+  };
+  return {
+    ...block,
+    hash: present(hash.ok ? hash.value : undefined, "the hash of block zero"),
+    receipts: [],
+    totalDifficulty: header.difficulty,
+    size: encodeBlock(block).length,
+  };
+}
+
+function differentGenesis(stored: Hash, expected: Hash): Outcome<StoredBlock, "differentGenesis"> {
+  return rejected({
+    code: "differentGenesis",
+    fault: "local",
+    message: `the stored genesis block is ${toHex(stored)}, the genesis file's is ${toHex(expected)}`,
+  });
+}

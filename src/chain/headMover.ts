@@ -1,0 +1,94 @@
+import { assert, present } from "../primitives/assert.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { StagedState, WorldState } from "../state/worldState.ts";
+import { createBatch } from "../storage/batch.ts";
+import type { BlockStore } from "../storage/blockStore.ts";
+import type { Batch, Database } from "../storage/database.ts";
+import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import type { HeadChange } from "./chain.ts";
+
+/** Where committed blocks go, and whence they are read again. */
+export interface ChainStores {
+  readonly database: Database;
+  readonly blocks: BlockStore;
+  readonly world: WorldState;
+  /** Told of each durable move of the head, before anyone hears of it: the witness outside the database. */
+  readonly headWitness: HeadWitness;
+}
+
+/** Remembers the newest head outside the database, so that a database that lost its end is noticed at the next start. */
+export interface HeadWitness {
+  record(head: { readonly number: bigint; readonly hash: Uint8Array }): void;
+}
+
+/** Moves the head: for each move one atomic, durable batch, and then the news of it. Callers take turns. */
+export interface HeadMover {
+  readonly head: NamedHeader;
+  /** Commits the block that follows the head, with the state that was staged for it. */
+  commit(block: StoredBlock, staged: StagedState): Promise<void>;
+  /** Takes away every block above `number`. */
+  rewind(number: bigint): Promise<void>;
+  onHeadChanged(listener: (change: HeadChange) => void): () => void;
+}
+
+/** `alsoWrite` adds to a block's batch what others keep by block (the tally of votes). */
+export function createHeadMover(
+  stores: ChainStores,
+  genesis: NamedHeader,
+  alsoWrite: (batch: Batch, block: StoredBlock) => void,
+): HeadMover {
+  const { database, blocks, world, headWitness } = stores;
+  const listeners = new Set<(change: HeadChange) => void>();
+  let head = blocks.head() ?? genesis;
+
+  function announce(change: HeadChange): void {
+    head = change.head;
+    for (const listener of listeners) listener(change);
+  }
+
+  return {
+    get head() {
+      return head;
+    },
+    async commit(block, staged) {
+      assert(equalBytes(block.header.parentHash, head.hash), "a commit extends the head");
+      assert(
+        equalBytes(block.header.stateRoot, staged.root),
+        "the state that is written is the one that the header names",
+      );
+      const batch = createBatch();
+      staged.writeTo(batch);
+      blocks.put(batch, block);
+      alsoWrite(batch, block);
+      blocks.complete(batch, block);
+      await database.write(batch);
+      headWitness.record({ number: block.header.number, hash: block.hash });
+      world.adopt(staged);
+      blocks.remember(block);
+      const { header, hash, totalDifficulty } = block;
+      announce({ head: { header, hash, totalDifficulty }, added: [block], removed: [] });
+    },
+    async rewind(number) {
+      assert(number >= 0n && number <= head.header.number, "a rewind leads to a block of the chain");
+      if (number === head.header.number) return;
+      const target = present(blocks.header(number), `block ${number}`);
+      const removed: StoredBlock[] = [];
+      const batch = createBatch();
+      for (let above = head.header.number; above > number; above--) {
+        removed.push(present(blocks.block(above), `block ${above}`));
+        blocks.delete(batch, above);
+      }
+      await world.rewind(number, batch);
+      blocks.moveHead(batch, target);
+      await database.write(batch);
+      headWitness.record({ number, hash: target.hash });
+      world.rewound(number);
+      blocks.forgetAbove(number);
+      announce({ head: target, added: [], removed });
+    },
+    onHeadChanged(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
