@@ -1,0 +1,228 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Logger } from "../logging/logger.ts";
+import { assert } from "../primitives/assert.ts";
+import { ERRORS, RpcError } from "./errors.ts";
+import { KNOWN_METHODS } from "./knownMethods.ts";
+import {
+  type Answer,
+  type CallContext,
+  type Connection,
+  type Namespace,
+  RawJson,
+  type RpcMethod,
+} from "./method.ts";
+import { type Params, readRequest } from "./request.ts";
+import { SourceIds } from "./sourceIds.ts";
+
+/**
+ * From a parsed message to the text of its answer, the same for every door.
+ *
+ *   server/http.ts      ┐  parsed JSON             ┌ readRequest: id, name, params    (request.ts)
+ *   server/websocket.ts ┘ ───────────> dispatcher ─┤ find the method, decode params   (method.ts)
+ *                         <─────────── text, error └ run, encode the answer           (methods/**)
+ *
+ * Invariants: every call gets exactly one answer with its own id; a notification gets none and is not executed; what
+ * a method throws is logged and becomes -32603; a method that answers at once costs no promise. Limits, sockets and
+ * what differs between HTTP and WebSocket is the doors' business.
+ */
+export interface Dispatcher {
+  /** Answers a single request, given as a value and as the text it was parsed from; undefined for a notification. */
+  answerRequest(request: unknown, json: string, caller: Caller): Reply | undefined | Promise<Reply>;
+  /**
+   * Answers the requests of a batch in their order, one after another, as the text of a list. Whatever is more than
+   * BATCH_PIECE_LENGTH goes to `write` on the way, which may ask to wait; the rest is returned.
+   */
+  answerBatch(
+    requests: readonly unknown[],
+    json: string,
+    caller: Caller,
+    write: (piece: string) => void | Promise<void>,
+  ): Promise<string>;
+}
+
+export interface Reply {
+  readonly text: string;
+  /** The refusal inside the text, from which HTTP derives its status. */
+  readonly error: RpcError | undefined;
+}
+
+/** Who asks. */
+export interface Caller {
+  readonly connection: Connection | undefined;
+  isAbandoned(): boolean;
+}
+
+export interface DispatcherSettings<Backend> {
+  readonly methods: readonly RpcMethod<Backend>[];
+  /** The modules that the operator enabled for this endpoint. */
+  readonly modules: ReadonlySet<Namespace>;
+}
+
+/** Characters of a batch's answer that are gathered before they are handed on. */
+export const BATCH_PIECE_LENGTH = 256 * 1024;
+/** Requests of a batch between two turns of the event loop, so that a batch of cheap reads cannot hold it. */
+const REQUESTS_PER_TURN = 64;
+/** Neighbours in a batch that may run at one time. */
+const OVERLAP_LIMIT = 256;
+
+export function createDispatcher<Backend>(
+  { methods, modules }: DispatcherSettings<Backend>,
+  parts: { readonly backend: Backend; readonly logger: Logger },
+): Dispatcher {
+  const { backend, logger } = parts;
+  const offered = new Map<string, RpcMethod<Backend>>();
+  for (const method of methods) {
+    if (method.namespace !== "EVERY" && !modules.has(method.namespace)) continue;
+    for (const name of [method.name, ...(method.aliases ?? [])]) {
+      assert(!offered.has(name), `two methods are called ${name}`);
+      offered.set(name, method);
+    }
+  }
+
+  function execute(name: string, params: Params, context: CallContext<Backend>): Answer | Promise<Answer> {
+    const method = offered.get(name);
+    if (method === undefined) {
+      return KNOWN_METHODS.has(name) ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
+    }
+    try {
+      const values = decodeParams(method, params);
+      if (values === undefined) return ERRORS.invalidParams;
+      const answer = method.run(values, context);
+      return answer instanceof Promise ? answer.catch((error: unknown) => failed(name, error)) : answer;
+    } catch (error) {
+      return failed(name, error);
+    }
+  }
+
+  function failed(method: string, error: unknown): RpcError {
+    logger.error({ method, error }, "JSON-RPC method failed");
+    return ERRORS.internalError;
+  }
+
+  function reply(method: string, idText: string, answer: Answer): Reply {
+    if (answer instanceof RpcError) return errorReply(idText, answer);
+    try {
+      return { text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`, error: undefined };
+    } catch (error) {
+      return errorReply(idText, failed(method, error));
+    }
+  }
+
+  function answerOne(
+    value: unknown,
+    sourceIds: SourceIds,
+    index: number,
+    context: CallContext<Backend>,
+  ): Reply | undefined | Promise<Reply> {
+    const request = readRequest(value, sourceIds, index);
+    if (request.kind === "notification") return undefined;
+    if (request.kind === "invalid") return errorReply(request.idText, ERRORS.invalidRequest);
+    const { method, idText } = request;
+    const answer = execute(method, request.params, context);
+    return answer instanceof Promise
+      ? answer.then((value) => reply(method, idText, value))
+      : reply(method, idText, answer);
+  }
+
+  /** Where the run of neighbours ends that may be under way together with the request at `start`. */
+  function endOfOverlap(requests: readonly unknown[], start: number): number {
+    const name = nameOf(requests[start]);
+    if (offered.get(name)?.mayOverlap !== true) return start + 1;
+    let end = start + 1;
+    while (end < requests.length && end - start < OVERLAP_LIMIT && nameOf(requests[end]) === name) end++;
+    return end;
+  }
+
+  return {
+    answerRequest(request, json, caller) {
+      const sourceIds = new SourceIds(json, "single");
+      return answerOne(request, sourceIds, 0, new Call(backend, modules, caller));
+    },
+    async answerBatch(requests, json, caller, write) {
+      const sourceIds = new SourceIds(json, "batch");
+      const context = new Call(backend, modules, caller);
+      let piece = "[";
+      let isFirst = true;
+      for (let start = 0; start < requests.length && !caller.isAbandoned(); ) {
+        const end = endOfOverlap(requests, start);
+        const replies = requests
+          .slice(start, end)
+          .map((request, offset) => answerOne(request, sourceIds, start + offset, context));
+        for (const each of replies) {
+          const text = (each instanceof Promise ? await each : each)?.text;
+          if (text === undefined) continue;
+          piece += isFirst ? text : `,${text}`;
+          isFirst = false;
+          if (piece.length >= BATCH_PIECE_LENGTH) {
+            await write(piece);
+            piece = "";
+          }
+        }
+        if (Math.floor(end / REQUESTS_PER_TURN) > Math.floor(start / REQUESTS_PER_TURN)) await nextTurn();
+        start = end;
+      }
+      return `${piece}]`;
+    },
+  };
+}
+
+/** An answer that is a refusal, as text. */
+export function errorReply(idText: string, error: RpcError): Reply {
+  const { code, message, data } = error;
+  return {
+    text: `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify({ code, message, data })}}`,
+    error,
+  };
+}
+
+class Call<Backend> implements CallContext<Backend> {
+  readonly backend: Backend;
+  readonly modules: ReadonlySet<Namespace>;
+  readonly #caller: Caller;
+
+  constructor(backend: Backend, modules: ReadonlySet<Namespace>, caller: Caller) {
+    this.backend = backend;
+    this.modules = modules;
+    this.#caller = caller;
+  }
+
+  get connection(): Connection | undefined {
+    return this.#caller.connection;
+  }
+
+  isAbandoned(): boolean {
+    return this.#caller.isAbandoned();
+  }
+}
+
+/** Values of the declared parameters; undefined when the only answer is -32602. */
+function decodeParams<Backend>(
+  { parameters, exactParams }: RpcMethod<Backend>,
+  params: Params,
+): readonly unknown[] | undefined {
+  if (exactParams !== undefined && params.length !== exactParams) return undefined;
+  if (parameters.length === 0) return NO_VALUES;
+  const values: unknown[] = [];
+  for (const [index, { decode, isRequired }] of parameters.entries()) {
+    const given = params[index];
+    const isAbsent = given === undefined || given === null;
+    const value = isAbsent ? undefined : decode(given);
+    if (value === undefined && (isRequired || !isAbsent)) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+const NO_VALUES: readonly unknown[] = [];
+
+function resultJson(answer: Answer): string {
+  if (answer instanceof RawJson) return answer.text;
+  const text = JSON.stringify(answer);
+  assert(text !== undefined, "a method must answer with something");
+  return text;
+}
+
+function nameOf(request: unknown): string {
+  if (typeof request !== "object" || request === null || !("method" in request)) return "";
+  return typeof request.method === "string" ? request.method : "";
+}

@@ -1,0 +1,61 @@
+/**
+ * Every method name of the incumbent, by prefix. A name of this table that an endpoint does not offer is "not enabled"
+ * there, any other is "not found" (json-rpc-errors.md §10). `debug_accountRange` is missing in its table, so here too.
+ */
+const INCUMBENT_METHODS: Readonly<Record<string, string>> = {
+  admin: `addPeer nodeInfo peers removePeer changeLogLevel generateLogBloomCache logsRepairCache
+    logsRemoveCache`,
+  clique: `discard getSigners getSignersAtHash proposals propose getSignerMetrics`,
+  debug: `accountAt metrics resyncWorldState setHead replayBlock storageRangeAt traceBlock traceBlockByHash
+    traceBlockByNumber standardTraceBlockToFile standardTraceBadBlockToFile traceTransaction traceCall
+    batchSendRawTransaction getBadBlocks getRawHeader getRawBlock getRawReceipts getRawTransaction`,
+  engine: `getPayloadV1 getPayloadV2 getPayloadV3 getPayloadV4 newPayloadV1 newPayloadV2 newPayloadV3 newPayloadV4
+    forkchoiceUpdatedV1 forkchoiceUpdatedV2 forkchoiceUpdatedV3 exchangeTransitionConfigurationV1
+    getPayloadBodiesByHashV1 getPayloadBodiesByRangeV1 exchangeCapabilities`,
+  priv: `call getPrivateTransaction getTransactionCount getPrivacyPrecompileAddress getTransactionReceipt
+    createPrivacyGroup deletePrivacyGroup findPrivacyGroup debugGetStateRoot distributeRawTransaction
+    getEeaTransactionCount getCode getLogs newFilter uninstallFilter getFilterChanges getFilterLogs
+    subscribe unsubscribe`,
+  privx: `findOnchainPrivacyGroup findFlexiblePrivacyGroup`,
+  eea: `sendRawTransaction`,
+  eth: `accounts blockNumber call chainId coinbase estimateGas createAccessList feeHistory gasPrice blobBaseFee
+    getBalance getBlockByHash getBlockByNumber getBlockReceipts getBlockTransactionCountByHash
+    getBlockTransactionCountByNumber getCode getFilterChanges getFilterLogs getLogs maxPriorityFeePerGas
+    getMinerDataByBlockHash getMinerDataByBlockNumber getProof getStorageAt
+    getTransactionByBlockHashAndIndex getTransactionByBlockNumberAndIndex getTransactionByHash
+    getTransactionCount getTransactionReceipt getUncleByBlockHashAndIndex getUncleByBlockNumberAndIndex
+    getUncleCountByBlockHash getUncleCountByBlockNumber getWork hashrate mining newBlockFilter newFilter
+    newPendingTransactionFilter protocolVersion sendRawPrivateTransaction sendRawTransaction sendTransaction
+    submitHashrate submitWork subscribe syncing uninstallFilter unsubscribe`,
+  ibft: `discardValidatorVote getPendingVotes getValidatorsByBlockHash getValidatorsByBlockNumber
+    proposeValidatorVote getSignerMetrics`,
+  qbft: `discardValidatorVote getPendingVotes getValidatorsByBlockHash getValidatorsByBlockNumber
+    proposeValidatorVote getSignerMetrics`,
+  miner: `changeTargetGasLimit setCoinbase setEtherbase start stop getMinPriorityFee setMinPriorityFee
+    getMinGasPrice setMinGasPrice getExtraData setExtraData`,
+  net: `enode listening peerCount services version`,
+  perm: `addAccountsToWhitelist addAccountsToAllowlist addNodesToWhitelist addNodesToAllowlist
+    getAccountsWhitelist getAccountsAllowlist getNodesWhitelist getNodesAllowlist reloadPermissionsFromFile
+    removeAccountsFromWhitelist removeAccountsFromAllowlist removeNodesFromWhitelist
+    removeNodesFromAllowlist`,
+  rpc: `modules`,
+  trace: `block call callMany get filter rawTransaction replayBlockTransactions transaction`,
+  txpool: `besuStatistics besuTransactions besuPendingTransactions`,
+  web3: `clientVersion sha3`,
+  plugins: `reloadPluginConfig`,
+};
+
+/** Names that mean one of the incumbent's methods here: those of the network's own documents. */
+const NEUTRAL_ALIASES = [
+  "debug_resyncWorldstate",
+  "txpool_nodePendingTransactions",
+  "txpool_nodeStatistics",
+  "txpool_nodeTransactions",
+];
+
+export const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  ...Object.entries(INCUMBENT_METHODS).flatMap(([prefix, names]) =>
+    names.split(/\s+/).map((name) => `${prefix}_${name}`),
+  ),
+  ...NEUTRAL_ALIASES,
+]);

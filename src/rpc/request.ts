@@ -1,0 +1,53 @@
+import { isObject } from "./parameters.ts";
+import type { SourceIds } from "./sourceIds.ts";
+
+/** What one element of a message turned out to be. `idText` is JSON, ready to be echoed. */
+export type ReadRequest =
+  | { readonly kind: "call"; readonly idText: string; readonly method: string; readonly params: Params }
+  | { readonly kind: "notification" }
+  | { readonly kind: "invalid"; readonly idText: string };
+
+export type Params = readonly unknown[];
+
+/**
+ * Judges one request as the incumbent does (json-rpc-errors.md §2.2): any version and unknown members pass, a method's
+ * name may be a number, parameters are positional only. Without an id it is a notification, which is never executed.
+ */
+export function readRequest(value: unknown, sourceIds: SourceIds, index: number): ReadRequest {
+  if (!isObject(value)) return INVALID;
+  const { id } = value;
+  const method = methodName(value["method"]);
+  const params = value["params"] ?? NO_PARAMS;
+  if (method === undefined || !Array.isArray(params)) {
+    return isIntegerId(id, sourceIds, index) ? invalid(idText(id, sourceIds, index)) : INVALID;
+  }
+  if (id === undefined) return NOTIFICATION;
+  const text = idText(id, sourceIds, index);
+  return text === undefined ? INVALID : { kind: "call", idText: text, method, params };
+}
+
+const INVALID: ReadRequest = { kind: "invalid", idText: "null" };
+const NOTIFICATION: ReadRequest = { kind: "notification" };
+const NO_PARAMS: Params = [];
+
+function invalid(text = "null"): ReadRequest {
+  return { kind: "invalid", idText: text };
+}
+
+function methodName(method: unknown): string | undefined {
+  if (typeof method === "string") return method;
+  return typeof method === "number" || typeof method === "boolean" ? String(method) : undefined;
+}
+
+/** An id as JSON, exactly as it came; undefined for what cannot be an id: an object, a list, a boolean. */
+function idText(id: unknown, sourceIds: SourceIds, index: number): string | undefined {
+  if (typeof id === "number") return Number.isSafeInteger(id) ? String(id) : sourceIds.at(index);
+  if (typeof id === "string") return JSON.stringify(id);
+  return id === null ? "null" : undefined;
+}
+
+/** A request that cannot be understood gets only an integer id back. */
+function isIntegerId(id: unknown, sourceIds: SourceIds, index: number): boolean {
+  if (typeof id !== "number") return false;
+  return Number.isSafeInteger(id) || /^-?[0-9]+$/.test(sourceIds.at(index) ?? "");
+}
