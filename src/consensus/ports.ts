@@ -1,0 +1,52 @@
+import type { Candidate } from "../ibft/candidate.ts";
+import type { Authored } from "../ibft/message.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Signature } from "../primitives/secp256k1.ts";
+import type { NamedHeader } from "../types/block.ts";
+import type { ValidatorVote } from "../types/extraData.ts";
+
+/** What a candidate is to be built from. */
+export interface BuildOrder {
+  readonly parent: NamedHeader;
+  readonly round: number;
+  /** Seconds; already right against the parent, not to be adjusted. */
+  readonly timestamp: bigint;
+  readonly vote?: ValidatorVote;
+}
+
+/**
+ * Builds a candidate on `parent`, executes it and keeps the execution for the commit. Undefined when it could not be
+ * built (the parent is no longer the head). A later call makes the answer of an earlier one worthless.
+ */
+export interface CandidateBuilder {
+  build(order: BuildOrder): Promise<Candidate | undefined>;
+}
+
+/**
+ * Judges and executes a candidate that we did not build in this run, as an import would but for the seals, and keeps
+ * the execution for the commit. False when it is unsound, or cannot be judged because its parent is not the head.
+ */
+export interface CandidateChecker {
+  check(candidate: Candidate): Promise<boolean>;
+}
+
+/**
+ * Makes an agreed block part of the chain, durably; true also when it already is (known by its chain hash, whatever
+ * its round and seals). The new head is told through `headAdvanced`, by this way or any other.
+ */
+export interface Committer {
+  commit(candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
+}
+
+/** The memory of our votes: one record, the last one written. */
+export interface VoteStore {
+  /** Undefined when nothing was ever written; throws when what is there is damaged. */
+  read(): Uint8Array | undefined;
+  /** Resolves when the record would survive a power cut. */
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/** Carries a message of ours to the validators that are reachable; a message that gets lost is nobody's fault. */
+export interface Outbox {
+  multicast(message: Authored, validators: readonly Address[]): void;
+}

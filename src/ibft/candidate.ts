@@ -1,0 +1,57 @@
+import type { Hash } from "../primitives/hash.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import type { Signature } from "../primitives/secp256k1.ts";
+import { chainHash, type Digest, sealDigest } from "../types/blockHash.ts";
+import { decodeExtraData, type ExtraData, encodeExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+import type { Transaction } from "../types/transaction.ts";
+
+/**
+ * A block that validators may agree on: whole but for the commit seals. Its digest is what they sign and differs from
+ * round to round; its chain hash does not. Made only by the functions here, so the four always belong together.
+ */
+export interface Candidate {
+  /** The extra data has all five items and no seals. */
+  readonly header: Header;
+  readonly extra: ExtraData;
+  readonly transactions: readonly Transaction[];
+  readonly digest: Digest;
+  readonly hash: Hash;
+}
+
+/** A candidate of the given header; whatever extra data the header has is replaced by `extra` without its seals. */
+export function createCandidate(
+  header: Header,
+  extra: ExtraData,
+  transactions: readonly Transaction[],
+): Candidate {
+  const unsealed: ExtraData = { ...extra, seals: [] };
+  const complete: Header = { ...header, extraData: encodeExtraData(unsealed) };
+  return {
+    header: complete,
+    extra: unsealed,
+    transactions,
+    digest: sealDigest(complete, unsealed),
+    hash: chainHash(complete, unsealed),
+  };
+}
+
+/** The candidate of a decoded block (from a proposal, or from our own memory); refused when extraData does not decode. */
+export function candidateOfBlock(block: {
+  readonly header: Header;
+  readonly transactions: readonly Transaction[];
+}): Outcome<Candidate, "malformedExtraData"> {
+  const extra = decodeExtraData(block.header.extraData);
+  return extra.ok ? ok(createCandidate(block.header, extra.value, block.transactions)) : extra;
+}
+
+/** The same block in another round: nothing but the round in the extra data changes (ibft2.md §9.8). */
+export function withRound(candidate: Candidate, round: number): Candidate {
+  if (candidate.extra.round === round) return candidate;
+  return createCandidate(candidate.header, { ...candidate.extra, round }, candidate.transactions);
+}
+
+/** The header to be committed: the candidate's with its commit seals. */
+export function sealedHeader(candidate: Candidate, seals: readonly Signature[]): Header {
+  return { ...candidate.header, extraData: encodeExtraData({ ...candidate.extra, seals }) };
+}

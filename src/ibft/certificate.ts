@@ -1,0 +1,103 @@
+import type { Address } from "../primitives/address.ts";
+import { equalBytes, toKey } from "../primitives/hex.ts";
+import { type Committee, isMember, isProposer } from "./committee.ts";
+import type {
+  PreparedCertificate,
+  PreparePayload,
+  ProposalPayload,
+  RoundChangeCertificate,
+  RoundChangePayload,
+  Signed,
+} from "./message.ts";
+
+export type CertificateFlaw =
+  | "authorNotValidator"
+  | "duplicateAuthors"
+  | "wrongHeight"
+  | "wrongRound"
+  | "wrongProposer"
+  | "prepareByProposer"
+  | "wrongDigest"
+  | "tooFewPrepares"
+  | "tooFewRoundChanges";
+
+/** Finds what is wrong with a signed wish for a round, certificate included (ibft2.md §8.5); undefined when nothing is. */
+export function findRoundChangeFlaw(
+  committee: Committee,
+  { author, payload }: Signed<RoundChangePayload>,
+): CertificateFlaw | undefined {
+  if (!isMember(committee, author)) return "authorNotValidator";
+  if (payload.height !== committee.height) return "wrongHeight";
+  if (payload.round === 0) return "wrongRound";
+  if (payload.prepared === undefined) return undefined;
+  if (payload.prepared.proposal.payload.round >= payload.round) return "wrongRound";
+  return findPreparedFlaw(committee, payload.prepared);
+}
+
+/** Finds what is wrong with the proof that a block was prepared. It may hold more Prepares than needed. */
+export function findPreparedFlaw(
+  committee: Committee,
+  { proposal, prepares }: PreparedCertificate,
+): CertificateFlaw | undefined {
+  if (proposal.payload.height !== committee.height) return "wrongHeight";
+  if (!isProposer(committee, proposal.payload.round, proposal.author)) return "wrongProposer";
+  if (hasDuplicates(prepares.map(({ author }) => author))) return "duplicateAuthors";
+  if (prepares.length < committee.prepareQuorum) return "tooFewPrepares";
+  for (const prepare of prepares) {
+    const flaw = findPrepareFlaw(committee, prepare, proposal.payload);
+    if (flaw !== undefined) return flaw;
+  }
+  return undefined;
+}
+
+/** Finds what is wrong with the proof that a quorum asked for `round` (ibft2.md §8.2, item 3). */
+export function findRoundChangesFlaw(
+  committee: Committee,
+  round: number,
+  certificate: RoundChangeCertificate,
+): CertificateFlaw | undefined {
+  if (certificate.length < committee.quorum) return "tooFewRoundChanges";
+  if (hasDuplicates(certificate.map(({ author }) => author))) return "duplicateAuthors";
+  for (const roundChange of certificate) {
+    if (roundChange.payload.round !== round) return "wrongRound";
+    const flaw = findRoundChangeFlaw(committee, roundChange);
+    if (flaw !== undefined) return flaw;
+  }
+  return undefined;
+}
+
+/** The member whose prepared certificate is of the highest round; the first such, none when nobody has any. */
+export function highestPrepared<T extends { readonly payload: RoundChangePayload }>(
+  roundChanges: readonly T[],
+): (T & { readonly payload: { readonly prepared: PreparedCertificate } }) | undefined {
+  let highest: (T & { readonly payload: { readonly prepared: PreparedCertificate } }) | undefined;
+  for (const roundChange of roundChanges) {
+    if (!hasPrepared(roundChange)) continue;
+    const round = roundChange.payload.prepared.proposal.payload.round;
+    if (highest === undefined || round > highest.payload.prepared.proposal.payload.round)
+      highest = roundChange;
+  }
+  return highest;
+}
+
+function hasPrepared<T extends { readonly payload: RoundChangePayload }>(
+  roundChange: T,
+): roundChange is T & { readonly payload: { readonly prepared: PreparedCertificate } } {
+  return roundChange.payload.prepared !== undefined;
+}
+
+function findPrepareFlaw(
+  committee: Committee,
+  { author, payload }: Signed<PreparePayload>,
+  proposal: ProposalPayload,
+): CertificateFlaw | undefined {
+  if (!isMember(committee, author)) return "authorNotValidator";
+  if (isProposer(committee, proposal.round, author)) return "prepareByProposer";
+  if (payload.height !== proposal.height) return "wrongHeight";
+  if (payload.round !== proposal.round) return "wrongRound";
+  return equalBytes(payload.digest, proposal.digest) ? undefined : "wrongDigest";
+}
+
+function hasDuplicates(addresses: readonly Address[]): boolean {
+  return new Set(addresses.map(toKey)).size < addresses.length;
+}

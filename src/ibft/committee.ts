@@ -1,0 +1,37 @@
+import type { Address } from "../primitives/address.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { Head } from "./input.ts";
+import { proposerOf } from "./proposer.ts";
+import { prepareQuorum, quorum, tolerableFaults } from "./quorum.ts";
+
+/** Who decides a height, and in which order: the same on every honest node, for it comes from the parent's content. */
+export interface Committee {
+  readonly height: bigint;
+  /** Sorted. */
+  readonly validators: readonly Address[];
+  /** Coinbase of the parent. */
+  readonly previousProposer: Address;
+  readonly quorum: number;
+  readonly prepareQuorum: number;
+  readonly tolerableFaults: number;
+}
+
+export function committeeAfter(parent: Head): Committee {
+  const { validators } = parent.tally;
+  return {
+    height: parent.header.number + 1n,
+    validators,
+    previousProposer: parent.header.coinbase,
+    quorum: quorum(validators.length),
+    prepareQuorum: prepareQuorum(validators.length),
+    tolerableFaults: tolerableFaults(validators.length),
+  };
+}
+
+export function isMember(committee: Committee, address: Address): boolean {
+  return committee.validators.some((validator) => equalBytes(validator, address));
+}
+
+export function isProposer(committee: Committee, round: number, address: Address): boolean {
+  return equalBytes(proposerOf(committee.validators, committee.previousProposer, round), address);
+}

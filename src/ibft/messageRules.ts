@@ -1,0 +1,87 @@
+import { assertNever } from "../primitives/assert.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { Candidate } from "./candidate.ts";
+import {
+  type CertificateFlaw,
+  findRoundChangeFlaw,
+  findRoundChangesFlaw,
+  highestPrepared,
+} from "./certificate.ts";
+import { type Committee, isMember, isProposer } from "./committee.ts";
+import type { Authored, Proposal, RoundChange } from "./message.ts";
+
+export type MessageFlaw =
+  | CertificateFlaw
+  | "wrongCandidate"
+  | "certificateMissing"
+  | "certificateUncalledFor"
+  | "preparedBlockReplaced"
+  | "wrongSealer"
+  | "candidateMissing"
+  | "candidateUncalledFor";
+
+export type WithRound = (candidate: Candidate, round: number) => Candidate;
+
+/**
+ * Finds what is wrong with a message of this height, whatever round we are in (ibft2.md §8); undefined when nothing
+ * is. Whether the candidate of a proposal is a sound block is not judged here: that takes an execution.
+ */
+export function findMessageFlaw(
+  committee: Committee,
+  withRound: WithRound,
+  message: Authored,
+): MessageFlaw | undefined {
+  const { author, payload } = message.signed;
+  if (payload.height !== committee.height) return "wrongHeight";
+  if (!isMember(committee, author)) return "authorNotValidator";
+  switch (message.kind) {
+    case "proposal":
+      return findProposalFlaw(committee, withRound, message);
+    case "prepare":
+      return isProposer(committee, payload.round, author) ? "prepareByProposer" : undefined;
+    case "commit":
+      return message.sealer !== undefined && equalBytes(message.sealer, author) ? undefined : "wrongSealer";
+    case "roundChange":
+      return findRoundChangeFlaw(committee, message.signed) ?? findPreparedBlockFlaw(committee, message);
+    default:
+      return assertNever(message);
+  }
+}
+
+function findProposalFlaw(
+  committee: Committee,
+  withRound: WithRound,
+  { signed, candidate, certificate }: Proposal,
+): MessageFlaw | undefined {
+  const { round, digest } = signed.payload;
+  if (!isProposer(committee, round, signed.author)) return "wrongProposer";
+  if (!isCandidateOf(candidate, committee.height, round, digest)) return "wrongCandidate";
+  if (round === 0) return certificate === undefined ? undefined : "certificateUncalledFor";
+  if (certificate === undefined) return "certificateMissing";
+  const flaw = findRoundChangesFlaw(committee, round, certificate);
+  if (flaw !== undefined) return flaw;
+  const prepared = highestPrepared(certificate)?.payload.prepared.proposal.payload;
+  if (prepared === undefined) return undefined;
+  const isThatBlock = equalBytes(withRound(candidate, prepared.round).digest, prepared.digest);
+  return isThatBlock ? undefined : "preparedBlockReplaced";
+}
+
+/** A certificate brings its block along, and a block its certificate (ibft2.md §8.6). */
+function findPreparedBlockFlaw(
+  committee: Committee,
+  { signed, candidate }: RoundChange,
+): MessageFlaw | undefined {
+  const prepared = signed.payload.prepared?.proposal.payload;
+  if (prepared === undefined) return candidate === undefined ? undefined : "candidateUncalledFor";
+  if (candidate === undefined) return "candidateMissing";
+  const isThatBlock = isCandidateOf(candidate, committee.height, prepared.round, prepared.digest);
+  return isThatBlock ? undefined : "wrongCandidate";
+}
+
+function isCandidateOf(candidate: Candidate, height: bigint, round: number, digest: Uint8Array): boolean {
+  return (
+    candidate.header.number === height &&
+    candidate.extra.round === round &&
+    equalBytes(candidate.digest, digest)
+  );
+}

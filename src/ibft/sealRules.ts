@@ -1,0 +1,35 @@
+import type { Address } from "../primitives/address.ts";
+import { equalBytes, toHex, toKey } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { quorum } from "./quorum.ts";
+
+export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";
+
+/**
+ * Who must have sealed a block (ibft2.md §5, rule 12): a quorum of the validators after the parent, each once, nobody
+ * else. `sealers` are those recovered from the header's seals, undefined where a seal fits no key.
+ */
+export function checkSealers(
+  sealers: readonly (Address | undefined)[],
+  validators: readonly Address[],
+): Outcome<void, SealDefect> {
+  const seen = new Set<string>();
+  for (const sealer of sealers) {
+    if (sealer === undefined) return refuse("unreadableSeal", "a commit seal fits no key");
+    const name = toHex(sealer);
+    if (seen.has(toKey(sealer))) return refuse("duplicateSeal", `${name} sealed twice`);
+    if (!validators.some((validator) => equalBytes(validator, sealer))) {
+      return refuse("sealerNotValidator", `${name} sealed but is not a validator`);
+    }
+    seen.add(toKey(sealer));
+  }
+  const needed = quorum(validators.length);
+  if (seen.size < needed) {
+    return refuse("tooFewSeals", `${seen.size} commit seals; ${validators.length} validators need ${needed}`);
+  }
+  return ok(undefined);
+}
+
+function refuse(code: SealDefect, message: string): Outcome<void, SealDefect> {
+  return rejected({ code, fault: "peer", message });
+}

@@ -1,0 +1,133 @@
+import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
+import type { Address } from "../primitives/address.ts";
+import { assert } from "../primitives/assert.ts";
+import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import type { ExtraData, ValidatorVote } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+
+/**
+ * Who the validators are, told by headers alone (ibft2.md §6.3 to §6.6). A tally is the state after a block: the set
+ * that decides the next block, and the votes on its members that have not reached a majority yet.
+ */
+export interface VoteTally {
+  /** Sorted, without duplicates. */
+  readonly validators: readonly Address[];
+  readonly outstanding: readonly OutstandingVotes[];
+}
+
+/** Votes on one address; a voter stands on at most one side. */
+export interface OutstandingVotes {
+  readonly recipient: Address;
+  readonly add: readonly Address[];
+  readonly drop: readonly Address[];
+}
+
+/** A header with its extra data decoded. */
+export interface VotingHeader {
+  readonly header: Header;
+  readonly extra: ExtraData;
+}
+
+/** True for blocks at which all outstanding votes are forgotten; genesis is one. */
+export function isEpochBlock(schedule: IbftSchedule, number: bigint): boolean {
+  return number % schedule.epochLength === 0n;
+}
+
+/** The tally after an epoch block, which needs nothing before it; a vote inside the block itself does not count. */
+export function tallyAfterEpoch(block: VotingHeader, schedule: IbftSchedule): VoteTally {
+  assert(isEpochBlock(schedule, block.header.number), "a tally starts at an epoch block");
+  return tallyOf(overrideFor(schedule, block.header.number + 1n) ?? block.extra.validators);
+}
+
+/** The tally after `block`, from the one after its parent. */
+export function tallyAfter(before: VoteTally, block: VotingHeader, schedule: IbftSchedule): VoteTally {
+  const { header, extra } = block;
+  if (isEpochBlock(schedule, header.number)) return tallyAfterEpoch(block, schedule);
+  const override = overrideFor(schedule, header.number + 1n);
+  const start = override === undefined ? before : tallyOf(override);
+  return extra.vote === undefined ? start : withVote(start, header.coinbase, extra.vote);
+}
+
+/** A set with no votes on it. */
+export function tallyOf(validators: readonly Address[]): VoteTally {
+  const sorted = [...validators].sort(compareBytes);
+  return {
+    validators: sorted.filter((validator, index) => !isSame(validator, sorted[index - 1])),
+    outstanding: [],
+  };
+}
+
+export function isValidator(tally: VoteTally, address: Address): boolean {
+  return has(tally.validators, address);
+}
+
+/**
+ * The vote that `self` puts into the block it builds: of the operator's proposals, those that would still change
+ * something, one after another in turn. `turn` counts the blocks built so far.
+ */
+export function chooseVote(
+  tally: VoteTally,
+  self: Address,
+  proposals: readonly ValidatorVote[],
+  turn: number,
+): ValidatorVote | undefined {
+  const useful = proposals.filter((proposal) => isUseful(tally, self, proposal));
+  return useful.length === 0 ? undefined : useful[turn % useful.length];
+}
+
+/** A transition that names the validators of exactly block `number`. */
+function overrideFor(schedule: IbftSchedule, number: bigint): readonly Address[] | undefined {
+  return schedule.eras.find(({ fromBlock }) => fromBlock === number)?.validators;
+}
+
+function withVote(tally: VoteTally, voter: Address, { recipient, kind }: ValidatorVote): VoteTally {
+  const votes = votesOn(tally, recipient);
+  const others = tally.outstanding.filter((entry) => entry !== votes);
+  const add = kind === "add" ? including(votes.add, voter) : without(votes.add, voter);
+  const drop = kind === "drop" ? including(votes.drop, voter) : without(votes.drop, voter);
+  const majority = Math.floor(tally.validators.length / 2) + 1;
+  if (add.length >= majority) {
+    return { validators: tallyOf([...tally.validators, recipient]).validators, outstanding: others };
+  }
+  if (drop.length >= majority) {
+    return {
+      validators: without(tally.validators, recipient),
+      outstanding: others
+        .map((entry) => ({
+          ...entry,
+          add: without(entry.add, recipient),
+          drop: without(entry.drop, recipient),
+        }))
+        .filter((entry) => entry.add.length + entry.drop.length > 0),
+    };
+  }
+  return { ...tally, outstanding: [...others, { recipient, add, drop }] };
+}
+
+function isUseful(tally: VoteTally, self: Address, { recipient, kind }: ValidatorVote): boolean {
+  const { add, drop } = votesOn(tally, recipient);
+  const isMember = has(tally.validators, recipient);
+  if (kind === "drop") return has(add, self) || (isMember && !has(drop, self));
+  return has(drop, self) || (!isMember && !has(add, self));
+}
+
+function votesOn(tally: VoteTally, recipient: Address): OutstandingVotes {
+  const known = tally.outstanding.find((entry) => isSame(entry.recipient, recipient));
+  return known ?? { recipient, add: [], drop: [] };
+}
+
+function has(addresses: readonly Address[], wanted: Address): boolean {
+  return addresses.some((address) => isSame(address, wanted));
+}
+
+function including(addresses: readonly Address[], added: Address): readonly Address[] {
+  return has(addresses, added) ? addresses : [...addresses, added];
+}
+
+function without(addresses: readonly Address[], removed: Address): readonly Address[] {
+  return addresses.filter((address) => !isSame(address, removed));
+}
+
+function isSame(a: Address, b: Address | undefined): boolean {
+  return b !== undefined && equalBytes(a, b);
+}
