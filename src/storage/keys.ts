@@ -27,6 +27,8 @@ export const KEY_PREFIXES = {
   receipts: 0x12,
   /** number u64 -> what was committed with the block, and its checksum (commitRecord.ts). */
   commit: 0x13,
+  /** number u64 -> votes on validators after that block, kept at some blocks only (chain/tallySnapshot.ts). */
+  voteTally: 0x14,
   /** block hash -> number. */
   blockNumber: 0x20,
   /** transaction hash -> block number and index (transactionIndex.ts). */
@@ -73,6 +75,10 @@ export function commitKey(number: bigint): Uint8Array {
   return numberKey(KEY_PREFIXES.commit, number);
 }
 
+export function voteTallyKey(number: bigint): Uint8Array {
+  return numberKey(KEY_PREFIXES.voteTally, number);
+}
+
 export function blockNumberKey(blockHash: Hash): Uint8Array {
   return hashKey(KEY_PREFIXES.blockNumber, blockHash);
 }
@@ -96,7 +102,7 @@ export function numberRange(
   };
 }
 
-export type NumberedPrefix = (typeof KEY_PREFIXES)["header" | "body" | "receipts" | "commit"];
+export type NumberedPrefix = (typeof KEY_PREFIXES)["header" | "body" | "receipts" | "commit" | "voteTally"];
 
 /** All keys with `prefix`. */
 export function prefixRange(prefix: KeyPrefix): Pick<KeyRange, "from" | "until"> {

@@ -1,0 +1,55 @@
+import { RLP } from "@ethereumjs/rlp";
+import type { OutstandingVotes, VoteTally } from "../ibft/validatorVotes.ts";
+import { type Address, asAddress } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { damaged, openEntry, sealEntry } from "../storage/checksum.ts";
+import type { Batch, Database } from "../storage/database.ts";
+import { voteTallyKey } from "../storage/keys.ts";
+
+/** A tally is kept at every so many blocks, so that a start walks back over at most as many headers. */
+const SNAPSHOT_PERIOD = 1024n;
+
+/** True when the tally after this block is to be kept. */
+export function isSnapshotBlock(number: bigint): boolean {
+  return number > 0n && number % SNAPSHOT_PERIOD === 0n;
+}
+
+/** Adds the tally after a block to the block's batch. It names the block, so one left behind by a rewind is no harm. */
+export function putTallySnapshot(
+  batch: Batch,
+  block: { readonly number: bigint; readonly hash: Hash },
+  tally: VoteTally,
+): void {
+  const key = voteTallyKey(block.number);
+  const votes = tally.outstanding.map(({ recipient, add, drop }) => [recipient, [...add], [...drop]]);
+  batch.put(key, sealEntry(key, RLP.encode([block.hash, [...tally.validators], votes])));
+}
+
+/** The tally kept after this very block; undefined when there is none. Throws DamagedData. */
+export function readTallySnapshot(
+  database: Database,
+  block: { readonly number: bigint; readonly hash: Hash },
+): VoteTally | undefined {
+  const key = voteTallyKey(block.number);
+  const sealed = database.get(key);
+  if (sealed === undefined) return undefined;
+  const what = `the tally of votes after block ${block.number}`;
+  const [hash, validators, votes] = RLP.decode(openEntry(key, sealed, what)) as unknown[];
+  if (!(hash instanceof Uint8Array)) throw damaged(what, "it names no block");
+  if (!equalBytes(hash, block.hash)) return undefined;
+  return {
+    validators: addresses(validators),
+    outstanding: (votes as unknown[][]).map(
+      ([recipient, add, drop]): OutstandingVotes => ({
+        recipient: asAddress(recipient as Uint8Array),
+        add: addresses(add),
+        drop: addresses(drop),
+      }),
+    ),
+  };
+}
+
+function addresses(item: unknown): readonly Address[] {
+  return (item as Uint8Array[]).map(asAddress);
+}

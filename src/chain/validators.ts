@@ -1,0 +1,80 @@
+import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
+import { isEpochBlock, tallyAfter, tallyAfterEpoch, type VoteTally } from "../ibft/validatorVotes.ts";
+import { present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/hex.ts";
+import type { Batch, Database } from "../storage/database.ts";
+import type { NamedHeader } from "../types/block.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+import { isSnapshotBlock, putTallySnapshot, readTallySnapshot } from "./tallySnapshot.ts";
+
+/** The validator set after any block, with the votes that are outstanding (ibft2.md §6). */
+export interface ValidatorSets {
+  /** `block` must be stored, or follow a stored one. */
+  after(block: NamedHeader): VoteTally;
+  /** Adds to a block's batch what lets a later start find the set quickly. */
+  keep(batch: Batch, block: NamedHeader): void;
+}
+
+export interface ValidatorSetParts {
+  readonly database: Database;
+  readonly schedule: IbftSchedule;
+  header(number: bigint): NamedHeader | undefined;
+}
+
+/** Tallies kept in memory, newest last. */
+const CACHED_TALLIES = 256;
+
+export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
+  const cache = new Map<string, VoteTally>();
+
+  function remember(block: NamedHeader, tally: VoteTally): VoteTally {
+    cache.set(toKey(block.hash), tally);
+    for (const oldest of cache.keys()) {
+      if (cache.size <= CACHED_TALLIES) break;
+      cache.delete(oldest);
+    }
+    return tally;
+  }
+
+  /** What is known of the tally after `block` without looking at its parent. */
+  function known(block: NamedHeader): VoteTally | undefined {
+    const cached = cache.get(toKey(block.hash));
+    if (cached !== undefined) return cached;
+    if (isEpochBlock(parts.schedule, block.header.number))
+      return tallyAfterEpoch(voting(block.header), parts.schedule);
+    if (!isSnapshotBlock(block.header.number)) return undefined;
+    return readTallySnapshot(parts.database, { number: block.header.number, hash: block.hash });
+  }
+
+  function after(block: NamedHeader): VoteTally {
+    const unknown: NamedHeader[] = [];
+    let at = block;
+    let tally = known(at);
+    while (tally === undefined) {
+      unknown.push(at);
+      at = present(parts.header(at.header.number - 1n), `the header of block ${at.header.number - 1n}`);
+      tally = known(at);
+    }
+    for (const next of unknown.reverse()) {
+      tally = remember(next, tallyAfter(tally, voting(next.header), parts.schedule));
+    }
+    return tally;
+  }
+
+  return {
+    after,
+    keep(batch, block) {
+      const { number } = block.header;
+      if (isSnapshotBlock(number)) putTallySnapshot(batch, { number, hash: block.hash }, after(block));
+    },
+  };
+}
+
+function voting(header: Header): Parameters<typeof tallyAfterEpoch>[0] {
+  const extra = decodeExtraData(header.extraData);
+  return {
+    header,
+    extra: present(extra.ok ? extra.value : undefined, "readable extra data of a committed block"),
+  };
+}
