@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader, HeadChange, LocatedLog } from "../chain/chain.ts";
-import { createLogMatcher, type LogMatcher, type LogQueryResult, queryLogs } from "../chain/logQuery.ts";
+import {
+  type BlockRange,
+  createLogMatcher,
+  type LogMatcher,
+  type LogQueryResult,
+  queryLogs,
+} from "../chain/logQuery.ts";
 import { assertNever } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
@@ -29,26 +35,24 @@ export interface Filters {
   remove(id: string): boolean;
 }
 
-/** Answers that may wait in a filter because blocks were taken back; one with more is removed. */
+/** Logs that may wait in a filter because their blocks were taken back; a filter with more is removed. */
 const WAITING_LIMIT = 10_000;
 /** Headers read before the event loop gets its turn. */
 const HEADERS_PER_TURN = 500;
 
-interface ChainFilter {
+interface BlockFilter {
+  readonly kind: "blocks";
   /** Number of the first block that the owner has not read. */
   nextBlock: bigint;
-  /** JSON texts that a rewind of the chain left for the next poll. */
-  waiting: string[];
 }
 
-interface BlockFilter extends ChainFilter {
-  readonly kind: "blocks";
-}
-
-interface InstalledLogFilter extends ChainFilter {
+interface InstalledLogFilter {
   readonly kind: "logs";
   readonly filter: LogFilter;
   readonly matcher: LogMatcher;
+  nextBlock: bigint;
+  /** JSON texts of logs that the owner has read and that are no more. */
+  removed: string[];
 }
 
 interface PendingFilter {
@@ -80,8 +84,8 @@ export function createFilters(parts: {
   function takeBack(change: HeadChange): void {
     for (const [id, filter] of [...table.entries()]) {
       if (filter.kind === "pending") continue;
-      noteRemoved(filter, change);
-      if (filter.waiting.length > WAITING_LIMIT) table.remove(id);
+      goBack(filter, change);
+      if (filter.kind === "logs" && filter.removed.length > WAITING_LIMIT) table.remove(id);
     }
   }
 
@@ -104,10 +108,10 @@ export function createFilters(parts: {
   return {
     addLogFilter: (filter) =>
       table.add(
-        { kind: "logs", filter, matcher: createLogMatcher(filter), nextBlock: after(chain), waiting: [] },
+        { kind: "logs", filter, matcher: createLogMatcher(filter), nextBlock: after(chain), removed: [] },
         criteriaOf(filter),
       ),
-    addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain), waiting: [] }, 0),
+    addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain) }, 0),
     addPendingFilter: () => table.add({ kind: "pending", next: pooledHashes().end }, 0),
     async changes(id) {
       const filter = table.use(id);
@@ -143,15 +147,15 @@ function after({ head }: ChainReader): bigint {
 }
 
 /** The range that a poll covers, marked as read before the first wait, so that two polls at once do not share it. */
-function takeRange(chain: ChainReader, filter: ChainFilter): { from: bigint; to: bigint; waiting: string[] } {
-  const range = { from: filter.nextBlock, to: chain.head.header.number, waiting: filter.waiting };
+function takeRange(chain: ChainReader, filter: BlockFilter | InstalledLogFilter): BlockRange {
+  const range = { from: filter.nextBlock, to: chain.head.header.number };
   filter.nextBlock = after(chain);
-  filter.waiting = [];
   return range;
 }
 
 async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<string[]> {
-  const { from, to, waiting: texts } = takeRange(chain, filter);
+  const { from, to } = takeRange(chain, filter);
+  const texts: string[] = [];
   for (let number = from; number <= to; number++) {
     const named = chain.headerByNumber(number);
     if (named !== undefined) texts.push(`"${toHex(named.hash)}"`);
@@ -162,27 +166,22 @@ async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<strin
 
 /** Only a number bounds what a filter sees of the future; a tag does not. */
 async function newLogs(chain: ChainReader, installed: InstalledLogFilter): Promise<string[] | "tooManyLogs"> {
-  const { filter } = installed;
-  const { from, to, waiting } = takeRange(chain, installed);
+  const { filter, removed } = installed;
+  const { from, to } = takeRange(chain, installed);
+  installed.removed = [];
   const last = filter.to === "earliest" ? 0n : filter.to;
   const range = { from, to: typeof last === "bigint" && last < to ? last : to };
   const found = await queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER });
-  return found.kind === "found" ? [...waiting, ...logTexts(found.logs)] : "tooManyLogs";
+  return found.kind === "found" ? [...removed, ...logTexts(found.logs)] : "tooManyLogs";
 }
 
-/**
- * Sets a filter back before the blocks that were taken away. The owner is told of logs that it has read and that are
- * no more, and of blocks that came and went between two polls.
- */
-function noteRemoved(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
+/** Sets a filter back before the blocks that were taken away, and keeps the logs of those that its owner has read. */
+function goBack(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
   for (const block of removed.toReversed()) {
-    const wasRead = block.header.number < filter.nextBlock;
-    if (filter.kind === "logs" && wasRead) {
-      const logs: LocatedLog[] = [];
-      filter.matcher.collect(block, logs, "removed");
-      filter.waiting.push(...logTexts(logs));
-    }
-    if (filter.kind === "blocks" && !wasRead) filter.waiting.push(`"${toHex(block.hash)}"`);
+    if (filter.kind !== "logs" || block.header.number >= filter.nextBlock) continue;
+    const logs: LocatedLog[] = [];
+    filter.matcher.collect(block, logs, "removed");
+    filter.removed.push(...logTexts(logs));
   }
   const lowest = removed.at(-1)?.header.number;
   if (lowest !== undefined && lowest < filter.nextBlock) filter.nextBlock = lowest;

@@ -15,6 +15,7 @@ export const ethCall = defineMethod({
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "output", schema: DATA },
+  mayOverlap: true,
   async run([call, choice], { backend: { chain, simulator } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

@@ -12,6 +12,7 @@ export const ethCreateAccessList = defineMethod({
   summary: "The storage that a transaction would touch, and the gas it would need when it lists that.",
   parameters: [required("call", decodeCall, CALL)],
   result: { name: "accessList", schema: OBJECT },
+  mayOverlap: true,
   async run([call], { backend: { chain, simulator } }) {
     const blockNumber = chain.head.header.number;
     const result = await simulator.run({ kind: "createAccessList", call: forEstimate(call), blockNumber });

@@ -11,6 +11,7 @@ export const ethEstimateGas = defineMethod({
   summary: "Gas limit with which a transaction would succeed now.",
   parameters: [required("call", decodeCall, CALL)],
   result: { name: "gas", schema: QUANTITY },
+  mayOverlap: true,
   async run([call], { backend: { chain, simulator } }) {
     const blockNumber = chain.head.header.number;
     const result = await simulator.run({ kind: "estimateGas", call: forEstimate(call), blockNumber });

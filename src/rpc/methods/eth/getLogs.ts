@@ -5,8 +5,7 @@ import { numberOf } from "../../blockParameter.ts";
 import { ERRORS, type RpcError } from "../../errors.ts";
 import { decodeLogFilter, type LogFilter } from "../../logFilterParameter.ts";
 import { LOGS_PER_ANSWER, logQueryAnswer } from "../../logQueryAnswer.ts";
-import { defineMethod, type RawJson, required } from "../../method.ts";
-import type { RpcBackend } from "../../ports.ts";
+import { type CallContext, defineMethod, type RawJson, required } from "../../method.ts";
 import { LOG_FILTER, listOf, OBJECT } from "../../schemas.ts";
 
 export const ethGetLogs = defineMethod({
@@ -15,29 +14,27 @@ export const ethGetLogs = defineMethod({
   summary: "Logs of a range of blocks, or of one block, by address and topics.",
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: { name: "logs", schema: listOf(OBJECT) },
-  run([filter], { backend, isAbandoned }) {
+  run([filter], context) {
     return filter.blockHash === undefined
-      ? ofRange(backend, filter, isAbandoned)
-      : logQueryAnswer(ofBlock(backend, filter, filter.blockHash));
+      ? ofRange(filter, context)
+      : logQueryAnswer(ofBlock(filter, filter.blockHash, context));
   },
 });
 
 /** The range is judged as it was asked for, not as the head cuts it. */
-async function ofRange(
-  { chain, settings }: RpcBackend,
-  filter: LogFilter,
-  isAbandoned: () => boolean,
-): Promise<RawJson | RpcError> {
+async function ofRange(filter: LogFilter, context: CallContext): Promise<RawJson | RpcError> {
+  const { chain, settings } = context.backend;
   const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
   if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
   if (settings.maxLogsRange > 0n && range.to - range.from > settings.maxLogsRange)
     return ERRORS.rangeTooLarge;
-  return logQueryAnswer(await queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER, isAbandoned }));
+  const limits = { maxLogs: LOGS_PER_ANSWER, isAbandoned: () => context.isAbandoned() };
+  return logQueryAnswer(await queryLogs(chain, filter, range, limits));
 }
 
-function ofBlock({ chain }: RpcBackend, filter: LogFilter, blockHash: Hash): LogQueryResult {
+function ofBlock(filter: LogFilter, blockHash: Hash, { backend }: CallContext): LogQueryResult {
   const logs: LocatedLog[] = [];
-  const block = chain.blockByHash(blockHash);
+  const block = backend.chain.blockByHash(blockHash);
   if (block !== undefined) createLogMatcher(filter).collect(block, logs);
   return { kind: "found", logs };
 }

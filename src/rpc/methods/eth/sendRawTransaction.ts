@@ -12,6 +12,7 @@ export const ethSendRawTransaction = defineMethod({
   parameters: [required("transaction", decodeData, DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
+  mayOverlap: true,
   async run([raw], { backend }) {
     if (raw.length === 0) return ERRORS.internalError;
     const outcome = await backend.submit(raw);

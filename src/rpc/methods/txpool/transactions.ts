@@ -47,11 +47,11 @@ export const txpoolPendingTransactions = defineMethod({
   summary: "Pooled transactions in full, those that pass a filter, up to a number.",
   parameters: [optional("numResults", decodeInteger, INTEGER), optional("fields", decodePoolFilter, OBJECT)],
   result: { name: "transactions", schema: listOf(OBJECT) },
-  async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], { backend, isAbandoned }) {
+  async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;
     const texts: string[] = [];
-    for (const { transaction } of [...backend.pool.entries()]) {
-      if (texts.length >= limit || isAbandoned()) break;
+    for (const { transaction } of [...context.backend.pool.entries()]) {
+      if (texts.length >= limit || context.isAbandoned()) break;
       if (!isWanted(transaction)) continue;
       texts.push(pendingTransactionJson(transaction));
       if (texts.length % TRANSACTIONS_PER_TURN === 0) await nextTurn();
