@@ -1,0 +1,43 @@
+import type { AddressInfo, Server } from "node:net";
+import { assert } from "../../primitives/assert.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+
+/** An open port, whatever is spoken there. */
+export interface Door {
+  readonly host: string;
+  /** The real one, when port 0 asked for any. */
+  readonly port: number;
+  /** Lets nobody in any more, gives open work CLOSING_LIMIT_MS to end, then cuts it. */
+  close(): Promise<void>;
+}
+
+export type DoorRejectionCode = "addressInUse" | "cannotListen";
+
+/** Waits until the server listens; a refusal when the operating system does not let it. */
+export async function listening(
+  listen: () => Promise<unknown>,
+  host: string,
+  port: number,
+): Promise<Outcome<void, DoorRejectionCode>> {
+  try {
+    await listen();
+    return ok(undefined);
+  } catch (error) {
+    const isBusy = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    return rejected({
+      code: isBusy ? "addressInUse" : "cannotListen",
+      fault: "local",
+      message: isBusy
+        ? `${host}:${port} is in use by another program`
+        : `cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`,
+      facts: { host, port },
+    });
+  }
+}
+
+/** Port that a listening server got. */
+export function portOf(server: Server): number {
+  const address: AddressInfo | string | null = server.address();
+  assert(typeof address === "object" && address !== null, "a listening server has a port");
+  return address.port;
+}

@@ -1,0 +1,198 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "../../logging/logger.ts";
+import { type Outcome, ok } from "../../primitives/outcome.ts";
+import type { Dispatcher } from "../dispatcher.ts";
+import { createOriginRule } from "./crossOrigin.ts";
+import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts";
+import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
+import { createHostAllowlist } from "./hostAllowlist.ts";
+import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
+import {
+  HOST_REFUSED,
+  respondNoAuthentication,
+  respondNotAllowed,
+  respondNotFound,
+  respondRefusal,
+  respondUntyped,
+} from "./httpResponse.ts";
+import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, KEEP_ALIVE_MS, PIPELINE_LIMIT } from "./limits.ts";
+
+/**
+ * JSON-RPC over HTTP (json-rpc-errors.md §2).
+ *
+ *   socket ─ too many? closed ─> host allow-list ─403─> origin ─403, 204─> route ┬ POST /  httpRequests.ts
+ *                                                                                ├ GET /, /liveness, /readiness
+ *                                                                                └ POST /login, else 404, 405
+ *
+ * Fastify routes; bodies are read and written here, because the incumbent takes any content type and Fastify's own
+ * replies would carry other headers. Without authentication there is nothing to log in to.
+ */
+export interface HttpSettings extends HttpRequestSettings {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  /** Regular expressions; see createOriginRule. */
+  readonly corsOrigins: readonly string[];
+  readonly maxActiveConnections: number;
+}
+
+export interface HttpParts {
+  readonly dispatcher: Dispatcher;
+  readonly health: HealthPorts;
+  readonly logger: Logger;
+}
+
+export async function openHttpDoor(
+  settings: HttpSettings,
+  parts: HttpParts,
+): Promise<Outcome<Door, DoorRejectionCode>> {
+  const { host, port } = settings;
+  const app = createApp(settings, parts);
+  app.server.maxConnections = settings.maxActiveConnections;
+  const listened = await listening(() => app.listen({ host, port }), host, port);
+  if (!listened.ok) return listened;
+  return ok({ host, port: portOf(app.server), close: () => closeApp(app) });
+}
+
+function createApp(settings: HttpSettings, { dispatcher, health, logger }: HttpParts): FastifyInstance {
+  const isAdmitted = createGuard(settings);
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: ARRIVAL_LIMIT_MS,
+    return503OnClosing: false,
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error, { raw: request }, { raw: response }) => {
+      if (isAdmitted(request, response)) respondNotFound(response);
+    },
+  });
+  for (const method of METHODS_WITH_BODY)
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+
+  app.addHook("onRequest", (request, reply, done) => {
+    if (isAdmitted(request.raw, reply.raw)) done();
+    else reply.hijack();
+  });
+  app.post("/", by(createHttpRequestHandler(settings, { dispatcher, logger })));
+  app.get(
+    "/",
+    by((_request, response) => respondUntyped(response, 201, "")),
+  );
+  app.get(
+    "/liveness",
+    by((_request, response) => respondHealth(response, "UP")),
+  );
+  app.get(
+    "/readiness",
+    by((request, response) => respondHealth(response, readiness(queryOf(request), health))),
+  );
+  app.post(
+    "/login",
+    by((_request, response) => respondNoAuthentication(response)),
+  );
+  app.setNotFoundHandler(by(answerUnrouted));
+  return app;
+}
+
+/** Bodies are not Fastify's business, whatever the method. */
+const METHODS_WITH_BODY = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
+  ["/", "POST,GET"],
+  ["/liveness", "GET"],
+  ["/readiness", "GET"],
+  ["/login", "POST"],
+]);
+
+function by(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    reply.hijack();
+    answer(request.raw, reply.raw);
+  };
+}
+
+function answerUnrouted({ url = "/" }: IncomingMessage, response: ServerResponse): void {
+  const allowed = ALLOWED_METHODS.get(url.split("?", 1)[0] ?? url);
+  if (allowed === undefined) respondNotFound(response);
+  else respondNotAllowed(response, allowed);
+}
+
+function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(url.split("?")[1] ?? "");
+}
+
+/** Answers whoever may not come in, and preflights; true for all others, who are answered by a route. */
+function createGuard(
+  settings: HttpSettings,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const judgeHost = createHostAllowlist(settings.allowedHosts);
+  const isAllowedOrigin = createOriginRule(settings.corsOrigins);
+  const pipelined = new WeakMap<Socket, number>();
+
+  /** A response without a socket waits behind another of its connection; its answer would wait in memory. */
+  function isPipelinedTooFar({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    if (response.socket !== null) return false;
+    const waiting = (pipelined.get(socket) ?? 0) + 1;
+    pipelined.set(socket, waiting);
+    response.once("close", () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1));
+    if (waiting <= PIPELINE_LIMIT) return false;
+    socket.destroy();
+    return true;
+  }
+
+  return (request, response) => {
+    response.sendDate = false;
+    if (isPipelinedTooFar(request, response)) return false;
+    const { headers } = request;
+    const verdict = judgeHost(headers.host);
+    if (verdict !== "allowed") {
+      if (verdict === "malformed") respondRefusal(response, 400, "");
+      else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+      return false;
+    }
+    const { origin } = headers;
+    if (origin === undefined) return true;
+    if (!isAllowedOrigin(origin)) {
+      respondRefusal(response, 403, "Exception thrown handling RPC");
+      return false;
+    }
+    response.setHeader("Access-Control-Allow-Origin", origin);
+    if (request.method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return true;
+    response.writeHead(204, { "Access-Control-Allow-Headers": "*,content-type" });
+    response.end();
+    return false;
+  };
+}
+
+function respondHealth(response: ServerResponse, health: Health): void {
+  respondUntyped(response, health === "UP" ? 200 : 503, healthBody(health));
+}
+
+/** What is not HTTP, or too slow or too large in its headers, gets a status without a body and the connection ends. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code !== "ECONNRESET" && socket.writable) {
+    const status = BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request";
+    socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  }
+  socket.destroySoon();
+}
+
+const BROKEN_STATUS: ReadonlyMap<string, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+]);
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  // A connection whose last answer has gone out is then idle, and would be waited for.
+  app.server.keepAliveTimeout = 1;
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSING_LIMIT_MS);
+  await app.close();
+  clearTimeout(cut);
+}

@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "../../logging/logger.ts";
+import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
+import { ERRORS } from "../errors.ts";
+import { prettyJson } from "../jsonText.ts";
+import { isObject } from "../parameters.ts";
+import { acceptsJson } from "./accept.ts";
+import { readBody } from "./httpBody.ts";
+import { respondJson, respondUntyped } from "./httpResponse.ts";
+
+export interface HttpRequestSettings {
+  readonly maxBodyBytes: number;
+  /** Most requests in a batch; no limit when not positive. */
+  readonly maxBatchSize: number;
+  /** Time to answer; then the client gets 504 and the connection is closed. */
+  readonly timeoutMs: number;
+  /** Lays out answers for people, batches excepted. */
+  readonly isPretty: boolean;
+}
+
+/** Answers JSON-RPC over HTTP: what follows POST / once host and origin have been let in (json-rpc-errors.md §2). */
+export function createHttpRequestHandler(
+  settings: HttpRequestSettings,
+  { dispatcher, logger }: { readonly dispatcher: Dispatcher; readonly logger: Logger },
+): (request: IncomingMessage, response: ServerResponse) => void {
+  function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
+    if (body === undefined) {
+      respondUntyped(response, 413, "Request Entity Too Large");
+      return;
+    }
+    if (!acceptsJson(request.headers.accept)) {
+      respondUntyped(response, 406, "");
+      return;
+    }
+    const value = parseJson(body);
+    if (Array.isArray(value)) onBatch(value, body, request, response);
+    else if (isObject(value)) onSingle(value, body, request, response);
+    else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
+  }
+
+  function onSingle(value: object, body: string, request: IncomingMessage, response: ServerResponse): void {
+    const reply = dispatcher.answerRequest(value, body, new HttpCaller(request, response));
+    if (reply instanceof Promise) {
+      inTime(response, async () => respondReply(response, await reply));
+    } else {
+      respondReply(response, reply);
+    }
+  }
+
+  function onBatch(
+    values: readonly unknown[],
+    body: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    if (values.length === 0) {
+      respondUntyped(response, 400, errorReply("null", ERRORS.invalidRequest).text);
+      return;
+    }
+    if (settings.maxBatchSize > 0 && values.length > settings.maxBatchSize) {
+      respondJson(response, 200, errorReply("null", ERRORS.batchTooLarge).text);
+      return;
+    }
+    const caller = new HttpCaller(request, response);
+    inTime(response, async () => {
+      const rest = await dispatcher.answerBatch(values, body, caller, (piece) => writePiece(response, piece));
+      if (caller.isAbandoned()) return;
+      if (response.headersSent) response.end(rest);
+      else respondJson(response, 200, rest);
+    });
+  }
+
+  function respondReply(response: ServerResponse, reply: Reply | undefined): void {
+    if (response.writableEnded) return;
+    if (reply === undefined) respondJson(response, 200, "");
+    else respondJson(response, statusOf(reply), settings.isPretty ? prettyJson(reply.text) : reply.text);
+  }
+
+  /** Runs work that takes its time; whoever waits too long for it gets 504, or a cut when parts have gone out. */
+  function inTime(response: ServerResponse, work: () => Promise<void>): void {
+    const timer = setTimeout(() => {
+      if (response.headersSent) {
+        response.destroy();
+      } else {
+        response.shouldKeepAlive = false;
+        respondUntyped(response, 504, "");
+      }
+    }, settings.timeoutMs);
+    work()
+      .catch((error: unknown) => {
+        logger.error({ error }, "HTTP request failed");
+        response.destroy();
+      })
+      .finally(() => clearTimeout(timer));
+  }
+
+  return (request, response) =>
+    readBody(request, settings.maxBodyBytes, (body) => onBody(request, response, body));
+}
+
+class HttpCaller implements Caller {
+  readonly connection = undefined;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  isAbandoned(): boolean {
+    return this.#request.socket.destroyed || this.#response.writableEnded;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only what kind of refusal it is decides the status (json-rpc-errors.md §2.2). */
+function statusOf({ error }: Reply): number {
+  switch (error?.code) {
+    case ERRORS.parseError.code:
+    case ERRORS.invalidRequest.code:
+      return 400;
+    case ERRORS.unauthorized.code:
+      return 401;
+    default:
+      return 200;
+  }
+}
+
+/** Sends a part of a batch's answer, and waits while the client has not read the parts before. */
+function writePiece(response: ServerResponse, piece: string): void | Promise<void> {
+  if (response.writableEnded || response.destroyed) return;
+  if (!response.headersSent) {
+    response.writeHead(200, { "Content-Type": "application/json", Vary: "origin" });
+  }
+  if (response.write(piece)) return;
+  return new Promise((resolve) => {
+    const resume = (): void => {
+      response.off("drain", resume);
+      response.off("close", resume);
+      resolve();
+    };
+    response.on("drain", resume);
+    response.on("close", resume);
+  });
+}

@@ -1,0 +1,23 @@
+/** What a door grants before it refuses, waits or cuts. What an operator can set is in the doors' settings instead. */
+
+/** An idle connection is closed after this; the incumbent keeps dead ones, which use up its connection limit. */
+export const KEEP_ALIVE_MS = 65_000;
+/** Time for a request to arrive whole, headers and body. */
+export const ARRIVAL_LIMIT_MS = 120_000;
+/** Requests of one HTTP connection that may be under way; only a client that pipelines has more than one. */
+export const PIPELINE_LIMIT = 32;
+/** Open requests and messages get this long to end when a door closes; then they are cut. */
+export const CLOSING_LIMIT_MS = 2_000;
+
+/** A WebSocket message may have this many times the largest frame (json-rpc-errors.md §8). */
+export const FRAMES_PER_MESSAGE = 4;
+/** How often each WebSocket connection is asked for a sign of life; one that gave none since the last time is cut. */
+export const HEARTBEAT_MS = 30_000;
+/** Messages of one WebSocket connection that may be under way; more wait, and reading from the connection pauses. */
+export const MESSAGES_UNDER_WAY = 32;
+/** Bytes waiting to be sent to one WebSocket connection above which nothing more is read from it. */
+export const BACKLOG_PAUSE_BYTES = 4 * 1024 * 1024;
+/** Bytes waiting to be sent above which a notification finds the reader too slow, and the connection is cut. */
+export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Characters of one batch's answer over WebSocket; a longer one is not sent, and the connection is closed. */
+export const BATCH_ANSWER_LIMIT = 64 * 1024 * 1024;

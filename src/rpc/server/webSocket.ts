@@ -1,0 +1,139 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { type Outcome, ok } from "../../primitives/outcome.ts";
+import type { Dispatcher } from "../dispatcher.ts";
+import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts";
+import { createHostAllowlist } from "./hostAllowlist.ts";
+import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
+import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
+import { type ServedConnection, serveConnection } from "./webSocketConnection.ts";
+
+/**
+ * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path (json-rpc-errors.md §8). What is not
+ * an upgrade gets a text that says so. There is no CORS here: the host allow-list is what keeps web pages out.
+ */
+export interface WebSocketSettings {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  readonly maxActiveConnections: number;
+  /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
+  readonly maxFrameBytes: number;
+  /** Long queries stop after this. */
+  readonly timeoutMs: number;
+}
+
+export interface WebSocketParts {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export async function openWebSocketDoor(
+  settings: WebSocketSettings,
+  { dispatcher, clock, logger }: WebSocketParts,
+): Promise<Outcome<Door, DoorRejectionCode>> {
+  const { host, port, timeoutMs } = settings;
+  const judgeHost = createHostAllowlist(settings.allowedHosts);
+  const connections = new Set<ServedConnection>();
+  const upgrader = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: settings.maxFrameBytes * FRAMES_PER_MESSAGE,
+    handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
+  });
+  const server = createServer({ requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS });
+  server.maxConnections = settings.maxActiveConnections;
+
+  server.on("request", (request, response) => {
+    response.sendDate = false;
+    const verdict = judgeHost(request.headers.host);
+    if (verdict === "allowed") answerPlainRequest(request, response);
+    else if (verdict === "malformed") respondRefusal(response, 400, "");
+    else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+  });
+  server.on("upgrade", (request, stream, head) => {
+    const verdict = judgeHost(request.headers.host);
+    if (verdict !== "allowed") {
+      refuseUpgrade(stream, verdict === "malformed" ? 400 : 403);
+      return;
+    }
+    upgrader.handleUpgrade(request, stream, head, (socket) => {
+      const connection = serveConnection(socket, stream, { dispatcher, clock, logger, timeoutMs });
+      connections.add(connection);
+      connection.onClose(() => connections.delete(connection));
+    });
+  });
+
+  const listened = await listening(() => listen(server, host, port), host, port);
+  if (!listened.ok) return listened;
+  const heart = startHeart(clock, connections);
+  return ok({
+    host,
+    port: portOf(server),
+    close: () => {
+      heart.stop();
+      return closeServer(server, upgrader);
+    },
+  });
+}
+
+/** Sub-protocol that a widespread client library asks for by mistake. */
+const CLIENT_QUIRK = "undefined";
+
+function answerPlainRequest({ method, url }: IncomingMessage, response: ServerResponse): void {
+  if (method === "POST" && url === "/login") respondNoAuthentication(response);
+  else respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
+}
+
+function refuseUpgrade(stream: Duplex, status: number): void {
+  stream.on("error", () => stream.destroy());
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    () => stream.destroy(),
+  );
+}
+
+/** Asks all connections for a sign of life from time to time: load balancers drop silent ones, and dead ones must go. */
+function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): { stop(): void } {
+  const beat = (): void => {
+    for (const connection of connections) connection.heartbeat();
+    alarm = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+  };
+  let alarm = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+  return { stop: () => alarm.cancel() };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Close code 1001. */
+const GOING_AWAY = 1001;
+
+async function closeServer(server: Server, upgrader: WebSocketServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  for (const socket of upgrader.clients) socket.close(GOING_AWAY);
+  const cut = setTimeout(() => {
+    for (const socket of upgrader.clients) socket.terminate();
+    server.closeAllConnections();
+  }, CLOSING_LIMIT_MS);
+  await closed;
+  clearTimeout(cut);
+}

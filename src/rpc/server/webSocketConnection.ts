@@ -1,0 +1,196 @@
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
+import { ERRORS } from "../errors.ts";
+import type { Connection } from "../method.ts";
+import { isObject } from "../parameters.ts";
+import {
+  BACKLOG_LIMIT_BYTES,
+  BACKLOG_PAUSE_BYTES,
+  BATCH_ANSWER_LIMIT,
+  MESSAGES_UNDER_WAY,
+} from "./limits.ts";
+
+/**
+ * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md §8).
+ *
+ * What is sent waits in memory until the client has read it. So a client that asks faster than it reads is not read
+ * from any more until it has caught up; one that only listens, and too slowly, is cut, because notifications cannot
+ * wait. Answers come as they are ready, in any order.
+ */
+export interface ServedConnection extends Connection {
+  /** Asks for a sign of life, and cuts the connection when there was none since the last time. */
+  heartbeat(): void;
+}
+
+export interface ConnectionParts {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly logger: Logger;
+  /** Long queries stop this long after they were asked; the caller then gets -32603. */
+  readonly timeoutMs: number;
+}
+
+/** `stream` is the connection under the socket. */
+export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
+  const { dispatcher, clock, logger, timeoutMs } = parts;
+  /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
+  const waiting: string[] = [];
+  let underWay = 0;
+  let isPaused = false;
+  let isCorked = false;
+  let hasShownLife = true;
+
+  /** Puts a message on its way, together with others of this turn of the event loop. */
+  function write(text: string): void {
+    if (socket.readyState !== socket.OPEN) return;
+    if (!isCorked) {
+      isCorked = true;
+      stream.cork();
+      process.nextTick(() => {
+        isCorked = false;
+        stream.uncork();
+      });
+    }
+    socket.send(text, onSent);
+  }
+
+  function onSent(): void {
+    if (!isPaused) return;
+    hasShownLife = true;
+    readOn();
+  }
+
+  function readOn(): void {
+    while (underWay < MESSAGES_UNDER_WAY && socket.bufferedAmount < BACKLOG_PAUSE_BYTES) {
+      const message = waiting.shift();
+      if (message === undefined) break;
+      answer(message);
+    }
+    if (waiting.length > 0 === isPaused) return;
+    isPaused = !isPaused;
+    if (isPaused) socket.pause();
+    else socket.resume();
+  }
+
+  function answer(message: string): void {
+    if (message === "") {
+      write(errorReply("null", ERRORS.invalidRequest).text);
+      return;
+    }
+    const value = parseJson(message);
+    const caller = new MessageCaller(connection, socket, clock, clock.nowMs() + timeoutMs);
+    if (Array.isArray(value)) {
+      // A batch is gathered before it is sent, so nothing else may be gathered beside it.
+      start(MESSAGES_UNDER_WAY, async () => write(await answerBatch(value, message, caller)));
+    } else if (isObject(value)) {
+      const reply = dispatcher.answerRequest(value, message, caller);
+      if (reply instanceof Promise) start(1, async () => writeReply(await reply));
+      else writeReply(reply);
+    } else {
+      write(errorReply("null", ERRORS.internalError).text);
+    }
+  }
+
+  function writeReply(reply: Reply | undefined): void {
+    if (reply !== undefined) write(reply.text);
+  }
+
+  /** Runs work that takes as much of the connection's allowance as `weight` messages. */
+  function start(weight: number, work: () => Promise<void>): void {
+    underWay += weight;
+    work()
+      .catch((error: unknown) => {
+        logger.error({ error }, "WebSocket message failed");
+        socket.terminate();
+      })
+      .finally(() => {
+        underWay -= weight;
+        readOn();
+      });
+  }
+
+  async function answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<string> {
+    const pieces: string[] = [];
+    let length = 0;
+    const rest = await dispatcher.answerBatch(requests, json, caller, (piece) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length <= BATCH_ANSWER_LIMIT) return;
+      pieces.length = 0;
+      socket.close(MESSAGE_TOO_BIG, "answer too large");
+    });
+    return pieces.length === 0 ? rest : pieces.join("") + rest;
+  }
+
+  socket.on("message", (data) => {
+    hasShownLife = true;
+    waiting.push(textOf(data));
+    readOn();
+  });
+  socket.on("pong", () => {
+    hasShownLife = true;
+  });
+  socket.on("error", (error) => logger.debug({ error }, "WebSocket connection broke"));
+
+  const connection: ServedConnection = {
+    send(text) {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount > BACKLOG_LIMIT_BYTES) {
+        logger.warn({ waitingBytes: socket.bufferedAmount }, "WebSocket client reads too slowly; cut off");
+        socket.terminate();
+        return;
+      }
+      write(text);
+    },
+    onClose(listener) {
+      socket.once("close", listener);
+    },
+    heartbeat() {
+      if (!hasShownLife && underWay === 0) {
+        socket.terminate();
+        return;
+      }
+      hasShownLife = false;
+      if (socket.readyState === socket.OPEN) socket.ping();
+    },
+  };
+  return connection;
+}
+
+/** Close code 1009. */
+const MESSAGE_TOO_BIG = 1009;
+
+class MessageCaller implements Caller {
+  readonly connection: Connection;
+  readonly #socket: WebSocket;
+  readonly #clock: Pick<Clock, "nowMs">;
+  readonly #deadlineMs: number;
+
+  constructor(connection: Connection, socket: WebSocket, clock: Pick<Clock, "nowMs">, deadlineMs: number) {
+    this.connection = connection;
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  isAbandoned(): boolean {
+    return this.#socket.readyState !== this.#socket.OPEN || this.#clock.nowMs() > this.#deadlineMs;
+  }
+}
+
+/** Text and binary messages are treated alike. */
+function textOf(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString("utf8");
+  return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString("utf8");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import { createLogMatcher, type LogMatcher } from "../chain/logQuery.ts";
+import { toQuantity } from "../primitives/quantity.ts";
+import type { BlockDetail } from "./blockResult.ts";
+import { decodeLogFilter, type LogFilter } from "./logFilterParameter.ts";
+import { decodeBoolean, isAbsent, isObject } from "./parameters.ts";
+
+/** What a subscriber wants to hear of. */
+export type Wish =
+  | { readonly kind: "newHeads"; readonly detail: BlockDetail }
+  | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher }
+  | { readonly kind: "newPendingTransactions"; readonly detail: BlockDetail }
+  | { readonly kind: "droppedPendingTransactions" }
+  | { readonly kind: "syncing" };
+
+export type WishKind = Wish["kind"];
+
+/** The parameters of eth_subscribe; undefined when the only answer is -32600. */
+export function decodeWish(type: unknown, options: unknown): Wish | undefined {
+  if (type === "logs") {
+    const filter = decodeLogFilter(options);
+    return filter && { kind: "logs", filter, matcher: createLogMatcher(filter) };
+  }
+  const detail = decodeDetail(options);
+  if (detail === undefined) return undefined;
+  switch (type) {
+    case "newHeads":
+    case "newPendingTransactions":
+      return { kind: type, detail };
+    case "droppedPendingTransactions":
+    case "syncing":
+      return { kind: type };
+    default:
+      return undefined;
+  }
+}
+
+/** The id of a subscription as it is kept: hex text, its prefix optional, or a JSON integer. */
+export function decodeSubscriptionId(value: unknown): string | undefined {
+  if (typeof value === "number")
+    return Number.isSafeInteger(value) && value >= 0 ? toQuantity(value) : undefined;
+  if (typeof value !== "string") return undefined;
+  const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,16})$/.exec(value) ?? [];
+  return digits === undefined ? undefined : toQuantity(BigInt(`0x${digits}`));
+}
+
+/** `{"includeTransactions": bool}` or nothing; an unknown member is refused. */
+function decodeDetail(options: unknown): BlockDetail | undefined {
+  if (isAbsent(options)) return "hashes";
+  if (!isObject(options)) return undefined;
+  const { includeTransactions, ...others } = options;
+  if (Object.keys(others).length > 0) return undefined;
+  const isFull = isAbsent(includeTransactions) ? false : decodeBoolean(includeTransactions);
+  if (isFull === undefined) return undefined;
+  return isFull ? "transactions" : "hashes";
+}
