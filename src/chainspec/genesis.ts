@@ -1,0 +1,177 @@
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+import type { ChainSpec } from "./chainSpec.ts";
+import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisBlock.ts";
+import { ignoredForkKeys, readForks } from "./genesisForks.ts";
+import { readIbft } from "./genesisIbft.ts";
+import { GenesisFault, GenesisSection } from "./genesisSection.ts";
+import { parseJson } from "./json.ts";
+
+/**
+ * Reads the incumbent's genesis JSON (operations.md §9, ibft2.md §1-2): keys in any case, comments, decimal or
+ * hexadecimal numbers of any size, unknown keys ignored. What we could not follow is refused, with key, value and
+ * place: another consensus, forks after Prague, forks out of order.
+ *
+ *     text ── json.ts ── genesisSection.ts ─┬─ genesisForks.ts ── ForkSchedule
+ *                                           ├─ genesisIbft.ts ─── IbftSchedule
+ *                                           └─ genesisBlock.ts ── header, alloc
+ */
+export interface GenesisReading {
+  readonly spec: ChainSpec;
+  /** What is allowed but probably not meant. */
+  readonly warnings: readonly string[];
+}
+
+export interface GenesisExpectations {
+  /** "any" also reads chains of other consensus (their blocks are not ours to check): for conformance tests. */
+  readonly consensus: "ibft2" | "any";
+}
+
+/** As readGenesis, for callers to whom warnings mean nothing. */
+export function parseGenesis(
+  text: string,
+  source: string,
+  expectations?: GenesisExpectations,
+): Outcome<ChainSpec, "invalidGenesis"> {
+  const outcome = readGenesis(text, source, expectations);
+  return outcome.ok ? ok(outcome.value.spec) : outcome;
+}
+
+/** `source` names the file in messages. */
+export function readGenesis(
+  text: string,
+  source: string,
+  expectations: GenesisExpectations = { consensus: "ibft2" },
+): Outcome<GenesisReading, "invalidGenesis"> {
+  const json = parseJson(text);
+  if (!json.ok) return invalid(`${json.rejection.message} of ${source}`);
+  try {
+    const root = new GenesisSection(text, json.value);
+    const config = root.section("config") ?? new GenesisSection("{}", { kind: "object", at: 0, members: [] });
+    if (expectations.consensus === "ibft2") refuseOtherConsensus(config);
+    const spec = readSpec(root, config);
+    const warnings = expectations.consensus === "ibft2" ? checkIbft(root, config, spec) : [];
+    return ok({ spec, warnings });
+  } catch (error) {
+    if (!(error instanceof GenesisFault)) throw error;
+    return invalid(`${error.message} (${error.place === undefined ? "" : `${error.place} of `}${source})`);
+  }
+}
+
+const DEFAULT_CONTRACT_SIZE_LIMIT_BYTES = 24_576n;
+const DEFAULT_EVM_STACK_SIZE = 1024n;
+const MAX_INT = 2n ** 31n - 1n;
+
+/** Sections that choose another consensus, with what the operator should know. An ethash section wins over ibft2. */
+const OTHER_CONSENSUS: readonly (readonly [key: string, reason: string])[] = [
+  ["ethash", "proof of work is not supported"],
+  ["clique", "Clique is not supported"],
+  ["qbft", "QBFT is not supported, nor is a migration to it"],
+  ["ibft", "IBFT1 (legacy) is no longer supported. Consider using IBFT2"],
+];
+
+/** Rules of other chains, which an IBFT 2.0 network has no use for; ignoring them would change results silently. */
+const FOREIGN_RULES: readonly (readonly [key: string, reason: string])[] = [
+  ["terminalTotalDifficulty", "a move to proof of stake is not supported"],
+  ["mergeNetSplitBlock", "a move to proof of stake is not supported"],
+  ...[
+    "classicForkBlock",
+    "ecip1015Block",
+    "dieHardBlock",
+    "gothamBlock",
+    "ecip1041Block",
+    "atlantisBlock",
+    "aghartaBlock",
+    "phoenixBlock",
+    "thanosBlock",
+    "magnetoBlock",
+    "mystiqueBlock",
+    "spiralBlock",
+  ].map((key) => [key, "the rules of Ethereum Classic are not supported"] as const),
+];
+
+function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
+  const forks = readForks(config);
+  const initialBaseFeePerGas = readBaseFee(root) ?? DEFAULT_BASE_FEE_PER_GAS;
+  const isFixedBaseFee = config.flag("fixedBaseFee") ?? false;
+  const curve = config.string("ecCurve");
+  if (curve !== undefined && curve !== "secp256k1") {
+    throw config.fault("ecCurve", `config.ecCurve must be 'secp256k1' but was '${curve}'`);
+  }
+  return {
+    chainId: config.wholeNumber("chainId", { max: 2n ** 256n - 1n }) ?? 1n,
+    forks,
+    ibft: readIbft(config),
+    genesis: { header: readGenesisHeader(root, forks), alloc: readAlloc(root) },
+    contractSizeLimitBytes: Number(
+      config.wholeNumber("contractSizeLimit", { max: MAX_INT }) ?? DEFAULT_CONTRACT_SIZE_LIMIT_BYTES,
+    ),
+    evmStackSize: Number(
+      config.wholeNumber("evmStackSize", { min: 1n, max: MAX_INT }) ?? DEFAULT_EVM_STACK_SIZE,
+    ),
+    isZeroBaseFee: config.flag("zeroBaseFee") ?? false,
+    ...(isFixedBaseFee && { fixedBaseFeePerGas: initialBaseFeePerGas }),
+    initialBaseFeePerGas,
+    bootnodes: config.section("discovery")?.texts("bootnodes") ?? [],
+  };
+}
+
+function refuseOtherConsensus(config: GenesisSection): void {
+  for (const [key, reason] of OTHER_CONSENSUS) {
+    if (config.has(key)) throw config.fault(key, `config.${key}: ${reason}. An ibft2 section is expected`);
+  }
+  if (!config.has("ibft2")) {
+    throw config.fault("ibft2", "config names no consensus that is known here: an ibft2 section is expected");
+  }
+  for (const [key, reason] of FOREIGN_RULES) {
+    if (config.has(key)) throw config.fault(key, `config.${key}: ${reason} on an IBFT 2.0 network`);
+  }
+  if ((config.wholeNumber("daoForkBlock") ?? 0n) > 0n) {
+    throw config.fault(
+      "daoForkBlock",
+      "config.daoForkBlock: the DAO fork is not supported on an IBFT 2.0 network; only 0, for none, is",
+    );
+  }
+}
+
+/** What only an IBFT 2.0 chain must fulfil; gives the warnings. */
+function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec): readonly string[] {
+  if (spec.isZeroBaseFee && spec.fixedBaseFeePerGas !== undefined) {
+    throw config.fault("fixedBaseFee", "config.zeroBaseFee and config.fixedBaseFee cannot both be true");
+  }
+  const extra = decodeExtraData(spec.genesis.header.extraData);
+  if (!extra.ok) {
+    throw root.fault(
+      "extraData",
+      `Invalid extraData in genesis block configuration: ${extra.rejection.message}`,
+    );
+  }
+  const warnings: string[] = [];
+  if (extra.value.validators.length === 0) {
+    warnings.push("Genesis block contains no signers - chain will not progress.");
+  }
+  for (const key of ignoredForkKeys(config)) {
+    warnings.push(`config.${key} of the genesis file is not a fork known by block number; it is ignored.`);
+  }
+  const { requestTimeoutSeconds, eras } = spec.ibft;
+  const slowest = Math.max(...eras.map(({ parameters }) => parameters.blockPeriodSeconds));
+  if (requestTimeoutSeconds <= slowest) {
+    warnings.push(
+      `config.ibft2.requesttimeoutseconds (${requestTimeoutSeconds}) leaves no time after the block period (${slowest}); twice the period or more is wise.`,
+    );
+  }
+  if (eras.length > 1 && spec.forks.activations.some(({ at }) => "time" in at)) {
+    warnings.push(
+      "The genesis file combines forks by time with transitions, which other nodes may apply at other blocks.",
+    );
+  }
+  return warnings;
+}
+
+function invalid(cause: string): Outcome<never, "invalidGenesis"> {
+  return rejected({
+    code: "invalidGenesis",
+    fault: "caller",
+    message: `Unable to load genesis file. ${cause}`,
+  });
+}

@@ -1,0 +1,143 @@
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
+import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, hashFromHex, ZERO_HASH } from "../primitives/hash.ts";
+import { EMPTY_BYTES, toHex, toKey } from "../primitives/hex.ts";
+import { bigintToBytes, bigintToFixedBytes } from "../primitives/quantity.ts";
+import type { Header } from "../types/header.ts";
+import type { GenesisAccount } from "./chainSpec.ts";
+import { type ForkSchedule, forkAt, isAtLeast } from "./forks.ts";
+import type { GenesisSection } from "./genesisSection.ts";
+
+/** Base fee of the first London block where the genesis file names none: 1 gwei. */
+export const DEFAULT_BASE_FEE_PER_GAS = 1_000_000_000n;
+
+const MAX_LONG = 2n ** 63n - 1n;
+const MAX_WORD = 2n ** 256n - 1n;
+/** sha256 of nothing: the hash of a block's requests when there are none (EIP-7685). */
+const NO_REQUESTS_HASH = hashFromHex("0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+
+/**
+ * The header of block zero (ibft2.md §2), with the empty state root in place of the one that `alloc` gives. The base
+ * fee stands in it when named, or when London is there from block 0, `zeroBaseFee` or not. Forks by time that the
+ * genesis time has reached add their fields here, and only here: later IBFT blocks keep London's shape.
+ */
+export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): Header {
+  const timestamp = root.wholeNumber("timestamp", { max: MAX_LONG }) ?? 0n;
+  const fork = forkAt(forks, 0n, timestamp);
+  const baseFeePerGas =
+    readBaseFee(root) ?? (isLondonAtGenesis(forks) ? DEFAULT_BASE_FEE_PER_GAS : undefined);
+  if (isAtLeast(fork, "shanghai") && baseFeePerGas === undefined) {
+    throw root.fault(
+      "config",
+      `${fork} is in force in the genesis block, so London must be too: config.londonBlock must be 0`,
+    );
+  }
+  return {
+    parentHash: root.hash("parentHash") ?? ZERO_HASH,
+    ommersHash: EMPTY_LIST_HASH,
+    coinbase: root.address("coinbase") ?? ZERO_ADDRESS,
+    stateRoot: EMPTY_TRIE_ROOT,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(256),
+    difficulty: required(
+      root,
+      ["difficulty"],
+      root.wholeNumber("difficulty", { max: MAX_WORD, bareDigits: "hexadecimal" }),
+    ),
+    number: 0n,
+    gasLimit: readGasLimit(root),
+    gasUsed: 0n,
+    timestamp,
+    extraData: root.bytes("extraData") ?? EMPTY_BYTES,
+    mixHash: root.hash("mixHash") ?? ZERO_HASH,
+    nonce: bigintToFixedBytes(
+      root.wholeNumber("nonce", { max: 2n ** 64n - 1n, bareDigits: "hexadecimal" }) ?? 0n,
+      8,
+    ),
+    ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+    ...(isAtLeast(fork, "shanghai") && { withdrawalsRoot: EMPTY_TRIE_ROOT }),
+    ...(isAtLeast(fork, "cancun") && readBlobFields(root)),
+    ...(isAtLeast(fork, "prague") && { requestsHash: NO_REQUESTS_HASH }),
+  };
+}
+
+/** wei; undefined when the file names none. */
+export function readBaseFee(root: GenesisSection): bigint | undefined {
+  return root.wholeNumber("baseFeePerGas", { max: MAX_WORD, bareDigits: "hexadecimal" });
+}
+
+/** The accounts of `alloc`, in the order of the file. One account spelled twice is a fault: nobody could say which wins. */
+export function readAlloc(root: GenesisSection): readonly GenesisAccount[] {
+  const alloc = root.section("alloc");
+  if (alloc === undefined) return [];
+  const seen = new Set<string>();
+  return alloc.keys().map((key) => {
+    const account = readAccount(alloc, key);
+    const id = toKey(account.address);
+    if (seen.has(id)) throw alloc.fault(key, `alloc names the account 0x${id} twice`);
+    seen.add(id);
+    return account;
+  });
+}
+
+function readAccount(alloc: GenesisSection, key: string): GenesisAccount {
+  const address: Address = alloc.addressOfKey(key);
+  const section = alloc.section(key);
+  return {
+    address,
+    nonce: section?.wholeNumber("nonce", { max: 2n ** 64n - 1n, bareDigits: "hexadecimal" }) ?? 0n,
+    balance: section?.wholeNumber("balance", { max: MAX_WORD }) ?? 0n,
+    code: section?.bytes("code") ?? EMPTY_BYTES,
+    storage: readStorage(section?.section("storage")),
+  };
+}
+
+function readStorage(section: GenesisSection | undefined): GenesisAccount["storage"] {
+  if (section === undefined) return [];
+  const slots = new Map<string, { slot: Hash; value: Uint8Array }>();
+  for (const key of section.keys()) {
+    const slot = section.slotOfKey(key);
+    if (slots.has(toKey(slot)))
+      throw section.fault(key, `alloc names the slot ${toHex(slot)} of an account twice`);
+    const value = section.wholeNumber(key, { max: MAX_WORD, bareDigits: "hexadecimal" }) ?? 0n;
+    slots.set(toKey(slot), { slot, value: bigintToBytes(value) });
+  }
+  return [...slots.values()].filter(({ value }) => value.length > 0);
+}
+
+/** The incumbent reads a leading zero as octal; that is never what the author meant, so it is a fault here. */
+function readGasLimit(root: GenesisSection): bigint {
+  const key = root.has("gasLimit") ? "gasLimit" : "gasTarget";
+  const gasLimit = required(root, ["gasLimit", "gasTarget"], root.wholeNumber(key, { max: MAX_LONG }));
+  if (/^'0\d/.test(root.spelling(key))) {
+    throw root.fault(
+      key,
+      `${key} ${root.spelling(key)} begins with a zero, which the incumbent reads as octal; write it without`,
+    );
+  }
+  return gasLimit;
+}
+
+function readBlobFields(
+  root: GenesisSection,
+): Pick<Header, "blobGasUsed" | "excessBlobGas" | "parentBeaconBlockRoot"> {
+  const number = (key: string): bigint =>
+    root.wholeNumber(key, { max: MAX_LONG, bareDigits: "hexadecimal" }) ?? 0n;
+  return {
+    blobGasUsed: number("blobGasUsed"),
+    excessBlobGas: number("excessBlobGas"),
+    parentBeaconBlockRoot: root.hash("parentBeaconBlockRoot") ?? ZERO_HASH,
+  };
+}
+
+function required<T>(root: GenesisSection, keys: readonly [string, ...string[]], value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw root.fault(
+    keys[0],
+    `Invalid genesis block configuration, missing value for one of '[${keys.join(", ")}]'`,
+  );
+}
+
+function isLondonAtGenesis(forks: ForkSchedule): boolean {
+  return forks.activations.some(({ fork, at }) => fork === "london" && "block" in at && at.block === 0n);
+}

@@ -1,0 +1,222 @@
+import { type Address, asAddress } from "../primitives/address.ts";
+import { asHash, type Hash } from "../primitives/hash.ts";
+import { parseHex } from "../primitives/hex.ts";
+import { bigintToFixedBytes } from "../primitives/quantity.ts";
+import { type Json, type JsonMember, placeOf } from "./json.ts";
+
+/** What is wrong with a genesis file, and where. Thrown while reading; parseGenesis turns it into a refusal. */
+export class GenesisFault extends Error {
+  readonly place: string | undefined;
+
+  constructor(message: string, place?: string) {
+    super(message);
+    this.place = place;
+  }
+}
+
+export interface NumberForm {
+  readonly min?: bigint;
+  readonly max?: bigint;
+  /** What a string of digits without 0x means: decimal unless said otherwise (the incumbent reads some as hex). */
+  readonly bareDigits?: "decimal" | "hexadecimal";
+}
+
+/**
+ * An object of a genesis file. Keys are found in any case; a key that is read and given twice is refused, unknown ones
+ * are nobody's business. Every fault names the key by its path, the value, and the place in the file.
+ */
+export class GenesisSection {
+  readonly #text: string;
+  readonly #path: string;
+  readonly #json: Json;
+  readonly #members = new Map<string, JsonMember>();
+  readonly #repeated = new Map<string, JsonMember>();
+
+  constructor(text: string, json: Json, path = "") {
+    this.#text = text;
+    this.#path = path;
+    this.#json = json;
+    if (json.kind !== "object") {
+      throw new GenesisFault(
+        `${path === "" ? "the document" : path} must be an object but was ${describe(json)}`,
+        this.#place(json),
+      );
+    }
+    for (const member of json.members) {
+      const key = member.key.toLowerCase();
+      if (this.#members.has(key)) this.#repeated.set(key, member);
+      this.#members.set(key, member);
+    }
+  }
+
+  has(key: string): boolean {
+    return this.#members.has(key.toLowerCase());
+  }
+
+  /** Keys as the file spells them, in its order. */
+  keys(): readonly string[] {
+    return [...this.#members.values()].map(({ key }) => key);
+  }
+
+  section(key: string): GenesisSection | undefined {
+    const member = this.#member(key);
+    return member && new GenesisSection(this.#text, member.value, this.pathOf(key));
+  }
+
+  sections(key: string): readonly GenesisSection[] {
+    const member = this.#member(key);
+    if (member === undefined) return [];
+    if (member.value.kind !== "array") throw this.#mustBe(key, "a list", member.value);
+    return member.value.items.map(
+      (item, index) => new GenesisSection(this.#text, item, `${this.pathOf(key)}[${index}]`),
+    );
+  }
+
+  texts(key: string): readonly string[] | undefined {
+    const member = this.#member(key);
+    if (member === undefined) return undefined;
+    if (member.value.kind !== "array") throw this.#mustBe(key, "a list of strings", member.value);
+    return member.value.items.map((item) => {
+      if (item.kind !== "string") throw this.#mustBe(key, "a list of strings", item);
+      return item.text;
+    });
+  }
+
+  string(key: string): string | undefined {
+    const member = this.#member(key);
+    if (member === undefined) return undefined;
+    if (member.value.kind !== "string") throw this.#mustBe(key, "a string", member.value);
+    return member.value.text;
+  }
+
+  flag(key: string): boolean | undefined {
+    const member = this.#member(key);
+    if (member === undefined) return undefined;
+    if (member.value.kind !== "boolean") throw this.#mustBe(key, "true or false", member.value);
+    return member.value.value;
+  }
+
+  /** A JSON number, or a string of decimal or 0x digits; exact at any size. */
+  wholeNumber(key: string, form: NumberForm = {}): bigint | undefined {
+    const member = this.#member(key);
+    if (member === undefined) return undefined;
+    const { min = 0n, max } = form;
+    const value = readWholeNumber(member.value, form.bareDigits ?? "decimal");
+    if (value === undefined) throw this.#mustBe(key, "a number", member.value);
+    if (value < min) throw this.#mustBe(key, `a number of at least ${min}`, member.value);
+    if (max !== undefined && value > max) throw this.#mustBe(key, `a number of at most ${max}`, member.value);
+    return value;
+  }
+
+  bytes(key: string): Uint8Array | undefined {
+    const text = this.string(key);
+    if (text === undefined) return undefined;
+    const bytes = parseHex(text);
+    if (bytes === undefined)
+      throw this.fault(
+        key,
+        `Invalid ${this.pathOf(key)} in genesis block configuration: '${shorten(text)}' is not hexadecimal bytes`,
+      );
+    return bytes;
+  }
+
+  hash(key: string): Hash | undefined {
+    const text = this.string(key);
+    return text === undefined ? undefined : asHash(this.#paddedBytes(key, text, 32));
+  }
+
+  address(key: string): Address | undefined {
+    const text = this.string(key);
+    return text === undefined ? undefined : asAddress(this.#paddedBytes(key, text, 20));
+  }
+
+  /** A key of this object as an address, as `alloc` has them. */
+  addressOfKey(key: string): Address {
+    return asAddress(this.#paddedBytes(key, key, 20));
+  }
+
+  /** A key of this object as a storage slot. */
+  slotOfKey(key: string): Hash {
+    return asHash(this.#paddedBytes(key, key, 32));
+  }
+
+  /** A fault about a key, in words of the caller's. */
+  fault(key: string, message: string): GenesisFault {
+    const member = this.#members.get(key.toLowerCase());
+    return new GenesisFault(message, this.#place(member?.value ?? this.#json));
+  }
+
+  /** Where the key stands, as messages name it: config.ibft2.epochLength. */
+  pathOf(key: string): string {
+    return this.#path === "" ? key : `${this.#path}.${key}`;
+  }
+
+  /** The key's value as the file spells it, for messages. */
+  spelling(key: string): string {
+    const member = this.#members.get(key.toLowerCase());
+    return member === undefined ? "nothing" : describe(member.value);
+  }
+
+  #member(key: string): JsonMember | undefined {
+    const repeated = this.#repeated.get(key.toLowerCase());
+    if (repeated !== undefined) {
+      throw new GenesisFault(`${this.pathOf(key)} is given twice`, placeOf(this.#text, repeated.at));
+    }
+    const member = this.#members.get(key.toLowerCase());
+    return member?.value.kind === "null" ? undefined : member;
+  }
+
+  /** Hexadecimal digits, 0x or not, filled up with zeros on the left as the incumbent does. */
+  #paddedBytes(key: string, text: string, length: number): Uint8Array {
+    const digits = text.replace(/^0x/i, "");
+    if (!/^[0-9a-f]*$/i.test(digits) || digits.length > 2 * length) {
+      throw this.fault(
+        key,
+        `Invalid ${this.pathOf(key)} in genesis block configuration: '${shorten(text)}' is not ${length} bytes of hexadecimal digits`,
+      );
+    }
+    return bigintToFixedBytes(digits === "" ? 0n : BigInt(`0x${digits}`), length);
+  }
+
+  #mustBe(key: string, what: string, value: Json): GenesisFault {
+    return new GenesisFault(
+      `Invalid genesis block configuration, ${this.pathOf(key)} must be ${what} but was ${describe(value)}`,
+      this.#place(value),
+    );
+  }
+
+  #place(json: Json): string {
+    return placeOf(this.#text, json.at);
+  }
+}
+
+function readWholeNumber(json: Json, bareDigits: "decimal" | "hexadecimal"): bigint | undefined {
+  if (json.kind === "number") return /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
+  if (json.kind !== "string") return undefined;
+  const text = json.text.trim();
+  if (/^0x[0-9a-f]+$/i.test(text)) return BigInt(text);
+  if (bareDigits === "hexadecimal") return /^[0-9a-f]+$/i.test(text) ? BigInt(`0x${text}`) : undefined;
+  return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
+}
+
+function describe(json: Json): string {
+  switch (json.kind) {
+    case "object":
+      return "an object";
+    case "array":
+      return "a list";
+    case "string":
+    case "number":
+      return `'${shorten(json.text)}'`;
+    case "boolean":
+      return `'${json.value}'`;
+    case "null":
+      return "null";
+  }
+}
+
+const LONGEST_SHOWN = 80;
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
+}

@@ -1,0 +1,402 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { forkAt } from "../../src/chainspec/forks.ts";
+import { type GenesisReading, parseGenesis, readGenesis } from "../../src/chainspec/genesis.ts";
+import { parametersAt } from "../../src/chainspec/ibftParameters.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+
+const VALIDATOR = "11".repeat(20);
+const EXTRA_DATA = `0xf83ea0${"00".repeat(32)}d594${VALIDATOR}808400000000c0`;
+
+interface Changes {
+  readonly root?: Record<string, unknown>;
+  readonly config?: Record<string, unknown>;
+  readonly ibft2?: Record<string, unknown>;
+}
+
+/** A sound genesis file with the changes made; undefined takes a key away. */
+function aGenesis({ root = {}, config = {}, ibft2 = {} }: Changes = {}): string {
+  return JSON.stringify({
+    config: {
+      chainId: 1337,
+      berlinBlock: 0,
+      ibft2: { blockperiodseconds: 1, epochlength: 30000, requesttimeoutseconds: 10, ...ibft2 },
+      ...config,
+    },
+    extraData: EXTRA_DATA,
+    gasLimit: "0x1000000",
+    difficulty: "0x1",
+    ...root,
+  });
+}
+
+function reading(text: string): GenesisReading {
+  const outcome = readGenesis(text, "net.json");
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return outcome.value;
+}
+
+function refusal(text: string): string {
+  const outcome = parseGenesis(text, "net.json");
+  return outcome.ok ? "accepted" : outcome.rejection.message;
+}
+
+describe("a genesis file", () => {
+  it("may have its keys in any case, comments, strays, and numbers of every spelling", () => {
+    const { spec } = reading(`
+      // the network of the example
+      { "CONFIG": { "chainID": 123456789012345678901234567890, "BERLINBLOCK": "0x0", "comment": 1, "eip155Block": 0,
+          "ibft2": { "blockPeriodSeconds": "2", "EpochLength": 7, "messageQueueLimit": 5, "gossipedHistoryLimit": 6,
+                     "duplicateMessageLimit": 7, "futureMessagesLimit": 0, "futureMessagesMaxDistance": 9,
+                     "blockReward": "0x10", "miningBeneficiary": "0x${"22".repeat(20)}" },
+          "discovery": { "bootnodes": ["enode://a@1.2.3.4:1"] }, "contractSizeLimit": 2147483647, "evmStackSize": 2048 },
+        "extradata": "${EXTRA_DATA}", /* sealed by one */ "GasLimit": 9223372036854775807, "difficulty": "1", "NONCE": "42",
+        "timestamp": "1491746", "mixHash": "0x1", "coinbase": "1", "number": "0x0", "gasUsed": "nonsense",
+        "alloc": { "0xA": { "balance": "115792089237316195423570985008687907853269984665640564039457584007913129639935" },
+                   "B": { "balance": "0x10", "nonce": "0x10", "code": "0x6001", "privateKey": 7,
+                          "storage": { "0x01": "0x1234", "2": "0", "0x3": "ff" } } } }`);
+    expect(spec).toMatchObject({
+      chainId: 123456789012345678901234567890n,
+      contractSizeLimitBytes: 2147483647,
+      evmStackSize: 2048,
+      bootnodes: ["enode://a@1.2.3.4:1"],
+      ibft: {
+        epochLength: 7n,
+        requestTimeoutSeconds: 1,
+        messageQueueLimit: 5,
+        gossipedHistoryLimit: 6,
+        duplicateMessageLimit: 7,
+        futureMessagesLimit: 0,
+        futureMessagesMaxDistance: 9,
+        eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 2, blockRewardWei: 16n } }],
+      },
+    });
+    const { header, alloc } = spec.genesis;
+    expect(header).toMatchObject({ gasLimit: 2n ** 63n - 1n, difficulty: 1n, timestamp: 1491746n });
+    expect([header.nonce, header.mixHash, header.coinbase].map(toHex)).toEqual([
+      "0x0000000000000042",
+      `0x${"1".padStart(64, "0")}`,
+      `0x${"1".padStart(40, "0")}`,
+    ]);
+    expect(
+      alloc.map(({ address, balance, nonce, code }) => [toHex(address), balance, nonce, toHex(code)]),
+    ).toEqual([
+      [`0x${"a".padStart(40, "0")}`, 2n ** 256n - 1n, 0n, "0x"],
+      [`0x${"b".padStart(40, "0")}`, 16n, 16n, "0x6001"],
+    ]);
+    expect(alloc[1]?.storage.map(({ slot, value }) => [toHex(slot), toHex(value)])).toEqual([
+      [`0x${"1".padStart(64, "0")}`, "0x1234"],
+      [`0x${"3".padStart(64, "0")}`, "0xff"],
+    ]);
+  });
+
+  it("has defaults where the incumbent has them", () => {
+    const { spec, warnings } = reading(aGenesis({ config: { chainId: undefined, ibft2: {} } }));
+    expect(spec).toMatchObject({
+      chainId: 1n,
+      contractSizeLimitBytes: 24576,
+      evmStackSize: 1024,
+      isZeroBaseFee: false,
+      initialBaseFeePerGas: 1_000_000_000n,
+      bootnodes: [],
+    });
+    expect(spec.ibft).toEqual({
+      epochLength: 30_000n,
+      requestTimeoutSeconds: 1,
+      gossipedHistoryLimit: 1000,
+      messageQueueLimit: 1000,
+      duplicateMessageLimit: 100,
+      futureMessagesLimit: 1000,
+      futureMessagesMaxDistance: 10,
+      eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: 0n } }],
+    });
+    expect(warnings).toEqual([
+      "config.ibft2.requesttimeoutseconds (1) leaves no time after the block period (1); twice the period or more is wise.",
+    ]);
+  });
+
+  it("lets the newest fork in force imply the earlier, by number and by time", () => {
+    const { forks } = reading(
+      aGenesis({
+        config: {
+          berlinBlock: undefined,
+          petersburgBlock: 5,
+          londonBlock: 10,
+          shanghaiTime: 1000,
+          pragueTime: 2000,
+        },
+      }),
+    ).spec;
+    expect(
+      [
+        [0n, 0n],
+        [4n, 0n],
+        [5n, 0n],
+        [10n, 999n],
+        [10n, 1000n],
+        [11n, 1999n],
+        [11n, 2000n],
+      ].map(([number = 0n, time = 0n]) => forkAt(forks, number, time)),
+    ).toEqual(["frontier", "frontier", "petersburg", "london", "shanghai", "shanghai", "prague"]);
+  });
+
+  it("puts a base fee in its header when one is named or London is there from the start", () => {
+    const baseFee = (changes: Changes) => reading(aGenesis(changes)).spec.genesis.header.baseFeePerGas;
+    expect(baseFee({})).toBeUndefined();
+    expect(baseFee({ config: { londonBlock: 1 } })).toBeUndefined();
+    expect(baseFee({ config: { londonBlock: 0, zeroBaseFee: true } })).toBe(1_000_000_000n);
+    expect(baseFee({ config: { londonBlock: 0 }, root: { baseFeePerGas: "7" } })).toBe(7n);
+    expect(baseFee({ root: { baseFeePerGas: "0x0" } })).toBe(0n);
+    expect(
+      reading(aGenesis({ config: { londonBlock: 0, fixedBaseFee: true }, root: { baseFeePerGas: "0x7" } }))
+        .spec.fixedBaseFeePerGas,
+    ).toBe(7n);
+  });
+
+  it("changes settings at transitions, each starting from the one before; an empty beneficiary clears", () => {
+    const { spec } = reading(
+      aGenesis({
+        ibft2: { blockreward: "5", miningbeneficiary: VALIDATOR },
+        config: {
+          transitions: {
+            ibft2: [
+              { block: 30, miningBeneficiary: "" },
+              { block: 10, blockPeriodSeconds: 4 },
+              { block: 20, blockReward: "0x9", validators: [`0x${VALIDATOR}`] },
+            ],
+          },
+        },
+      }),
+    );
+    const at = (number: bigint) => {
+      const { blockPeriodSeconds, blockRewardWei, miningBeneficiary } = parametersAt(spec.ibft, number);
+      return [blockPeriodSeconds, blockRewardWei, miningBeneficiary === undefined ? "proposer" : "fixed"];
+    };
+    expect([0n, 9n, 10n, 19n, 20n, 29n, 30n, 1000n].map(at)).toEqual([
+      [1, 5n, "fixed"],
+      [1, 5n, "fixed"],
+      [4, 5n, "fixed"],
+      [4, 5n, "fixed"],
+      [4, 9n, "fixed"],
+      [4, 9n, "fixed"],
+      [4, 9n, "proposer"],
+      [4, 9n, "proposer"],
+    ]);
+    expect(spec.ibft.eras.map(({ validators }) => validators?.map(toHex))).toEqual([
+      undefined,
+      undefined,
+      [`0x${VALIDATOR}`],
+      undefined,
+    ]);
+  });
+
+  it("warns of what is allowed but hardly meant", () => {
+    expect(
+      reading(aGenesis({ root: { extraData: `0xe9a0${"00".repeat(32)}c0808400000000c0` } })).warnings,
+    ).toEqual(["Genesis block contains no signers - chain will not progress."]);
+    expect(
+      reading(
+        aGenesis({ config: { londonBlock: 0, shanghaiTime: 99, transitions: { ibft2: [{ block: 5 }] } } }),
+      ).warnings,
+    ).toEqual([
+      "The genesis file combines forks by time with transitions, which other nodes may apply at other blocks.",
+    ]);
+  });
+});
+
+describe("a genesis file that makes no sense is refused, with key, value and place", () => {
+  it.each<[name: string, text: string, cause: string]>([
+    ["nothing", "", "a value is expected, not the end of the file at line 1, column 1 of net.json"],
+    ["a list", "[]", "the document must be an object but was a list (line 1, column 1 of net.json)"],
+    [
+      "a comma too many",
+      '{\n "alloc": {},\n}',
+      "a key in double quotes is expected, not '}' at line 3, column 1 of net.json",
+    ],
+  ])("%s", (_, text, cause) => {
+    expect(refusal(text)).toBe(`Unable to load genesis file. ${cause}`);
+  });
+
+  it.each<[Changes, string]>([
+    [
+      { root: { gasLimit: undefined } },
+      "Invalid genesis block configuration, missing value for one of '[gasLimit, gasTarget]'",
+    ],
+    [
+      { root: { difficulty: undefined } },
+      "Invalid genesis block configuration, missing value for one of '[difficulty]'",
+    ],
+    [
+      { root: { gasLimit: "lots" } },
+      "Invalid genesis block configuration, gasLimit must be a number but was 'lots'",
+    ],
+    [
+      { root: { gasLimit: "010" } },
+      "gasLimit '010' begins with a zero, which the incumbent reads as octal; write it without",
+    ],
+    [
+      { root: { gasLimit: "0x8000000000000000" } },
+      "gasLimit must be a number of at most 9223372036854775807 but was '0x8000000000000000'",
+    ],
+    [{ root: { timestamp: -1 } }, "timestamp must be a number of at least 0 but was '-1'"],
+    [{ root: { timestamp: 1.5 } }, "timestamp must be a number but was '1.5'"],
+    [{ root: { mixHash: `0x${"1".repeat(65)}` } }, "Invalid mixHash in genesis block configuration: "],
+    [{ root: { coinbase: 7 } }, "coinbase must be a string but was '7'"],
+    [
+      { root: { extraData: "0x123" } },
+      "Invalid extraData in genesis block configuration: '0x123' is not hexadecimal bytes",
+    ],
+    [
+      { root: { extraData: "0xc0" } },
+      "Invalid extraData in genesis block configuration: extra data is a list of five items",
+    ],
+    [{ root: { config: 5 } }, "config must be an object but was '5'"],
+    [{ root: { alloc: [] } }, "alloc must be an object but was a list"],
+    [
+      { root: { alloc: { zz: {} } } },
+      "Invalid alloc.zz in genesis block configuration: 'zz' is not 20 bytes of hexadecimal digits",
+    ],
+    [{ root: { alloc: { "1": { balance: "much" } } } }, "alloc.1.balance must be a number but was 'much'"],
+    [
+      { root: { alloc: { "1": { balance: `0x1${"0".repeat(64)}` } } } },
+      "alloc.1.balance must be a number of at most ",
+    ],
+    [
+      { root: { alloc: { "1": { code: "0xzz" } } } },
+      "Invalid alloc.1.code in genesis block configuration: '0xzz' is not hexadecimal bytes",
+    ],
+    [
+      { root: { alloc: { "1": { storage: { "0x1": "x" } } } } },
+      "alloc.1.storage.0x1 must be a number but was 'x'",
+    ],
+    [
+      { root: { alloc: { "1": { storage: { "0x1": "1", "0x01": "2" } } } } },
+      "alloc names the slot 0x0000000000000000000000000000000000000000000000000000000000000001 of an account twice",
+    ],
+    [
+      { root: { alloc: { "0x1": {}, "1": {} } } },
+      "alloc names the account 0x0000000000000000000000000000000000000001 twice",
+    ],
+    [{ config: { chainid: 1 } }, "config.chainId is given twice"],
+    [{ config: { chainId: "many" } }, "config.chainId must be a number but was 'many'"],
+    [{ config: { ecCurve: "secp256r1" } }, "config.ecCurve must be 'secp256k1' but was 'secp256r1'"],
+    [{ config: { zeroBaseFee: "yes" } }, "config.zeroBaseFee must be true or false but was 'yes'"],
+    [
+      { config: { zeroBaseFee: true, fixedBaseFee: true } },
+      "config.zeroBaseFee and config.fixedBaseFee cannot both be true",
+    ],
+    [
+      { config: { petersburgBlock: 0, constantinopleFixBlock: 0 } },
+      "Genesis files cannot specify both petersburgBlock and constantinopleFixBlock",
+    ],
+    [
+      { config: { berlinBlock: 10, londonBlock: 9 } },
+      "config.londonBlock (9) comes before config.berlinBlock (10), though it is the later fork",
+    ],
+    [
+      { config: { shanghaiTime: 10, cancunTime: 9 } },
+      "config.cancunTime (9) comes before config.shanghaiTime (10), though it is the later fork",
+    ],
+    [
+      { config: { shanghaiTime: 0 } },
+      "shanghai is in force in the genesis block, so London must be too: config.londonBlock must be 0",
+    ],
+    [
+      { config: { osakaTime: 1767747671 } },
+      "config.osakaTime begins the fork 'osaka' at time '1767747671', which this version does not know; the newest it knows is Prague (pragueTime)",
+    ],
+    [{ config: { bpo1Time: 5 } }, "config.bpo1Time begins the fork 'bpo1' at time '5'"],
+    [{ config: { cancunEOFTime: 5 } }, "config.cancunEOFTime begins the fork 'cancunEOF' at time '5'"],
+    [{ config: { amsterdamTime: 5 } }, "config.amsterdamTime begins the fork 'amsterdam' at time '5'"],
+    [{ config: { daoForkBlock: 5 } }, "config.daoForkBlock: the DAO fork is not supported"],
+    [
+      { config: { terminalTotalDifficulty: 5 } },
+      "config.terminalTotalDifficulty: a move to proof of stake is not supported",
+    ],
+    [{ config: { ibft: {} } }, "config.ibft: IBFT1 (legacy) is no longer supported. Consider using IBFT2"],
+    [{ config: { ethash: {} } }, "config.ethash: proof of work is not supported"],
+    [
+      { config: { ibft2: undefined } },
+      "config names no consensus that is known here: an ibft2 section is expected",
+    ],
+    [{ config: { ibft2: [] } }, "config.ibft2 must be an object but was a list"],
+    [{ ibft2: { epochlength: 0 } }, "Epoch length in config must be greater than zero"],
+    [{ ibft2: { epochlength: -5 } }, "Epoch length in config must be greater than zero"],
+    [
+      { ibft2: { blockperiodseconds: 0 } },
+      "config.ibft2.blockPeriodSeconds must be a number of at least 1 but was '0'",
+    ],
+    [
+      { ibft2: { requesttimeoutseconds: "soon" } },
+      "config.ibft2.requestTimeoutSeconds must be a number but was 'soon'",
+    ],
+    [{ ibft2: { blockreward: "-1" } }, "Bft Block reward in config cannot be negative"],
+    [
+      { ibft2: { miningbeneficiary: "0x12" } },
+      "config.ibft2.miningBeneficiary must be 20 bytes of hexadecimal digits but was '0x12'",
+    ],
+    [
+      { config: { transitions: { ibft2: [{ block: 0 }] } } },
+      "Transition cannot be created for genesis block",
+    ],
+    [
+      { config: { transitions: { ibft2: [{ block: 5 }, { block: 5 }] } } },
+      "Duplicate transitions cannot be created for the same block",
+    ],
+    [
+      { config: { transitions: { ibft2: [{ blockreward: "1" }] } } },
+      "A transition must say from which block it holds (block)",
+    ],
+    [
+      { config: { transitions: { ibft2: [{ block: 5, validators: [] }] } } },
+      "A transition's validators cannot be an empty list",
+    ],
+    [
+      { config: { transitions: { ibft2: { block: 5 } } } },
+      "config.transitions.ibft2 must be a list but was an object",
+    ],
+    [
+      { config: { discovery: { bootnodes: "enode" } } },
+      "config.discovery.bootnodes must be a list of strings but was 'enode'",
+    ],
+  ])("%j", (changes, cause) => {
+    const message = refusal(aGenesis(changes));
+    expect(message).toContain(cause);
+    expect(message).toMatch(/^Unable to load genesis file\. .* \(line 1, column \d+ of net\.json\)$/);
+  });
+
+  it("never throws, whatever value stands under whatever key", () => {
+    const keys = [
+      "config",
+      "alloc",
+      "gasLimit",
+      "difficulty",
+      "nonce",
+      "extraData",
+      "timestamp",
+      "mixHash",
+      "baseFeePerGas",
+    ];
+    const inner = [
+      "chainId",
+      "ibft2",
+      "londonBlock",
+      "shanghaiTime",
+      "transitions",
+      "discovery",
+      "zeroBaseFee",
+      "ecCurve",
+    ];
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...keys), fc.jsonValue(), { maxKeys: 3 }),
+        fc.dictionary(fc.constantFrom(...inner), fc.jsonValue(), { maxKeys: 3 }),
+        (root, config) => {
+          const message = refusal(aGenesis({ root, config }));
+          expect(message).toMatch(/^(accepted|Unable to load genesis file\. .*)/s);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
