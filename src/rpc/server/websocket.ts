@@ -15,7 +15,7 @@ import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts"
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
-import { type ServedConnection, serveConnection } from "./webSocketConnection.ts";
+import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
  * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path (json-rpc-errors.md §8). What is not
