@@ -1,3 +1,6 @@
+import { type Fault, type Rejected, rejected } from "../primitives/outcome.ts";
+import type { TransactionOrigin } from "./entry.ts";
+
 /** Why a transaction was not taken (json-rpc-errors.md §1.2); the RPC door gives each its number and words. */
 export type PoolRejectionCode =
   | "knownTransaction"
@@ -21,3 +24,29 @@ export type PoolRejectionCode =
   | "nonceTooDistant"
   | "replacementUnderpriced"
   | "poolDisabled";
+
+/**
+ * A refusal with its fault. Only what no honest peer would relay, whatever its head and settings, is held against a
+ * peer; all else may be news that came late or early.
+ */
+export function refusal(
+  code: PoolRejectionCode,
+  origin: TransactionOrigin,
+  message: string,
+  facts: Readonly<Record<string, unknown>> = {},
+): Rejected<PoolRejectionCode> {
+  return rejected({ code, message, fault: faultOf(code, origin), facts });
+}
+
+const NEVER_SOUND: ReadonlySet<PoolRejectionCode> = new Set([
+  "wrongChainId",
+  "invalidSignature",
+  "nonceOverflow",
+  "upfrontCostOverflow",
+  "priorityFeeAboveFeeCap",
+]);
+
+function faultOf(code: PoolRejectionCode, origin: TransactionOrigin): Fault {
+  if (code === "stateUnavailable" || code === "poolDisabled") return "local";
+  return origin === "remote" && NEVER_SOUND.has(code) ? "peer" : "caller";
+}

@@ -1,10 +1,40 @@
 import type { Address } from "../primitives/address.ts";
+import { present } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Outcome } from "../primitives/outcome.ts";
-import type { SentTransaction, Transaction } from "../types/transaction.ts";
-import type { PoolRejectionCode } from "./rejection.ts";
+import { toKey } from "../primitives/hex.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import type { SentTransaction } from "../types/transaction.ts";
+import { type Applicant, checkPrice, checkSender, checkSoundness, type Refusal } from "./admission.ts";
+import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
+import { EntryStore } from "./entryStore.ts";
+import { createEvictionOrder } from "./eviction.ts";
+import type { BlockFloors, TxPoolLimits } from "./limits.ts";
+import { type Arrival, openSelection, type Selection } from "./ordering.ts";
+import type { PoolParts } from "./ports.ts";
+import { type PoolRejectionCode, refusal } from "./rejection.ts";
+import { mayReplace, priceBumpPercent } from "./replacement.ts";
+import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
 
-/** The transactions waiting for a block: per-sender queues, bounded by count and bytes. */
+export type { PoolEntry, TransactionOrigin } from "./entry.ts";
+export type { Selection } from "./ordering.ts";
+export type { PoolChainView, PoolParts, PoolRules } from "./ports.ts";
+
+/**
+ * The transactions waiting for a block.
+ *
+ *     add ──> admission ──> replacement ──> the sender's queue ──> eviction, if that was one too many
+ *               (rows of the incumbent's table)   pending │ queued
+ *                                                    └──> ordering ──> select ──> a block
+ *     headChanged ──> mined ones leave, nonces move, gaps close or open, a rewound block's ones return
+ *
+ * What holds between any two calls: every entry is in exactly one queue, that of its sender; a sender's pending nonces
+ * run unbroken from the account's nonce; one nonce of a sender has one entry; count and bytes are within the limits.
+ *
+ * Left to others: recovering senders (the doors, on workers), announcing (network), telling subscribers (rpc), and
+ * judging in the end whether a transaction can be executed (execution). Of a sender's account the pool follows only
+ * the nonce. Whether the balance still covers an entry is asked once, at the door: later it stays, as with the
+ * incumbent, until a block builder finds it wanting and drops it.
+ */
 export interface TxPool {
   /** Judges and keeps a transaction whose sender is known; `origin` tells those of our own callers from peers'. */
   add(transaction: SentTransaction, origin: TransactionOrigin): Outcome<PoolEntry, PoolRejectionCode>;
@@ -14,39 +44,33 @@ export interface TxPool {
   /** First nonce that the sender has not used on chain or in an unbroken run of pooled transactions. */
   nextNonce(sender: Address): bigint;
   /**
-   * Pending transactions in the order a block should take them: by effective priority fee then arrival, each sender in
-   * nonce order. The selection lives on while it is being read: what arrives meanwhile may still come.
+   * Pending transactions in the order a block should take them: prioritized ones, then by effective priority fee, then
+   * by arrival, each sender in nonce order. Without priority, those below the block floors are left out. The selection
+   * lives on while it is being read: what arrives meanwhile may still come.
    */
   select(baseFeePerGas: bigint | undefined): Selection;
   /** Forgets a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void;
-  /** Tells the pool of new blocks: mined transactions leave, nonces and balances are judged anew. */
-  headChanged(change: {
-    readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
-    readonly removed: readonly { readonly transactions: readonly SentTransaction[] }[];
-  }): void;
+  /** Tells the pool of new blocks: mined transactions leave, nonces are followed, those of removed blocks return. */
+  headChanged(change: PoolHeadChange): void;
+  /** What a transaction without priority must pay in a block of ours (miner_getMinGasPrice, miner_getMinPriorityFee). */
+  readonly blockFloors: BlockFloors;
+  /** Holds from the next selection on (miner_setMinGasPrice, miner_setMinPriorityFee). */
+  changeBlockFloors(floors: Partial<BlockFloors>): void;
   readonly statistics: PoolStatistics;
-  onAdded(listener: (entry: PoolEntry) => void): () => void;
-  onDropped(listener: (entry: PoolEntry, reason: string) => void): () => void;
+  onAdded(listener: AddedListener): () => void;
+  /** Hears of entries that left for any reason but being mined. */
+  onDropped(listener: DroppedListener): () => void;
 }
 
-export type TransactionOrigin = "local" | "remote";
-
-export interface PoolEntry {
-  readonly transaction: SentTransaction;
-  readonly origin: TransactionOrigin;
-  readonly addedAtMs: number;
-  /** Order of arrival in this process. */
-  readonly sequence: number;
+/** New blocks, oldest first, and those a rewind took away, newest first. */
+export interface PoolHeadChange {
+  readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
+  readonly removed: readonly { readonly transactions: readonly SentTransaction[] }[];
 }
 
-/** Reader of pending transactions for one block. */
-export interface Selection {
-  /** Best transaction not yet taken, or undefined when there is none now. */
-  next(): SentTransaction | undefined;
-  /** The one just returned cannot go in: leave out the rest of its sender for this block. */
-  skipSender(): void;
-}
+export type AddedListener = (entry: PoolEntry) => void;
+export type DroppedListener = (entry: PoolEntry, reason: string) => void;
 
 export interface PoolStatistics {
   readonly pending: number;
@@ -56,26 +80,214 @@ export interface PoolStatistics {
   readonly bytes: number;
 }
 
-/** What the pool needs to know of the chain's head; the node hands it over. */
-export interface PoolChainView {
-  nonce(sender: Address): bigint;
-  balanceWei(sender: Address): bigint;
-  /** True when the sender has code that is not an EIP-7702 delegation. */
-  isContract(sender: Address): boolean;
-  readonly headGasLimit: bigint;
-  /** Base fee of the next block, or undefined before London. */
-  readonly nextBaseFeePerGas: bigint | undefined;
-  /** Which transaction types and limits hold for the next block. */
-  readonly rules: PoolRules;
+/** An empty pool. `limits` are the operator's; DEFAULT_TX_POOL_LIMITS (limits.ts) has one for each. */
+export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
+  const { chain, clock } = parts;
+  const store = new EntryStore();
+  const eviction = createEvictionOrder(store.queues, () => chain.nextBaseFeePerGas);
+  const prioritySenders: ReadonlySet<string> = new Set(limits.prioritySenders.map(toKey));
+  const bumpPercent = priceBumpPercent({
+    givenPercent: limits.priceBumpPercent,
+    isZeroBaseFee: chain.rules.isZeroBaseFee,
+    minGasPriceWei: limits.blockFloors.minGasPriceWei,
+  });
+  const addedListeners = new Set<AddedListener>();
+  const droppedListeners = new Set<DroppedListener>();
+  let blockFloors = limits.blockFloors;
+  let newestArrival: Arrival = {};
+  /** Counts heads, so that accounts read under an older one are read again. */
+  let generation = 0;
+  let arrived = 0;
+
+  function readAccount(sender: Address): SenderAccount {
+    return {
+      nonce: chain.nonce(sender),
+      balanceWei: chain.balanceWei(sender),
+      isContract: chain.isContract(sender),
+    };
+  }
+
+  /** The sender's queue, its account as of this head; undefined when the pool holds nothing of the sender's. */
+  function queueOf(senderKey: string): SenderQueue | undefined {
+    const queue = store.queues.get(senderKey);
+    if (queue === undefined || queue.generation === generation) return queue;
+    queue.account = readAccount(queue.sender);
+    queue.generation = generation;
+    for (const entry of followNonce(queue, queue.account.nonce)) tellDropped(entry, OVERTAKEN);
+    return queue.isEmpty ? undefined : queue;
+  }
+
+  /** Returns the entries that left because their nonces are used by now. */
+  function followNonce(queue: SenderQueue, nonce: bigint): readonly PooledEntry[] {
+    if (nonce === queue.firstNonce) return [];
+    eviction.forget();
+    return store.moveTo(queue, nonce);
+  }
+
+  function applicantOf(transaction: SentTransaction, origin: TransactionOrigin): Applicant {
+    const isNamed = prioritySenders.size > 0 && prioritySenders.has(toKey(transaction.sender));
+    return { transaction, origin, isPrioritized: isNamed || (origin === "local" && limits.hasLocalPriority) };
+  }
+
+  function admit(applicant: Applicant): Outcome<PoolEntry, PoolRejectionCode> {
+    const { sender } = applicant.transaction;
+    const senderKey = toKey(sender);
+    const openQueue = (): SenderQueue =>
+      queueOf(senderKey) ?? new SenderQueue(sender, senderKey, readAccount(sender), generation);
+    let queue: SenderQueue | undefined;
+    const readSender = (): SenderAccount => {
+      queue = openQueue();
+      return queue.account;
+    };
+    const refused = checkSoundness(applicant, limits, chain) ?? checkSender(applicant, parts, readSender);
+    if (refused !== undefined) return refused;
+    queue ??= openQueue();
+    return checkPlace(applicant, queue) ?? ok(place(applicant, queue));
+  }
+
+  /** Rows 16 to 18: whether there is a place for the transaction among its sender's. */
+  function checkPlace({ transaction, origin }: Applicant, queue: SenderQueue): Refusal {
+    const { nonce } = transaction;
+    const holder = queue.get(nonce)?.transaction;
+    const terms = { bumpPercent, baseFeePerGas: chain.nextBaseFeePerGas };
+    if (holder !== undefined && !mayReplace(holder, transaction, terms)) {
+      return refusal("replacementUnderpriced", origin, `nonce ${nonce} is held by one that pays as much`);
+    }
+    const next = queue.nextNonce;
+    if (holder === undefined && nonce - next >= limits.maxFutureBySender) {
+      const message = `nonce ${nonce} lies ${limits.maxFutureBySender} or more beyond ${next}`;
+      return refusal("nonceTooDistant", origin, message, { nonce, next });
+    }
+    if (parts.isOpen?.() === false) return refusal("poolDisabled", origin, "the pool takes nothing now");
+    return undefined;
+  }
+
+  /** Takes the applicant in; a full pool may send it, or others, straight out again (row 19). */
+  function place(applicant: Applicant, queue: SenderQueue): PoolEntry {
+    const { transaction, origin, isPrioritized } = applicant;
+    const entry: PooledEntry = {
+      transaction,
+      origin,
+      isPrioritized,
+      addedAtMs: clock.nowMs(),
+      sequence: arrived++,
+      key: toKey(transaction.hash),
+      senderKey: queue.key,
+      worth: 0,
+    };
+    const replaced = store.insert(entry, queue);
+    eviction.placed(queue, entry);
+    newestArrival.queue = queue;
+    newestArrival.next = {};
+    newestArrival = newestArrival.next;
+    const evicted = makeRoom(entry);
+    if (replaced !== undefined) tellDropped(replaced, "replaced by one that pays more");
+    for (const other of evicted) if (other !== entry) tellDropped(other, "the pool is full");
+    if (!evicted.includes(entry)) for (const listener of addedListeners) listener(entry);
+    return entry;
+  }
+
+  /** Sends entries away until the pool is within its limits again. A newcomer too large for any pool goes alone. */
+  function makeRoom(newcomer: PooledEntry): readonly PooledEntry[] {
+    const evicted: PooledEntry[] = [];
+    const isHopeless = newcomer.transaction.raw.length > limits.maxBytes;
+    while (store.size > limits.maxTransactions || store.bytes > limits.maxBytes) {
+      const entry = isHopeless ? newcomer : present(eviction.worst(), "an entry of an overfull pool");
+      remove(entry);
+      evicted.push(entry);
+    }
+    return evicted;
+  }
+
+  function remove(entry: PooledEntry): void {
+    const queue = present(store.queues.get(entry.senderKey), "the queue of an entry");
+    const wasLast = queue.last === entry;
+    store.remove(entry);
+    if (wasLast) eviction.lastRemoved(queue);
+    else eviction.forget();
+  }
+
+  /**
+   * What a removed block held comes back, oldest first. It was good enough for a block of this chain, so it is treated
+   * as our own callers' are, prices unasked. What no longer fits the rules or the state is let go.
+   */
+  function takeBack({ added, removed }: PoolHeadChange): void {
+    const mined = new Set(added.flatMap(({ transactions }) => transactions.map(({ hash }) => toKey(hash))));
+    for (const { transactions } of removed.toReversed()) {
+      for (const transaction of transactions) {
+        const key = toKey(transaction.hash);
+        if (!mined.has(key) && !store.has(key)) admit(applicantOf(transaction, "local"));
+      }
+    }
+  }
+
+  function tellDropped(entry: PooledEntry, reason: string): void {
+    for (const listener of droppedListeners) listener(entry, reason);
+  }
+
+  return {
+    add(transaction, origin) {
+      if (store.has(toKey(transaction.hash))) {
+        return refusal("knownTransaction", origin, "the transaction is in the pool already");
+      }
+      const applicant = applicantOf(transaction, origin);
+      return checkPrice(applicant, limits, chain) ?? admit(applicant);
+    },
+    get: (hash) => store.get(toKey(hash)),
+    entries: () => store.entries(),
+    nextNonce: (sender) => queueOf(toKey(sender))?.nextNonce ?? chain.nonce(sender),
+    select: (baseFeePerGas) =>
+      openSelection(store.queues.values(), newestArrival, {
+        baseFeePerGas,
+        floors: blockFloors,
+        maxTransactions: limits.maxPrioritized,
+      }),
+    drop(hash, reason) {
+      const found = store.get(toKey(hash));
+      if (found === undefined) return;
+      // The nonce may have moved without a transaction of the sender's (EIP-7702): then the entry leaves here.
+      queueOf(found.senderKey);
+      if (!store.has(found.key)) return;
+      remove(found);
+      tellDropped(found, reason);
+    },
+    headChanged({ added, removed }) {
+      generation++;
+      eviction.forget();
+      const mined = new Set<PooledEntry>();
+      const touched = new Set(removed.length > 0 ? store.queues.values() : []);
+      for (const { transactions } of added) {
+        for (const { hash, sender } of transactions) {
+          const entry = store.get(toKey(hash));
+          if (entry !== undefined) mined.add(entry);
+          const queue = store.queues.get(entry?.senderKey ?? toKey(sender));
+          if (queue !== undefined) touched.add(queue);
+        }
+      }
+      const used = [...touched].flatMap((queue) => followNonce(queue, chain.nonce(queue.sender)));
+      for (const entry of used) if (!mined.has(entry)) tellDropped(entry, OVERTAKEN);
+      if (removed.length > 0) takeBack({ added, removed });
+    },
+    get blockFloors() {
+      return blockFloors;
+    },
+    changeBlockFloors(floors) {
+      blockFloors = { ...blockFloors, ...floors };
+    },
+    get statistics() {
+      const { size, localCount, bytes } = store;
+      let pending = 0;
+      for (const queue of store.queues.values()) pending += queue.pendingCount;
+      return { pending, queued: size - pending, local: localCount, remote: size - localCount, bytes };
+    },
+    onAdded: (listener) => subscribe(addedListeners, listener),
+    onDropped: (listener) => subscribe(droppedListeners, listener),
+  };
 }
 
-export interface PoolRules {
-  readonly chainId: bigint;
-  readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
-  readonly hasBaseFee: boolean;
-  readonly isZeroBaseFee: boolean;
-  /** Largest init code in bytes from Shanghai on (EIP-3860), else undefined. */
-  readonly initCodeLimit: number | undefined;
-  /** Gas a transaction costs before its first instruction (EIP-2, 2028, 2930, 3860, 7623, 7702). */
-  intrinsicGas(transaction: Transaction): bigint;
+const OVERTAKEN = "its nonce was used by another transaction";
+
+function subscribe<L>(listeners: Set<L>, listener: L): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

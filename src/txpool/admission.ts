@@ -1,0 +1,178 @@
+import type { Rejected } from "../primitives/outcome.ts";
+import { feeCap, hasLowS, type SentTransaction } from "../types/transaction.ts";
+import type { TransactionOrigin } from "./entry.ts";
+import type { TxPoolLimits } from "./limits.ts";
+import type { PoolChainView, PoolParts } from "./ports.ts";
+import { type PoolRejectionCode, refusal } from "./rejection.ts";
+import type { SenderAccount } from "./senderQueue.ts";
+
+/** A transaction at the door of the pool. */
+export interface Applicant {
+  readonly transaction: SentTransaction;
+  readonly origin: TransactionOrigin;
+  readonly isPrioritized: boolean;
+}
+
+/** The first check that failed, or undefined when all hold. */
+export type Refusal = Rejected<PoolRejectionCode> | undefined;
+
+/*
+ * The checks below stand in the order of the table in json-rpc.md, eth_sendRawTransaction, and carry its row numbers:
+ * callers see the first that fails. Row 1 (known), 16 to 19 (its place in the pool) are the pool's own.
+ */
+
+/** Rows 2 and 3: what the operator asks of a price, whatever block it may come in. */
+export function checkPrice(applicant: Applicant, limits: TxPoolLimits, chain: PoolChainView): Refusal {
+  const { transaction, origin, isPrioritized } = applicant;
+  const priceWei = feeCap(transaction);
+  if (origin === "local" && limits.feeCapWei !== 0n && priceWei > limits.feeCapWei) {
+    return refusal("feeCapExceeded", origin, `offers ${priceWei} wei per gas, more than ${limits.feeCapWei}`);
+  }
+  const floorWei = isPrioritized ? protocolFloorWei(chain) : limits.admissionFloorWei;
+  if (priceWei < floorWei) {
+    return refusal("gasPriceTooLow", origin, `offers ${priceWei} wei per gas, less than ${floorWei}`);
+  }
+  return undefined;
+}
+
+/** Rows 4 to 11: what can be told from the transaction and the rules alone. */
+export function checkSoundness(applicant: Applicant, limits: TxPoolLimits, chain: PoolChainView): Refusal {
+  return (
+    checkChainId(applicant, chain) ??
+    checkSignature(applicant) ??
+    checkType(applicant, chain) ??
+    checkBounds(applicant, chain) ??
+    checkFees(applicant) ??
+    checkIntrinsicGas(applicant, chain) ??
+    checkReplayProtection(applicant, limits) ??
+    checkGasLimit(applicant, chain)
+  );
+}
+
+/** Rows 12 to 15b: what depends on the sender's account at the head. */
+export function checkSender(
+  applicant: Applicant,
+  parts: PoolParts,
+  readAccount: () => SenderAccount,
+): Refusal {
+  const { transaction, origin } = applicant;
+  const { chain, isSenderPermitted } = parts;
+  if (chain.isStateAvailable === false) {
+    return refusal("stateUnavailable", origin, "the state of the head is not here yet");
+  }
+  if (isSenderPermitted !== undefined && !isSenderPermitted(transaction.sender)) {
+    return refusal("senderNotAuthorized", origin, "the sender is not on the account allowlist");
+  }
+  const { balanceWei, nonce, isContract } = readAccount();
+  const costWei = transaction.gasLimit * feeCap(transaction) + transaction.value;
+  if (costWei > balanceWei) {
+    const message = `may cost ${costWei} wei, and the sender has ${balanceWei}`;
+    return refusal("upfrontCostAboveBalance", origin, message, { costWei, balanceWei });
+  }
+  if (transaction.nonce < nonce) {
+    const message = `nonce ${transaction.nonce} is used, the sender's next is ${nonce}`;
+    return refusal("nonceTooLow", origin, message, { nonce: transaction.nonce, expected: nonce });
+  }
+  if (isContract) return refusal("senderNotAuthorized", origin, "the sender is a contract");
+  return undefined;
+}
+
+/** Wei per gas that the protocol asks of everyone: the base fee never falls below 7 wei, unless it is fixed at zero. */
+function protocolFloorWei({ rules }: PoolChainView): bigint {
+  return rules.hasBaseFee && !rules.isZeroBaseFee ? LOWEST_BASE_FEE_WEI : 0n;
+}
+
+const LOWEST_BASE_FEE_WEI = 7n;
+
+/** Row 4. */
+function checkChainId({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+  const { chainId } = transaction;
+  if (chainId === undefined || chainId === rules.chainId) return undefined;
+  return rules.chainId === undefined
+    ? refusal("chainIdNotSupported", origin, "this chain has no replay protection yet")
+    : refusal("wrongChainId", origin, `meant for chain ${chainId}, not for ${rules.chainId}`);
+}
+
+/** Row 5. That the signer could be recovered is proven by the sender being known. */
+function checkSignature({ transaction, origin }: Applicant): Refusal {
+  return hasLowS(transaction)
+    ? undefined
+    : refusal("invalidSignature", origin, "s lies in the upper half of the curve's order (EIP-2)");
+}
+
+/**
+ * Row 6. A blob transaction is of no use without its blobs, and the canonical form that we decode does not carry them.
+ * A set-code transaction without authorizations is no set-code transaction (EIP-7702).
+ */
+function checkType({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+  const { type, authorizationList } = transaction;
+  if (!rules.acceptedTypes.has(type) || type === 3) {
+    return refusal("invalidTransactionType", origin, `transactions of type ${type} are not accepted`);
+  }
+  if (type === 4 && authorizationList.length === 0) {
+    return refusal(
+      "invalidTransactionType",
+      origin,
+      "a set-code transaction names at least one authorization",
+    );
+  }
+  return undefined;
+}
+
+const HIGHEST_NONCE = 2n ** 64n - 1n;
+const UINT256_END = 2n ** 256n;
+
+/** Row 7. */
+function checkBounds({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+  if (transaction.nonce === HIGHEST_NONCE) {
+    return refusal("nonceOverflow", origin, "no nonce could follow this one");
+  }
+  const limit = rules.initCodeLimit;
+  const { length } = transaction.data;
+  if (transaction.to === undefined && limit !== undefined && length > limit) {
+    return refusal("initCodeTooLarge", origin, `the init code has ${length} bytes, more than ${limit}`);
+  }
+  if (transaction.gasLimit * feeCap(transaction) >= UINT256_END) {
+    return refusal("upfrontCostOverflow", origin, "gas limit times price does not fit in 256 bits");
+  }
+  return undefined;
+}
+
+/** Row 8. */
+function checkFees({ transaction, origin }: Applicant): Refusal {
+  const { maxPriorityFeePerGas, maxFeePerGas } = transaction;
+  if (maxPriorityFeePerGas === undefined || maxFeePerGas === undefined) return undefined;
+  return maxPriorityFeePerGas <= maxFeePerGas
+    ? undefined
+    : refusal(
+        "priorityFeeAboveFeeCap",
+        origin,
+        `a tip of ${maxPriorityFeePerGas} wei under a cap of ${maxFeePerGas}`,
+      );
+}
+
+/** Row 9. */
+function checkIntrinsicGas({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+  const intrinsicGas = rules.intrinsicGas(transaction);
+  if (transaction.gasLimit >= intrinsicGas) return undefined;
+  const message = `needs ${intrinsicGas} gas before its first instruction, and allows ${transaction.gasLimit}`;
+  return refusal("intrinsicGasAboveLimit", origin, message, { intrinsicGas });
+}
+
+/** Row 10. */
+function checkReplayProtection({ transaction, origin }: Applicant, limits: TxPoolLimits): Refusal {
+  return limits.requiresReplayProtection && origin === "local" && transaction.chainId === undefined
+    ? refusal("replayProtectionRequired", origin, "the transaction names no chain id")
+    : undefined;
+}
+
+/** Row 11. */
+function checkGasLimit({ transaction, origin }: Applicant, { headGasLimit }: PoolChainView): Refusal {
+  return transaction.gasLimit <= headGasLimit
+    ? undefined
+    : refusal(
+        "gasLimitAboveBlock",
+        origin,
+        `asks for ${transaction.gasLimit} gas, a block has ${headGasLimit}`,
+      );
+}

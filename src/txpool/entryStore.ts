@@ -1,0 +1,79 @@
+import type { PooledEntry } from "./entry.ts";
+import type { SenderQueue } from "./senderQueue.ts";
+
+/**
+ * The pool's books: every entry under its hash and in the queue of its sender, both or neither, with count and bytes
+ * that always fit. A sender without entries has no queue.
+ */
+export class EntryStore {
+  readonly #byHash = new Map<string, PooledEntry>();
+  readonly #queues = new Map<string, SenderQueue>();
+  #bytes = 0;
+  #local = 0;
+
+  /** Lengths of the encodings of all entries. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#byHash.size;
+  }
+
+  get localCount(): number {
+    return this.#local;
+  }
+
+  /** By hex of the sender. */
+  get queues(): ReadonlyMap<string, SenderQueue> {
+    return this.#queues;
+  }
+
+  has(key: string): boolean {
+    return this.#byHash.has(key);
+  }
+
+  get(key: string): PooledEntry | undefined {
+    return this.#byHash.get(key);
+  }
+
+  entries(): Iterable<PooledEntry> {
+    return this.#byHash.values();
+  }
+
+  /** Puts the entry into the queue; returns the one whose nonce it took over. */
+  insert(entry: PooledEntry, queue: SenderQueue): PooledEntry | undefined {
+    this.#queues.set(queue.key, queue);
+    const replaced = queue.place(entry);
+    if (replaced !== undefined) this.#strike(replaced);
+    this.#byHash.set(entry.key, entry);
+    this.#bytes += entry.transaction.raw.length;
+    if (entry.origin === "local") this.#local++;
+    return replaced;
+  }
+
+  remove(entry: PooledEntry): void {
+    const queue = this.#queues.get(entry.senderKey);
+    queue?.remove(entry);
+    this.#closeIfEmpty(queue);
+    this.#strike(entry);
+  }
+
+  /** Follows the sender's nonce on chain; returns the entries that left because their nonces are used. */
+  moveTo(queue: SenderQueue, nonce: bigint): readonly PooledEntry[] {
+    const used = queue.moveTo(nonce);
+    for (const entry of used) this.#strike(entry);
+    this.#closeIfEmpty(queue);
+    return used;
+  }
+
+  #closeIfEmpty(queue: SenderQueue | undefined): void {
+    if (queue?.isEmpty) this.#queues.delete(queue.key);
+  }
+
+  #strike(entry: PooledEntry): void {
+    this.#byHash.delete(entry.key);
+    this.#bytes -= entry.transaction.raw.length;
+    if (entry.origin === "local") this.#local--;
+  }
+}

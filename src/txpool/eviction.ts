@@ -1,0 +1,106 @@
+import { effectivePriorityFee } from "../types/transaction.ts";
+import type { PooledEntry } from "./entry.ts";
+import { Heap } from "./heap.ts";
+import type { SenderQueue } from "./senderQueue.ts";
+
+/** Knows whom a full pool should send away. It sleeps, and costs nothing, until it is first asked. */
+export interface EvictionOrder {
+  /**
+   * The entry the pool can best do without, always the last one of its sender, so that no gap opens: queued before
+   * pending, plain before prioritized, then the one that pays least, then the latest. Undefined in an empty pool.
+   */
+  worst(): PooledEntry | undefined;
+  /** An entry came into the queue, new or in another's place. */
+  placed(queue: SenderQueue, entry: PooledEntry): void;
+  /** The queue lost its last entry. */
+  lastRemoved(queue: SenderQueue): void;
+  /** Much has changed (a new head, an entry out of the middle): think anew when next asked. */
+  forget(): void;
+}
+
+/** A queue's last entry as it was when this was written; believed only if still true. */
+interface Candidate {
+  readonly queue: SenderQueue;
+  readonly entry: PooledEntry;
+  readonly isQueued: boolean;
+  readonly worth: number;
+}
+
+/** More stale candidates than this many per sender are not kept. */
+const STALE_FACTOR = 4;
+const STALE_ALLOWANCE = 1024;
+
+/**
+ * A transaction is worth what it pays the beneficiary under the next base fee, but no more than any transaction of its
+ * sender before it: one that waits behind a cheap one cannot come in before it. Doubles are exact enough here.
+ */
+export function createEvictionOrder(
+  senders: ReadonlyMap<string, SenderQueue>,
+  nextBaseFeePerGas: () => bigint | undefined,
+): EvictionOrder {
+  let heap: Heap<Candidate> | undefined;
+
+  function weigh(entry: PooledEntry, before: PooledEntry | undefined): void {
+    const fee = Number(effectivePriorityFee(entry.transaction, nextBaseFeePerGas()));
+    entry.worth = before === undefined ? fee : Math.min(fee, before.worth);
+  }
+
+  function weighAll(queue: SenderQueue): void {
+    let before: PooledEntry | undefined;
+    for (const entry of queue.entries()) {
+      weigh(entry, before);
+      before = entry;
+    }
+  }
+
+  function candidateOf(queue: SenderQueue): Candidate[] {
+    const entry = queue.last;
+    return entry === undefined ? [] : [{ queue, entry, isQueued: queue.queuedCount > 0, worth: entry.worth }];
+  }
+
+  function awake(): Heap<Candidate> {
+    if (heap !== undefined && heap.size <= STALE_FACTOR * senders.size + STALE_ALLOWANCE) return heap;
+    const candidates: Candidate[] = [];
+    for (const queue of senders.values()) {
+      weighAll(queue);
+      candidates.push(...candidateOf(queue));
+    }
+    heap = new Heap(isWorse, candidates);
+    return heap;
+  }
+
+  return {
+    worst() {
+      const candidates = awake();
+      for (let top = candidates.peek(); top !== undefined; top = candidates.peek()) {
+        if (isTrue(top)) return top.entry;
+        candidates.pop();
+      }
+      return undefined;
+    },
+    placed(queue, entry) {
+      if (heap === undefined) return;
+      if (queue.last === entry) weigh(entry, queue.lastButOne);
+      else weighAll(queue);
+      for (const candidate of candidateOf(queue)) heap.push(candidate);
+    },
+    lastRemoved(queue) {
+      if (heap === undefined) return;
+      for (const candidate of candidateOf(queue)) heap.push(candidate);
+    },
+    forget() {
+      heap = undefined;
+    },
+  };
+}
+
+function isTrue({ queue, entry, isQueued, worth }: Candidate): boolean {
+  return queue.last === entry && queue.queuedCount > 0 === isQueued && entry.worth === worth;
+}
+
+function isWorse(a: Candidate, b: Candidate): boolean {
+  if (a.isQueued !== b.isQueued) return a.isQueued;
+  if (a.entry.isPrioritized !== b.entry.isPrioritized) return b.entry.isPrioritized;
+  if (a.worth !== b.worth) return a.worth < b.worth;
+  return a.entry.sequence > b.entry.sequence;
+}

@@ -1,0 +1,53 @@
+import type { Address } from "../primitives/address.ts";
+
+/** What the operator decides about the pool (operations.md §5.6). */
+export interface TxPoolLimits {
+  /** Most transactions in the pool, pending and queued together. */
+  readonly maxTransactions: number;
+  /** Most bytes in the pool, counted as the lengths of the transactions' encodings. */
+  readonly maxBytes: number;
+  /** Most transactions offered to one block (`--tx-pool-max-prioritized`); the incumbent's 2,000 would bound a block. */
+  readonly maxPrioritized: number;
+  /** How far beyond the end of a sender's unbroken run of nonces one may lie (`--tx-pool-max-future-by-sender`). */
+  readonly maxFutureBySender: number;
+  /** `--tx-pool-price-bump`, when the operator gave it; otherwise replacement.ts decides. */
+  readonly priceBumpPercent?: number;
+  /** `--rpc-tx-feecap`: highest price per gas that our own callers may offer; 0 is no cap. */
+  readonly feeCapWei: bigint;
+  /** `--tx-pool-min-gas-price`: what a transaction without priority must offer per gas to be let in. */
+  readonly admissionFloorWei: bigint;
+  /** False with `--tx-pool-no-local-priority`. */
+  readonly hasLocalPriority: boolean;
+  /** `--tx-pool-priority-senders`: prioritized whoever brings their transactions. */
+  readonly prioritySenders: readonly Address[];
+  /** `--strict-tx-replay-protection-enabled`: our own callers must name the chain id. */
+  readonly requiresReplayProtection: boolean;
+  /** What a transaction without priority must pay to be offered to a block of ours; changeable at run time. */
+  readonly blockFloors: BlockFloors;
+}
+
+/** `--min-gas-price` and `--min-priority-fee`, both wei per gas, against what the transaction pays in that very block. */
+export interface BlockFloors {
+  readonly minGasPriceWei: bigint;
+  readonly minPriorityFeeWei: bigint;
+}
+
+/** Five blocks of 12,000 transfers; at some 2 kB of memory each, 120 MB when full of small ones. */
+const MAX_TRANSACTIONS = 60_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_FUTURE_BY_SENDER = 200;
+const FEE_CAP_WEI = 1_000_000_000_000_000_000n;
+const MIN_GAS_PRICE_WEI = 1000n;
+
+export const DEFAULT_TX_POOL_LIMITS: TxPoolLimits = {
+  maxTransactions: MAX_TRANSACTIONS,
+  maxBytes: MAX_BYTES,
+  maxPrioritized: Number.POSITIVE_INFINITY,
+  maxFutureBySender: MAX_FUTURE_BY_SENDER,
+  feeCapWei: FEE_CAP_WEI,
+  admissionFloorWei: MIN_GAS_PRICE_WEI,
+  hasLocalPriority: true,
+  prioritySenders: [],
+  requiresReplayProtection: false,
+  blockFloors: { minGasPriceWei: MIN_GAS_PRICE_WEI, minPriorityFeeWei: 0n },
+};

@@ -1,0 +1,150 @@
+import { effectivePriorityFee, type SentTransaction } from "../types/transaction.ts";
+import type { PooledEntry } from "./entry.ts";
+import { Heap } from "./heap.ts";
+import type { BlockFloors } from "./limits.ts";
+import type { SenderQueue } from "./senderQueue.ts";
+
+/** Reader of pending transactions for one block. */
+export interface Selection {
+  /** Best transaction not yet taken, or undefined when there is none now. */
+  next(): SentTransaction | undefined;
+  /** The one just returned cannot go in: leave out the rest of its sender for this block. */
+  skipSender(): void;
+}
+
+/**
+ * A link in the chain of arrivals: the pool appends to its end, each selection walks it at its own pace, and links
+ * that no selection waits at are garbage. So selections need no closing, and the pool need not know them.
+ */
+export interface Arrival {
+  /** The queue that gained a transaction; absent in the link at the end, which is still to be filled. */
+  queue?: SenderQueue;
+  next?: Arrival;
+}
+
+export interface SelectionTerms {
+  readonly baseFeePerGas: bigint | undefined;
+  readonly floors: BlockFloors;
+  readonly maxTransactions: number;
+}
+
+/** Where a selection stands with one sender. Changed in place: a block has thousands of steps. */
+interface Cursor {
+  queue: SenderQueue;
+  /** Nonce of the sender's next transaction for this block. */
+  nonce: bigint;
+  /** The pending entry at `nonce`; undefined when there is none that may go in, until one arrives. */
+  entry: PooledEntry | undefined;
+  feeWei: bigint;
+  /** feeWei as a double: settles nearly every comparison without big numbers. */
+  roughFee: number;
+  isSkipped: boolean;
+}
+
+/**
+ * Offers each sender's transactions in nonce order, and among the senders' next ones always the best: prioritized
+ * first, then by what it pays the beneficiary under `baseFeePerGas`, then by arrival. One heap of senders; a step
+ * costs O(log senders).
+ *
+ * A sender whose next transaction cannot pay the base fee or the floors is left aside, until a replacement arrives.
+ */
+export function openSelection(
+  queues: Iterable<SenderQueue>,
+  arrivals: Arrival,
+  terms: SelectionTerms,
+): Selection {
+  const cursors = new Map<string, Cursor>();
+  let seen = arrivals;
+  let taken = 0;
+  let current: Cursor | undefined;
+
+  const ready: Cursor[] = [];
+  for (const queue of queues) {
+    if (queue.pendingCount === 0) continue;
+    const cursor = openCursor(queue);
+    cursors.set(queue.key, cursor);
+    if (aim(cursor, terms)) ready.push(cursor);
+  }
+  const heap = new Heap(isBefore, ready);
+
+  /** The current cursor is on top of the heap until the next step; there it moves on or leaves. */
+  function leaveCurrent(): void {
+    if (current === undefined) return;
+    current.nonce++;
+    settleTop(current);
+    current = undefined;
+  }
+
+  function settleTop(cursor: Cursor): void {
+    if (!cursor.isSkipped && aim(cursor, terms)) heap.topChanged();
+    else heap.pop();
+  }
+
+  /** Lets in the senders that were idle and have gained a transaction since. */
+  function takeArrivals(): void {
+    while (seen.next !== undefined) {
+      if (seen.queue !== undefined) wake(seen.queue);
+      seen = seen.next;
+    }
+  }
+
+  function wake(queue: SenderQueue): void {
+    let cursor = cursors.get(queue.key);
+    if (cursor === undefined) {
+      cursor = openCursor(queue);
+      cursors.set(queue.key, cursor);
+    }
+    cursor.queue = queue;
+    if (cursor.entry === undefined && !cursor.isSkipped && aim(cursor, terms)) heap.push(cursor);
+  }
+
+  return {
+    next() {
+      leaveCurrent();
+      takeArrivals();
+      if (taken >= terms.maxTransactions) return undefined;
+      for (let top = heap.peek(); top !== undefined; top = heap.peek()) {
+        if (top.entry !== undefined && top.queue.pendingAt(top.nonce) === top.entry) {
+          taken++;
+          current = top;
+          return top.entry.transaction;
+        }
+        settleTop(top);
+      }
+      return undefined;
+    },
+    skipSender() {
+      if (current !== undefined) current.isSkipped = true;
+    },
+  };
+}
+
+function openCursor(queue: SenderQueue): Cursor {
+  return { queue, nonce: queue.firstNonce, entry: undefined, feeWei: 0n, roughFee: 0, isSkipped: false };
+}
+
+/** Points the cursor at the entry of its nonce; false when there is none that may go into this block. */
+function aim(cursor: Cursor, { baseFeePerGas, floors }: SelectionTerms): boolean {
+  const entry = cursor.queue.pendingAt(cursor.nonce);
+  cursor.entry = undefined;
+  if (entry === undefined) return false;
+  const feeWei = effectivePriorityFee(entry.transaction, baseFeePerGas);
+  if (feeWei < 0n) return false;
+  if (!entry.isPrioritized && !paysFloors(feeWei, baseFeePerGas ?? 0n, floors)) return false;
+  cursor.entry = entry;
+  cursor.feeWei = feeWei;
+  cursor.roughFee = Number(feeWei);
+  return true;
+}
+
+function paysFloors(feeWei: bigint, baseFeePerGas: bigint, floors: BlockFloors): boolean {
+  return feeWei >= floors.minPriorityFeeWei && feeWei + baseFeePerGas >= floors.minGasPriceWei;
+}
+
+function isBefore(a: Cursor, b: Cursor): boolean {
+  if (a.entry === undefined || b.entry === undefined) return b.entry === undefined;
+  if (a.entry.isPrioritized !== b.entry.isPrioritized) return a.entry.isPrioritized;
+  if (a.roughFee !== b.roughFee) return a.roughFee > b.roughFee;
+  if (a.roughFee > Number.MAX_SAFE_INTEGER && a.feeWei !== b.feeWei) return a.feeWei > b.feeWei;
+  return a.entry.sequence < b.entry.sequence;
+}

@@ -1,0 +1,158 @@
+import type { Address } from "../primitives/address.ts";
+import { assert, present } from "../primitives/assert.ts";
+import type { PooledEntry } from "./entry.ts";
+
+/** What the head says of a sender. */
+export interface SenderAccount {
+  readonly nonce: bigint;
+  readonly balanceWei: bigint;
+  readonly isContract: boolean;
+}
+
+/**
+ * One sender's transactions, in nonce order: `pending` is the unbroken run that begins at the account's nonce, and
+ * `queued` what lies beyond a gap. The first queued nonce is always greater than the end of the run, so filling the
+ * gap promotes whatever follows it.
+ */
+export class SenderQueue {
+  readonly sender: Address;
+  /** Hex of the sender, under which the pool keeps the queue. */
+  readonly key: string;
+  /** The sender's account at the head that `generation` counts. */
+  account: SenderAccount;
+  generation: number;
+  readonly #pending: PooledEntry[] = [];
+  #queued: PooledEntry[] = [];
+  /** Nonce of the first pending entry, if there is one: the first that the sender has not used on chain. */
+  #firstNonce: bigint;
+
+  constructor(sender: Address, key: string, account: SenderAccount, generation: number) {
+    this.sender = sender;
+    this.key = key;
+    this.account = account;
+    this.generation = generation;
+    this.#firstNonce = account.nonce;
+  }
+
+  get pendingCount(): number {
+    return this.#pending.length;
+  }
+
+  get queuedCount(): number {
+    return this.#queued.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pending.length === 0 && this.#queued.length === 0;
+  }
+
+  get firstNonce(): bigint {
+    return this.#firstNonce;
+  }
+
+  /** The end of the unbroken run: the nonce the sender should use next. */
+  get nextNonce(): bigint {
+    return this.#firstNonce + BigInt(this.#pending.length);
+  }
+
+  /** The entry of the highest nonce, the one whose departure leaves no gap. */
+  get last(): PooledEntry | undefined {
+    return this.#queued.at(-1) ?? this.#pending.at(-1);
+  }
+
+  /** The entry before the last one, in nonce order. */
+  get lastButOne(): PooledEntry | undefined {
+    const { length } = this.#queued;
+    if (length >= 2) return this.#queued[length - 2];
+    return this.#pending.at(length === 1 ? -1 : -2);
+  }
+
+  /** All entries by rising nonce. */
+  *entries(): Iterable<PooledEntry> {
+    yield* this.#pending;
+    yield* this.#queued;
+  }
+
+  pendingAt(nonce: bigint): PooledEntry | undefined {
+    return this.#pending[Number(nonce - this.#firstNonce)];
+  }
+
+  get(nonce: bigint): PooledEntry | undefined {
+    const pending = this.pendingAt(nonce);
+    if (pending !== undefined) return pending;
+    const queued = this.#queued[this.#queuedFrom(nonce)];
+    return queued?.transaction.nonce === nonce ? queued : undefined;
+  }
+
+  /** Puts an entry in its place; returns the one of the same nonce that had to make room. */
+  place(entry: PooledEntry): PooledEntry | undefined {
+    const { nonce } = entry.transaction;
+    assert(nonce >= this.#firstNonce, "a used nonce is refused before it gets here");
+    const at = Number(nonce - this.#firstNonce);
+    if (at < this.#pending.length) return this.#pending.splice(at, 1, entry)[0];
+    if (at === this.#pending.length) {
+      this.#pending.push(entry);
+      this.#promote();
+      return undefined;
+    }
+    const queuedAt = this.#queuedFrom(nonce);
+    const isSameNonce = this.#queued[queuedAt]?.transaction.nonce === nonce;
+    return this.#queued.splice(queuedAt, isSameNonce ? 1 : 0, entry)[0];
+  }
+
+  /** Takes an entry out; pending ones behind it become queued. */
+  remove(entry: PooledEntry): void {
+    const { nonce } = entry.transaction;
+    if (this.pendingAt(nonce) === entry) {
+      const followers = this.#pending.splice(Number(nonce - this.#firstNonce)).slice(1);
+      if (followers.length > 0) this.#queued = followers.concat(this.#queued);
+      return;
+    }
+    const [removed] = this.#queued.splice(this.#queuedFrom(nonce), 1);
+    assert(removed === entry, "an entry leaves the queue it is in");
+  }
+
+  /**
+   * Follows the account's nonce, forwards after a block and backwards after a rewind; returns the entries whose nonces
+   * are used now.
+   */
+  moveTo(nonce: bigint): readonly PooledEntry[] {
+    const step = nonce - this.#firstNonce;
+    if (step === 0n) return [];
+    this.#firstNonce = nonce;
+    if (step < 0n) {
+      this.#queued = this.#pending.splice(0).concat(this.#queued);
+      return [];
+    }
+    const used = this.#pending.splice(0, Number(step));
+    if (this.#queued.length === 0) return used;
+    const usedToo = this.#queued.splice(0, this.#queuedFrom(nonce));
+    this.#promote();
+    return used.concat(usedToo);
+  }
+
+  /** Index of the first queued entry whose nonce is not below `nonce`. */
+  #queuedFrom(nonce: bigint): number {
+    let low = 0;
+    let high = this.#queued.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (present(this.#queued[middle], "an entry between").transaction.nonce < nonce) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Moves queued entries that the run has reached to its end. */
+  #promote(): void {
+    let end = this.nextNonce;
+    let promoted = 0;
+    for (const entry of this.#queued) {
+      if (entry.transaction.nonce !== end) break;
+      this.#pending.push(entry);
+      promoted++;
+      end++;
+    }
+    if (promoted > 0) this.#queued.splice(0, promoted);
+  }
+}

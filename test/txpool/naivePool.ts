@@ -1,0 +1,130 @@
+import { toKey } from "../../src/primitives/hex.ts";
+import { mayReplace } from "../../src/txpool/replacement.ts";
+import type { TransactionOrigin } from "../../src/txpool/txPool.ts";
+import { effectivePriorityFee, type SentTransaction } from "../../src/types/transaction.ts";
+
+interface NaiveEntry {
+  readonly transaction: SentTransaction;
+  readonly isPrioritized: boolean;
+  readonly sequence: number;
+}
+
+/**
+ * What the pool should do, as plainly as it can be said: one list, everything worked out anew from it each time. The
+ * model that the real one is tested against. Of admission it knows only what depends on what is in the pool.
+ */
+export class NaivePool {
+  readonly nonces = new Map<string, bigint>();
+  readonly maxTransactions: number;
+  readonly maxFutureBySender: number;
+  entries: NaiveEntry[] = [];
+  baseFeePerGas = 1000n;
+  #arrived = 0;
+
+  constructor(limits: { readonly maxTransactions: number; readonly maxFutureBySender: number }) {
+    this.maxTransactions = limits.maxTransactions;
+    this.maxFutureBySender = limits.maxFutureBySender;
+  }
+
+  add(transaction: SentTransaction, origin: TransactionOrigin): string {
+    const { sender, nonce, hash } = transaction;
+    if (this.entries.some((entry) => toKey(entry.transaction.hash) === toKey(hash)))
+      return "knownTransaction";
+    if (nonce < this.nonceOf(sender)) return "nonceTooLow";
+    const holder = this.#of(sender).find((entry) => entry.transaction.nonce === nonce);
+    if (holder !== undefined) {
+      const terms = { bumpPercent: 10, baseFeePerGas: this.baseFeePerGas };
+      if (!mayReplace(holder.transaction, transaction, terms)) return "replacementUnderpriced";
+      this.entries.splice(this.entries.indexOf(holder), 1);
+    } else if (nonce >= this.nextNonce(sender) + BigInt(this.maxFutureBySender)) return "nonceTooDistant";
+    this.entries.push({ transaction, isPrioritized: origin === "local", sequence: this.#arrived++ });
+    while (this.entries.length > this.maxTransactions) this.#evict();
+    return "admitted";
+  }
+
+  drop(hash: Uint8Array): void {
+    this.entries = this.entries.filter((entry) => toKey(entry.transaction.hash) !== toKey(hash));
+  }
+
+  mine(transactions: readonly SentTransaction[]): void {
+    for (const { sender, nonce } of transactions) {
+      if (nonce >= this.nonceOf(sender)) this.nonces.set(toKey(sender), nonce + 1n);
+    }
+    this.entries = this.entries.filter(
+      ({ transaction }) => transaction.nonce >= this.nonceOf(transaction.sender),
+    );
+  }
+
+  rewind(transactions: readonly SentTransaction[], noncesBefore: ReadonlyMap<string, bigint>): void {
+    for (const [sender, nonce] of noncesBefore) this.nonces.set(sender, nonce);
+    for (const transaction of transactions) this.add(transaction, "local");
+  }
+
+  nonceOf(sender: Uint8Array): bigint {
+    return this.nonces.get(toKey(sender)) ?? 0n;
+  }
+
+  nextNonce(sender: Uint8Array): bigint {
+    let next = this.nonceOf(sender);
+    while (this.#of(sender).some(({ transaction }) => transaction.nonce === next)) next++;
+    return next;
+  }
+
+  isPending({ transaction }: NaiveEntry): boolean {
+    return transaction.nonce < this.nextNonce(transaction.sender);
+  }
+
+  /** The whole block in order, without limit. */
+  select(): SentTransaction[] {
+    const rest = this.entries.filter((entry) => this.isPending(entry));
+    const taken: SentTransaction[] = [];
+    for (;;) {
+      const heads = rest.filter((entry) =>
+        rest.every(
+          (other) =>
+            toKey(other.transaction.sender) !== toKey(entry.transaction.sender) ||
+            other.transaction.nonce >= entry.transaction.nonce,
+        ),
+      );
+      const [best] = heads.filter((entry) => this.#fee(entry) >= 0n).sort((a, b) => this.#compare(a, b));
+      if (best === undefined) return taken;
+      taken.push(best.transaction);
+      rest.splice(rest.indexOf(best), 1);
+    }
+  }
+
+  #of(sender: Uint8Array): NaiveEntry[] {
+    return this.entries
+      .filter(({ transaction }) => toKey(transaction.sender) === toKey(sender))
+      .sort((a, b) => Number(a.transaction.nonce - b.transaction.nonce));
+  }
+
+  #fee({ transaction }: NaiveEntry): bigint {
+    return effectivePriorityFee(transaction, this.baseFeePerGas);
+  }
+
+  /** Best first. */
+  #compare(a: NaiveEntry, b: NaiveEntry): number {
+    if (a.isPrioritized !== b.isPrioritized) return a.isPrioritized ? -1 : 1;
+    return Number(this.#fee(b) - this.#fee(a)) || a.sequence - b.sequence;
+  }
+
+  #evict(): void {
+    const worth = (entry: NaiveEntry): bigint =>
+      this.#of(entry.transaction.sender)
+        .filter(({ transaction }) => transaction.nonce <= entry.transaction.nonce)
+        .map((before) => this.#fee(before))
+        .reduce((lowest, fee) => lowerOf(lowest, fee));
+    const isLast = (entry: NaiveEntry): boolean => this.#of(entry.transaction.sender).at(-1) === entry;
+    const [worst] = this.entries.filter(isLast).sort((a, b) => {
+      if (this.isPending(a) !== this.isPending(b)) return this.isPending(a) ? 1 : -1;
+      if (a.isPrioritized !== b.isPrioritized) return a.isPrioritized ? 1 : -1;
+      return Number(worth(a) - worth(b)) || b.sequence - a.sequence;
+    });
+    if (worst !== undefined) this.entries.splice(this.entries.indexOf(worst), 1);
+  }
+}
+
+function lowerOf(a: bigint, b: bigint): bigint {
+  return [a, b].sort((x, y) => Number(x - y))[0] ?? a;
+}
