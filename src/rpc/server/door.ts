@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import { assert } from "../../primitives/assert.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 
@@ -40,4 +40,21 @@ export function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address();
   assert(typeof address === "object" && address !== null, "a listening server has a port");
   return address.port;
+}
+
+/**
+ * Knows the connections on which nobody has said anything yet, which browsers open in advance: a closing server takes
+ * them for busy ones and would wait.
+ */
+export function trackSilent(server: Server): { cut(): void } {
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+  return {
+    cut() {
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
 }

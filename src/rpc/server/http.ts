@@ -5,7 +5,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts";
+import { type Door, type DoorRejectionCode, listening, portOf, trackSilent } from "./door.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
@@ -51,10 +51,18 @@ export async function openHttpDoor(
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port } = settings;
   const app = createApp(settings, parts);
+  const silent = trackSilent(app.server);
   app.server.maxConnections = settings.maxActiveConnections;
   const listened = await listening(() => app.listen({ host, port }), host, port);
   if (!listened.ok) return listened;
-  return ok({ host, port: portOf(app.server), close: () => closeApp(app) });
+  return ok({
+    host,
+    port: portOf(app.server),
+    close: () => {
+      silent.cut();
+      return closeApp(app);
+    },
+  });
 }
 
 function createApp(settings: HttpSettings, { dispatcher, health, logger }: HttpParts): FastifyInstance {

@@ -11,7 +11,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
-import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts";
+import { type Door, type DoorRejectionCode, listening, portOf, trackSilent } from "./door.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
@@ -53,6 +53,7 @@ export async function openWebSocketDoor(
     handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
   const server = createServer({ requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS });
+  const silent = trackSilent(server);
   server.maxConnections = settings.maxActiveConnections;
 
   server.on("request", (request, response) => {
@@ -83,6 +84,7 @@ export async function openWebSocketDoor(
     port: portOf(server),
     close: () => {
       heart.stop();
+      silent.cut();
       return closeServer(server, upgrader);
     },
   });

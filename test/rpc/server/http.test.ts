@@ -1,0 +1,629 @@
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import net from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openHttpDoor } from "../../../src/rpc/server/http.ts";
+import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
+import { aToyDispatcher } from "../toyMethods.ts";
+import { anHttpDoor, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./doors.ts";
+
+const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
+const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
+
+function errorText(code: number, message: string, id = "null"): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":"${message}"}}`;
+}
+
+const PARSE_ERROR = errorText(-32700, "Parse error");
+const INVALID_REQUEST = errorText(-32600, "Invalid Request");
+
+async function aToyDoor(
+  ...options: Parameters<typeof anHttpDoor> extends [unknown, ...infer Rest] ? Rest : never
+) {
+  const { dispatcher, backend } = aToyDispatcher();
+  return { door: await anHttpDoor(dispatcher, ...options), backend };
+}
+
+interface Recorded {
+  readonly case: string;
+  readonly request?: unknown;
+  readonly request_raw?: string;
+  readonly request_raw_how?: string;
+  readonly request_headers?: Readonly<Record<string, string>>;
+  readonly http_method?: string;
+  readonly http_path?: string;
+  readonly http_status: number;
+  readonly response_headers?: Readonly<Record<string, string>>;
+  readonly response?: unknown;
+  readonly response_text?: string;
+}
+
+describeWithVectors("what a live node of the incumbent answered over HTTP", () => {
+  const recorded = ["net1/rpc/transport", "net3/rpc/cors"].flatMap((folder) =>
+    readdirSync(vectorPath("besu-ibft", folder)).map((file) => `${folder}/${file}`),
+  );
+
+  it.each(recorded)("%s", async (file) => {
+    const vector = readVectorJson<Recorded>("besu-ibft", file);
+    const isOpen = file.includes("/cors/");
+    const { door } = await aToyDoor({
+      corsOrigins: isOpen ? ["http://example\\.com"] : [],
+      allowedHosts: isOpen ? ["127.0.0.1", "foo.example"] : ["127.0.0.1", "localhost"],
+    });
+    const body = bodyOf(vector);
+    const answer = await ask(door, {
+      method: vector.http_method ?? "POST",
+      path: vector.http_path ?? "/",
+      ...(vector.request_headers !== undefined && { headers: vector.request_headers }),
+      body,
+    });
+    expect(answer.status).toBe(vector.http_status);
+    if (vector.response_text !== undefined && vector.response === undefined) {
+      expect(answer.body).toBe(vector.response_text);
+    } else if (vector.response !== undefined && !isOpen) {
+      expect(JSON.parse(answer.body)).toEqual(vector.response);
+    }
+    expect(withoutLength(answer.headers)).toEqual(
+      withoutLength(vector.response_headers ?? { vary: "origin", "content-type": "application/json" }),
+    );
+  });
+
+  function withoutLength(headers: object): object {
+    const { "content-length": _, "transfer-encoding": __, ...others } = headers as Record<string, string>;
+    return others;
+  }
+
+  function bodyOf(vector: Recorded): string {
+    if (vector.request_raw !== undefined) return vector.request_raw;
+    if (vector.request !== undefined) return JSON.stringify(vector.request);
+    if (vector.case.endsWith("too-large-body")) {
+      return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x", params: [`0x${"0".repeat(6_000_000)}`] });
+    }
+    const count = Number(/batch-([0-9]+)$/.exec(vector.case)?.[1] ?? 0);
+    const requests = Array.from({ length: count }, (_, id) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "eth_chainId",
+      params: [],
+    }));
+    return count === 0 ? "" : JSON.stringify(requests);
+  }
+});
+
+describe("a single request", () => {
+  const cases: readonly (readonly [name: string, body: string, status: number, answer: string])[] = [
+    ["no body", "", 400, PARSE_ERROR],
+    ["a blank body", "  \n", 400, PARSE_ERROR],
+    ["a JSON string", '"text"', 400, PARSE_ERROR],
+    ["a JSON number", "5", 400, PARSE_ERROR],
+    ["null", "null", 400, PARSE_ERROR],
+    ["a word", "text", 400, PARSE_ERROR],
+    ["a torn object", "{bla", 400, PARSE_ERROR],
+    ["two objects in a row", CHAIN_ID + CHAIN_ID, 400, PARSE_ERROR],
+    ["a byte order mark", `\ufeff${CHAIN_ID}`, 400, PARSE_ERROR],
+    ["an empty object", "{}", 400, INVALID_REQUEST],
+    ["only a version", '{"jsonrpc":"2.0"}', 400, INVALID_REQUEST],
+    ["an object for an id", '{"id":{},"method":"eth_chainId"}', 400, INVALID_REQUEST],
+    ["a boolean for an id", '{"id":true,"method":"eth_chainId"}', 400, INVALID_REQUEST],
+    [
+      "an object of params",
+      '{"id":7,"method":"eth_chainId","params":{}}',
+      400,
+      errorText(-32600, "Invalid Request", "7"),
+    ],
+    ["params that are a number", '{"id":"a","method":"eth_chainId","params":1}', 400, INVALID_REQUEST],
+    ["no method and a fractional id", '{"id":1.5}', 400, INVALID_REQUEST],
+    [
+      "no method and an id of thirty digits",
+      '{"id":123456789012345678901234567890}',
+      400,
+      errorText(-32600, "Invalid Request", "123456789012345678901234567890"),
+    ],
+    [
+      "a list for a method",
+      '{"id":1,"method":["eth_chainId"]}',
+      400,
+      errorText(-32600, "Invalid Request", "1"),
+    ],
+    ["a boolean for a method", '{"id":1,"method":true}', 200, errorText(-32601, "Method not found", "1")],
+    [
+      "a fractional id",
+      '{"id":1.50,"method":"eth_chainId"}',
+      200,
+      '{"jsonrpc":"2.0","id":1.50,"result":"0x1c03"}',
+    ],
+    [
+      "an id with an escaped name, twice",
+      '{"\\u0069d":9e999,"x":{"id":1},"id":-12345678901234567890,"method":"eth_chainId"}',
+      200,
+      '{"jsonrpc":"2.0","id":-12345678901234567890,"result":"0x1c03"}',
+    ],
+    [
+      "an id with odd letters",
+      '{"id":"\\ud800\\"\\n☃","method":"eth_chainId"}',
+      200,
+      '{"jsonrpc":"2.0","id":"\\ud800\\"\\n☃","result":"0x1c03"}',
+    ],
+    [
+      "a missing parameter",
+      '{"id":1,"method":"eth_getBalance","params":["a"]}',
+      200,
+      errorText(-32602, "Invalid params", "1"),
+    ],
+    [
+      "a null for a parameter",
+      '{"id":1,"method":"eth_getBalance","params":["a",null]}',
+      200,
+      errorText(-32602, "Invalid params", "1"),
+    ],
+    [
+      "surplus parameters",
+      '{"id":1,"method":"eth_getBalance","params":["a","b",3]}',
+      200,
+      '{"jsonrpc":"2.0","id":1,"result":"a at b"}',
+    ],
+    [
+      "surplus parameters of an exact method",
+      '{"id":1,"method":"toy_send","params":["a","b"]}',
+      200,
+      errorText(-32602, "Invalid params", "1"),
+    ],
+    [
+      "an optional parameter that is null",
+      '{"id":1,"method":"toy_optional","params":[null]}',
+      200,
+      '{"jsonrpc":"2.0","id":1,"result":"no word"}',
+    ],
+    [
+      "an optional parameter that does not decode",
+      '{"id":1,"method":"toy_optional","params":[1]}',
+      200,
+      errorText(-32602, "Invalid params", "1"),
+    ],
+    [
+      "a method that answers later",
+      '{"id":1,"method":"toy_later"}',
+      200,
+      '{"jsonrpc":"2.0","id":1,"result":"later"}',
+    ],
+    [
+      "a method that answers JSON text",
+      '{"id":1,"method":"toy_raw"}',
+      200,
+      '{"jsonrpc":"2.0","id":1,"result":{"a":[1,{"b":[]}]}}',
+    ],
+    [
+      "a method that finds nothing",
+      '{"id":1,"method":"toy_null"}',
+      200,
+      '{"jsonrpc":"2.0","id":1,"result":null}',
+    ],
+    [
+      "a method that refuses",
+      '{"id":1,"method":"toy_refuses"}',
+      200,
+      errorText(-32000, "Block not found", "1"),
+    ],
+    [
+      "a method that finds the request invalid",
+      '{"id":1,"method":"toy_invalid"}',
+      400,
+      errorText(-32600, "Invalid Request", "1"),
+    ],
+    ["a method that throws", '{"id":1,"method":"toy_throws"}', 200, errorText(-32603, "Internal error", "1")],
+    [
+      "a method that rejects",
+      '{"id":1,"method":"toy_rejects"}',
+      200,
+      errorText(-32603, "Internal error", "1"),
+    ],
+    [
+      "a result that is no JSON",
+      '{"id":1,"method":"toy_unserializable"}',
+      200,
+      errorText(-32603, "Internal error", "1"),
+    ],
+    [
+      "a method of a module that is off",
+      '{"id":1,"method":"debug_traceCall"}',
+      200,
+      errorText(-32604, "Method not enabled", "1"),
+    ],
+    [
+      "a subscription",
+      '{"id":1,"method":"eth_subscribe","params":["newHeads"]}',
+      200,
+      errorText(-32604, "Method not enabled", "1"),
+    ],
+    [
+      "the one method missing in the incumbent's list",
+      '{"id":1,"method":"debug_accountRange"}',
+      200,
+      errorText(-32601, "Method not found", "1"),
+    ],
+    [
+      "a name every object has",
+      '{"id":1,"method":"constructor"}',
+      200,
+      errorText(-32601, "Method not found", "1"),
+    ],
+    [
+      "a prototype for a method",
+      '{"id":1,"__proto__":{"method":"eth_chainId"}}',
+      400,
+      errorText(-32600, "Invalid Request", "1"),
+    ],
+  ];
+
+  it.each(cases)("%s", async (_name, body, status, expected) => {
+    const { door } = await aToyDoor();
+    const answer = await ask(door, { body });
+    expect({ status: answer.status, body: answer.body }).toEqual({ status, body: expected });
+  });
+
+  it("is not executed without an id", async () => {
+    const { door, backend } = await aToyDoor();
+    const answer = await ask(door, { body: '{"jsonrpc":"2.0","method":"eth_chainId"}' });
+    expect(answer).toMatchObject({ status: 200, body: "", headers: { "content-type": "application/json" } });
+    expect(backend.calls).toEqual([]);
+  });
+
+  it("is answered whatever is nested in it", async () => {
+    const { door } = await aToyDoor();
+    const deep = `{"id":1,"method":"toy_optional","params":[${"[".repeat(100_000)}${"]".repeat(100_000)}]}`;
+    expect(await ask(door, { body: deep })).toMatchObject({
+      status: 200,
+      body: errorText(-32602, "Invalid params", "1"),
+    });
+  });
+
+  it("is laid out for people when the operator wants it, digits and all", async () => {
+    const { door } = await aToyDoor({ isPretty: true });
+    const id = "123456789012345678901234567890";
+    expect((await ask(door, { body: `{"id":${id},"method":"toy_raw"}` })).body).toBe(
+      `{\n  "jsonrpc" : "2.0",\n  "id" : ${id},\n  "result" : {\n    "a" : [ 1, {\n      "b" : [ ]\n    } ]\n  }\n}`,
+    );
+    expect((await ask(door, { body: `[${CHAIN_ID}]` })).body).toBe(`[${CHAIN_ID_ANSWER}]`);
+  });
+});
+
+describe("a batch", () => {
+  it("is refused as a whole, unexecuted, when it is too large", async () => {
+    const { door, backend } = await aToyDoor({ maxBatchSize: 2 });
+    expect((await ask(door, { body: `[${CHAIN_ID},${CHAIN_ID},${CHAIN_ID}]` })).body).toBe(
+      errorText(-32005, "Number of requests exceeds max batch size"),
+    );
+    expect(backend.calls).toEqual([]);
+  });
+
+  it("has no limit when the limit is not positive", async () => {
+    const { door } = await aToyDoor({ maxBatchSize: -1 });
+    const answer = await ask(door, { body: `[${Array(2000).fill(CHAIN_ID).join(",")}]` });
+    expect(JSON.parse(answer.body)).toHaveLength(2000);
+  });
+
+  it("gives every element its own answer and id, in order", async () => {
+    const { door } = await aToyDoor();
+    const body =
+      '[{"id":1.25,"method":"toy_later"},{"id":12345678901234567890,"method":"toy_throws"},[],' +
+      '{"method":"eth_chainId"},{"id":"x","method":"toy_raw"},{"id":98765432109876543210}]';
+    expect((await ask(door, { body })).body).toBe(
+      `[{"jsonrpc":"2.0","id":1.25,"result":"later"},${errorText(-32603, "Internal error", "12345678901234567890")},` +
+        `${INVALID_REQUEST},{"jsonrpc":"2.0","id":"x","result":{"a":[1,{"b":[]}]}},` +
+        `${errorText(-32600, "Invalid Request", "98765432109876543210")}]`,
+    );
+  });
+
+  it("runs one after another, but neighbours that may overlap together", async () => {
+    const { door, backend } = await aToyDoor();
+    const hold = (label: string) => `{"id":"${label}","method":"toy_hold","params":["${label}"]}`;
+    const answer = ask(door, { body: `[${hold("a")},${hold("b")},${CHAIN_ID},${hold("c")}]` });
+    await expect.poll(() => backend.calls).toEqual(["a", "b"]);
+    backend.held[1]?.("second");
+    backend.held[0]?.("first");
+    await expect.poll(() => backend.calls).toEqual(["a", "b", "eth_chainId", "c"]);
+    backend.held[2]?.("third");
+    expect(JSON.parse((await answer).body).map((each: { result: string }) => each.result)).toEqual([
+      "first",
+      "second",
+      "0x1c03",
+      "third",
+    ]);
+  });
+
+  it("is sent in pieces when its answer is large", async () => {
+    const { door } = await aToyDoor();
+    const big = '{"id":1,"method":"toy_big","params":[300000]}';
+    const answer = await ask(door, { body: `[${Array(20).fill(big).join(",")}]` });
+    expect(answer.headers["transfer-encoding"]).toBe("chunked");
+    expect(answer.headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(answer.body)).toHaveLength(20);
+  });
+
+  it("is given up when its client has gone", async () => {
+    const { door, backend } = await aToyDoor();
+    const body = `[{"id":1,"method":"toy_hold"},${CHAIN_ID}]`;
+    const socket = net.connect(door.port, "127.0.0.1");
+    socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await expect.poll(() => backend.held.length).toBe(1);
+    socket.destroy();
+    // The server has seen the end of that connection once it answers on a later one.
+    await ask(door, { method: "GET" });
+    backend.held[0]?.("too late");
+    await ask(door, { method: "GET" });
+    expect(backend.calls).toEqual(["toy_hold"]);
+  });
+});
+
+describe("the routes", () => {
+  const cases: readonly (readonly [name: string, question: HttpQuestion, answer: object])[] = [
+    [
+      "the root is a probe",
+      { method: "GET" },
+      { status: 201, body: "", headers: { vary: "origin", "content-length": "0" } },
+    ],
+    [
+      "a query does not hide the root",
+      { path: "/?a=b", body: CHAIN_ID },
+      { status: 200, body: CHAIN_ID_ANSWER },
+    ],
+    ["liveness", { method: "GET", path: "/liveness" }, { status: 200, body: '{\n  "status" : "UP"\n}' }],
+    [
+      "no log-in without authentication",
+      { path: "/login", body: "{}" },
+      { status: 400, reason: "Authentication not enabled", body: "" },
+    ],
+    ["an unknown path", { path: "/rpc", body: CHAIN_ID }, { status: 404 }],
+    ["a path that is no path", { method: "GET", path: "/%zz" }, { status: 404 }],
+    [
+      "a known path by another method",
+      { method: "POST", path: "/liveness" },
+      { status: 405, headers: { vary: "origin", allow: "GET", "content-length": "0" }, body: "" },
+    ],
+    [
+      "a method that few know",
+      { method: "PROPFIND" },
+      { status: 405, headers: { vary: "origin", allow: "POST,GET", "content-length": "0" } },
+    ],
+    ["only a head", { method: "HEAD" }, { status: 405, body: "" }],
+    ["options without a preflight", { method: "OPTIONS" }, { status: 405 }],
+    [
+      "a client that wants no JSON",
+      { headers: { accept: "text/html" }, body: CHAIN_ID },
+      { status: 406, body: "" },
+    ],
+    [
+      "a client that refuses JSON",
+      { headers: { accept: "application/json;q=0" }, body: CHAIN_ID },
+      { status: 406 },
+    ],
+    [
+      "a client that takes any application",
+      { headers: { accept: "text/html, Application/*;q=0.5" }, body: CHAIN_ID },
+      { status: 200 },
+    ],
+    [
+      "a content type that is none",
+      { headers: { "content-type": ";;" }, body: CHAIN_ID },
+      { status: 200, body: CHAIN_ID_ANSWER },
+    ],
+    [
+      "an upgrade that is not offered",
+      { headers: { connection: "upgrade", upgrade: "h2c" }, body: CHAIN_ID },
+      { status: 200 },
+    ],
+  ];
+
+  it.each(cases)("%s", async (_name, question, expected) => {
+    const { door } = await aToyDoor();
+    expect(await ask(door, question)).toMatchObject(expected);
+  });
+});
+
+describe("readiness", () => {
+  const far = { currentBlock: 100n, highestBlock: 110n };
+  const cases = [
+    ["enough peers, in sync", "", { peers: 1, sync: undefined }, 200],
+    ["no peers", "", { peers: 0, sync: undefined }, 503],
+    ["no peers wanted", "?minPeers=0", { peers: 0, sync: undefined }, 200],
+    ["peer-to-peer networking off", "?minPeers=9", { peers: undefined, sync: undefined }, 200],
+    ["far behind", "", { peers: 1, sync: far }, 503],
+    ["as far behind as allowed", "?maxBlocksBehind=10", { peers: 1, sync: far }, 200],
+    ["a parameter that is no number", "?minPeers=one", { peers: 1, sync: undefined }, 503],
+    ["an empty parameter", "?maxBlocksBehind=", { peers: 1, sync: undefined }, 503],
+  ] as const;
+
+  it.each(cases)("%s", async (_name, query, { peers, sync }, status) => {
+    const { door } = await aToyDoor({}, { health: { peerCount: () => peers, syncStatus: () => sync } });
+    const answer = await ask(door, { method: "GET", path: `/readiness${query}` });
+    expect(answer).toMatchObject({
+      status,
+      body: `{\n  "status" : "${status === 200 ? "UP" : "DOWN"}"\n}`,
+    });
+  });
+});
+
+describe("the host allow-list", () => {
+  const cases = [
+    ["ports do not matter", "Host: LOCALHOST:1\r\n", ["localhost"], 200],
+    ["another name is refused", "Host: evil.example\r\n", ["localhost"], 403],
+    ["a subdomain is another name", "Host: a.localhost\r\n", ["localhost"], 403],
+    ["no Host is refused", "", ["localhost"], 403],
+    ["an empty Host is refused", "Host: \r\n", ["localhost"], 403],
+    ["no Host where anybody may come", "", ["*"], 200],
+    ["nobody may come", "Host: localhost\r\n", [], 403],
+    ["a port that is none", "Host: localhost:http\r\n", ["localhost"], 400],
+    ["a port out of range", "Host: localhost:65536\r\n", ["localhost"], 400],
+    ["two colons", "Host: localhost:1:2\r\n", ["localhost"], 400],
+    ["an IPv6 address", "Host: [::1]:8545\r\n", ["::1"], 200],
+  ] as const;
+
+  it.each(cases)("%s", async (_name, header, allowedHosts, status) => {
+    const { door } = await aToyDoor({ allowedHosts });
+    const answer = await sendRaw(
+      door,
+      `POST / HTTP/1.1\r\n${header}Connection: close\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`,
+    );
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    if (status === 403) expect(answer).toContain('\r\n\r\n{"message":"Host not authorized."}');
+    expect(/vary: origin/i.test(answer)).toBe(status === 200);
+  });
+
+  it("guards health and unknown paths, too", async () => {
+    const { door } = await aToyDoor();
+    for (const path of ["/liveness", "/nosuch", "/login", "/%zz"]) {
+      expect((await ask(door, { method: "GET", path, headers: { host: "evil.example" } })).status).toBe(403);
+    }
+  });
+});
+
+describe("origins", () => {
+  it("are echoed when any may come", async () => {
+    const { door } = await aToyDoor({ corsOrigins: ["*"] });
+    const answer = await ask(door, { headers: { origin: "http://a.example" }, body: CHAIN_ID });
+    expect(answer.headers).toEqual({
+      "access-control-allow-origin": "http://a.example",
+      "content-type": "application/json",
+      vary: "origin",
+      "content-length": String(CHAIN_ID_ANSWER.length),
+    });
+  });
+
+  it("must match an expression as a whole", async () => {
+    const { door } = await aToyDoor({ corsOrigins: ["http://a.example", "https://.*\\.b\\.example"] });
+    const statusFor = async (origin: string) =>
+      (await ask(door, { headers: { origin }, body: CHAIN_ID })).status;
+    expect(await statusFor("http://a.example")).toBe(200);
+    expect(await statusFor("https://x.b.example")).toBe(200);
+    expect(await statusFor("http://a.example.evil")).toBe(403);
+    expect(await statusFor("https://b.example")).toBe(403);
+  });
+
+  it("are refused everywhere, not only on preflights", async () => {
+    const { door } = await aToyDoor();
+    const answer = await ask(door, { method: "GET", path: "/liveness", headers: { origin: "null" } });
+    expect(answer).toMatchObject({ status: 403, body: "Exception thrown handling RPC" });
+    expect(answer.headers).toEqual({ "content-length": "29" });
+  });
+});
+
+describe("limits", () => {
+  it("turn away a body that is too large, announced or not, and keep the door open", async () => {
+    const { door } = await aToyDoor({ maxBodyBytes: 1000 });
+    const large = "x".repeat(1001);
+    for (const headers of [{}, { "transfer-encoding": "chunked" }]) {
+      expect(await ask(door, { headers, body: large })).toMatchObject({
+        status: 413,
+        body: "Request Entity Too Large",
+      });
+    }
+    const most = CHAIN_ID + " ".repeat(1000 - CHAIN_ID.length);
+    expect((await ask(door, { body: most })).body).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("close a connection above the most at once, without a word", async () => {
+    const { door } = await aToyDoor({ maxActiveConnections: 2 });
+    const connect = async () => {
+      const socket = net.connect(door.port, "127.0.0.1");
+      onTestFinished(() => void socket.destroy());
+      await once(socket, "connect");
+      return socket;
+    };
+    const [first] = [await connect(), await connect()];
+    expect(await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")).toBe("");
+    first?.destroy();
+    await expect
+      .poll(() => sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+      .toMatch(/^HTTP\/1.1 201 /);
+  });
+
+  it("answer 504 to who waits too long, and close the connection", async () => {
+    const { door, backend } = await aToyDoor({ timeoutMs: 20 });
+    const body = '{"id":1,"method":"toy_hold"}';
+    for (const each of [body, `[${body}]`]) {
+      const answer = await sendRaw(
+        door,
+        `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${each.length}\r\n\r\n${each}`,
+      );
+      expect(answer).toMatch(/^HTTP\/1.1 504 .*\r\nContent-Length: 0\r\nConnection: close\r\n\r\n$/s);
+    }
+    for (const release of backend.held) release("too late");
+    expect((await ask(door, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("cut a connection that pipelines without end", async () => {
+    const { door } = await aToyDoor();
+    const hold = '{"id":1,"method":"toy_hold"}';
+    const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`;
+    expect(await sendRaw(door, one.repeat(40))).toBe("");
+  });
+
+  it("leave a client alone that pipelines a little", async () => {
+    const { door } = await aToyDoor();
+    const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`;
+    const last = one.replace("Host", "Connection: close\r\nHost");
+    const answers = await sendRaw(door, one.repeat(9) + last);
+    expect(answers.split(CHAIN_ID_ANSWER)).toHaveLength(11);
+  });
+});
+
+describe("what is not HTTP", () => {
+  it.each([
+    ["bytes", "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", "400"],
+    ["a broken length", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "400"],
+    [
+      "two lengths",
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+      "400",
+    ],
+    ["headers without end", `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "431"],
+  ])("%s", async (_name, bytes, status) => {
+    const { door } = await aToyDoor();
+    expect(await sendRaw(door, bytes)).toMatch(
+      new RegExp(`^HTTP/1.1 ${status} .*\r\nConnection: close\r\n\r\n$`, "s"),
+    );
+    expect((await ask(door, { method: "GET" })).status).toBe(201);
+  });
+});
+
+describe("opening and closing", () => {
+  it("refuses a port that is in use", async () => {
+    const { dispatcher } = aToyDispatcher();
+    const door = await anHttpDoor(dispatcher);
+    const again = await openHttpDoor({ ...HTTP_DEFAULTS, port: door.port }, { ...HTTP_PARTS, dispatcher });
+    expect(again).toMatchObject({ ok: false, rejection: { code: "addressInUse", fault: "local" } });
+  });
+
+  it("refuses an address that is not ours", async () => {
+    const { dispatcher } = aToyDispatcher();
+    const opened = await openHttpDoor({ ...HTTP_DEFAULTS, host: "192.0.2.1" }, { ...HTTP_PARTS, dispatcher });
+    expect(opened).toMatchObject({ ok: false, rejection: { code: "cannotListen" } });
+  });
+
+  it("lets open requests end, and idle connections go", async () => {
+    const { door, backend } = await aToyDoor();
+    const idle = net.connect(door.port, "127.0.0.1");
+    await once(idle, "connect");
+    const answer = ask(door, { body: '{"id":1,"method":"toy_hold"}' });
+    await expect.poll(() => backend.held.length).toBe(1);
+    const before = performance.now();
+    const closed = door.close();
+    backend.held[0]?.("done");
+    expect((await answer).body).toBe('{"jsonrpc":"2.0","id":1,"result":"done"}');
+    await closed;
+    expect(performance.now() - before).toBeLessThan(1_500);
+    await expect(ask(door, { method: "GET" })).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it("cuts who does not end within two seconds", async () => {
+    const { door, backend } = await aToyDoor();
+    const answer = expect(ask(door, { body: '{"id":1,"method":"toy_hold"}' })).rejects.toThrow(
+      /hang up|RESET/,
+    );
+    await expect.poll(() => backend.held.length).toBe(1);
+    const before = performance.now();
+    await door.close();
+    expect(performance.now() - before).toBeLessThan(4_000);
+    await answer;
+  });
+});

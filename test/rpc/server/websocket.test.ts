@@ -1,0 +1,312 @@
+import { once } from "node:events";
+import net from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import WebSocket from "ws";
+import { HEARTBEAT_MS, MESSAGES_UNDER_WAY } from "../../../src/rpc/server/limits.ts";
+import { openWebSocketDoor } from "../../../src/rpc/server/websocket.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { aToyDispatcher } from "../toyMethods.ts";
+import {
+  ask,
+  aWebSocketClient,
+  aWebSocketDoor,
+  sendRaw,
+  WEB_SOCKET_DEFAULTS,
+  WEB_SOCKET_PARTS,
+} from "./doors.ts";
+
+const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
+
+function errorText(code: number, message: string, id = "null"): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":"${message}"}}`;
+}
+
+type DoorOptions = Parameters<typeof aWebSocketDoor> extends [unknown, ...infer Rest] ? Rest : never;
+
+async function aToyDoor(...options: DoorOptions) {
+  const { dispatcher, backend } = aToyDispatcher();
+  return { door: await aWebSocketDoor(dispatcher, ...options), backend };
+}
+
+describe("a message", () => {
+  const cases: readonly (readonly [name: string, message: string, answer: string])[] = [
+    ["a call", CHAIN_ID, CHAIN_ID_ANSWER],
+    [
+      "a call whose answer comes later",
+      '{"id":"x","method":"toy_later"}',
+      '{"jsonrpc":"2.0","id":"x","result":"later"}',
+    ],
+    [
+      "thirty digits of id",
+      '{"id":123456789012345678901234567890,"method":"eth_chainId"}',
+      '{"jsonrpc":"2.0","id":123456789012345678901234567890,"result":"0x1c03"}',
+    ],
+    ["nothing", "", errorText(-32600, "Invalid Request")],
+    ["white space", " ", errorText(-32603, "Internal error")],
+    ["torn JSON", "{bla", errorText(-32603, "Internal error")],
+    ["a number", "5", errorText(-32603, "Internal error")],
+    ["null", "null", errorText(-32603, "Internal error")],
+    ["an empty object", "{}", errorText(-32600, "Invalid Request")],
+    ["no method", '{"id":5}', errorText(-32600, "Invalid Request", "5")],
+    ["no method and a text for an id", '{"id":"5"}', errorText(-32600, "Invalid Request")],
+    ["a list for an id", '{"id":[1],"method":"eth_chainId"}', errorText(-32600, "Invalid Request")],
+    ["an unknown method", '{"id":1,"method":"nosuch"}', errorText(-32601, "Method not found", "1")],
+    [
+      "a method of a module that is off",
+      '{"id":1,"method":"debug_traceCall"}',
+      errorText(-32604, "Method not enabled", "1"),
+    ],
+    ["a method that throws", '{"id":1,"method":"toy_throws"}', errorText(-32603, "Internal error", "1")],
+    ["an empty batch", "[]", "[]"],
+    ["a batch of notifications", `[{"method":"eth_chainId"}]`, "[]"],
+    [
+      "a batch",
+      `[${CHAIN_ID},5,{"method":"eth_chainId"},{"id":"x","method":"toy_later"}]`,
+      `[${CHAIN_ID_ANSWER},${errorText(-32600, "Invalid Request")},{"jsonrpc":"2.0","id":"x","result":"later"}]`,
+    ],
+  ];
+
+  it.each(cases)("%s", async (_name, message, answer) => {
+    const { door } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.send(message);
+    expect(await client.next()).toBe(answer);
+  });
+
+  it("gets no answer and is not executed without an id", async () => {
+    const { door, backend } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.send('{"method":"eth_chainId"}');
+    client.send('{"id":1,"method":"net_version"}');
+    expect(await client.next()).toBe('{"jsonrpc":"2.0","id":1,"result":"7171"}');
+    expect(backend.calls).toEqual([]);
+  });
+
+  it("may be binary, or come in pieces", async () => {
+    const { door } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.socket.send(Buffer.from(CHAIN_ID));
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+    client.socket.send(CHAIN_ID.slice(0, 10), { fin: false });
+    client.socket.send(CHAIN_ID.slice(10), { fin: true });
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("is answered when it is ready, not when those before it are", async () => {
+    const { door, backend } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.send('{"id":"slow","method":"toy_hold"}');
+    client.send(CHAIN_ID);
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+    backend.held[0]?.("done");
+    expect(await client.next()).toBe('{"jsonrpc":"2.0","id":"slow","result":"done"}');
+  });
+
+  it("may have four times the largest frame; a larger one ends the connection", async () => {
+    const { door } = await aToyDoor({ maxFrameBytes: 100 });
+    const client = await aWebSocketClient(door);
+    client.send(CHAIN_ID + " ".repeat(400 - CHAIN_ID.length));
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+    client.send(CHAIN_ID + " ".repeat(401 - CHAIN_ID.length));
+    expect(await client.closed).toBe(1009);
+  });
+});
+
+describe("the port", () => {
+  it("takes an upgrade under any path, by any name that is allowed", async () => {
+    const { door } = await aToyDoor();
+    for (const path of ["/", "/ws/", "/a/b?c=d"]) {
+      const client = await aWebSocketClient(door, { path, headers: { host: "localhost:1" } });
+      client.send(CHAIN_ID);
+      expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+    }
+  });
+
+  it("takes the sub-protocol that a client library asks for by mistake, and no other", async () => {
+    const { door } = await aToyDoor();
+    const headers = (protocol: string) =>
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+      `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`;
+    const firstBytes = async (protocol: string) => {
+      const socket = net.connect(door.port, "127.0.0.1");
+      onTestFinished(() => void socket.destroy());
+      socket.write(headers(protocol));
+      const [bytes] = (await once(socket, "data")) as [Buffer];
+      return bytes.toString("latin1");
+    };
+    expect(await firstBytes("undefined")).toMatch(/^HTTP\/1.1 101 .*Sec-WebSocket-Protocol: undefined\r\n/s);
+    const other = await firstBytes("graphql-ws");
+    expect(other).toMatch(/^HTTP\/1.1 101 /);
+    expect(other).not.toMatch(/Sec-WebSocket-Protocol/);
+  });
+
+  it.each([
+    ["another name", { host: "evil.example" }, 403],
+    ["a port that is none", { host: "localhost:x" }, 400],
+  ])("refuses an upgrade by %s", async (_name, headers, status) => {
+    const { door } = await aToyDoor();
+    const socket = new WebSocket(`ws://127.0.0.1:${door.port}/`, { headers });
+    const [error] = (await once(socket, "error")) as [Error];
+    expect(error.message).toContain(`${status}`);
+  });
+
+  it("tells who speaks plain HTTP", async () => {
+    const { door } = await aToyDoor();
+    expect(await ask(door, { body: CHAIN_ID })).toMatchObject({
+      status: 400,
+      body: "Websocket endpoint can't handle HTTP requests",
+    });
+    expect(await ask(door, { path: "/login", body: "{}" })).toMatchObject({
+      status: 400,
+      reason: "Authentication not enabled",
+      body: "",
+    });
+    expect(await ask(door, { headers: { host: "evil.example" }, body: CHAIN_ID })).toMatchObject({
+      status: 403,
+      body: '{"message":"Host not authorized."}',
+    });
+  });
+
+  it("closes a connection above the most at once", async () => {
+    const { door } = await aToyDoor({ maxActiveConnections: 1 });
+    const first = await aWebSocketClient(door);
+    expect(await sendRaw(door, "GET / HTTP/1.1\r\n\r\n")).toBe("");
+    first.socket.terminate();
+    await expect
+      .poll(() => sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+      .toMatch(/400/);
+  });
+
+  it("survives frames that are none, and answers others meanwhile", async () => {
+    const { door } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    const broken = await aWebSocketClient(door);
+    (broken.socket as unknown as { _socket: net.Socket })._socket.write(Buffer.from([0xff, 0xff, 0, 1, 2]));
+    expect(await broken.closed).toBe(1002);
+    client.send(CHAIN_ID);
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("is refused when it is in use", async () => {
+    const { door } = await aToyDoor();
+    const { dispatcher } = aToyDispatcher();
+    const again = await openWebSocketDoor(
+      { ...WEB_SOCKET_DEFAULTS, port: door.port },
+      { ...WEB_SOCKET_PARTS, dispatcher },
+    );
+    expect(again).toMatchObject({ ok: false, rejection: { code: "addressInUse", fault: "local" } });
+  });
+});
+
+describe("a client that does not keep up", () => {
+  it("is cut when it only listens", async () => {
+    const { door, backend } = await aToyDoor();
+    const listener = await aWebSocketClient(door);
+    listener.send('{"id":1,"method":"toy_hold"}');
+    await expect.poll(() => backend.contexts.length).toBe(1);
+    const [context] = backend.contexts;
+    listener.socket.pause();
+    const notification = "x".repeat(1_000_000);
+    let sent = 0;
+    for (; sent < 200 && context?.isAbandoned() === false; sent++) {
+      context.connection?.send(notification);
+      await new Promise(setImmediate);
+    }
+    expect(sent).toBeGreaterThan(16);
+    expect(sent).toBeLessThan(100);
+    listener.socket.resume();
+    expect(await listener.closed).toBe(1006);
+  });
+
+  it("is not read from until it has caught up when it asks too fast, and then gets every answer", async () => {
+    const { door, backend } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    const COUNT = 300;
+    client.socket.pause();
+    for (let id = 0; id < COUNT; id++) client.send({ id, method: "toy_big", params: [500_000] });
+    await expect.poll(() => backend.calls.length).toBeGreaterThan(0);
+    client.socket.resume();
+    let farthestAhead = 0;
+    const ids: number[] = [];
+    while (ids.length < COUNT) {
+      ids.push((await client.nextJson<{ id: number }>()).id);
+      farthestAhead = Math.max(farthestAhead, backend.calls.length - ids.length);
+    }
+    expect(ids).toEqual(Array.from({ length: COUNT }, (_, id) => id));
+    expect(farthestAhead).toBeLessThan(COUNT / 3);
+  });
+
+  it("has only so many messages under way", async () => {
+    const { door, backend } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    for (let id = 0; id < MESSAGES_UNDER_WAY + 5; id++) client.send({ id, method: "toy_hold" });
+    await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY);
+    backend.held[0]?.("done");
+    await client.next();
+    await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY + 1);
+    for (const release of backend.held) release("done");
+    await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY + 5);
+  });
+
+  it("is closed when a batch asks for more than a message can hold", async () => {
+    const { door } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.send(Array.from({ length: 100 }, (_, id) => ({ id, method: "toy_big", params: [1_000_000] })));
+    expect(await client.closed).toBe(1009);
+  });
+});
+
+describe("signs of life", () => {
+  it("are asked for, and who gives none is cut", async () => {
+    const clock = createHandClock(0);
+    const { door } = await aToyDoor({}, { clock });
+    const living = await aWebSocketClient(door);
+    const dead = await aWebSocketClient(door, { autoPong: false });
+    clock.advanceBy(HEARTBEAT_MS);
+    await Promise.all([once(living.socket, "ping"), once(dead.socket, "ping")]);
+    living.send(CHAIN_ID);
+    expect(await living.next()).toBe(CHAIN_ID_ANSWER);
+    clock.advanceBy(HEARTBEAT_MS);
+    expect(await dead.closed).toBe(1006);
+    living.send(CHAIN_ID);
+    expect(await living.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("tell a method whether anybody waits for it", async () => {
+    const clock = createHandClock(0);
+    const { door, backend } = await aToyDoor({ timeoutMs: 1000 }, { clock });
+    const client = await aWebSocketClient(door);
+    client.send('{"id":1,"method":"toy_hold"}');
+    await expect.poll(() => backend.contexts.length).toBe(1);
+    expect(backend.contexts[0]?.isAbandoned()).toBe(false);
+    clock.advanceBy(1001);
+    expect(backend.contexts[0]?.isAbandoned()).toBe(true);
+
+    client.send('{"id":2,"method":"toy_hold"}');
+    await expect.poll(() => backend.contexts.length).toBe(2);
+    expect(backend.contexts[1]?.isAbandoned()).toBe(false);
+    client.socket.terminate();
+    await expect.poll(() => backend.contexts[1]?.isAbandoned()).toBe(true);
+  });
+});
+
+describe("closing", () => {
+  it("says goodbye, and is done when the clients have answered", async () => {
+    const { door } = await aToyDoor();
+    const clients = [await aWebSocketClient(door), await aWebSocketClient(door)];
+    const before = performance.now();
+    await door.close();
+    expect(performance.now() - before).toBeLessThan(1_500);
+    expect(await Promise.all(clients.map(({ closed }) => closed))).toEqual([1001, 1001]);
+  });
+
+  it("cuts a client that does not answer within two seconds", async () => {
+    const { door } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.socket.pause();
+    const before = performance.now();
+    await door.close();
+    expect(performance.now() - before).toBeLessThan(4_000);
+  });
+});

@@ -1,0 +1,123 @@
+import type { Logger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
+import { ERRORS } from "../../src/rpc/errors.ts";
+import {
+  type CallContext,
+  defineMethod,
+  type Namespace,
+  optional,
+  RawJson,
+  type RpcMethod,
+  required,
+} from "../../src/rpc/method.ts";
+
+/** What the toy methods have for a node: a list of what was called. */
+export interface ToyBackend {
+  readonly calls: unknown[];
+  /** Answers of toy_hold wait here until the test lets them go. */
+  readonly held: ((answer: string) => void)[];
+  /** What the calls of toy_hold know of their callers. */
+  readonly contexts: CallContext<ToyBackend>[];
+}
+
+const TEXT = { name: "text", schema: { type: "string" } };
+const about = { namespace: "ETH", summary: "", result: TEXT } as const;
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A handful of methods under names that the incumbent knows, and some that misbehave. */
+export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
+  defineMethod({
+    ...about,
+    name: "eth_chainId",
+    parameters: [],
+    run: (_, { backend }: CallContext<ToyBackend>) => {
+      backend.calls.push("eth_chainId");
+      return "0x1c03";
+    },
+  }),
+  defineMethod({ ...about, name: "net_version", namespace: "NET", parameters: [], run: () => "7171" }),
+  defineMethod({
+    ...about,
+    name: "eth_getBalance",
+    parameters: [required("address", text), required("block", text)],
+    run: ([address, block]) => `${address} at ${block}`,
+  }),
+  defineMethod({
+    ...about,
+    name: "eth_getBlockByNumber",
+    parameters: [required("block", text), required("isFull", (value) => value === true)],
+    run: () => null,
+  }),
+  defineMethod({
+    ...about,
+    name: "eth_sendRawTransaction",
+    aliases: ["toy_send"],
+    exactParams: 1,
+    parameters: [required("raw", (value) => (value === "0x12" ? undefined : text(value)))],
+    run: ([raw]) => raw,
+  }),
+  defineMethod({
+    ...about,
+    name: "toy_optional",
+    parameters: [optional("word", text)],
+    run: ([word]) => word ?? "no word",
+  }),
+  defineMethod({ ...about, name: "toy_later", parameters: [], run: async () => "later" }),
+  defineMethod({ ...about, name: "toy_refuses", parameters: [], run: () => ERRORS.blockNotFound }),
+  defineMethod({ ...about, name: "toy_invalid", parameters: [], run: () => ERRORS.invalidRequest }),
+  defineMethod({ ...about, name: "toy_null", parameters: [], run: () => null }),
+  defineMethod({ ...about, name: "toy_raw", parameters: [], run: () => new RawJson('{"a":[1,{"b":[]}]}') }),
+  defineMethod({
+    ...about,
+    name: "toy_throws",
+    parameters: [],
+    run: () => {
+      throw new Error("a bug");
+    },
+  }),
+  defineMethod({
+    ...about,
+    name: "toy_rejects",
+    parameters: [],
+    run: () => Promise.reject(new Error("a bug")),
+  }),
+  defineMethod({ ...about, name: "toy_unserializable", parameters: [], run: () => ({ amount: 1n }) }),
+  defineMethod({
+    ...about,
+    name: "toy_hold",
+    mayOverlap: true,
+    parameters: [optional("label", text)],
+    run: ([label], context: CallContext<ToyBackend>) => {
+      const { backend } = context;
+      backend.calls.push(label ?? "toy_hold");
+      backend.contexts.push(context);
+      return new Promise<string>((resolve) => backend.held.push(resolve));
+    },
+  }),
+  defineMethod({
+    ...about,
+    name: "toy_big",
+    parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
+    run: ([length], { backend }: CallContext<ToyBackend>) => {
+      backend.calls.push("toy_big");
+      return "x".repeat(length);
+    },
+  }),
+];
+
+export function aToyDispatcher(
+  options: {
+    readonly modules?: readonly Namespace[];
+    readonly methods?: readonly RpcMethod<ToyBackend>[];
+    readonly logger?: Logger;
+  } = {},
+): { readonly dispatcher: Dispatcher; readonly backend: ToyBackend } {
+  const { modules = ["ETH", "NET"], methods = TOY_METHODS, logger = silentLogger } = options;
+  const backend: ToyBackend = { calls: [], held: [], contexts: [] };
+  const dispatcher = createDispatcher({ methods, modules: new Set(modules) }, { backend, logger });
+  return { dispatcher, backend };
+}
