@@ -15,8 +15,8 @@ import { numberOf } from "./blockParameter.ts";
 import { createFilterTable } from "./filterTable.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
 import { criteriaOf, type LogFilter } from "./logFilterParameter.ts";
-import { LOGS_PER_ANSWER } from "./logQueryAnswer.ts";
-import { logTexts } from "./logResult.ts";
+import { LOGS_PER_ANSWER, logPieces } from "./logQueryAnswer.ts";
+import { logJson } from "./logResult.ts";
 
 /**
  * What eth_newFilter and its kin install (json-rpc.md, Filters). A filter remembers how far its owner has read, not
@@ -28,7 +28,7 @@ export interface Filters {
   addLogFilter(filter: LogFilter): string | undefined;
   addBlockFilter(): string | undefined;
   addPendingFilter(): string | undefined;
-  /** JSON texts of what is new since the last poll; undefined when there is no such filter. */
+  /** JSON texts of what is new since the last poll, to be joined by commas; undefined when there is no such filter. */
   changes(id: string): Promise<readonly string[] | "tooManyLogs" | undefined>;
   /** All logs of a log filter's whole range; undefined when there is no such log filter. */
   logs(id: string): Promise<LogQueryResult | undefined>;
@@ -172,7 +172,7 @@ async function newLogs(chain: ChainReader, installed: InstalledLogFilter): Promi
   const last = filter.to === "earliest" ? 0n : filter.to;
   const range = { from, to: typeof last === "bigint" && last < to ? last : to };
   const found = await queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER });
-  return found.kind === "found" ? [...removed, ...logTexts(found.logs)] : "tooManyLogs";
+  return found.kind === "found" ? [...removed, ...(await logPieces(found.logs))] : "tooManyLogs";
 }
 
 /** Sets a filter back before the blocks that were taken away, and keeps the logs of those that its owner has read. */
@@ -181,7 +181,7 @@ function goBack(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChang
     if (filter.kind !== "logs" || block.header.number >= filter.nextBlock) continue;
     const logs: LocatedLog[] = [];
     filter.matcher.collect(block, logs, "removed");
-    filter.removed.push(...logTexts(logs));
+    filter.removed.push(...logs.map(logJson));
   }
   const lowest = removed.at(-1)?.header.number;
   if (lowest !== undefined && lowest < filter.nextBlock) filter.nextBlock = lowest;

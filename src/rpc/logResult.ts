@@ -1,71 +1,63 @@
 import type { LocatedLog } from "../chain/chain.ts";
-import { toHex } from "../primitives/hex.ts";
-import { toQuantity } from "../primitives/quantity.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "../types/log.ts";
+import { type JsonWriter, jsonText } from "./jsonWriter.ts";
 
-/** A list of logs as queries and filters answer it (json-rpc.md §1.5a), as JSON text. */
-export function logsJson(logs: readonly LocatedLog[]): string {
-  return `[${logTexts(logs).join(",")}]`;
-}
-
-/** A single log, for a subscription. */
+/** A log as queries, filters and subscriptions show it (json-rpc.md §1.5a), as JSON text. */
 export function logJson(log: LocatedLog): string {
-  return encodeLog(log, placeJson(log));
+  return jsonText((writer) => writeLog(writer, log));
 }
 
-/**
- * Each log as JSON text, in order. Neighbours of one transaction share the text of their place; whether they are
- * neighbours is told by their hashes being the same bytes in memory, which is enough and costs nothing.
- */
-export function logTexts(logs: readonly LocatedLog[]): string[] {
-  let place = "";
-  let before: LocatedLog | undefined;
-  return logs.map((log) => {
-    if (before === undefined || !isSamePlace(before, log)) place = placeJson(log);
-    before = log;
-    return encodeLog(log, place);
+/** Several logs, separated by commas, without the brackets of a list; empty for none. */
+export function logItemsJson(logs: readonly LocatedLog[]): string {
+  return jsonText((writer) => {
+    for (const log of logs) writeLog(writer, log);
   });
 }
 
-function isSamePlace(a: LocatedLog, b: LocatedLog): boolean {
-  return a.transactionHash === b.transactionHash && a.blockHash === b.blockHash && a.removed === b.removed;
-}
-
-/** Where the logs of a receipt are, already encoded. */
+/** Where the logs of a receipt are. */
 export interface ReceiptPlace {
-  readonly blockHash: string;
-  readonly blockNumber: string;
-  readonly transactionHash: string;
-  readonly transactionIndex: string;
+  readonly transactionHash: Hash;
+  readonly transactionIndex: number;
+  readonly blockHash: Uint8Array;
+  readonly blockNumber: bigint;
+  /** Index in the block of the receipt's first log. */
+  readonly firstLogIndex: number;
 }
 
-/** The logs inside a receipt (json-rpc.md §1.5b): the same members in another order, never removed. */
-export function receiptLogsJson(logs: readonly Log[], place: ReceiptPlace, firstIndex: number): string {
-  const middle =
-    `"blockNumber":"${place.blockNumber}","transactionHash":"${place.transactionHash}",` +
-    `"transactionIndex":"${place.transactionIndex}","blockHash":"${place.blockHash}",`;
-  const texts = logs.map(
-    ({ address, topics, data }, index) =>
-      `{"address":"${toHex(address)}","topics":${topicsJson(topics)},"data":"${toHex(data)}",` +
-      `${middle}"logIndex":"${toQuantity(firstIndex + index)}","removed":false}`,
-  );
-  return `[${texts.join(",")}]`;
+/** The logs inside a receipt (json-rpc.md §1.5b), as items: the same members in another order, never removed. */
+export function writeReceiptLogs(writer: JsonWriter, logs: readonly Log[], place: ReceiptPlace): void {
+  for (const [index, log] of logs.entries()) {
+    writer.beginObject();
+    writer.data("address", log.address);
+    writeTopics(writer, log);
+    writer.data("data", log.data);
+    writer.quantity("blockNumber", place.blockNumber);
+    writer.data("transactionHash", place.transactionHash);
+    writer.quantity("transactionIndex", place.transactionIndex);
+    writer.data("blockHash", place.blockHash);
+    writer.quantity("logIndex", place.firstLogIndex + index);
+    writer.boolean("removed", false);
+    writer.endObject();
+  }
 }
 
-function placeJson(log: LocatedLog): string {
-  return (
-    `"removed":${log.removed},"blockNumber":"${toQuantity(log.blockNumber)}","blockHash":"${toHex(log.blockHash)}",` +
-    `"transactionHash":"${toHex(log.transactionHash)}","transactionIndex":"${toQuantity(log.transactionIndex)}",`
-  );
+function writeLog(writer: JsonWriter, located: LocatedLog): void {
+  writer.beginObject();
+  writer.quantity("logIndex", located.logIndex);
+  writer.boolean("removed", located.removed);
+  writer.quantity("blockNumber", located.blockNumber);
+  writer.data("blockHash", located.blockHash);
+  writer.data("transactionHash", located.transactionHash);
+  writer.quantity("transactionIndex", located.transactionIndex);
+  writer.data("address", located.log.address);
+  writer.data("data", located.log.data);
+  writeTopics(writer, located.log);
+  writer.endObject();
 }
 
-function encodeLog({ log, logIndex }: LocatedLog, place: string): string {
-  return (
-    `{"logIndex":"${toQuantity(logIndex)}",${place}"address":"${toHex(log.address)}",` +
-    `"data":"${toHex(log.data)}","topics":${topicsJson(log.topics)}}`
-  );
-}
-
-function topicsJson(topics: Log["topics"]): string {
-  return `[${topics.map((topic) => `"${toHex(topic)}"`).join(",")}]`;
+function writeTopics(writer: JsonWriter, { topics }: Log): void {
+  writer.beginList("topics");
+  for (const topic of topics) writer.dataItem(topic);
+  writer.endList();
 }

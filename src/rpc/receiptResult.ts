@@ -4,10 +4,11 @@ import { toHex } from "../primitives/hex.ts";
 import { bigintToBytes, toQuantity } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { StoredBlock } from "../types/block.ts";
-import { EMPTY_BLOOM } from "../types/bloom.ts";
 import type { Receipt } from "../types/receipt.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
-import { receiptLogsJson } from "./logResult.ts";
+import { type JsonWriter, jsonText } from "./jsonWriter.ts";
+import { writeReceiptLogs } from "./logResult.ts";
+import { writeOptionalData } from "./transactionResult.ts";
 
 /**
  * The receipt of the transaction at `index` (json-rpc.md §1.4) as JSON text; undefined when there is none.
@@ -19,28 +20,35 @@ export function receiptJson(block: StoredBlock, index: number, blobGasPriceWei: 
   if (transaction === undefined || receipt === undefined) return undefined;
   let logsBefore = 0;
   for (let before = 0; before < index; before++) logsBefore += block.receipts[before]?.logs.length ?? 0;
-  return encodeReceipt({ transaction, receipt, index, logsBefore, blobGasPriceWei }, placeOf(block));
+  return jsonText((writer) => {
+    writeReceipt(writer, { transaction, receipt, index, logsBefore }, placeOf(block, blobGasPriceWei));
+  });
 }
 
-/** The receipts of all transactions of a block, in order. */
+/** The receipts of all transactions of a block, in order, as a list. */
 export function blockReceiptsJson(block: StoredBlock, blobGasPriceWei: bigint): string {
-  const place = placeOf(block);
-  const texts: string[] = [];
-  let logsBefore = 0;
-  for (const [index, receipt] of block.receipts.entries()) {
-    const transaction = block.transactions[index];
-    if (transaction === undefined) break;
-    texts.push(encodeReceipt({ transaction, receipt, index, logsBefore, blobGasPriceWei }, place));
-    logsBefore += receipt.logs.length;
-  }
-  return `[${texts.join(",")}]`;
+  const place = placeOf(block, blobGasPriceWei);
+  return jsonText((writer) => {
+    writer.beginList();
+    let logsBefore = 0;
+    for (const [index, receipt] of block.receipts.entries()) {
+      const transaction = block.transactions[index];
+      if (transaction === undefined) break;
+      writeReceipt(writer, { transaction, receipt, index, logsBefore }, place);
+      logsBefore += receipt.logs.length;
+    }
+    writer.endList();
+  });
 }
 
-/** What all receipts of a block have in common, encoded once. */
+/** What all receipts of a block have in common. */
 interface Place {
-  readonly blockHash: string;
-  readonly blockNumber: string;
+  /** The members that name the block, encoded once. */
+  readonly members: string;
   readonly baseFeePerGas: bigint | undefined;
+  readonly blobGasPriceWei: bigint;
+  readonly hash: Uint8Array;
+  readonly number: bigint;
 }
 
 interface PlacedReceipt {
@@ -49,60 +57,48 @@ interface PlacedReceipt {
   readonly index: number;
   /** Logs of earlier transactions of the block. */
   readonly logsBefore: number;
-  readonly blobGasPriceWei: bigint;
 }
 
-const EMPTY_BLOOM_TEXT = toHex(EMPTY_BLOOM);
 const BLOB_GAS_PER_BLOB = 131_072;
 
-function placeOf({ hash, header }: StoredBlock): Place {
-  return {
-    blockHash: toHex(hash),
-    blockNumber: toQuantity(header.number),
-    baseFeePerGas: header.baseFeePerGas,
-  };
+function placeOf({ hash, header }: StoredBlock, blobGasPriceWei: bigint): Place {
+  const { number, baseFeePerGas } = header;
+  const members = `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(number)}"`;
+  return { members, baseFeePerGas, blobGasPriceWei, hash, number };
 }
 
-function encodeReceipt(placed: PlacedReceipt, place: Place): string {
-  const { transaction, receipt, index } = placed;
-  const { to } = transaction;
-  const created = to === undefined ? createdAddress(transaction.sender, transaction.nonce) : undefined;
-  const transactionHash = toHex(transaction.hash);
-  const transactionIndex = toQuantity(index);
-  const bloom = receipt.logs.length === 0 ? EMPTY_BLOOM_TEXT : toHex(receipt.logsBloom);
-  const logs = receiptLogsJson(
-    receipt.logs,
-    { ...place, transactionHash, transactionIndex },
-    placed.logsBefore,
-  );
-  return (
-    `{"blockHash":"${place.blockHash}","blockNumber":"${place.blockNumber}",` +
-    `"contractAddress":${optionalAddress(created)},` +
-    `"cumulativeGasUsed":"${toQuantity(receipt.cumulativeGasUsed)}","from":"${toHex(transaction.sender)}",` +
-    `"gasUsed":"${toQuantity(receipt.gasUsed)}",` +
-    `"effectiveGasPrice":"${toQuantity(effectiveGasPrice(transaction, place.baseFeePerGas))}","logs":${logs},` +
-    `"logsBloom":"${bloom}",${outcomeMember(receipt)}"to":${optionalAddress(to)},` +
-    `"transactionHash":"${transactionHash}","transactionIndex":"${transactionIndex}",` +
-    `${revertMember(receipt)}"type":"0x${receipt.type}"${blobMembers(placed)}}`
-  );
-}
-
-function optionalAddress(address: Address | undefined): string {
-  return address === undefined ? "null" : `"${toHex(address)}"`;
-}
-
-function outcomeMember({ outcome }: Receipt): string {
-  return "status" in outcome ? `"status":"0x${outcome.status}",` : `"root":"${toHex(outcome.stateRoot)}",`;
-}
-
-function revertMember({ revertReason }: Receipt): string {
-  return revertReason === undefined ? "" : `"revertReason":"${toHex(revertReason)}",`;
-}
-
-function blobMembers({ transaction, blobGasPriceWei }: PlacedReceipt): string {
-  if (transaction.type !== 3) return "";
-  const used = BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length;
-  return `,"blobGasUsed":"${toQuantity(used)}","blobGasPrice":"${toQuantity(blobGasPriceWei)}"`;
+function writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place): void {
+  const { transaction, receipt, index, logsBefore } = placed;
+  const { to, sender, nonce } = transaction;
+  writer.beginObject();
+  writer.members(place.members);
+  writeOptionalData(writer, "contractAddress", to === undefined ? createdAddress(sender, nonce) : undefined);
+  writer.quantity("cumulativeGasUsed", receipt.cumulativeGasUsed);
+  writer.data("from", sender);
+  writer.quantity("gasUsed", receipt.gasUsed);
+  writer.quantity("effectiveGasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
+  writer.beginList("logs");
+  writeReceiptLogs(writer, receipt.logs, {
+    transactionHash: transaction.hash,
+    transactionIndex: index,
+    blockHash: place.hash,
+    blockNumber: place.number,
+    firstLogIndex: logsBefore,
+  });
+  writer.endList();
+  writer.data("logsBloom", receipt.logsBloom);
+  if ("status" in receipt.outcome) writer.quantity("status", receipt.outcome.status);
+  else writer.data("root", receipt.outcome.stateRoot);
+  writeOptionalData(writer, "to", to);
+  writer.data("transactionHash", transaction.hash);
+  writer.quantity("transactionIndex", index);
+  if (receipt.revertReason !== undefined) writer.data("revertReason", receipt.revertReason);
+  writer.quantity("type", receipt.type);
+  if (transaction.type === 3) {
+    writer.quantity("blobGasUsed", BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length);
+    writer.quantity("blobGasPrice", place.blobGasPriceWei);
+  }
+  writer.endObject();
 }
 
 /** Where a creation puts its contract (yellow paper, §7), shown for failed creations too. */

@@ -10,21 +10,19 @@ import {
   signingHash,
   type Transaction,
 } from "../types/transaction.ts";
+import { type JsonWriter, jsonText } from "./jsonWriter.ts";
 
 /** The mined transaction at `index` of its block (json-rpc.md §1.2) as JSON text; undefined when there is none. */
 export function minedTransactionJson(block: StoredBlock, index: number): string | undefined {
   const transaction = block.transactions[index];
-  return transaction && encodeMined(transaction, index, placeOf(block), block.header.baseFeePerGas);
+  return transaction && jsonText((writer) => writeMined(writer, transaction, index, placeOf(block)));
 }
 
-/** All transactions of a block, in full. */
-export function minedTransactionsJson(block: StoredBlock): string {
+/** All transactions of a block, in full, as items of a list. */
+export function writeMinedTransactions(writer: JsonWriter, block: StoredBlock): void {
   const place = placeOf(block);
-  const { baseFeePerGas } = block.header;
-  const texts = block.transactions.map((transaction, index) =>
-    encodeMined(transaction, index, place, baseFeePerGas),
-  );
-  return `[${texts.join(",")}]`;
+  for (const [index, transaction] of block.transactions.entries())
+    writeMined(writer, transaction, index, place);
 }
 
 /**
@@ -33,88 +31,113 @@ export function minedTransactionsJson(block: StoredBlock): string {
  */
 export function pendingTransactionJson(transaction: SentTransaction): string {
   const publicKey = recoverPublicKey(signingHash(transaction), signatureOf(transaction));
-  return (
-    `{"blockHash":null,"blockNumber":null,"from":"${toHex(transaction.sender)}",` +
-    `"gas":"${toQuantity(transaction.gasLimit)}","gasPrice":"${toQuantity(feeCap(transaction))}",` +
-    `${feeMembers(transaction)}"hash":"${toHex(transaction.hash)}","input":"${toHex(transaction.data)}",` +
-    `"nonce":"${toQuantity(transaction.nonce)}","to":${recipientJson(transaction)},"transactionIndex":null,` +
-    `"value":"${toQuantity(transaction.value)}",${signatureMembers(transaction)}${blobMember(transaction)},` +
-    `${listMembers(transaction)}${chainIdMember(transaction)}` +
-    `"publicKey":${publicKey === undefined ? "null" : `"${toHex(publicKey)}"`},` +
-    `"raw":"${toHex(transaction.raw)}","type":"0x${transaction.type}"}`
-  );
+  return jsonText((writer) => {
+    writer.beginObject();
+    writer.null("blockHash");
+    writer.null("blockNumber");
+    writer.data("from", transaction.sender);
+    writer.quantity("gas", transaction.gasLimit);
+    writer.quantity("gasPrice", feeCap(transaction));
+    writeFeeCaps(writer, transaction);
+    writer.data("hash", transaction.hash);
+    writer.data("input", transaction.data);
+    writer.quantity("nonce", transaction.nonce);
+    writeOptionalData(writer, "to", transaction.to);
+    writer.null("transactionIndex");
+    writer.quantity("value", transaction.value);
+    writeSignature(writer, transaction);
+    writeLists(writer, transaction);
+    if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
+    writeOptionalData(writer, "publicKey", publicKey);
+    writer.data("raw", transaction.raw);
+    writer.quantity("type", transaction.type);
+    writer.endObject();
+  });
 }
 
-/** What all transactions of a block have in common, encoded once. */
-function placeOf(block: StoredBlock): string {
-  return `"blockHash":"${toHex(block.hash)}","blockNumber":"${toQuantity(block.header.number)}",`;
+/** What all transactions of a block have in common. */
+interface Place {
+  /** The first members, encoded once. */
+  readonly members: string;
+  readonly baseFeePerGas: bigint | undefined;
 }
 
-function encodeMined(
-  transaction: SentTransaction,
-  index: number,
-  place: string,
-  baseFeePerGas: bigint | undefined,
-): string {
-  return (
-    `{${listMembers(transaction)}${place}${chainIdMember(transaction)}"from":"${toHex(transaction.sender)}",` +
-    `"gas":"${toQuantity(transaction.gasLimit)}",` +
-    `"gasPrice":"${toQuantity(effectiveGasPrice(transaction, baseFeePerGas))}",${feeMembers(transaction)}` +
-    `"hash":"${toHex(transaction.hash)}","input":"${toHex(transaction.data)}",` +
-    `"nonce":"${toQuantity(transaction.nonce)}","to":${recipientJson(transaction)},` +
-    `"transactionIndex":"${toQuantity(index)}","type":"0x${transaction.type}",` +
-    `"value":"${toQuantity(transaction.value)}",${signatureMembers(transaction)}${blobMember(transaction)}}`
-  );
+function placeOf({ hash, header }: StoredBlock): Place {
+  return {
+    members: `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(header.number)}"`,
+    baseFeePerGas: header.baseFeePerGas,
+  };
 }
 
-function recipientJson({ to }: Transaction): string {
-  return to === undefined ? "null" : `"${toHex(to)}"`;
+function writeMined(writer: JsonWriter, transaction: SentTransaction, index: number, place: Place): void {
+  writer.beginObject();
+  writeLists(writer, transaction);
+  writer.members(place.members);
+  if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
+  writer.data("from", transaction.sender);
+  writer.quantity("gas", transaction.gasLimit);
+  writer.quantity("gasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
+  writeFeeCaps(writer, transaction);
+  writer.data("hash", transaction.hash);
+  writer.data("input", transaction.data);
+  writer.quantity("nonce", transaction.nonce);
+  writeOptionalData(writer, "to", transaction.to);
+  writer.quantity("transactionIndex", index);
+  writer.quantity("type", transaction.type);
+  writer.quantity("value", transaction.value);
+  writeSignature(writer, transaction);
+  writer.endObject();
 }
 
-function chainIdMember({ chainId }: Transaction): string {
-  return chainId === undefined ? "" : `"chainId":"${toQuantity(chainId)}",`;
+/** A member that is null when absent. */
+export function writeOptionalData(writer: JsonWriter, name: string, bytes: Uint8Array | undefined): void {
+  if (bytes === undefined) writer.null(name);
+  else writer.data(name, bytes);
 }
 
-function feeMembers(transaction: Transaction): string {
+function writeFeeCaps(writer: JsonWriter, transaction: Transaction): void {
   const { maxPriorityFeePerGas, maxFeePerGas, maxFeePerBlobGas } = transaction;
-  if (maxPriorityFeePerGas === undefined || maxFeePerGas === undefined) return "";
-  const caps = `"maxPriorityFeePerGas":"${toQuantity(maxPriorityFeePerGas)}","maxFeePerGas":"${toQuantity(maxFeePerGas)}",`;
-  return maxFeePerBlobGas === undefined
-    ? caps
-    : `${caps}"maxFeePerBlobGas":"${toQuantity(maxFeePerBlobGas)}",`;
+  if (maxPriorityFeePerGas !== undefined) writer.quantity("maxPriorityFeePerGas", maxPriorityFeePerGas);
+  if (maxFeePerGas !== undefined) writer.quantity("maxFeePerGas", maxFeePerGas);
+  if (maxFeePerBlobGas !== undefined) writer.quantity("maxFeePerBlobGas", maxFeePerBlobGas);
 }
 
-/** A blob transaction shows no v, a legacy one no yParity. */
-function signatureMembers({ type, yParity, v, r, s }: Transaction): string {
-  const parity = type === 0 ? "" : `"yParity":"0x${yParity}",`;
-  const recovery = type === 3 ? "" : `"v":"${toQuantity(v)}",`;
-  return `${parity}${recovery}"r":"${toQuantity(r)}","s":"${toQuantity(s)}"`;
+/** A legacy transaction shows no yParity, a blob transaction no v but its blobs. */
+function writeSignature(writer: JsonWriter, transaction: Transaction): void {
+  const { type, yParity, v, r, s } = transaction;
+  if (type !== 0) writer.quantity("yParity", yParity);
+  if (type !== 3) writer.quantity("v", v);
+  writer.quantity("r", r);
+  writer.quantity("s", s);
+  if (type !== 3) return;
+  writer.beginList("blobVersionedHashes");
+  for (const hash of transaction.blobVersionedHashes) writer.dataItem(hash);
+  writer.endList();
 }
 
-function blobMember({ type, blobVersionedHashes }: Transaction): string {
-  if (type !== 3) return "";
-  return `,"blobVersionedHashes":[${blobVersionedHashes.map((hash) => `"${toHex(hash)}"`).join(",")}]`;
-}
-
-function listMembers(transaction: Transaction): string {
-  if (transaction.type === 0) return "";
-  const accessList = `"accessList":${JSON.stringify(accessListResult(transaction.accessList))},`;
-  if (transaction.type !== 4) return accessList;
-  const authorizations = transaction.authorizationList.map(({ chainId, address, nonce, yParity, r, s }) => ({
-    chainId: toQuantity(chainId),
-    address: toHex(address),
-    nonce: toQuantity(nonce),
-    yParity: toQuantity(yParity),
-    r: toQuantity(r),
-    s: toQuantity(s),
-  }));
-  return `${accessList}"authorizationList":${JSON.stringify(authorizations)},`;
-}
-
-/** An access list as JSON shows it, also in the answer of eth_createAccessList. */
-export function accessListResult(accessList: Transaction["accessList"]): readonly object[] {
-  return accessList.map(({ address, storageKeys }) => ({
-    address: toHex(address),
-    storageKeys: storageKeys.map(toHex),
-  }));
+function writeLists(writer: JsonWriter, { type, accessList, authorizationList }: Transaction): void {
+  if (type === 0) return;
+  writer.beginList("accessList");
+  for (const { address, storageKeys } of accessList) {
+    writer.beginObject();
+    writer.data("address", address);
+    writer.beginList("storageKeys");
+    for (const key of storageKeys) writer.dataItem(key);
+    writer.endList();
+    writer.endObject();
+  }
+  writer.endList();
+  if (type !== 4) return;
+  writer.beginList("authorizationList");
+  for (const { chainId, address, nonce, yParity, r, s } of authorizationList) {
+    writer.beginObject();
+    writer.quantity("chainId", chainId);
+    writer.data("address", address);
+    writer.quantity("nonce", nonce);
+    writer.quantity("yParity", yParity);
+    writer.quantity("r", r);
+    writer.quantity("s", s);
+    writer.endObject();
+  }
+  writer.endList();
 }

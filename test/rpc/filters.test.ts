@@ -50,9 +50,11 @@ describe("installed filters", () => {
   async function polledLogs(id: string): Promise<number[]> {
     const texts = await filters.changes(id);
     if (texts === undefined || texts === "tooManyLogs") throw new Error("the poll was refused");
-    const logs = texts.map(
-      (text) => JSON.parse(text) as { blockNumber: string; removed: boolean; logIndex: string },
-    );
+    const logs = JSON.parse(`[${texts.join(",")}]`) as {
+      blockNumber: string;
+      removed: boolean;
+      logIndex: string;
+    }[];
     expect(logs.every(({ logIndex }) => logIndex === "0x1")).toBe(true);
     return logs.map(({ blockNumber, removed }) => Number(blockNumber) * (removed ? -1 : 1));
   }

@@ -1,9 +1,9 @@
+import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { decodeCall, forEstimate } from "../../callParameter.ts";
 import { defineMethod, required } from "../../method.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 import { estimateError } from "../../simulationErrors.ts";
-import { accessListResult } from "../../transactionResult.ts";
 
 /** Always on the head: the incumbent ignores a block parameter. */
 export const ethCreateAccessList = defineMethod({
@@ -17,6 +17,10 @@ export const ethCreateAccessList = defineMethod({
     const blockNumber = chain.head.header.number;
     const result = await simulator.run({ kind: "createAccessList", call: forEstimate(call), blockNumber });
     if (result.kind !== "returned") return estimateError(result);
-    return { gasUsed: toQuantity(result.gas), accessList: accessListResult(result.accessList ?? []) };
+    const accessList = (result.accessList ?? []).map(({ address, storageKeys }) => ({
+      address: toHex(address),
+      storageKeys: storageKeys.map(toHex),
+    }));
+    return { gasUsed: toQuantity(result.gas), accessList };
   },
 });

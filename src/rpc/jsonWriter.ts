@@ -1,0 +1,153 @@
+import { assert } from "../primitives/assert.ts";
+
+/**
+ * The JSON text that `write` writes. All answers share one writer, so this is done in one go: without waiting, and
+ * not inside another.
+ */
+export function jsonText(write: (writer: JsonWriter) => void): string {
+  assert(!isBusy, "one JSON text is written at a time");
+  isBusy = true;
+  try {
+    write(shared);
+    return shared.text();
+  } finally {
+    shared.clear();
+    isBusy = false;
+  }
+}
+
+/**
+ * Writes JSON straight into bytes. A block of thousands of transactions costs a third of what joining strings does,
+ * most of which is garbage. Only for what has no need of escaping: hex, numbers, and names that are written here.
+ */
+export class JsonWriter {
+  #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+  #length = 0;
+
+  beginObject(name = ""): void {
+    this.#start(name, 0);
+    this.#bytes[this.#length++] = OPEN_BRACE;
+  }
+
+  endObject(): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = CLOSE_BRACE;
+  }
+
+  beginList(name = ""): void {
+    this.#start(name, 0);
+    this.#bytes[this.#length++] = OPEN_BRACKET;
+  }
+
+  endList(): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = CLOSE_BRACKET;
+  }
+
+  /** A member that is data: all its bytes as hex. */
+  data(name: string, bytes: Uint8Array): void {
+    this.#start(name, 2 * bytes.length);
+    this.#ascii('"0x');
+    this.#hex(bytes);
+    this.#bytes[this.#length++] = QUOTE;
+  }
+
+  /** An item of a list that is data. */
+  dataItem(bytes: Uint8Array): void {
+    this.data("", bytes);
+  }
+
+  /** A member that is a quantity: hex without leading zeros. */
+  quantity(name: string, value: bigint | number): void {
+    const digits = value.toString(16);
+    this.#start(name, digits.length);
+    this.#ascii('"0x');
+    this.#ascii(digits);
+    this.#bytes[this.#length++] = QUOTE;
+  }
+
+  boolean(name: string, value: boolean): void {
+    this.#start(name, 0);
+    this.#ascii(value ? "true" : "false");
+  }
+
+  null(name: string): void {
+    this.#start(name, 0);
+    this.#ascii("null");
+  }
+
+  /** Members that are written already, without a comma around them. */
+  members(json: string): void {
+    this.#start("", json.length);
+    this.#ascii(json);
+  }
+
+  /** What has been written so far. */
+  text(): string {
+    return this.#bytes.toString("latin1", 0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+  }
+
+  /** Makes room for a member of that many digits; then a comma, unless it is the first inside its brackets, and the name. */
+  #start(name: string, digits: number): void {
+    this.#reserve(name.length + digits + PUNCTUATION_BYTES);
+    const before = this.#length === 0 ? OPEN_BRACKET : this.#bytes[this.#length - 1];
+    if (before !== OPEN_BRACE && before !== OPEN_BRACKET) this.#bytes[this.#length++] = COMMA;
+    if (name === "") return;
+    this.#bytes[this.#length++] = QUOTE;
+    this.#ascii(name);
+    this.#ascii('":');
+  }
+
+  #ascii(text: string): void {
+    const bytes = this.#bytes;
+    const start = this.#length;
+    for (let index = 0; index < text.length; index++) bytes[start + index] = text.charCodeAt(index);
+    this.#length = start + text.length;
+  }
+
+  #hex(data: Uint8Array): void {
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let index = 0; index < data.length; index++) {
+      const pair = HEX_PAIRS[data[index] ?? 0] ?? 0;
+      bytes[at++] = pair >> 8;
+      bytes[at++] = pair & 0xff;
+    }
+    this.#length = at;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+/** More than what stands around a name and its digits. */
+const PUNCTUATION_BYTES = 16;
+const INITIAL_BYTES = 16 * 1024;
+/** A writer does not hold on to more than this between two answers. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** The two hex digits of each byte, as two ASCII codes. */
+const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const digits = byte.toString(16).padStart(2, "0");
+  return (digits.charCodeAt(0) << 8) | digits.charCodeAt(1);
+});
+
+const shared = new JsonWriter();
+let isBusy = false;
