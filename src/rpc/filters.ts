@@ -15,7 +15,7 @@ import { numberOf } from "./blockParameter.ts";
 import { createFilterTable } from "./filterTable.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
 import { criteriaOf, type LogFilter } from "./logFilterParameter.ts";
-import { LOGS_PER_ANSWER, logPieces } from "./logQueryAnswer.ts";
+import { LOGS_PER_ANSWER, logPieces } from "./logPieces.ts";
 import { logJson } from "./logResult.ts";
 
 /**

@@ -2,13 +2,26 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
 import { equalBytes, toKey } from "../primitives/hex.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
-import type { GasPriceSettings } from "./ports.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
 
 /** What a transaction should offer, judged by what recent ones paid (json-rpc.md, eth_gasPrice). Wei per gas. */
 export interface GasPriceOracle {
   gasPriceWei(): Promise<bigint>;
   maxPriorityFeeWei(): Promise<bigint>;
+}
+
+/** How eth_gasPrice and eth_maxPriorityFeePerGas are derived. The floors may change while the node runs. */
+export interface GasPriceSettings {
+  /** --api-gas-price-blocks. */
+  readonly blocks: number;
+  /** --api-gas-price-percentile, 0 to 100. */
+  readonly percentile: number;
+  /** --api-gas-price-max, wei. */
+  readonly maxWei: bigint;
+  /** --min-gas-price, wei. */
+  readonly minGasPriceWei: bigint;
+  /** --min-priority-fee, wei. */
+  readonly minPriorityFeeWei: bigint;
 }
 
 /**

@@ -11,7 +11,7 @@ import type { TxPool } from "../txpool/txPool.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
 import type { FeeHistoryReader } from "./feeHistory.ts";
 import type { Filters } from "./filters.ts";
-import type { GasPriceOracle } from "./gasPriceOracle.ts";
+import type { GasPriceOracle, GasPriceSettings } from "./gasPriceOracle.ts";
 
 /** What the methods ask of the node; the node hands it over when it joins the parts. */
 export interface RpcPorts {
@@ -59,20 +59,6 @@ export interface RpcSettings {
   readonly gasPrice: GasPriceSettings;
   /** What txpool_nodeStatistics shows as maxSize; -1 for a pool that is not bounded by a count alone. */
   readonly poolMaxSize: number;
-}
-
-/** How eth_gasPrice and eth_maxPriorityFeePerGas are derived. The floors may change while the node runs. */
-export interface GasPriceSettings {
-  /** --api-gas-price-blocks. */
-  readonly blocks: number;
-  /** --api-gas-price-percentile, 0 to 100. */
-  readonly percentile: number;
-  /** --api-gas-price-max, wei. */
-  readonly maxWei: bigint;
-  /** --min-gas-price, wei. */
-  readonly minGasPriceWei: bigint;
-  /** --min-priority-fee, wei. */
-  readonly minPriorityFeeWei: bigint;
 }
 
 /** What the NET methods and eth_protocolVersion tell. */

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createFeeHistoryReader } from "../../src/rpc/feeHistory.ts";
-import { createGasPriceOracle } from "../../src/rpc/gasPriceOracle.ts";
-import type { GasPriceSettings } from "../../src/rpc/ports.ts";
+import { createGasPriceOracle, type GasPriceSettings } from "../../src/rpc/gasPriceOracle.ts";
 import { createPriceSample, percentileOf } from "../../src/rpc/priceSample.ts";
 import { aChainSpec } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";

@@ -4,7 +4,8 @@ import type { Hash } from "../../../primitives/hash.ts";
 import { numberOf } from "../../blockParameter.ts";
 import { ERRORS, type RpcError } from "../../errors.ts";
 import { decodeLogFilter, type LogFilter } from "../../logFilterParameter.ts";
-import { LOGS_PER_ANSWER, logQueryAnswer } from "../../logQueryAnswer.ts";
+import { LOGS_PER_ANSWER } from "../../logPieces.ts";
+import { logQueryAnswer } from "../../logQueryAnswer.ts";
 import { type CallContext, defineMethod, type RawJson, required } from "../../method.ts";
 import { LOG_FILTER, listOf, OBJECT } from "../../schemas.ts";
 
