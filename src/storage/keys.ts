@@ -13,11 +13,13 @@ import type { KeyRange } from "./database.ts";
  * found by hash (block numbers, transactions, code) or stands for "now" (flat accounts and slots) has scattered keys,
  * and those values are small.
  *
+ * Every value ends with a seal over key and value (checksum.ts), except code, which is known by its hash.
+ *
  * The constructors are below, those of the state in stateKeys.ts. First bytes and layouts belong to the schema version
  * (schema.ts): change one, raise the other.
  */
 export const KEY_PREFIXES = {
-  /** name in ASCII -> one value about the whole database (META_NAMES). */
+  /** name in ASCII -> one value about the whole database (MetaName). */
   meta: 0x01,
   /** number u64 -> hash, total difficulty, size, count of transactions, header (blockStore.ts). */
   header: 0x10,
@@ -50,7 +52,7 @@ export const KEY_PREFIXES = {
 export type KeyPrefix = (typeof KEY_PREFIXES)[keyof typeof KEY_PREFIXES];
 
 /** Values about the whole database, by name. */
-export type MetaName = "schema" | "genesis" | "chain" | "head";
+export type MetaName = "schema" | "head";
 
 export function metaKey(name: MetaName): Uint8Array {
   const key = new Uint8Array(1 + name.length);

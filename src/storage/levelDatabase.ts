@@ -1,8 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../primitives/assert.ts";
-import { type Batch, DamagedData, type Database, DiskFailure, type KeyRange } from "./database.ts";
+import { type Batch, type Database, DiskFailure, type KeyRange } from "./database.ts";
+import { translateDiskError } from "./diskFailure.ts";
+import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 
 export interface LevelSettings {
   /** Folder of the database; created when absent, unless a thread joins. */
@@ -15,14 +17,17 @@ export interface LevelSettings {
 }
 
 /**
- * The database on disk: LevelDB, by way of classic-level, which appears in this file and nowhere else. Fails with
- * DiskFailure when the disk or another process stands in the way, and with DamagedData when LevelDB finds its own
- * files unsound.
+ * The database on disk: LevelDB, by way of classic-level, which appears in this file and nowhere else. Its files are
+ * verified first (levelFiles.ts). Fails with DiskFailure when the disk or another process stands in the way, and with
+ * DamagedData when the files are not sound.
  */
 export async function openLevelDatabase(settings: LevelSettings): Promise<Database> {
   const path = resolve(settings.path);
   const isReader = settings.readOnlyThread === true;
-  if (!isReader) refuseHeadlessFolder(path);
+  if (!isReader) {
+    await refuseLockedFolder(path);
+    refuseDamagedLevelFiles(path);
+  }
   const level: Level = new ClassicLevel(path, {
     ...OPTIONS,
     keyEncoding: "view",
@@ -32,7 +37,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
   try {
     await level.open();
   } catch (error) {
-    throw translate(error, `The database in ${path} cannot be opened`);
+    throw translateDiskError(error, `The database in ${path} cannot be opened`);
   }
   return new LevelDatabase(level, path, isReader);
 }
@@ -70,7 +75,7 @@ class LevelDatabase implements Database {
     try {
       return plainBytes(this.level.getSync(key));
     } catch (error) {
-      throw translate(error, `The database in ${this.path} cannot be read`);
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
     }
   }
 
@@ -78,7 +83,7 @@ class LevelDatabase implements Database {
     try {
       return (await this.level.getMany(keys as Uint8Array[])).map(plainBytes);
     } catch (error) {
-      throw translate(error, `The database in ${this.path} cannot be read`);
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
     }
   }
 
@@ -97,7 +102,7 @@ class LevelDatabase implements Database {
         for (const [key, value] of entries) yield [bytesOf(key), bytesOf(value)];
       }
     } catch (error) {
-      throw translate(error, `The database in ${this.path} cannot be read`);
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
     } finally {
       await iterator.close();
     }
@@ -109,7 +114,7 @@ class LevelDatabase implements Database {
     try {
       await this.writeSynced(batch);
     } catch (error) {
-      this.failure ??= translate(error, `The database in ${this.path} cannot be written`);
+      this.failure ??= translateDiskError(error, `The database in ${this.path} cannot be written`);
       throw this.failure;
     }
   }
@@ -139,85 +144,16 @@ function plainBytes(buffer: Uint8Array | undefined): Uint8Array | undefined {
 }
 
 /**
- * LevelDB keeps the name of its manifest in CURRENT. Where that file is gone it would see an empty folder, start a
- * database of its own there and delete the tables that it does not know.
+ * Asks for the lock and nothing else, so that the files of another node at work are not mistaken for damaged ones:
+ * LevelDB takes the lock before it looks whether the folder is as these options want it, and it never is.
  */
-function refuseHeadlessFolder(path: string): void {
-  if (!existsSync(path) || existsSync(join(path, "CURRENT"))) return;
-  if (readdirSync(path).some((name) => /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/.test(name))) {
-    throw new DamagedData(
-      `The file ${join(path, "CURRENT")} is missing, but the folder holds other files of a database. ` +
-        "Restore the folder from a backup, or empty it and let the node fetch the chain again.",
-    );
+async function refuseLockedFolder(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const level = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
+  try {
+    await level.open();
+  } catch (error) {
+    const failure = translateDiskError(error, `The database in ${path} cannot be opened`);
+    if (failure instanceof DiskFailure) throw failure;
   }
-}
-
-/** An error of classic-level in our words. Anything that is not the disk's doing is passed on as it is. */
-function translate(error: unknown, what: string): Error {
-  const causes = causesOf(error);
-  const codes = causes.map(codeOf);
-  const reason = causes.at(-1)?.message ?? String(error);
-  if (codes.includes("LEVEL_CORRUPTION") || /^Corruption:/.test(reason)) {
-    return new DamagedData(
-      `${what}: ${reason}. Run \`ibex database check\` to see all that is damaged; ` +
-        "then restore the folder from a backup, or empty it and let the node fetch the chain again.",
-      { cause: error },
-    );
-  }
-  const advice = codes.includes("LEVEL_LOCKED") ? LOCKED : adviceFor(reason, codes);
-  if (advice !== undefined) return new DiskFailure(`${what}: ${reason}. ${advice}`, { cause: error });
-  if (codes.includes("LEVEL_IO_ERROR") || /^IO error:/.test(reason))
-    return new DiskFailure(`${what}: ${reason}. Look after the disk, then start the node again.`, {
-      cause: error,
-    });
-  return error instanceof Error ? error : new Error(reason);
-}
-
-const LOCKED =
-  "Another node is using this data folder: stop it, or give this one a folder of its own (--data-path).";
-
-/** What an operator can do, by what the operating system says (in LevelDB's words, or as an error code of Node). */
-const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])[] = [
-  [/No space left/i, "ENOSPC", "The disk is full: make room, then start the node again."],
-  [
-    /quota exceeded/i,
-    "EDQUOT",
-    "The disk quota is used up: raise it or make room, then start the node again.",
-  ],
-  [
-    /Read-only file system/i,
-    "EROFS",
-    "The disk is mounted read-only: mount it writable, or choose another --data-path.",
-  ],
-  [
-    /Permission denied/i,
-    "EACCES",
-    "This user may not write there: change the owner of the folder, or choose another --data-path.",
-  ],
-  [
-    /Operation not permitted/i,
-    "EPERM",
-    "This user may not write there: change the owner of the folder, or choose another --data-path.",
-  ],
-  [
-    /Too many open files/i,
-    "EMFILE",
-    "Too few open files are allowed: raise the limit (ulimit -n 4096), then start the node again.",
-  ],
-  [/Not a directory/i, "ENOTDIR", "A file stands where the folder should be: choose another --data-path."],
-];
-
-function adviceFor(reason: string, codes: readonly (string | undefined)[]): string | undefined {
-  return ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];
-}
-
-/** The error and what caused it, outermost first. */
-function causesOf(error: unknown): readonly Error[] {
-  const causes: Error[] = [];
-  for (let next = error; next instanceof Error && causes.length < 10; next = next.cause) causes.push(next);
-  return causes;
-}
-
-function codeOf(error: Error): string | undefined {
-  return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -101,6 +101,12 @@ describe("the database on disk", () => {
     await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DiskFailure);
   });
 
+  it("is opened for writing once in a process", async () => {
+    const path = temporaryFolder();
+    await opened(path);
+    await expect(openLevelDatabase({ path })).rejects.toThrow(/Another node is using this data folder/);
+  });
+
   it("says what is wrong with a folder that cannot be", async () => {
     const path = temporaryFolder();
     writeFileSync(join(path, "file"), "");
@@ -116,7 +122,7 @@ describe("the database on disk", () => {
     await first.close();
     rmSync(join(path, "CURRENT"));
     await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DamagedData);
-    await expect(openLevelDatabase({ path })).rejects.toThrow(/CURRENT is missing/);
+    await expect(openLevelDatabase({ path })).rejects.toThrow(/CURRENT does not name a manifest/);
   });
 });
 

@@ -1,0 +1,54 @@
+import type { Database } from "./database.ts";
+import { type HeadWitness, openHeadWitness } from "./headWitness.ts";
+import { openLevelDatabase } from "./levelDatabase.ts";
+import { checkSchema, writeSchema } from "./schema.ts";
+import { verifyNewest } from "./verifyNewest.ts";
+import { openWitness, type Witness } from "./witness.ts";
+
+export interface ChainDatabaseSettings {
+  /** Folder of the database. */
+  readonly path: string;
+  /** File of the head witness, outside that folder. */
+  readonly headFile: string;
+}
+
+/** The chain's database, looked over and ready. */
+export interface ChainDatabase {
+  readonly database: Database;
+  readonly headWitness: HeadWitness;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the chain's database as a node does at its start, and trusts nothing in it (architecture.md, decision 11):
+ *
+ *   LevelDB's own files against their checksums -> LevelDB opens them -> schema version
+ *   -> the head against the witness outside -> the newest blocks against their commit records
+ *
+ * Throws DamagedData (what, where, what to do) or DiskFailure. What lies deeper than a start can look is checked when it
+ * is read: every value carries a checksum (checksum.ts), or is known by its hash.
+ */
+export async function openChainDatabase({ path, headFile }: ChainDatabaseSettings): Promise<ChainDatabase> {
+  const database = await openLevelDatabase({ path });
+  let witness: Witness | undefined;
+  const close = async (): Promise<void> => {
+    await database.close();
+    witness?.close();
+  };
+  try {
+    witness = openWitness(headFile, "the record of the newest block");
+    return { database, headWitness: await verifyChain(database, witness), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** All that a start verifies once a database is open, whatever it is made of. */
+export async function verifyChain(database: Database, witness: Witness): Promise<HeadWitness> {
+  const schema = await checkSchema(database);
+  const headWitness = openHeadWitness(database, witness);
+  if (schema === "empty") await writeSchema(database);
+  await verifyNewest(database);
+  return headWitness;
+}

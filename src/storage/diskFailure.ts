@@ -1,0 +1,78 @@
+import { CURE } from "./checksum.ts";
+import { DamagedData, DiskFailure } from "./database.ts";
+
+/**
+ * An error of the disk in our words: `what` went wrong, the system's reason, and what an operator can do. Reads what
+ * LevelDB says as well as Node's own errors. Anything that is not the disk's doing is passed on as it is.
+ */
+export function translateDiskError(error: unknown, what: string): Error {
+  if (error instanceof DamagedData || error instanceof DiskFailure) return error;
+  const causes = causesOf(error);
+  const codes = causes.map(codeOf);
+  const reason = causes.at(-1)?.message ?? String(error);
+  if (codes.includes("LEVEL_CORRUPTION") || /^Corruption:/.test(reason))
+    return new DamagedData(`${what}: ${reason}. ${CURE}`, { cause: error });
+  const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];
+  if (advice !== undefined) return new DiskFailure(`${what}: ${reason}. ${advice}`, { cause: error });
+  if (codes.some((code) => code === "LEVEL_IO_ERROR" || code === "EIO") || /^IO error:/.test(reason))
+    return new DiskFailure(`${what}: ${reason}. Look after the disk, then start the node again.`, {
+      cause: error,
+    });
+  return error instanceof Error ? error : new Error(reason);
+}
+
+/** Runs `action`, and translates what the disk throws in it. */
+export function inDiskWords<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw translateDiskError(error, what);
+  }
+}
+
+const MAY_NOT_WRITE =
+  "This user may not write there: change the owner of the folder, or choose another --data-path.";
+
+/** What an operator can do, by what the system says (in LevelDB's words) or by the code of the error. */
+const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])[] = [
+  [
+    /^IO error: lock /i,
+    "LEVEL_LOCKED",
+    "Another node is using this data folder: stop it, or give this one a folder of its own (--data-path).",
+  ],
+  [/No space left/i, "ENOSPC", "The disk is full: make room, then start the node again."],
+  [
+    /quota exceeded/i,
+    "EDQUOT",
+    "The disk quota is used up: raise it or make room, then start the node again.",
+  ],
+  [
+    /File too large/i,
+    "EFBIG",
+    "Files may not grow that large here: raise the limit (ulimit -f), then start the node again.",
+  ],
+  [
+    /Read-only file system/i,
+    "EROFS",
+    "The disk is mounted read-only: mount it writable, or choose another --data-path.",
+  ],
+  [/Permission denied/i, "EACCES", MAY_NOT_WRITE],
+  [/Operation not permitted/i, "EPERM", MAY_NOT_WRITE],
+  [
+    /Too many open files/i,
+    "EMFILE",
+    "Too few open files are allowed: raise the limit (ulimit -n 4096), then start the node again.",
+  ],
+  [/Not a directory/i, "ENOTDIR", "A file stands where the folder should be: choose another --data-path."],
+];
+
+/** The error and what caused it, outermost first. */
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let next = error; next instanceof Error && causes.length < 10; next = next.cause) causes.push(next);
+  return causes;
+}
+
+function codeOf(error: Error): string | undefined {
+  return "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

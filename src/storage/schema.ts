@@ -1,0 +1,45 @@
+import { createBatch } from "./batch.ts";
+import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { missing, openEntry, sealEntry } from "./checksum.ts";
+import { type Batch, type Database, DiskFailure } from "./database.ts";
+import { metaKey } from "./keys.ts";
+
+/** Raised with each change to the keys or to the form of a value. */
+export const SCHEMA_VERSION = 1;
+
+/**
+ * Whether the database is empty or holds our schema version. Refuses one of another version with DiskFailure: its bytes
+ * are never guessed at. Throws DamagedData when there is data but no version.
+ */
+export async function checkSchema(database: Database): Promise<"empty" | "ours"> {
+  const sealed = database.get(SCHEMA_KEY);
+  if (sealed === undefined) {
+    for await (const _ of database.range({ ...EVERYTHING, limit: 1 }))
+      throw missing("the schema version of the database");
+    return "empty";
+  }
+  const version = new RecordReader(
+    openEntry(SCHEMA_KEY, sealed, "the schema version of the database"),
+  ).number();
+  if (version === SCHEMA_VERSION) return "ours";
+  throw new DiskFailure(
+    `The database has schema version ${version}; this version of Ibex reads version ${SCHEMA_VERSION} only. ` +
+      "Start the version of Ibex that wrote it, or choose another --data-path and fetch the chain again.",
+  );
+}
+
+/** Makes an empty database ours. */
+export async function writeSchema(database: Database): Promise<void> {
+  const batch = createBatch();
+  putSchema(batch, SCHEMA_VERSION);
+  await database.write(batch);
+}
+
+export function putSchema(batch: Batch, version: number): void {
+  const writer = new RecordWriter();
+  writer.number(version);
+  batch.put(SCHEMA_KEY, sealEntry(SCHEMA_KEY, writer.finish()));
+}
+
+const SCHEMA_KEY = metaKey("schema");
+const EVERYTHING = { from: new Uint8Array(0), until: Uint8Array.of(0xff) };

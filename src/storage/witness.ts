@@ -1,0 +1,168 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { checksumOf, damaged, readUint32, writeUint32 } from "./checksum.ts";
+import { inDiskWords } from "./diskFailure.ts";
+import { syncFolder } from "./syncFolder.ts";
+
+/** How far another store had come: the number of its newest entry, and 32 bytes that identify it. */
+export interface Mark {
+  readonly position: bigint;
+  readonly fingerprint: Uint8Array;
+}
+
+/**
+ * A small file beside a store that says how far the store had come, so that a start notices when the store has gone
+ * back. It has to, because both LevelDB's log and an append-only file end where they end: cut off at the right byte, or
+ * with the newest record spoiled, they look as if the rest had never been written.
+ *
+ * A mark is written after the store's own write is durable, and not synced itself: that costs microseconds. A killed
+ * process loses nothing of it. After a power cut it may lag behind the store, never be ahead of it, so it raises no
+ * false alarm; it only overlooks a loss among the last seconds before the cut. Where the store itself goes back (a
+ * rewind), the lower mark is synced first.
+ *
+ * Two slots are written in turn, each with a generation and a checksum; the newest sound one counts.
+ */
+export interface Witness {
+  /** Undefined when nothing was marked yet. */
+  read(): Mark | undefined;
+  write(mark: Mark): void;
+  /** As write, and durable when it returns. */
+  writeSynced(mark: Mark): void;
+  close(): void;
+}
+
+/**
+ * Opens the file, creating it when absent; an operator who deletes it accepts what the store holds. Throws DamagedData
+ * when it has no sound slot, naming the file as `what`.
+ */
+export function openWitness(path: string, what: string): Witness {
+  return inDiskWords(`The file ${path} cannot be used`, () => {
+    if (!existsSync(path)) createFile(path);
+    const file = openSync(path, "r+");
+    try {
+      return new FileWitness(path, file, newestSlot(file, `${what} (${path})`));
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+  });
+}
+
+/** A witness in memory, for tests. */
+export function createMemoryWitness(): Witness {
+  let newest: Mark | undefined;
+  const write = (mark: Mark): void => {
+    newest = mark;
+  };
+  return { read: () => newest, write, writeSynced: write, close: () => undefined };
+}
+
+const SLOT_SEED = new TextEncoder().encode("ibex witness 1");
+const SLOT_DISTANCE = 512;
+const SLOT_BYTES = 64;
+const CHECKSUM_AT = SLOT_BYTES - 4;
+const FINGERPRINT_BYTES = 32;
+
+interface Slot {
+  readonly generation: number;
+  readonly mark: Mark | undefined;
+}
+
+class FileWitness implements Witness {
+  private readonly path: string;
+  private readonly file: number;
+  private newest: Slot;
+  private isOpen = true;
+
+  constructor(path: string, file: number, newest: Slot) {
+    this.path = path;
+    this.file = file;
+    this.newest = newest;
+  }
+
+  read(): Mark | undefined {
+    return this.newest.mark;
+  }
+
+  write(mark: Mark): void {
+    const slot = { generation: this.newest.generation + 1, mark };
+    inDiskWords(`The file ${this.path} cannot be written`, () =>
+      writeSync(this.file, encodeSlot(slot), 0, SLOT_BYTES, (slot.generation % 2) * SLOT_DISTANCE),
+    );
+    this.newest = slot;
+  }
+
+  writeSynced(mark: Mark): void {
+    this.write(mark);
+    inDiskWords(`The file ${this.path} cannot be written`, () => fdatasyncSync(this.file));
+  }
+
+  close(): void {
+    if (this.isOpen) closeSync(this.file);
+    this.isOpen = false;
+  }
+}
+
+/** Appears whole or not at all, and never empty: an empty file is one that lost its entries. */
+function createFile(path: string): void {
+  const draft = `${path}.new`;
+  const bytes = new Uint8Array(SLOT_DISTANCE + SLOT_BYTES);
+  bytes.set(encodeSlot({ generation: 0, mark: undefined }));
+  bytes.set(encodeSlot({ generation: 1, mark: undefined }), SLOT_DISTANCE);
+  writeFileSync(draft, bytes, { flush: true });
+  renameSync(draft, path);
+  syncFolder(dirname(path));
+}
+
+function newestSlot(file: number, what: string): Slot {
+  const [first, second] = [decodeSlot(readSlot(file, 0)), decodeSlot(readSlot(file, 1))];
+  const newest = (second?.generation ?? -1) > (first?.generation ?? -1) ? second : first;
+  if (newest !== undefined) return newest;
+  throw damaged(
+    what,
+    "none of its entries is sound, so it cannot be told whether anything newer was lost. " +
+      "If you are sure that nothing was, delete this one file",
+  );
+}
+
+function readSlot(file: number, index: number): Uint8Array {
+  const slot = new Uint8Array(SLOT_BYTES);
+  return slot.subarray(0, readSync(file, slot, 0, SLOT_BYTES, index * SLOT_DISTANCE));
+}
+
+function encodeSlot({ generation, mark }: Slot): Uint8Array {
+  const writer = new RecordWriter(SLOT_BYTES);
+  writer.number(generation);
+  writer.byte(mark === undefined ? 0 : 1);
+  if (mark !== undefined) {
+    writer.number(Number(mark.position));
+    writer.fixed(mark.fingerprint);
+  }
+  const slot = new Uint8Array(SLOT_BYTES);
+  slot.set(writer.finish());
+  writeUint32(slot, CHECKSUM_AT, checksumOf(SLOT_SEED, slot.subarray(0, CHECKSUM_AT)));
+  return slot;
+}
+
+function decodeSlot(slot: Uint8Array): Slot | undefined {
+  const record = slot.subarray(0, CHECKSUM_AT);
+  if (slot.length < SLOT_BYTES || readUint32(slot, CHECKSUM_AT) !== checksumOf(SLOT_SEED, record))
+    return undefined;
+  const reader = new RecordReader(record);
+  const generation = reader.number();
+  if (reader.byte() === 0) return { generation, mark: undefined };
+  return {
+    generation,
+    mark: { position: BigInt(reader.number()), fingerprint: reader.fixed(FINGERPRINT_BYTES) },
+  };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { createBatch } from "../../src/storage/batch.ts";
+import { type Database, DiskFailure } from "../../src/storage/database.ts";
+import { createForgetfulDatabase, createForgetfulDisk } from "./forgetfulDisk.ts";
+
+const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
+
+describe("a database that forgets what was not synced", () => {
+  it("keeps every write that resolved, and of those under way a prefix, each whole", async () => {
+    const kept = new Set<number>();
+    for (const seed of SEEDS) {
+      const database = createForgetfulDatabase({ seed });
+      const resolved: number[] = [];
+      for (let at = 0; at < 3; at++) void write(database, at).then(() => resolved.push(at));
+      await turns(seed % 8);
+      const resolvedAtCut = resolved.length;
+      expect(resolved).toEqual([0, 1, 2].slice(0, resolvedAtCut));
+      const survivors = database.powerCut();
+      const found = [0, 1, 2].map((at) => wholeWrite(survivors, at));
+      const count = found.filter(Boolean).length;
+      expect(found).toEqual([count > 0, count > 1, count > 2]);
+      expect(count).toBeGreaterThanOrEqual(resolvedAtCut);
+      kept.add(count - resolvedAtCut);
+    }
+    expect(kept).toContain(0);
+    expect(kept).toContain(1);
+  });
+
+  it("fails when it is used after the cut, and lets what was under way wait for ever", async () => {
+    const database = createForgetfulDatabase({ seed: 1 });
+    let resolved = false;
+    void write(database, 0).then(() => {
+      resolved = true;
+    });
+    database.powerCut();
+    await turns(20);
+    expect(resolved).toBe(false);
+    expect(() => database.get(Uint8Array.of(0))).toThrow(DiskFailure);
+  });
+
+  it("can be told to break its word, and then loses what had resolved", async () => {
+    let lost = 0;
+    for (const seed of SEEDS) {
+      const database = createForgetfulDatabase({ seed, syncs: "some time later" });
+      for (let at = 0; at < 3; at++) await write(database, at);
+      if (!wholeWrite(database.powerCut(), 2)) lost++;
+    }
+    expect(lost).toBeGreaterThan(50);
+  });
+});
+
+describe("a disk that forgets what was not synced", () => {
+  it("keeps synced marks and votes, and may go back to any mark since", async () => {
+    const marks = new Set<bigint | undefined>();
+    for (const seed of SEEDS) {
+      const disk = createForgetfulDisk({ seed });
+      disk.witness.writeSynced({ position: 1n, fingerprint: new Uint8Array(32) });
+      disk.witness.write({ position: 2n, fingerprint: new Uint8Array(32) });
+      disk.witness.write({ position: 3n, fingerprint: new Uint8Array(32) });
+      await disk.voteStore.write(Uint8Array.of(1));
+      const after = disk.powerCut();
+      marks.add(after.witness.read()?.position);
+      expect(after.voteStore.read()).toEqual(Uint8Array.of(1));
+    }
+    expect(marks).toEqual(new Set([1n, 2n, 3n]));
+  });
+});
+
+/** Two entries, so that half a write would show. */
+async function write(database: Database, at: number): Promise<void> {
+  const batch = createBatch();
+  batch.put(Uint8Array.of(at, 0), Uint8Array.of(at));
+  batch.put(Uint8Array.of(at, 1), Uint8Array.of(at));
+  await database.write(batch);
+}
+
+function wholeWrite(database: Database, at: number): boolean {
+  const halves = [database.get(Uint8Array.of(at, 0)), database.get(Uint8Array.of(at, 1))];
+  expect(halves[0] === undefined).toBe(halves[1] === undefined);
+  return halves[0] !== undefined;
+}
+
+async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await new Promise((resume) => setImmediate(resume));
+}

@@ -1,0 +1,197 @@
+import { existsSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createBatch } from "../../src/storage/batch.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
+import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
+import type { HeadWitness } from "../../src/storage/headWitness.ts";
+import { commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { putSchema } from "../../src/storage/schema.ts";
+import { createMemoryWitness, type Witness } from "../../src/storage/witness.ts";
+import type { StoredBlock } from "../../src/types/block.ts";
+import { createForgetfulDisk } from "../builders/forgetfulDisk.ts";
+import { aStoredChain } from "./storedBlocks.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+const chain = aStoredChain({ seed: 5, blocks: 4, transactions: 5 });
+const [genesis, first, second, third] = chain as [StoredBlock, StoredBlock, StoredBlock, StoredBlock];
+
+describe("the chain database on disk", () => {
+  it("opens empty, then with the chain it was given", async () => {
+    const folder = temporaryFolder();
+    await inFolder(folder, async (opened) => {
+      expect(storeOver(opened.database).head()).toBeUndefined();
+      await commit(opened, chain);
+    });
+    await inFolder(folder, async ({ database }) => {
+      expect(storeOver(database).head()?.hash).toEqual(chain.at(-1)?.hash);
+    });
+  });
+
+  it("refuses a database of another schema version, and says which", async () => {
+    const folder = temporaryFolder();
+    await inFolder(folder, async ({ database }) => {
+      const batch = createBatch();
+      putSchema(batch, 7);
+      await database.write(batch);
+    });
+    const opening = inFolder(folder, async () => undefined);
+    await expect(opening).rejects.toBeInstanceOf(DiskFailure);
+    await expect(opening).rejects.toThrow(/schema version 7.*reads version 1 only/);
+  });
+
+  it("notices that the database is gone while its head is on record", async () => {
+    const folder = temporaryFolder();
+    await inFolder(folder, (opened) => commit(opened, chain));
+    rmSync(join(folder, "chain"), { recursive: true });
+    await expect(inFolder(folder, async () => undefined)).rejects.toThrow(
+      /lost its end: block 4 .* was committed, but the database holds no block/,
+    );
+  });
+
+  it("asks to delete a head file that holds nothing sound, and goes on without it", async () => {
+    const folder = temporaryFolder();
+    await inFolder(folder, (opened) => commit(opened, chain));
+    writeFileSync(join(folder, "head.log"), new Uint8Array(600));
+    await expect(inFolder(folder, async () => undefined)).rejects.toThrow(
+      /head\.log\) is damaged.*delete this one/,
+    );
+    rmSync(join(folder, "head.log"));
+    await inFolder(folder, async ({ database }) => {
+      expect(storeOver(database).head()?.hash).toEqual(chain.at(-1)?.hash);
+    });
+    expect(existsSync(join(folder, "head.log"))).toBe(true);
+  });
+
+  it("opens again after a failed start, nothing left open", async () => {
+    const folder = temporaryFolder();
+    await inFolder(folder, (opened) => commit(opened, chain));
+    truncateSync(join(folder, "head.log"), 0);
+    await expect(inFolder(folder, async () => undefined)).rejects.toBeInstanceOf(DamagedData);
+    rmSync(join(folder, "head.log"));
+    await inFolder(folder, async () => undefined);
+  });
+});
+
+describe("what a start verifies", () => {
+  it("accepts a head that lags behind the database, but not one that is ahead or another", async () => {
+    const { database, witness } = await aVerifiedChain();
+    witness.write({ position: 2n, fingerprint: second.hash });
+    await verifyChain(database, witness);
+    witness.write({ position: 2n, fingerprint: third.hash });
+    await expect(verifyChain(database, witness)).rejects.toThrow(/block 2 is damaged/i);
+    witness.write({ position: 5n, fingerprint: third.hash });
+    await expect(verifyChain(database, witness)).rejects.toThrow(/lost its end/);
+  });
+
+  it("accepts a rewind whose mark was lowered first, wherever it stopped", async () => {
+    const { database, witness, headWitness } = await aVerifiedChain();
+    headWitness.lower({ number: 1n, hash: first.hash });
+    await verifyChain(database, witness);
+    const lowered = createMemoryWitness();
+    lowered.write({ position: 1n, fingerprint: first.hash });
+    const batch = createBatch();
+    const store = storeOver(database);
+    for (const number of [4n, 3n, 2n]) store.delete(batch, number);
+    store.moveHead(batch, { header: first.header, hash: first.hash, totalDifficulty: 0n });
+    await database.write(batch);
+    await verifyChain(database, lowered);
+  });
+
+  it.each([
+    [
+      "a transaction's index entry is gone",
+      third,
+      (block: StoredBlock) => transactionKey(block.transactions[2]?.hash ?? block.hash),
+    ],
+    ["a commit record is gone", second, (block: StoredBlock) => commitKey(block.header.number)],
+    ["a header is gone", second, (block: StoredBlock) => headerKey(block.header.number)],
+  ])("notices that %s among the newest blocks", async (_, block, keyOf) => {
+    const { database, witness } = await aVerifiedChain();
+    const batch = createBatch();
+    batch.delete(keyOf(block));
+    await database.write(batch);
+    const verifying = verifyChain(database, witness);
+    await expect(verifying).rejects.toBeInstanceOf(DamagedData);
+    await expect(verifying).rejects.toThrow(new RegExp(`block ${block.header.number}`, "i"));
+  });
+
+  it("notices that a block's batch is missing from the middle", async () => {
+    const { database, witness } = await aVerifiedChain();
+    const batch = createBatch();
+    storeOver(database).delete(batch, 2n);
+    await database.write(batch);
+    await expect(verifyChain(database, witness)).rejects.toThrow(/block 2 is missing/i);
+  });
+
+  it("notices that the head pointer went back alone", async () => {
+    const { database } = await aVerifiedChain();
+    const batch = createBatch();
+    storeOver(database).moveHead(batch, { header: second.header, hash: second.hash, totalDifficulty: 0n });
+    await database.write(batch);
+    await expect(verifyChain(database, createMemoryWitness())).rejects.toThrow(/later blocks are stored/);
+  });
+
+  it("holds after every power cut: what had been committed is there, and the chain is whole", async () => {
+    for (let seed = 0; seed < 60; seed++) {
+      let disk = createForgetfulDisk({ seed });
+      let committed = -1n;
+      for (let cut = 0; cut < 4; cut++) {
+        const opened = {
+          database: disk.database,
+          headWitness: await verifyChain(disk.database, disk.witness),
+        };
+        const head = storeOver(disk.database).head()?.header.number ?? -1n;
+        expect(head).toBeGreaterThanOrEqual(committed);
+        const next = chain.slice(Number(head) + 1);
+        void commit(opened, next, (block) => {
+          committed = block.header.number;
+        });
+        for (let turns = (seed * 7 + cut * 3) % 12; turns > 0; turns--) await new Promise(setImmediate);
+        disk = disk.powerCut();
+      }
+    }
+  });
+});
+
+type Opened = Pick<ChainDatabase, "database" | "headWitness">;
+
+async function inFolder(folder: string, use: (opened: ChainDatabase) => Promise<void>): Promise<void> {
+  const opened = await openChainDatabase({ path: join(folder, "chain"), headFile: join(folder, "head.log") });
+  try {
+    await use(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function commit(
+  { database, headWitness }: Opened,
+  blocks: readonly StoredBlock[],
+  onCommitted: (block: StoredBlock) => void = () => undefined,
+): Promise<void> {
+  const store = storeOver(database);
+  for (const block of blocks) {
+    const batch = createBatch();
+    store.put(batch, block);
+    store.complete(batch, block);
+    await database.write(batch);
+    headWitness.record({ number: block.header.number, hash: block.hash });
+    onCommitted(block);
+  }
+}
+
+async function aVerifiedChain(): Promise<{ database: Database; witness: Witness; headWitness: HeadWitness }> {
+  const database = createMemoryDatabase();
+  const witness = createMemoryWitness();
+  const headWitness = await verifyChain(database, witness);
+  await commit({ database, headWitness }, [genesis, first, second, third, ...chain.slice(4)]);
+  await verifyChain(database, witness);
+  return { database, witness, headWitness };
+}
+
+function storeOver(database: Database) {
+  return createBlockStore(BLOCK_STORE_LIMITS, { database });
+}
