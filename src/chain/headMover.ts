@@ -4,6 +4,7 @@ import type { StagedState, WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { BlockStore } from "../storage/blockStore.ts";
 import type { Batch, Database } from "../storage/database.ts";
+import type { HeadWitness } from "../storage/headWitness.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { HeadChange } from "./chain.ts";
 
@@ -12,13 +13,8 @@ export interface ChainStores {
   readonly database: Database;
   readonly blocks: BlockStore;
   readonly world: WorldState;
-  /** Told of each durable move of the head, before anyone hears of it: the witness outside the database. */
+  /** Remembers the head outside the database, before anyone hears of it. */
   readonly headWitness: HeadWitness;
-}
-
-/** Remembers the newest head outside the database, so that a database that lost its end is noticed at the next start. */
-export interface HeadWitness {
-  record(head: { readonly number: bigint; readonly hash: Uint8Array }): void;
 }
 
 /** Moves the head: for each move one atomic, durable batch, and then the news of it. Callers take turns. */
@@ -80,8 +76,8 @@ export function createHeadMover(
       }
       await world.rewind(number, batch);
       blocks.moveHead(batch, target);
+      headWitness.lower({ number, hash: target.hash });
       await database.write(batch);
-      headWitness.record({ number, hash: target.hash });
       world.rewound(number);
       blocks.forgetAbove(number);
       announce({ head: target, added: [], removed });

@@ -3,15 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Address } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import type { Signature } from "../primitives/secp256k1.ts";
-import { addressOfPublicKey, curve, sign } from "../primitives/secp256k1.ts";
+import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 
 /** The node's identity: its devp2p node id, and as a validator its address and its signature. */
 export interface NodeKey {
   readonly address: Address;
   /** 64 bytes: the node id of its enode URL. */
   readonly publicKey: Uint8Array;
-  sign(digest: Uint8Array): Signature;
+  readonly privateKey: Uint8Array;
 }
 
 export interface NodeKeySource {
@@ -44,7 +43,7 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<NodeKe
 
 export function nodeKey(privateKey: Uint8Array): NodeKey {
   const publicKey = curve.publicKey(privateKey);
-  return { publicKey, address: addressOfPublicKey(publicKey), sign: (digest) => sign(digest, privateKey) };
+  return { publicKey, address: addressOfPublicKey(publicKey), privateKey };
 }
 
 function newPrivateKey(): Uint8Array {

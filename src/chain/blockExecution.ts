@@ -1,0 +1,125 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { parametersAt } from "../chainspec/ibftParameters.ts";
+import { nextBaseFee } from "../execution/baseFee.ts";
+import { type BlockRules, blockRules } from "../execution/blockRules.ts";
+import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
+import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
+import { nextGasLimit } from "../execution/gasLimit.ts";
+import { createPace } from "../execution/pace.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { Overlay } from "../state/overlay.ts";
+import type { StagedState } from "../state/worldState.ts";
+import type { NamedHeader } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
+import type { SentTransaction } from "../types/transaction.ts";
+import { IBFT_MIX_HASH } from "./headerRules.ts";
+import type { ChainStores } from "./headMover.ts";
+
+/** Where the transactions of our blocks come from: the pool. */
+export interface TransactionSupply {
+  /** Transactions for a block with this base fee, best first. */
+  select(baseFeePerGas: bigint | undefined): TransactionSource;
+  /** Forgets a transaction that no block will ever take. */
+  drop(hash: Hash, reason: string): void;
+}
+
+/** What the operator decides about the blocks that we build. */
+export interface BlockProduction {
+  /** Share of the block period that filling a block may take, in percent (--poa-block-txs-selection-max-time). */
+  readonly selectionTimePercent: number;
+  readonly minOccupancyRatio: number;
+  readonly targetGasLimit: bigint | undefined;
+  readonly keepsRevertReasons: boolean;
+}
+
+/** What is known of a block before any transaction is in it. */
+export interface BlockDraft {
+  readonly parentHash: Hash;
+  readonly number: bigint;
+  readonly timestamp: bigint;
+  readonly gasLimit: bigint;
+  readonly baseFeePerGas?: bigint;
+}
+
+/** An executed list of transactions, with the state it led to still in memory. */
+export interface BlockFilling extends BlockResult {
+  readonly transactions: readonly SentTransaction[];
+  readonly overlay: Overlay;
+}
+
+/** Execution on top of the head, as the chain uses it for its own blocks and for others'. */
+export interface BlockExecution {
+  /** The fixed points of the block after `parent`. */
+  draft(parent: NamedHeader, timestamp: bigint): BlockDraft;
+  /** Fills a block of ours until gas or time is spent. */
+  fill(draft: BlockDraft & { readonly coinbase: Address }, supply: TransactionSupply): Promise<BlockFilling>;
+  /** Executes what a header and its body say. */
+  replay(
+    header: Header,
+    transactions: readonly SentTransaction[],
+  ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
+  /** Derives the state root; the head must still be the one that was executed on. */
+  stage(filling: BlockFilling, number: bigint): StagedState;
+}
+
+export interface BlockExecutionParts {
+  readonly spec: ChainSpec;
+  readonly stores: ChainStores;
+  readonly clock: Clock;
+  readonly production: BlockProduction;
+}
+
+export function createBlockExecution({
+  spec,
+  stores,
+  clock,
+  production,
+}: BlockExecutionParts): BlockExecution {
+  const { blocks, world } = stores;
+  const { keepsRevertReasons, minOccupancyRatio } = production;
+  const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
+
+  function rulesFor(draft: BlockDraft & { readonly coinbase: Address }): BlockRules {
+    return blockRules(spec, { ...draft, difficulty: 1n, mixHash: IBFT_MIX_HASH }, ancestorHash);
+  }
+
+  return {
+    draft(parent, timestamp) {
+      const baseFeePerGas = nextBaseFee(spec, parent.header, timestamp);
+      return {
+        parentHash: parent.hash,
+        number: parent.header.number + 1n,
+        timestamp,
+        gasLimit: nextGasLimit(spec, parent.header, timestamp, production.targetGasLimit),
+        ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+      };
+    },
+    async fill(draft, supply) {
+      const { blockPeriodSeconds } = parametersAt(spec.ibft, draft.number);
+      const budgetMs = blockPeriodSeconds * 10 * production.selectionTimePercent;
+      const built = await buildBlock(rulesFor(draft), supply.select(draft.baseFeePerGas), world.overlay(), {
+        clock,
+        deadlineMs: clock.nowMs() + budgetMs,
+        minOccupancyRatio,
+        keepsRevertReasons,
+      });
+      for (const { hash, reason } of built.dropped) supply.drop(hash, reason);
+      return built;
+    },
+    async replay(header, transactions) {
+      const overlay = world.overlay();
+      const rules = blockRules(spec, header, ancestorHash);
+      const executed = await executeBlock(rules, transactions, overlay, {
+        pace: createPace(clock),
+        keepsRevertReasons,
+      });
+      if (executed.ok) return ok({ ...executed.value, transactions, overlay });
+      const { message, facts = {} } = executed.rejection;
+      return rejected({ code: "invalidTransaction", fault: "peer", message, facts });
+    },
+    stage: ({ overlay }, number) => world.stage(overlay.changes(), number),
+  };
+}

@@ -1,0 +1,127 @@
+import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
+import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { Signature } from "../primitives/secp256k1.ts";
+import type { NamedHeader } from "../types/block.ts";
+import type { ValidatorVote } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+import { rootOfList } from "../types/listRoot.ts";
+import { encodeReceipt } from "../types/receipt.ts";
+import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExecution.ts";
+import type { Executions } from "./executions.ts";
+import { IBFT_MIX_HASH } from "./headerRules.ts";
+import type { HeadMover } from "./headMover.ts";
+import type { BlockDefect, Importer } from "./importBlock.ts";
+import type { ValidatorSets } from "./validators.ts";
+
+/** What a candidate is built from. */
+export interface CandidateOrder {
+  readonly parent: NamedHeader;
+  readonly round: number;
+  /** Seconds, already right against the parent. */
+  readonly timestamp: bigint;
+  readonly vote?: ValidatorVote;
+}
+
+export interface CandidateSettings {
+  /** The node's own account: coinbase of the blocks it builds. */
+  readonly builder: Address;
+  /** First bytes of the extra data, 32. */
+  readonly vanity: Uint8Array;
+}
+
+export interface CandidateParts {
+  readonly head: HeadMover;
+  readonly validators: ValidatorSets;
+  readonly execution: BlockExecution;
+  readonly executions: Executions;
+  readonly importer: Importer;
+}
+
+/** The chain's side of consensus: builds, judges and commits what validators agree on. */
+export interface Candidates {
+  /** Fills and executes a block on the head. Refused when `parent` is not, or no longer, the head. */
+  build(order: CandidateOrder, supply: TransactionSupply): Promise<Outcome<Candidate, "notAfterHead">>;
+  /** All rules of an import but the seals. */
+  check(candidate: Candidate): Promise<Outcome<void, BlockDefect>>;
+  /** Seals and imports; judged like any other block, but executed only once. */
+  commit(candidate: Candidate, seals: readonly Signature[]): Promise<Outcome<NamedHeader, BlockDefect>>;
+}
+
+export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
+  const { head, validators, execution, executions, importer } = parts;
+  const isHead = (block: NamedHeader): boolean => equalBytes(block.hash, head.head.hash);
+
+  return {
+    async build({ parent, round, timestamp, vote }, supply) {
+      if (!isHead(parent)) return notTheHead(parent);
+      const draft = execution.draft(parent, timestamp);
+      const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply);
+      if (!isHead(parent)) return notTheHead(parent);
+      const staged = execution.stage(filling, draft.number);
+      const candidate = createCandidate(
+        headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root }),
+        {
+          vanity: settings.vanity,
+          validators: validators.after(parent).validators,
+          ...(vote !== undefined && { vote }),
+          round,
+          seals: [],
+        },
+        filling.transactions,
+      );
+      const { header, hash } = candidate;
+      const block = { header, hash, transactions: filling.transactions, ommers: [] };
+      executions.keep({ block, receipts: filling.receipts, staged });
+      return ok(candidate);
+    },
+    async check({ header, transactions }) {
+      const judged = await importer.judge({ header, transactions, ommers: [] });
+      return judged.ok ? ok(undefined) : judged;
+    },
+    commit(candidate, seals) {
+      const { transactions } = candidate;
+      return importer.import({ header: sealedHeader(candidate, seals), transactions, ommers: [] });
+    },
+  };
+}
+
+interface HeaderFacts {
+  readonly parent: NamedHeader;
+  readonly coinbase: Address;
+  readonly number: bigint;
+  readonly timestamp: bigint;
+  readonly gasLimit: bigint;
+  readonly baseFeePerGas?: bigint;
+  readonly filling: BlockFilling;
+  readonly stateRoot: Hash;
+}
+
+/** The header of a block of ours (ibft2.md §11.1), its extra data yet to come. */
+function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): Header {
+  return {
+    parentHash: parent.hash,
+    ommersHash: EMPTY_LIST_HASH,
+    coinbase: facts.coinbase,
+    stateRoot: facts.stateRoot,
+    transactionsRoot: rootOfList(filling.transactions.map(({ raw }) => raw)),
+    receiptsRoot: rootOfList(filling.receipts.map(encodeReceipt)),
+    logsBloom: filling.logsBloom,
+    difficulty: 1n,
+    number: facts.number,
+    gasLimit: facts.gasLimit,
+    gasUsed: filling.gasUsed,
+    timestamp: facts.timestamp,
+    extraData: EMPTY_BYTES,
+    mixHash: IBFT_MIX_HASH,
+    nonce: new Uint8Array(8),
+    ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+  };
+}
+
+function notTheHead(parent: NamedHeader): Outcome<never, "notAfterHead"> {
+  const message = `block ${parent.header.number} is not the head any more`;
+  return rejected({ code: "notAfterHead", fault: "local", message });
+}

@@ -1,0 +1,113 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { VoteTally } from "../ibft/validatorVotes.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import type { Block, NamedHeader } from "../types/block.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+import { type BlockExecution, type BlockProduction, createBlockExecution } from "./blockExecution.ts";
+import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
+import type { ChainReader } from "./chain.ts";
+import { createExecutions } from "./executions.ts";
+import { openGenesis } from "./genesisBlock.ts";
+import { type ChainStores, createHeadMover, type HeadMover } from "./headMover.ts";
+import { type BlockDefect, createImporter, type RecoverSenders } from "./importBlock.ts";
+import { createTurns } from "./turns.ts";
+import { createValidatorSets, type ValidatorSets } from "./validators.ts";
+
+/**
+ * The chain: the one truth about the head, and the only way to move it.
+ *
+ *     build ──> candidate ──┐                              ┌─> one durable batch ──> head ──> the news
+ *     import ──> a block ───┴─> judge ──> execute ──> commit
+ *                               header, body    kept by name, so that nothing is executed twice
+ *
+ * Invariants: whatever moves the head takes its turn; a block is committed only after every rule has passed, our own
+ * blocks included; nothing is announced before it is durable. Who proposes and when is consensus; which peer has what
+ * is sync; the chain knows neither.
+ */
+export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
+  /** Judges a block that follows the head by every rule, and commits it. */
+  importBlock(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+  /** Takes away every block above `number`, durably. */
+  rewind(number: bigint): Promise<void>;
+  /** The validators after a block, and the votes on them. */
+  tallyAfter(block: NamedHeader): VoteTally;
+  /** What execution would use for the block after the head at this time, for those who price transactions. */
+  readonly execution: Pick<BlockExecution, "draft">;
+}
+
+export interface ChainParts {
+  readonly spec: ChainSpec;
+  readonly stores: ChainStores;
+  readonly clock: Clock;
+  readonly recoverSenders: RecoverSenders;
+  readonly production: BlockProduction;
+}
+
+/** Opens the chain in its stores, beginning it with its genesis block where they are empty. */
+export async function createChain(
+  settings: CandidateSettings,
+  parts: ChainParts,
+): Promise<Outcome<Chain, "differentGenesis">> {
+  const { spec, stores, clock, recoverSenders } = parts;
+  const { database, blocks } = stores;
+  const opened = await openGenesis(spec, stores);
+  if (!opened.ok) return opened;
+  const genesis: NamedHeader = opened.value;
+  const validators = createValidatorSets({
+    database,
+    schedule: spec.ibft,
+    header: (number) => blocks.header(number),
+  });
+  const head = createHeadMover(stores, genesis, (batch, block) => validators.keep(batch, block));
+  const executions = createExecutions();
+  head.onHeadChanged(() => executions.clear());
+  const execution = createBlockExecution({ spec, stores, clock, production: parts.production });
+  const turns = createTurns();
+  const importer = createImporter({
+    spec,
+    clock,
+    head,
+    validators,
+    execution,
+    executions,
+    recoverSenders,
+    turns,
+  });
+  const candidates = createCandidates(settings, { head, validators, execution, executions, importer });
+  return ok({
+    ...reads(stores, genesis, head, validators),
+    ...candidates,
+    get head() {
+      return head.head;
+    },
+    execution,
+    importBlock: importer.import,
+    rewind: (number) => turns.take(() => head.rewind(number)),
+    tallyAfter: validators.after,
+  });
+}
+
+function reads(
+  { blocks, world }: ChainStores,
+  genesis: NamedHeader,
+  head: HeadMover,
+  validators: ValidatorSets,
+): Omit<ChainReader, "head"> {
+  return {
+    genesis,
+    headerByNumber: (number) => blocks.header(number),
+    headerByHash: (hash) => blocks.headerByHash(hash),
+    blockByNumber: (number) => blocks.block(number),
+    blockByHash: (hash) => blocks.blockByHash(hash),
+    transactionByHash: (hash) => blocks.transactionByHash(hash),
+    validatorsFor(number) {
+      if (number === head.head.header.number + 1n) return validators.after(head.head).validators;
+      const header = number > 0n ? blocks.header(number)?.header : undefined;
+      const extra = header === undefined ? undefined : decodeExtraData(header.extraData);
+      return extra?.ok ? extra.value.validators : undefined;
+    },
+    stateAt: (number) => (number === head.head.header.number ? world.head : world.at(number)),
+    onHeadChanged: (listener) => head.onHeadChanged(listener),
+  };
+}

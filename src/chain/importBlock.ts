@@ -1,0 +1,154 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { recoverSealers } from "../ibft/sealRecovery.ts";
+import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { type Block, encodeBlock, type NamedHeader, type StoredBlock } from "../types/block.ts";
+import { chainHash, sealDigest } from "../types/blockHash.ts";
+import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
+import type { BlockExecution } from "./blockExecution.ts";
+import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
+import type { ExecutedBlock, Executions } from "./executions.ts";
+import { checkHeader, type HeaderDefect } from "./headerRules.ts";
+import type { HeadMover } from "./headMover.ts";
+import type { Turns } from "./turns.ts";
+import type { ValidatorSets } from "./validators.ts";
+
+/** Why a block did not become part of the chain. */
+export type BlockDefect =
+  | HeaderDefect
+  | BodyDefect
+  | SealDefect
+  | "malformedExtraData"
+  | "unknownSender"
+  | "invalidTransaction"
+  | "notAfterHead";
+
+/** Finds the senders of transactions in bulk; undefined where a signature fits no key. */
+export type RecoverSenders = (
+  transactions: readonly Transaction[],
+) => Promise<readonly (Address | undefined)[]>;
+
+export interface ImportParts {
+  readonly spec: ChainSpec;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly head: HeadMover;
+  readonly validators: ValidatorSets;
+  readonly execution: BlockExecution;
+  readonly executions: Executions;
+  readonly recoverSenders: RecoverSenders;
+  readonly turns: Turns;
+}
+
+/** The way of every block into the chain, ours included. */
+export interface Importer {
+  /** Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution. */
+  judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>>;
+  /** Judges, seals included, and commits. A block that is the head already is fine. */
+  import(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+}
+
+export function createImporter(parts: ImportParts): Importer {
+  const { spec, clock, head, validators, execution, executions, recoverSenders, turns } = parts;
+
+  async function judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>> {
+    const trial = open(block.header);
+    if (!trial.ok) return trial;
+    const { extra, hash } = trial.value;
+    const parent = head.head;
+    const set = validators.after(parent).validators;
+    const headerVerdict = checkHeader(spec, parent, { header: block.header, extra }, set, clock.nowMs());
+    if (!headerVerdict.ok) return headerVerdict;
+    const done = executions.find(hash);
+    if (done !== undefined) return ok(done);
+    const bodyVerdict = checkBody(block);
+    if (!bodyVerdict.ok) return bodyVerdict;
+    const transactions = await withSenders(block.transactions);
+    if (!transactions.ok) return transactions;
+    return execute({ ...block, hash, transactions: transactions.value }, parent);
+  }
+
+  async function execute(
+    block: Block<SentTransaction> & { readonly hash: Hash },
+    parent: NamedHeader,
+  ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
+    const executed = await execution.replay(block.header, block.transactions);
+    if (!executed.ok) return executed;
+    if (head.head !== parent) return notAfterHead(block.header, head.head);
+    const staged = execution.stage(executed.value, block.header.number);
+    const verdict = checkExecution(block.header, { ...executed.value, stateRoot: staged.root });
+    if (!verdict.ok) return verdict;
+    const { header, hash, transactions, ommers } = block;
+    const result = {
+      block: { header, hash, transactions, ommers },
+      receipts: executed.value.receipts,
+      staged,
+    };
+    executions.keep(result);
+    return ok(result);
+  }
+
+  async function withSenders(
+    transactions: readonly Transaction[],
+  ): Promise<Outcome<readonly SentTransaction[], "unknownSender">> {
+    const senders = await recoverSenders(transactions);
+    const sent: SentTransaction[] = [];
+    for (const [index, transaction] of transactions.entries()) {
+      const sender = senders[index];
+      if (sender === undefined) {
+        const message = `the signature of transaction ${index} (${toHex(transaction.hash)}) fits no key`;
+        return rejected({ code: "unknownSender", fault: "peer", message });
+      }
+      sent.push(withSender(transaction, sender));
+    }
+    return ok(sent);
+  }
+
+  async function commit(block: Block): Promise<Outcome<NamedHeader, BlockDefect>> {
+    const trial = open(block.header);
+    if (!trial.ok) return trial;
+    if (equalBytes(trial.value.hash, head.head.hash)) return ok(head.head);
+    const judged = await judge(block);
+    if (!judged.ok) return judged;
+    const set = validators.after(head.head).validators;
+    const sealers = recoverSealers(sealDigest(block.header, trial.value.extra), trial.value.extra.seals);
+    const sealVerdict = checkSealers(sealers, set);
+    if (!sealVerdict.ok) return sealVerdict;
+    await head.commit(sealed(judged.value, block.header, head.head), judged.value.staged);
+    executions.clear();
+    return ok(head.head);
+  }
+
+  return { judge, import: (block) => turns.take(() => commit(block)) };
+}
+
+/** The block as it is stored: executed under one header, sealed under another that differs in round and seals alone. */
+function sealed({ block, receipts }: ExecutedBlock, header: Header, parent: NamedHeader): StoredBlock {
+  const complete = { ...block, header };
+  return {
+    ...complete,
+    receipts,
+    totalDifficulty: parent.totalDifficulty + header.difficulty,
+    size: encodeBlock(complete).length,
+  };
+}
+
+function open(
+  header: Header,
+): Outcome<{ readonly extra: ExtraData; readonly hash: Hash }, "malformedExtraData"> {
+  const extra = decodeExtraData(header.extraData);
+  return extra.ok ? ok({ extra: extra.value, hash: chainHash(header, extra.value) }) : extra;
+}
+
+function notAfterHead(header: Header, head: NamedHeader): Outcome<never, "notAfterHead"> {
+  return rejected({
+    code: "notAfterHead",
+    fault: "local",
+    message: `block ${header.number} does not follow the head, which is now block ${head.header.number}`,
+  });
+}

@@ -1,0 +1,62 @@
+import type { Chain } from "../chain/createChain.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Engine } from "../consensus/engine.ts";
+import { nextBaseFee } from "../execution/baseFee.ts";
+import type { Simulator } from "../execution/simulation.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
+import type { WorldState } from "../state/worldState.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import type { NodeKey } from "./nodeKey.ts";
+
+export interface RpcPortParts {
+  readonly settings: Settings;
+  readonly chain: Chain;
+  readonly world: WorldState;
+  readonly pool: TxPool;
+  readonly engine: Engine;
+  readonly simulator: Simulator;
+  readonly key: NodeKey;
+  readonly clock: Clock;
+  readonly submit: RpcPorts["submit"];
+  services(): ServiceEndpoints;
+}
+
+/** The node as JSON-RPC methods see it. There is no peer-to-peer network yet, so those facts are absent. */
+export function createRpcPorts(parts: RpcPortParts): RpcPorts {
+  const { settings, chain, world, pool, engine, simulator, key, clock, submit, services } = parts;
+  const spec = settings.chainSpec;
+  return {
+    chain,
+    pool,
+    spec,
+    simulator,
+    clock,
+    submit,
+    nodeAddress: settings.rpc.coinbase ?? key.address,
+    settings: {
+      clientVersion: settings.clientVersion,
+      networkId: settings.networkId,
+      maxLogsRange: settings.rpc.maxLogsRange,
+      gasPrice: {
+        ...settings.rpc.gasPrice,
+        get minGasPriceWei() {
+          return pool.blockFloors.minGasPriceWei;
+        },
+        get minPriorityFeeWei() {
+          return pool.blockFloors.minPriorityFeeWei;
+        },
+      },
+      poolMaxSize: settings.pool.maxTransactions,
+    },
+    network: { peerToPeer: undefined, ethVersion: undefined, services },
+    prove: (number, address, slots) => world.prove(number, address, slots),
+    nextBaseFeePerGas: () => {
+      const { header } = chain.head;
+      const nowSeconds = BigInt(Math.floor(clock.nowMs() / 1000));
+      return nextBaseFee(spec, header, nowSeconds > header.timestamp ? nowSeconds : header.timestamp + 1n);
+    },
+    isMining: () => engine.status().mode === "validating",
+    syncStatus: () => undefined,
+  };
+}

@@ -1,0 +1,23 @@
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Outcome } from "../primitives/outcome.ts";
+import { ok } from "../primitives/outcome.ts";
+import type { SubmissionRejectionCode } from "../rpc/ports.ts";
+import { refusal } from "../txpool/rejection.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import { decodeTransaction, withSender } from "../types/transaction.ts";
+
+/** The way of a caller's transaction into the pool: decoded here, its sender found on a worker, then judged. */
+export function createSubmission(
+  recoverSenders: RecoverSenders,
+  pool: TxPool,
+): (raw: Uint8Array) => Promise<Outcome<Hash, SubmissionRejectionCode>> {
+  return async (raw) => {
+    const decoded = decodeTransaction(raw);
+    if (!decoded.ok) return decoded;
+    const [sender] = await recoverSenders([decoded.value]);
+    if (sender === undefined) return refusal("invalidSignature", "local", "the signature fits no key");
+    const added = pool.add(withSender(decoded.value, sender), "local");
+    return added.ok ? ok(decoded.value.hash) : added;
+  };
+}
