@@ -66,24 +66,14 @@ export function findRoundChangesFlaw(
   return undefined;
 }
 
-/** The member whose prepared certificate is of the highest round; the first such, none when nobody has any. */
-export function highestPrepared<T extends { readonly payload: RoundChangePayload }>(
-  roundChanges: readonly T[],
-): (T & { readonly payload: { readonly prepared: PreparedCertificate } }) | undefined {
-  let highest: (T & { readonly payload: { readonly prepared: PreparedCertificate } }) | undefined;
-  for (const roundChange of roundChanges) {
-    if (!hasPrepared(roundChange)) continue;
-    const round = roundChange.payload.prepared.proposal.payload.round;
-    if (highest === undefined || round > highest.payload.prepared.proposal.payload.round)
-      highest = roundChange;
+/** The prepared certificate of the highest round among them; the first of several, none when nobody has any. */
+export function highestPrepared(roundChanges: RoundChangeCertificate): PreparedCertificate | undefined {
+  let highest: PreparedCertificate | undefined;
+  for (const { payload } of roundChanges) {
+    const round = payload.prepared?.proposal.payload.round ?? -1;
+    if (round > (highest?.proposal.payload.round ?? -1)) highest = payload.prepared;
   }
   return highest;
-}
-
-function hasPrepared<T extends { readonly payload: RoundChangePayload }>(
-  roundChange: T,
-): roundChange is T & { readonly payload: { readonly prepared: PreparedCertificate } } {
-  return roundChange.payload.prepared !== undefined;
 }
 
 function findPrepareFlaw(

@@ -60,7 +60,7 @@ function findProposalFlaw(
   if (certificate === undefined) return "certificateMissing";
   const flaw = findRoundChangesFlaw(committee, round, certificate);
   if (flaw !== undefined) return flaw;
-  const prepared = highestPrepared(certificate)?.payload.prepared.proposal.payload;
+  const prepared = highestPrepared(certificate)?.proposal.payload;
   if (prepared === undefined) return undefined;
   const isThatBlock = equalBytes(withRound(candidate, prepared.round).digest, prepared.digest);
   return isThatBlock ? undefined : "preparedBlockReplaced";

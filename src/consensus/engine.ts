@@ -1,0 +1,148 @@
+import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
+import { withRound } from "../ibft/candidate.ts";
+import type { Head, Input } from "../ibft/input.ts";
+import type { Authored } from "../ibft/message.ts";
+import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
+import { step } from "../ibft/step.ts";
+import { decodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
+import type { Logger } from "../logging/logger.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { createMailbox } from "../primitives/mailbox.ts";
+import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
+import { createPerformer, type PerformerParts } from "./performEffect.ts";
+import { type ConsensusStatus, describeStatus } from "./status.ts";
+import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
+
+/**
+ * Consensus as it lives in a node: a queue, the pure machine, and hands.
+ *
+ *   heads, messages, timers, answers -> mailbox -> ibft step -> effects -> builder, checker, committer, votes, outbox
+ *          ^                                                                  |
+ *          +------------------------------------------------------------------+
+ *
+ * It keeps these: one input at a time; effects in order; nothing that follows a vote record is performed before the
+ * record is durable. When a record cannot be written it stops for good: a validator without memory must not vote.
+ * It leaves blocks to the chain, bytes on the wire to the network, and every decision to the machine.
+ */
+export interface Engine {
+  /** Reads what we promised before the last stop, then takes part from `head` on. Throws when the memory is unusable. */
+  start(head: Head): void;
+  /** To be told of every new head, whoever committed it; those that are no news are ignored. */
+  headAdvanced(head: Head): void;
+  /** A message of another validator, signers recovered. Dropped when too many are waiting. */
+  receive(message: Authored): void;
+  /** Neither proposes nor votes until resumed; goes on following heads. */
+  pause(): void;
+  resume(): void;
+  /** The operator's wishes for the validator set. */
+  readonly proposals: VoteProposals;
+  status(): ConsensusStatus;
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void>;
+}
+
+export interface EngineSettings {
+  /** The node key: our validator address follows from it. */
+  readonly privateKey: Uint8Array;
+  readonly schedule: IbftSchedule;
+  /** See Rules.buildAheadMs. */
+  readonly buildAheadMs: number;
+}
+
+export interface EngineParts extends PerformerParts {
+  /** Told once, when the engine has stopped by itself. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
+  const { clock, logger, voteStore } = parts;
+  const rules: Rules = {
+    self: addressOfPrivateKey(settings.privateKey),
+    schedule: settings.schedule,
+    buildAheadMs: settings.buildAheadMs,
+    sign: (digest) => sign(digest, settings.privateKey),
+    withRound,
+  };
+  const messageLimit = settings.schedule.messageQueueLimit;
+  const proposals = createVoteProposals();
+  const performer = createPerformer(rules, { ...parts, proposals }, post);
+  let state: State = UNSTARTED;
+  let isStopped = false;
+  let isFailed = false;
+
+  const mailbox = createMailbox<Input>(messageLimit + OWN_INPUTS_LIMIT, read, fail);
+
+  async function read(input: Input): Promise<void> {
+    const transition = step(rules, state, clock.nowMs(), input);
+    state = transition.state;
+    for (const effect of transition.effects) {
+      if (isStopped) return;
+      if (effect.kind === "recordVote") await performer.recordVote(effect.record);
+      else performer.perform(effect, state);
+    }
+  }
+
+  function post(input: Input): void {
+    if (isStopped || mailbox.post(input)) return;
+    fail(new Error("consensus cannot keep up: its mailbox is full of its own inputs"));
+  }
+
+  function fail(error: unknown): void {
+    if (isFailed) return;
+    isFailed = true;
+    isStopped = true;
+    performer.cancelAlarms();
+    logger.error(
+      { error },
+      "consensus has stopped: this node neither proposes nor votes until it is restarted",
+    );
+    parts.onFailure(error);
+  }
+
+  return {
+    start(head) {
+      const record = readRecord(voteStore.read(), head);
+      if (record !== undefined) warnIfBound(logger, record, head);
+      post({ kind: "started", head, ...(record !== undefined && { record }) });
+    },
+    headAdvanced: (head) => post({ kind: "headAdvanced", head }),
+    receive(message) {
+      if (mailbox.size < messageLimit) post({ kind: "message", message });
+      else logger.debug({ limit: messageLimit }, "too many consensus messages are waiting; one is dropped");
+    },
+    pause: () => post({ kind: "paused" }),
+    resume: () => post({ kind: "resumed" }),
+    proposals,
+    status: () => describeStatus(state, rules.self, isFailed),
+    async stop() {
+      isStopped = true;
+      performer.cancelAlarms();
+      await mailbox.close();
+      await performer.settled();
+    },
+  };
+}
+
+/** Room beyond the messages for heads, timers and answers: a handful are ever under way. */
+const OWN_INPUTS_LIMIT = 256;
+
+function readRecord(bytes: Uint8Array | undefined, head: Head): VoteRecord | undefined {
+  if (bytes === undefined) return undefined;
+  const record = decodeVoteRecord(bytes);
+  if (!record.ok) throw new Error(`the record of our votes is unusable: ${record.rejection.message}`);
+  const { height, prepared } = record.value;
+  const isNext = height === head.header.number + 1n;
+  if (isNext && prepared !== undefined && !equalBytes(prepared.candidate.header.parentHash, head.hash)) {
+    throw new Error(`the record of our votes is of another chain: its block ${height} has another parent`);
+  }
+  return record.value;
+}
+
+function warnIfBound(logger: Logger, { height }: VoteRecord, head: Head): void {
+  const next = head.header.number + 1n;
+  if (height <= next) return;
+  logger.warn(
+    { votedAt: height, next },
+    "this node has voted at a later height than its chain has; it neither proposes nor votes until the chain is there",
+  );
+}

@@ -1,0 +1,70 @@
+import { assert, present } from "../primitives/assert.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { Digest } from "../types/blockHash.ts";
+import type { Effect } from "./effect.ts";
+import type { RoundId } from "./roundId.ts";
+import type { Height, Round, Rules, State } from "./state.ts";
+
+/**
+ * One transition in the making: lives only inside one `step`, which nobody sees change. The values in it are never
+ * changed, only replaced.
+ */
+export class Draft {
+  readonly rules: Rules;
+  readonly nowMs: number;
+  state: State;
+  readonly effects: Effect[] = [];
+
+  constructor(rules: Rules, state: State, nowMs: number) {
+    this.rules = rules;
+    this.nowMs = nowMs;
+    this.state = state;
+  }
+
+  /** The height in progress, where there must be one. */
+  get height(): Height {
+    return present(this.state.height, "a height in progress");
+  }
+
+  get round(): Round {
+    return this.height.round;
+  }
+
+  get id(): RoundId {
+    return { height: this.height.committee.height, round: this.round.number };
+  }
+
+  changeState(change: Partial<State>): void {
+    this.state = { ...this.state, ...change };
+  }
+
+  changeHeight(change: Partial<Height>): void {
+    this.changeState({ height: { ...this.height, ...change } });
+  }
+
+  changeRound(change: Partial<Round>): void {
+    this.changeHeight({ round: { ...this.round, ...change } });
+  }
+
+  emit(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  /**
+   * We are about to say something in the round in progress: about the block of `digest`, or, without one, that we want
+   * this round. `step` sees to it that the promise is on disk before anything else happens. Fails when it would break
+   * an earlier promise, so that no path through the machine can.
+   */
+  promise(digest?: Digest): void {
+    const { height, round } = this.id;
+    const { record } = this.state;
+    const isBound = record !== undefined && record.height === height;
+    assert(record === undefined || record.height <= height, "never vote below a recorded height");
+    assert(!isBound || record.round <= round, "never vote below a recorded round");
+    if (isBound && record.round === round && record.digest !== undefined) {
+      const isSame = digest !== undefined && equalBytes(record.digest, digest);
+      assert(isSame, "never vote for two blocks in one round");
+    }
+    this.changeState({ record: { height, round, digest, prepared: this.height.prepared } });
+  }
+}

@@ -1,0 +1,49 @@
+import { RLP } from "@ethereumjs/rlp";
+import { type Hash, keccak256 } from "../primitives/hash.ts";
+import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
+import { bigintToFixedBytes } from "../primitives/quantity.ts";
+import { encodeSignature, type Signature } from "../primitives/secp256k1.ts";
+import type { RawItem } from "../types/header.ts";
+import type { Payload, PreparedCertificate, Signed } from "./message.ts";
+
+/** The codes that separate the kinds of payload under a signature, whatever offset the wire gives them. */
+export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const;
+
+/** What the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md §7.3). */
+export function messageHash(payload: Payload): Hash {
+  return keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload)));
+}
+
+export function encodePayload(payload: Payload): Uint8Array {
+  return RLP.encode(payloadItems(payload));
+}
+
+/** A payload under its code and its author's signature, by whoever holds the key. */
+export function signPayload<P extends Payload>(
+  signer: { readonly self: Signed<P>["author"]; sign(digest: Hash): Signature },
+  payload: P,
+): Signed<P> {
+  return { payload, signature: signer.sign(messageHash(payload)), author: signer.self };
+}
+
+/** The height in 8 bytes and the round in 4, never trimmed; then what the kind adds (ibft2.md §7.1). */
+function payloadItems(payload: Payload): RawItem[] {
+  const place = [bigintToFixedBytes(payload.height, 8), bigintToFixedBytes(BigInt(payload.round), 4)];
+  switch (payload.kind) {
+    case "proposal":
+    case "prepare":
+      return [...place, payload.digest];
+    case "commit":
+      return [...place, payload.digest, encodeSignature(payload.seal)];
+    case "roundChange":
+      return [...place, payload.prepared === undefined ? EMPTY_BYTES : certificateItems(payload.prepared)];
+  }
+}
+
+function certificateItems({ proposal, prepares }: PreparedCertificate): RawItem[] {
+  return [signedItems(proposal), prepares.map(signedItems)];
+}
+
+function signedItems({ payload, signature }: Signed<Payload>): RawItem[] {
+  return [payloadItems(payload), encodeSignature(signature)];
+}

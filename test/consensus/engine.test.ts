@@ -1,0 +1,220 @@
+import { describe, expect, it } from "vitest";
+import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
+import { decodeVoteRecord } from "../../src/ibft/voteRecord.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { aGenesisHead, aSchedule, toyAddress } from "../builders/toyChain.ts";
+import {
+  headOfDisk,
+  live,
+  settle,
+  startToyNode,
+  type ToyDisk,
+  type ToySettings,
+  type Witnessed,
+} from "./toyNode.ts";
+
+const privateKey = hexToBytes("11".repeat(32));
+const self = addressOfPrivateKey(privateKey);
+const START_MS = 1_700_000_000_250;
+
+function aDisk(validators = [self]): ToyDisk {
+  return { heads: [aGenesisHead(validators, 1_700_000_000n)], votes: undefined };
+}
+
+function aRun(settings: Partial<ToySettings> = {}, disk = aDisk()) {
+  const clock = createHandClock(START_MS);
+  const witnessed: Witnessed = { messages: [], commits: [] };
+  const node = startToyNode({ privateKey, ...settings }, clock, disk, witnessed);
+  return { clock, witnessed, disk, node };
+}
+
+describe("a lone validator", () => {
+  it("makes a block a second, each stamped with its second and sealed by itself", async () => {
+    const { clock, disk, witnessed } = aRun({ buildMs: 200, commitMs: 100 });
+    await live(clock, 10_100);
+    expect(disk.heads.map(({ header }) => header.timestamp - 1_700_000_000n)).toEqual(
+      Array.from({ length: 11 }, (_, number) => BigInt(number)),
+    );
+    for (const { candidate, seals } of witnessed.commits) {
+      expect(candidate.extra.round).toBe(0);
+      expect(
+        recoverSealers(candidate.digest, seals).map((sealer) => toHex(sealer ?? new Uint8Array())),
+      ).toEqual([toHex(self)]);
+    }
+  });
+
+  it("says nothing before the promise is durable", async () => {
+    const seen: string[] = [];
+    const { clock } = aRun({ onMoment: (moment) => void seen.push(moment) });
+    await live(clock, 1_000);
+    expect(seen).toEqual([
+      "build asked",
+      "built",
+      "vote written",
+      "vote durable",
+      "sent proposal",
+      "sent commit",
+      "commit asked",
+      "commit begins",
+      "committed",
+    ]);
+  });
+
+  it("begins to build ahead of time when told to, and proposes on time", async () => {
+    const asked: number[] = [];
+    const { clock, disk } = aRun({
+      buildAheadMs: 600,
+      buildMs: 500,
+      onMoment: (m) => void (m === "build asked" && asked.push(clock.nowMs())),
+    });
+    await live(clock, 750);
+    expect(asked).toEqual([1_700_000_000_400]);
+    expect(disk.heads.length).toBe(2);
+    expect(headOfDisk(disk).header.timestamp).toBe(1_700_000_001n);
+  });
+
+  it("goes to the next round when a block takes too long to build, and makes it there", async () => {
+    const { clock, disk, witnessed } = aRun({ buildMs: 2_500 });
+    await live(clock, 9_000);
+    expect(disk.heads.length).toBeGreaterThan(1);
+    expect(witnessed.commits[0]?.candidate.extra.round).toBe(1);
+  });
+
+  it("asks again for a commit that failed, for the very same block", async () => {
+    let failures = 2;
+    const { clock, disk, witnessed, node } = aRun({
+      onMoment: (moment) => {
+        if (moment === "commit begins" && failures-- > 0) throw new Error("the disk is busy");
+        return undefined;
+      },
+    });
+    await live(clock, 5_900);
+    expect(disk.heads.length).toBeGreaterThan(1);
+    expect(witnessed.commits[0]?.candidate.extra.round).toBe(0);
+    expect(witnessed.messages.filter(({ kind }) => kind === "roundChange")).toEqual([]);
+    expect(node.engine.status().mode).toBe("validating");
+  });
+});
+
+describe("an engine", () => {
+  it("stops for good when a promise cannot be written", async () => {
+    const failures: unknown[] = [];
+    const { clock, witnessed, node } = aRun({
+      onMoment: (moment) => {
+        if (moment === "vote written") throw new Error("no space left on device");
+        return undefined;
+      },
+      onFailure: (error) => failures.push(error),
+    });
+    await live(clock, 30_000);
+    expect(failures.map(String)).toEqual(["Error: no space left on device"]);
+    expect(witnessed.messages).toEqual([]);
+    expect(node.engine.status().mode).toBe("failed");
+  });
+
+  it("follows heads and produces nothing when its key is not a validator's", async () => {
+    const { clock, witnessed, node, disk } = aRun({}, aDisk([toyAddress(0)]));
+    await live(clock, 5_000);
+    expect(witnessed.messages).toEqual([]);
+    expect(disk.votes).toBeUndefined();
+    expect(node.engine.status()).toMatchObject({ mode: "following", height: 1n });
+  });
+
+  it("neither proposes nor votes while paused, and goes on when resumed", async () => {
+    const { clock, disk, node } = aRun();
+    await live(clock, 2_000);
+    node.engine.pause();
+    await settle();
+    const paused = disk.heads.length;
+    expect(node.engine.status().mode).toBe("paused");
+    await live(clock, 5_000);
+    expect(disk.heads.length).toBe(paused);
+    node.engine.resume();
+    await live(clock, 3_000);
+    expect(disk.heads.length).toBeGreaterThan(paused + 1);
+    expect(node.engine.status().mode).toBe("validating");
+  });
+
+  it("casts the operator's votes, one after another, until they count", async () => {
+    const [first, second] = [toyAddress(0), toyAddress(1)];
+    const { clock, disk, node, witnessed } = aRun();
+    node.engine.proposals.propose({ recipient: first, kind: "add" });
+    node.engine.proposals.propose({ recipient: second, kind: "drop" });
+    await live(clock, 1_000);
+    expect(witnessed.commits[0]?.candidate.extra.vote).toEqual({ recipient: first, kind: "add" });
+    // Two validators now: alone we have no quorum any more, so nothing more is decided.
+    expect(headOfDisk(disk).tally.validators.map(toHex)).toEqual([first, self].map(toHex));
+    expect(node.engine.proposals.pending().length).toBe(2);
+    node.engine.proposals.discard(first);
+    expect(node.engine.proposals.pending().length).toBe(1);
+  });
+
+  it("tells what it is doing", async () => {
+    const { clock, node } = aRun({ buildMs: 300 });
+    await live(clock, 850);
+    expect(node.engine.status()).toEqual({
+      mode: "validating",
+      validators: [self],
+      height: 1n,
+      round: {
+        number: 0,
+        proposer: self,
+        startedAtMs: START_MS,
+        timeoutAtMs: START_MS + 2_000,
+        phase: "building",
+        prepares: [],
+        commits: [],
+        roundChanges: [],
+      },
+    });
+  });
+
+  it("does nothing more once stopped", async () => {
+    const { clock, disk, node, witnessed } = aRun();
+    await live(clock, 2_000);
+    await node.engine.stop();
+    const { length } = witnessed.messages;
+    const heads = disk.heads.length;
+    await live(clock, 5_000);
+    expect([witnessed.messages.length, disk.heads.length]).toEqual([length, heads]);
+    expect(clock.nextAlarmMs).toBeUndefined();
+  });
+
+  it("stays silent up to the height of its last vote when the chain has been set back", async () => {
+    const first = aRun();
+    await live(first.clock, 3_000);
+    await first.node.engine.stop();
+    const [genesis] = first.disk.heads;
+    if (genesis === undefined) throw new Error("there is a genesis block");
+    const { clock, witnessed, node } = aRun({}, { heads: [genesis], votes: first.disk.votes });
+    await live(clock, 30_000);
+    expect(witnessed.messages).toEqual([]);
+    expect(node.engine.status().mode).toBe("bound");
+    for (const head of first.disk.heads.slice(1, -1)) node.engine.headAdvanced(head);
+    await settle();
+    expect(node.engine.status()).toMatchObject({ mode: "validating", round: { number: 1 } });
+  });
+
+  it("refuses to start with a memory that it cannot read, or that is of another chain", async () => {
+    const bytes = Uint8Array.of(0xc0);
+    expect(() => aRun({}, { ...aDisk(), votes: bytes })).toThrow("the record of our votes is unusable");
+    const { clock, disk } = aRun({ onMoment: (moment) => (moment === "commit asked" ? "crash" : undefined) });
+    await live(clock, 2_000);
+    const record = decodeVoteRecord(disk.votes ?? new Uint8Array());
+    expect(record.ok && record.value.prepared !== undefined).toBe(true);
+    const other = { heads: [aGenesisHead([self], 1_699_999_999n)], votes: disk.votes };
+    expect(() => aRun({}, other)).toThrow("of another chain");
+  });
+
+  it("drops messages, not its own affairs, when too many wait", async () => {
+    const { clock, disk, node, witnessed } = aRun({ schedule: aSchedule() });
+    await live(clock, 1_000);
+    const [message] = witnessed.messages;
+    if (message === undefined) throw new Error("a proposal was sent");
+    for (let i = 0; i < 5_000; i++) node.engine.receive(message);
+    await live(clock, 3_000);
+    expect(disk.heads.length).toBeGreaterThanOrEqual(4);
+  });
+});

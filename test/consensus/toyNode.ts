@@ -1,0 +1,165 @@
+import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
+import { createEngine, type Engine } from "../../src/consensus/engine.ts";
+import type { CandidateBuilder, CandidateChecker, Committer, VoteStore } from "../../src/consensus/ports.ts";
+import type { Candidate } from "../../src/ibft/candidate.ts";
+import type { Head } from "../../src/ibft/input.ts";
+import type { Authored } from "../../src/ibft/message.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { equalBytes } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, type Signature } from "../../src/primitives/secp256k1.ts";
+import type { HandClock } from "../builders/handClock.ts";
+import { aCandidate, aSchedule, headOf } from "../builders/toyChain.ts";
+
+/** What survives a crash: the chain and the votes. */
+export interface ToyDisk {
+  /** Genesis first. */
+  readonly heads: Head[];
+  votes: Uint8Array | undefined;
+}
+
+/** What the world saw of a node: it cannot be taken back by a crash. */
+export interface Witnessed {
+  readonly messages: Authored[];
+  readonly commits: { readonly candidate: Candidate; readonly seals: readonly Signature[] }[];
+}
+
+export interface ToySettings {
+  readonly privateKey: Uint8Array;
+  readonly schedule?: IbftSchedule;
+  readonly buildAheadMs?: number;
+  readonly buildMs?: number;
+  readonly checkMs?: number;
+  readonly commitMs?: number;
+  /** Called before and after everything that touches the world; "crash" ends the node there and then. */
+  readonly onMoment?: (moment: string) => "crash" | undefined;
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export interface ToyNode {
+  readonly engine: Engine;
+  readonly isDead: boolean;
+  readonly disk: ToyDisk;
+}
+
+/** One run of a node over a toy chain, from its start to its stop or crash. Blocks carry `mark` of their run. */
+export function startToyNode(
+  settings: ToySettings,
+  clock: HandClock,
+  disk: ToyDisk,
+  witnessed: Witnessed,
+  mark = "",
+): ToyNode {
+  const schedule = settings.schedule ?? aSchedule();
+  const self = addressOfPrivateKey(settings.privateKey);
+  let isDead = false;
+
+  /** Never resolves once the node is dead: whatever was under way is lost. */
+  async function moment(name: string): Promise<void> {
+    if (!isDead && settings.onMoment?.(name) === "crash") isDead = true;
+    if (isDead) await new Promise(() => undefined);
+  }
+
+  async function takeMs(durationMs = 0): Promise<void> {
+    if (durationMs > 0) await new Promise<void>((resolve) => clock.at(clock.nowMs() + durationMs, resolve));
+  }
+
+  const builder: CandidateBuilder = {
+    async build({ parent, round, timestamp, vote }) {
+      await moment("build asked");
+      await takeMs(settings.buildMs);
+      await moment("built");
+      const tip = headOfDisk(disk);
+      if (!equalBytes(parent.hash, tip.hash)) return undefined;
+      return aCandidate(tip, {
+        round,
+        timestamp,
+        coinbase: self,
+        mark: `${mark} ${clock.nowMs()}`,
+        ...(vote && { vote }),
+      });
+    },
+  };
+  const checker: CandidateChecker = {
+    async check(candidate) {
+      await moment("check asked");
+      await takeMs(settings.checkMs);
+      await moment("checked");
+      return equalBytes(candidate.header.parentHash, headOfDisk(disk).hash);
+    },
+  };
+  const committer: Committer = {
+    async commit(candidate, seals) {
+      await moment("commit asked");
+      await takeMs(settings.commitMs);
+      await moment("commit begins");
+      const tip = headOfDisk(disk);
+      if (equalBytes(tip.hash, candidate.hash)) return true;
+      if (!equalBytes(candidate.header.parentHash, tip.hash)) return false;
+      const head = headOf(tip, candidate, schedule);
+      disk.heads.push(head);
+      witnessed.commits.push({ candidate, seals });
+      await moment("committed");
+      engine.headAdvanced(head);
+      return true;
+    },
+  };
+  const voteStore: VoteStore = {
+    read: () => disk.votes,
+    async write(bytes) {
+      await moment("vote written");
+      disk.votes = bytes;
+      await moment("vote durable");
+    },
+  };
+  const engine = createEngine(
+    { privateKey: settings.privateKey, schedule, buildAheadMs: settings.buildAheadMs ?? 0 },
+    {
+      builder,
+      checker,
+      committer,
+      voteStore,
+      outbox: {
+        multicast(message) {
+          if (!isDead) witnessed.messages.push(message);
+          if (settings.onMoment?.(`sent ${message.kind}`) === "crash") isDead = true;
+        },
+      },
+      clock,
+      logger: silentLogger,
+      onFailure: settings.onFailure ?? fail,
+    },
+  );
+  engine.start(headOfDisk(disk));
+  return {
+    engine,
+    disk,
+    get isDead() {
+      return isDead;
+    },
+  };
+}
+
+export function headOfDisk({ heads }: ToyDisk): Head {
+  const head = heads.at(-1);
+  if (head === undefined) throw new Error("a disk has a genesis block");
+  return head;
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Turns the clock in small steps, letting work run in between. */
+export async function live(clock: HandClock, durationMs: number, stepMs = 50): Promise<void> {
+  const endMs = clock.nowMs() + durationMs;
+  await settle();
+  while (clock.nowMs() < endMs) {
+    clock.advanceTo(Math.min(endMs, clock.nowMs() + stepMs));
+    await settle();
+  }
+}
+
+function fail(error: unknown): never {
+  throw error;
+}

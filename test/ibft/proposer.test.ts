@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { proposerOf } from "../../src/ibft/proposer.ts";
+import { prepareQuorum, quorum, tolerableFaults } from "../../src/ibft/quorum.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { describeWithVectors, readVectorJson } from "../vectors.ts";
+
+interface Vectors {
+  readonly proposer: readonly {
+    readonly test: string;
+    readonly previousProposer: string;
+    readonly validators: readonly string[];
+    readonly changeEachBlock: boolean;
+    readonly round: number;
+    readonly expected: string;
+  }[];
+  readonly quorum: readonly { readonly validators: number; readonly required: number }[];
+}
+
+describeWithVectors("the incumbent's tables", () => {
+  const vectors = readVectorJson<Vectors>("ibft2", "proposer-and-quorum.json");
+  const rotating = vectors.proposer.filter(({ changeEachBlock }) => changeEachBlock);
+
+  it.each(rotating)(
+    "name the proposer that we name: $test",
+    ({ validators, previousProposer, round, expected }) => {
+      const proposer = proposerOf(validators.map(addressFromHex), addressFromHex(previousProposer), round);
+      expect(toHex(proposer)).toBe(expected);
+    },
+  );
+
+  it.each(vectors.quorum)("ask $required of $validators validators", ({ validators, required }) => {
+    expect(quorum(validators)).toBe(required);
+  });
+});
+
+describe("the size of groups", () => {
+  it("leaves an honest member common to any two quorums, and lets the honest alone be one, for up to 100 validators", () => {
+    for (let n = 1; n <= 100; n++) {
+      expect(2 * quorum(n) - n).toBeGreaterThan(tolerableFaults(n));
+      expect(n - tolerableFaults(n)).toBeGreaterThanOrEqual(quorum(n));
+      expect(prepareQuorum(n)).toBe(quorum(n) - 1);
+    }
+  });
+});
