@@ -1,8 +1,8 @@
 import { asHash, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import { readUint32, writeUint32 } from "../storage/checksum.ts";
 import type { Account } from "../types/account.ts";
+import { readScalar, scalarLength, writeScalar } from "./scalar.ts";
 import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
 
 /** An account at the head, and where its storage trie is. */
@@ -20,19 +20,17 @@ const TWO_TO_32 = 2 ** 32;
  * version of the root u32, when there is storage. Most accounts take some fifteen bytes.
  */
 export function encodeFlatAccount({ account, storage }: FlatAccount): Uint8Array {
-  const nonce = bigintToBytes(account.nonce);
-  const balance = bigintToBytes(account.balance);
+  const nonceLength = scalarLength(account.nonce);
+  const balanceLength = scalarLength(account.balance);
   const hasCode = !equalBytes(account.codeHash, EMPTY_CODE_HASH);
   const hasStorage = storage.trieId !== 0;
-  const length = 3 + nonce.length + balance.length + (hasCode ? 32 : 0) + (hasStorage ? 44 : 0);
-  const bytes = new Uint8Array(length);
+  const length = 3 + nonceLength + balanceLength + (hasCode ? 32 : 0) + (hasStorage ? 44 : 0);
+  const bytes = Buffer.allocUnsafe(length);
   bytes[0] = (hasCode ? HAS_CODE : 0) | (hasStorage ? HAS_STORAGE : 0);
-  bytes[1] = nonce.length;
-  bytes.set(nonce, 2);
-  let at = 2 + nonce.length;
-  bytes[at++] = balance.length;
-  bytes.set(balance, at);
-  at += balance.length;
+  bytes[1] = nonceLength;
+  let at = writeScalar(bytes, 2, account.nonce, nonceLength);
+  bytes[at] = balanceLength;
+  at = writeScalar(bytes, at + 1, account.balance, balanceLength);
   if (hasCode) {
     bytes.set(account.codeHash, at);
     at += 32;
@@ -46,21 +44,23 @@ export function encodeFlatAccount({ account, storage }: FlatAccount): Uint8Array
   return bytes;
 }
 
-/** Reads what encodeFlatAccount wrote, whose checksum has been compared. */
-export function decodeFlatAccount(bytes: Uint8Array): FlatAccount {
-  const flags = bytes[0] ?? 0;
-  const balanceAt = 2 + (bytes[1] ?? 0);
-  const nonce = bytesToBigint(bytes.subarray(2, balanceAt));
-  let at = balanceAt + 1 + (bytes[balanceAt] ?? 0);
-  const balance = bytesToBigint(bytes.subarray(balanceAt + 1, at));
+/** Reads at `start` what encodeFlatAccount wrote, whose checksum has been compared. */
+export function decodeFlatAccount(bytes: Uint8Array, start = 0): FlatAccount {
+  const flags = bytes[start] ?? 0;
+  const nonceLength = bytes[start + 1] ?? 0;
+  const nonce = readScalar(bytes, start + 2, nonceLength);
+  let at = start + 2 + nonceLength;
+  const balanceLength = bytes[at] ?? 0;
+  const balance = readScalar(bytes, at + 1, balanceLength);
+  at += 1 + balanceLength;
   let codeHash = EMPTY_CODE_HASH;
   if ((flags & HAS_CODE) !== 0) {
-    codeHash = asHash(bytes.slice(at, at + 32));
+    codeHash = asHash(Uint8Array.prototype.slice.call(bytes, at, at + 32));
     at += 32;
   }
   if ((flags & HAS_STORAGE) === 0)
     return { account: { nonce, balance, storageRoot: EMPTY_TRIE_ROOT, codeHash }, storage: NO_STORAGE };
-  const storageRoot = asHash(bytes.slice(at, at + 32));
+  const storageRoot = asHash(Uint8Array.prototype.slice.call(bytes, at, at + 32));
   const trieId = readUint32(bytes, at + 32) * TWO_TO_32 + readUint32(bytes, at + 36);
   const storage = { trieId, version: readUint32(bytes, at + 40) };
   return { account: { nonce, balance, storageRoot, codeHash }, storage };

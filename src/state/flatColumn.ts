@@ -1,29 +1,30 @@
 import type { Address } from "../primitives/address.ts";
-import { keccak256 } from "../primitives/hash.ts";
-import { EMPTY_BYTES, toHex, toKey } from "../primitives/hex.ts";
-import { damaged, openEntry } from "../storage/checksum.ts";
+import { type Hash, keccak256 } from "../primitives/hash.ts";
+import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
+import { damaged, openEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import { accountKey, slotKey } from "../storage/stateKeys.ts";
-import { decodeFlatAccount, type FlatAccount } from "./flatAccount.ts";
-import { createGenerations } from "./generations.ts";
+import { ByteCache } from "./byteCache.ts";
+import { decodeFlatAccount, encodeFlatAccount, type FlatAccount } from "./flatAccount.ts";
 
 export interface FlatLimits {
-  /** Accounts kept in memory, some 300 bytes each. */
-  readonly cachedAccounts: number;
-  /** Slots kept in memory, some 300 bytes each. */
-  readonly cachedSlots: number;
+  /** Memory for accounts of the head, some 60 bytes each. */
+  readonly accountCacheBytes: number;
+  /** Memory for slots of the head, some 80 bytes each. */
+  readonly slotCacheBytes: number;
 }
 
 /** Whether the trie of the head has a leaf. */
 export interface HeadTrie {
-  hasAccount(addressHash: Uint8Array): boolean;
-  hasSlot(owner: FlatAccount, slotHash: Uint8Array): boolean;
+  hasAccount(addressHash: Hash): boolean;
+  hasSlot(owner: FlatAccount, slotHash: Hash): boolean;
 }
 
-/** Accounts and slots by the names under which the cache knows them. */
-export interface FlatEntries {
-  readonly accounts: ReadonlyMap<string, FlatAccount | undefined>;
-  readonly slots: ReadonlyMap<string, Uint8Array>;
+/** What a batch on its way to the disk overwrites. */
+export interface OverwrittenEntries {
+  /** The account before, in a wrapper because it may not have existed; undefined when the batch leaves it alone. */
+  accountBefore(addressHash: Hash): { readonly before: FlatAccount | undefined } | undefined;
+  slotBefore(trieId: number, slotHash: Hash): Uint8Array | undefined;
 }
 
 /**
@@ -36,54 +37,59 @@ export interface FlatEntries {
 export class FlatColumn {
   private readonly database: Database;
   private readonly trie: HeadTrie;
-  private readonly accounts;
-  private readonly slots;
-  private overwritten: FlatEntries | undefined;
+  private readonly accounts: ByteCache;
+  private readonly slots: ByteCache;
+  private readonly slotCacheKey = new Uint8Array(40);
+  private overwritten: OverwrittenEntries | undefined;
 
   constructor(database: Database, trie: HeadTrie, limits: FlatLimits) {
     this.database = database;
     this.trie = trie;
-    this.accounts = createGenerations<string, CachedAccount>(limits.cachedAccounts, () => 1);
-    this.slots = createGenerations<string, Uint8Array>(limits.cachedSlots, () => 1);
+    this.accounts = new ByteCache(limits.accountCacheBytes);
+    this.slots = new ByteCache(limits.slotCacheBytes);
   }
 
   account(address: Address): FlatAccount | undefined {
-    return this.accountNamed(toKey(address), address);
-  }
-
-  /** As account, where the hex text of the address is known already. */
-  accountNamed(name: string, address: Address): FlatAccount | undefined {
-    const known = this.accounts.get(name);
-    if (known !== undefined) return known.flat;
-    const held = this.overwritten?.accounts;
-    const flat = held?.has(name) === true ? held.get(name) : this.readAccount(address);
-    this.accounts.set(name, { flat });
+    const found = this.accounts.find(address);
+    if (found !== undefined)
+      return found.length === 0 ? undefined : decodeFlatAccount(found.bytes, found.start);
+    const addressHash = keccak256(address);
+    const held = this.overwritten?.accountBefore(addressHash);
+    const flat = held === undefined ? this.readAccount(address, addressHash) : held.before;
+    this.keepAccount(address, flat === undefined ? EMPTY_BYTES : encodeFlatAccount(flat));
     return flat;
   }
 
   slot(owner: FlatAccount, slot: Uint8Array): Uint8Array {
     const { trieId } = owner.storage;
-    return trieId === 0 ? EMPTY_BYTES : this.slotNamed(slotName(trieId, slot), owner, slot);
-  }
-
-  /** As slot, where the name of the slot is known already. */
-  slotNamed(name: string, owner: FlatAccount, slot: Uint8Array): Uint8Array {
-    const known = this.slots.get(name);
-    if (known !== undefined) return known;
-    const value = this.overwritten?.slots.get(name) ?? this.readSlot(owner, slot);
-    this.slots.set(name, value);
+    if (trieId === 0) return EMPTY_BYTES;
+    const found = this.slots.find(this.cacheKeyOf(trieId, slot));
+    if (found !== undefined)
+      return found.length === 0
+        ? EMPTY_BYTES
+        : Uint8Array.prototype.slice.call(found.bytes, found.start, found.start + found.length);
+    const slotHash = keccak256(slot);
+    const value = this.overwritten?.slotBefore(trieId, slotHash) ?? this.readSlot(owner, slot, slotHash);
+    this.keepSlot(trieId, slot, value);
     return value;
   }
 
-  /** From now on the disk may hold later values than these, which stay true until adopt. */
-  hold(overwritten: FlatEntries): void {
+  /** From now on the disk may hold later values than these, which stay true until the next is adopted. */
+  hold(overwritten: OverwrittenEntries): void {
     this.overwritten = overwritten;
   }
 
-  adopt(entries: FlatEntries): void {
+  release(): void {
     this.overwritten = undefined;
-    for (const [name, flat] of entries.accounts) this.accounts.set(name, { flat });
-    for (const [name, value] of entries.slots) this.slots.set(name, value);
+  }
+
+  /** Remembers an entry of the head: an encoded account, or nothing for one that does not exist. */
+  keepAccount(address: Address, encoded: Uint8Array): void {
+    this.accounts.put(address, { bytes: encoded, start: 0, length: encoded.length });
+  }
+
+  keepSlot(trieId: number, slot: Uint8Array, value: Uint8Array): void {
+    this.slots.put(this.cacheKeyOf(trieId, slot), { bytes: value, start: 0, length: value.length });
   }
 
   forget(): void {
@@ -92,8 +98,7 @@ export class FlatColumn {
     this.slots.clear();
   }
 
-  private readAccount(address: Address): FlatAccount | undefined {
-    const addressHash = keccak256(address);
+  private readAccount(address: Address, addressHash: Hash): FlatAccount | undefined {
     const key = accountKey(addressHash);
     const sealed = this.database.get(key);
     const what = () => `the account ${toHex(address)} at the head`;
@@ -102,9 +107,8 @@ export class FlatColumn {
     return undefined;
   }
 
-  private readSlot(owner: FlatAccount, slot: Uint8Array): Uint8Array {
+  private readSlot(owner: FlatAccount, slot: Uint8Array, slotHash: Hash): Uint8Array {
     const { trieId } = owner.storage;
-    const slotHash = keccak256(slot);
     const key = slotKey(trieId, slotHash);
     const sealed = this.database.get(key);
     const what = () => `the slot ${toHex(slot)} of storage ${trieId} at the head`;
@@ -113,13 +117,13 @@ export class FlatColumn {
       throw damaged(what, "it is in the trie, but its entry is missing");
     return EMPTY_BYTES;
   }
-}
 
-/** A wrapper, so that an account known to be absent is told from one not known. */
-interface CachedAccount {
-  readonly flat: FlatAccount | undefined;
-}
-
-export function slotName(trieId: number, slot: Uint8Array): string {
-  return `${toKey(slot)}${trieId}`;
+  /** Trie id u64, slot. The same array is used again for each. */
+  private cacheKeyOf(trieId: number, slot: Uint8Array): Uint8Array {
+    const key = this.slotCacheKey;
+    writeUint32(key, 0, Math.floor(trieId / 2 ** 32));
+    writeUint32(key, 4, trieId % 2 ** 32);
+    key.set(slot, 8);
+    return key;
+  }
 }

@@ -1,12 +1,12 @@
 import type { Address } from "../primitives/address.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
+import { createBoundedCache } from "../storage/boundedCache.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createCodeReader } from "./codeReader.ts";
-import { createGenerations } from "./generations.ts";
 import { proveAccount } from "./proof.ts";
 import { ACCOUNT_TRIE } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -82,7 +82,7 @@ class TrieState implements StateReader {
   readonly code: (codeHash: Hash) => Uint8Array;
   private readonly reader: NodeReader;
   private readonly root: TrieRoot;
-  private readonly accounts = createGenerations<string, KnownAccount>(KEPT_ACCOUNTS, () => 1);
+  private readonly accounts = createBoundedCache<string, KnownAccount>(KEPT_ACCOUNTS);
 
   constructor(reader: NodeReader, root: TrieRoot, code: (codeHash: Hash) => Uint8Array) {
     this.reader = reader;
@@ -112,7 +112,7 @@ class TrieState implements StateReader {
       leaf === undefined
         ? { account: undefined, storage: NO_STORAGE }
         : { account: decodeAccount(leaf.value), storage: leaf.storage ?? NO_STORAGE };
-    this.accounts.set(name, found);
+    this.accounts.set(name, found, 1);
     return found;
   }
 }

@@ -1,6 +1,7 @@
+import type { Address } from "../primitives/address.ts";
 import { assert } from "../primitives/assert.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { compareBytes, concatBytes, EMPTY_BYTES, equalBytes, toKey } from "../primitives/hex.ts";
+import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { sealEntry } from "../storage/checksum.ts";
 import type { Batch } from "../storage/database.ts";
 import {
@@ -11,14 +12,16 @@ import {
   slotKey,
   stateRecordKey,
 } from "../storage/stateKeys.ts";
-import { type Account, encodeAccount } from "../types/account.ts";
-import { encodeSlotValue } from "./accountLeaf.ts";
+import type { Account } from "../types/account.ts";
+import { encodeAccountLeaf, encodeSlotValue } from "./accountLeaf.ts";
 import { encodeFlatAccount, type FlatAccount } from "./flatAccount.ts";
-import { type FlatColumn, type FlatEntries, slotName } from "./flatColumn.ts";
+import type { FlatColumn, OverwrittenEntries } from "./flatColumn.ts";
 import type { AccountChange, StateChanges } from "./overlay.ts";
 import { encodeStateHead, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
+import type { NewPage } from "./trie/headNodes.ts";
 import { NO_STORAGE, type StoragePointer, VERSION_LIMIT } from "./trie/nodeRecord.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
+import { findChange, sortChanges } from "./trie/sortChanges.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trie/trieRoot.ts";
 import { type TrieChange, updateTrie } from "./trie/updateTrie.ts";
 import type { StagedState } from "./worldState.ts";
@@ -34,25 +37,25 @@ export interface StageBase {
   readonly epoch: number;
 }
 
-/** A new page of a trie. */
-export interface NewPage {
-  readonly trieId: number;
-  readonly key: Uint8Array;
-  readonly page: Uint8Array;
-}
-
 /** Derives all that `changes` make of the head's state, as the state after block `number`. Writes nothing. */
 export function stageChanges(base: StageBase, changes: StateChanges, number: number): Staged {
   assert(number < VERSION_LIMIT, "the number of a block fits 32 bits");
-  const staged = new Staged(base, number);
-  const leaves: TrieChange[] = [];
-  for (const change of changes.accounts) {
-    const leaf = staged.stageAccount(change);
-    if (leaf !== undefined) leaves.push(leaf);
-  }
-  staged.finish(leaves);
-  for (const { codeHash, code } of changes.code) staged.putCode(codeHash, code);
-  return staged;
+  return new Staged(base, changes, number);
+}
+
+interface AccountLeafChange extends TrieChange {
+  readonly key: Hash;
+  readonly address: Address;
+  readonly before: FlatAccount | undefined;
+  /** The flat entry from now on; empty when the account is deleted. */
+  readonly after: Uint8Array;
+}
+
+interface SlotLeafChange extends TrieChange {
+  readonly key: Hash;
+  readonly slot: Uint8Array;
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
 }
 
 /**
@@ -60,120 +63,134 @@ export function stageChanges(base: StageBase, changes: StateChanges, number: num
  * is cleared keeps its trie (old blocks need it) and its flat slots (they are unreachable once the account names
  * another trie, and right again after a rewind); the account's next slots go to a trie with a new id.
  */
-export class Staged implements StagedState {
+export class Staged implements StagedState, OverwrittenEntries {
   readonly number: bigint;
   readonly base: StageBase;
-  readonly after: FlatEntries;
-  readonly pages: NewPage[] = [];
+  readonly record: StateRecord;
   private readonly version: number;
-  private readonly accountsBefore = new Map<string, FlatAccount | undefined>();
-  private readonly accountsAfter = new Map<string, FlatAccount | undefined>();
-  private readonly slotsBefore = new Map<string, Uint8Array>();
-  private readonly slotsAfter = new Map<string, Uint8Array>();
-  private readonly puts: { readonly key: Uint8Array; readonly value: Uint8Array }[] = [];
-  private readonly deletes: Uint8Array[] = [];
-  private accountRoot: TrieRoot;
+  private readonly code: StateChanges["code"];
+  private readonly pages: NewPage[] = [];
+  private readonly accounts: AccountLeafChange[] = [];
+  /** Changed slots by storage trie. */
+  private readonly storages = new Map<number, SlotLeafChange[]>();
   private nextTrieId: number;
 
-  constructor(base: StageBase, number: number) {
+  constructor(base: StageBase, changes: StateChanges, number: number) {
     this.base = base;
     this.version = number;
     this.number = BigInt(number);
-    this.accountRoot = base.record.root;
     this.nextTrieId = base.record.nextTrieId;
-    this.after = { accounts: this.accountsAfter, slots: this.slotsAfter };
+    this.code = changes.code;
+    for (const change of changes.accounts) {
+      const leaf = this.stageAccount(change);
+      if (leaf !== undefined) this.accounts.push(leaf);
+    }
+    const root = this.updateTrie(ACCOUNT_TRIE, base.record.root, this.accounts);
+    this.record = { root, nextTrieId: this.nextTrieId };
   }
 
   get root(): Hash {
-    return this.accountRoot.hash;
-  }
-
-  get record(): StateRecord {
-    return { root: this.accountRoot, nextTrieId: this.nextTrieId };
+    return this.record.root.hash;
   }
 
   writeTo(batch: Batch): void {
-    const { flat, epoch } = this.base;
-    flat.hold({ accounts: this.accountsBefore, slots: this.slotsBefore });
+    const { version } = this;
+    this.base.flat.hold(this);
     for (const { key, page } of this.pages) batch.put(key, page);
-    for (const key of this.deletes) batch.delete(key);
-    for (const { key, value } of this.puts) batch.put(key, value);
-    batch.put(stateRecordKey(this.version), encodeStateRecord(this.version, this.record));
-    batch.put(STATE_HEAD_KEY, encodeStateHead({ number: this.version, epoch }));
+    writeDeletedLeaves(batch, version, ACCOUNT_TRIE, this.accounts);
+    for (const { key, after } of this.accounts) writeEntry(batch, accountKey(key), after);
+    for (const [trieId, slots] of this.storages) {
+      writeDeletedLeaves(batch, version, trieId, slots);
+      for (const { key, after } of slots) writeEntry(batch, slotKey(trieId, key), after);
+    }
+    for (const { codeHash, code } of this.code) batch.put(codeKey(codeHash), code);
+    batch.put(stateRecordKey(version), encodeStateRecord(version, this.record));
+    batch.put(STATE_HEAD_KEY, encodeStateHead({ number: version, epoch: this.base.epoch }));
   }
 
-  putCode(codeHash: Hash, code: Uint8Array): void {
-    this.puts.push({ key: codeKey(codeHash), value: code });
+  /** Hands what has become the head's to the caches. */
+  adoptInto(flat: FlatColumn, adoptPages: (pages: readonly NewPage[]) => void): void {
+    flat.release();
+    for (const { address, after } of this.accounts) flat.keepAccount(address, after);
+    for (const [trieId, slots] of this.storages)
+      for (const { slot, after } of slots) flat.keepSlot(trieId, slot, after);
+    adoptPages(this.pages);
   }
 
-  finish(leaves: TrieChange[]): void {
-    this.accountRoot = this.updateTrie(ACCOUNT_TRIE, this.accountRoot, leaves);
+  accountBefore(addressHash: Hash): { readonly before: FlatAccount | undefined } | undefined {
+    return findChange(this.accounts, addressHash);
   }
 
-  /** Stages an account with its storage; answers the change of its leaf, if there is one. */
-  stageAccount(change: AccountChange): TrieChange | undefined {
+  slotBefore(trieId: number, slotHash: Hash): Uint8Array | undefined {
+    return findChange(this.storages.get(trieId) ?? [], slotHash)?.before;
+  }
+
+  /** Stages an account with its storage; undefined when nothing about it changes. */
+  private stageAccount(change: AccountChange): AccountLeafChange | undefined {
     const { address, account } = change;
-    const name = toKey(address);
-    const before = this.base.flat.accountNamed(name, address);
-    const key = keccak256(address);
+    const before = this.base.flat.account(address);
     if (account === undefined) {
       if (before === undefined) return undefined;
-      this.noteAccount(name, before, undefined);
-      this.deletes.push(accountKey(key));
-      return { key, value: undefined, existed: true };
+      const key = keccak256(address);
+      return { key, address, before, after: EMPTY_BYTES, value: undefined, existed: true };
     }
     const { root, storage } = this.stageStorage(change, before);
     if (before !== undefined && isSame(before, account, storage)) return undefined;
     const { nonce, balance, codeHash } = account;
-    const after: FlatAccount = { account: { nonce, balance, storageRoot: root.hash, codeHash }, storage };
-    this.noteAccount(name, before, after);
-    this.putSealed(accountKey(key), encodeFlatAccount(after));
-    return { key, value: encodeAccount(after.account), existed: before !== undefined, storage };
+    const flat: FlatAccount = { account: { nonce, balance, storageRoot: root.hash, codeHash }, storage };
+    return {
+      key: keccak256(address),
+      address,
+      before,
+      after: encodeFlatAccount(flat),
+      value: encodeAccountLeaf(flat.account),
+      existed: before !== undefined,
+      storage,
+    };
   }
 
   private stageStorage(change: AccountChange, before: FlatAccount | undefined): StagedStorage {
     const owner = change.storageCleared || before?.storage.trieId === 0 ? undefined : before;
-    if (change.slots.length === 0) return owner === undefined ? STORAGE_EMPTY : storageOf(owner);
-    const trieId = owner?.storage.trieId ?? this.nextTrieId;
-    const leaves: TrieChange[] = [];
-    for (const { slot, value } of change.slots) {
-      const name = slotName(trieId, slot);
-      const old = owner === undefined ? EMPTY_BYTES : this.base.flat.slotNamed(name, owner, slot);
-      if (equalBytes(old, value)) continue;
-      const key = keccak256(slot);
-      this.slotsBefore.set(name, old);
-      this.slotsAfter.set(name, value);
-      if (value.length === 0) this.deletes.push(slotKey(trieId, key));
-      else this.putSealed(slotKey(trieId, key), value);
-      leaves.push({
-        key,
-        value: value.length === 0 ? undefined : encodeSlotValue(value),
-        existed: old.length > 0,
-      });
+    const unchanged = owner === undefined ? STORAGE_EMPTY : storageOf(owner);
+    if (change.slots.length === 0) return unchanged;
+    const leaves: SlotLeafChange[] = [];
+    for (const { slot, value: after } of change.slots) {
+      const old = owner === undefined ? EMPTY_BYTES : this.base.flat.slot(owner, slot);
+      if (equalBytes(old, after)) continue;
+      const value = after.length === 0 ? undefined : encodeSlotValue(after);
+      leaves.push({ key: keccak256(slot), slot, before: old, after, value, existed: old.length > 0 });
     }
-    if (leaves.length === 0) return owner === undefined ? STORAGE_EMPTY : storageOf(owner);
-    if (trieId === this.nextTrieId) this.nextTrieId++;
-    const root = this.updateTrie(trieId, owner === undefined ? EMPTY_TRIE : storageOf(owner).root, leaves);
+    if (leaves.length === 0) return unchanged;
+    const trieId = owner?.storage.trieId ?? this.nextTrieId++;
+    this.storages.set(trieId, leaves);
+    const root = this.updateTrie(trieId, unchanged.root, leaves);
     return isEmptyTrie(root) ? STORAGE_EMPTY : { root, storage: { trieId, version: root.version } };
   }
 
+  /** Sorts the leaves for the trie's sake, and for findChange. */
   private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): TrieRoot {
-    leaves.sort((a, b) => compareBytes(a.key, b.key));
-    const deleted = leaves.filter(({ value }) => value === undefined).map(({ key }) => key);
-    if (deleted.length > 0) this.putSealed(deletedLeavesKey(this.version, trieId), concatBytes(...deleted));
-    const sink = (key: Uint8Array, page: Uint8Array) => this.pages.push({ trieId, key, page });
+    sortChanges(leaves);
+    const sink = (key: Uint8Array, page: Uint8Array) => this.pages.push({ key, page });
     return updateTrie({ trieId, version: this.version, reader: this.base.reader, sink }, root, leaves);
   }
+}
 
-  private noteAccount(name: string, before: FlatAccount | undefined, after: FlatAccount | undefined): void {
-    assert(!this.accountsAfter.has(name), "an account changes once in a block's dirty set");
-    this.accountsBefore.set(name, before);
-    this.accountsAfter.set(name, after);
-  }
+function writeEntry(batch: Batch, key: Uint8Array, value: Uint8Array): void {
+  if (value.length === 0) batch.delete(key);
+  else batch.put(key, sealEntry(key, value));
+}
 
-  private putSealed(key: Uint8Array, value: Uint8Array): void {
-    this.puts.push({ key, value: sealEntry(key, value) });
-  }
+/** Names the leaves that are gone, so that a rewind knows which entries to restore. */
+function writeDeletedLeaves(
+  batch: Batch,
+  version: number,
+  trieId: number,
+  leaves: readonly TrieChange[],
+): void {
+  const deleted = leaves.filter(({ value }) => value === undefined);
+  if (deleted.length === 0) return;
+  const key = deletedLeavesKey(version, trieId);
+  batch.put(key, sealEntry(key, concatBytes(...deleted.map((leaf) => leaf.key))));
 }
 
 interface StagedStorage {

@@ -66,8 +66,8 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
 export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
   nodeCacheBytes: 96 * 1024 * 1024,
-  cachedAccounts: 200_000,
-  cachedSlots: 200_000,
+  accountCacheBytes: 64 * 1024 * 1024,
+  slotCacheBytes: 48 * 1024 * 1024,
 };
 
 /** The state of a chain whose head is the newest state in `database`; of an empty one, waiting for block 0. */
@@ -123,8 +123,7 @@ class StoredWorldState implements WorldState {
   adopt(staged: StagedState): void {
     assert(staged instanceof Staged, "only what stage() made can be adopted");
     assert(staged.base.record === this.record, "a state is adopted on the head that it was staged for");
-    this.flat.adopt(staged.after);
-    this.nodes.adopt(staged.pages);
+    staged.adoptInto(this.flat, (pages) => this.nodes.adopt(pages));
     this.record = staged.record;
     this.number = Number(staged.number);
   }

@@ -59,7 +59,7 @@ export function accountKey(addressHash: Uint8Array): Uint8Array {
 
 /** The slot at the head. A new trie id makes all older slots of an account unreachable at once. */
 export function slotKey(trieId: number, slotHash: Uint8Array): Uint8Array {
-  const key = new Uint8Array(SLOT_HEADER_LENGTH + slotHash.length);
+  const key = Buffer.allocUnsafe(SLOT_HEADER_LENGTH + slotHash.length);
   key[0] = KEY_PREFIXES.slot;
   writeNumber(key, 1, trieId, 6);
   key.set(slotHash, SLOT_HEADER_LENGTH);
@@ -90,7 +90,8 @@ export function stateRecordKeysFrom(number: number): Keys {
 export const STATE_HEAD_KEY: Uint8Array = Uint8Array.of(KEY_PREFIXES.stateHead);
 
 function prefixed(prefix: number, bytes: Uint8Array): Uint8Array {
-  const key = new Uint8Array(1 + bytes.length);
+  // A slice of Node's pool: LevelDB takes it without a copy, where a small typed array is first moved off the heap.
+  const key = Buffer.allocUnsafe(1 + bytes.length);
   key[0] = prefix;
   key.set(bytes, 1);
   return key;

@@ -191,8 +191,8 @@ class Node {
 
 const TINY_LIMITS = {
   nodeCacheBytes: 0,
-  cachedAccounts: 0,
-  cachedSlots: 0,
+  accountCacheBytes: 0,
+  slotCacheBytes: 0,
   pageCacheBytes: 0,
   codeCacheBytes: 0,
 };

@@ -1,17 +1,11 @@
-import {
-  type BranchFrame,
-  LEAF,
-  rlpStart,
-  writeAccountLeafHeader,
-  writeExtensionHeader,
-} from "./nodeRecord.ts";
+import type { BranchFrame, BranchMeasure } from "./branchFrame.ts";
+import { HASH_LENGTH, LEAF, writeAccountLeafHeader, writeExtensionHeader } from "./nodeRecord.ts";
 import { headerLength, pathLength, stringLength, writeHeader, writePath, writeString } from "./nodeRlp.ts";
-import type { BuiltNode, PageStack } from "./pageStack.ts";
-import type { ExtensionNode, LeafNode } from "./updateTrie.ts";
+import type { BuiltNode, ExtensionNode, LeafNode } from "./openNode.ts";
+import type { PageStack } from "./pageStack.ts";
 
 /** Bytes that a record takes at most beside the RLP of its node. */
 const RECORD_HEADER_LIMIT = 16;
-const HASH_LENGTH = 32;
 
 /** Encodes a leaf whose path begins at `depth`. A node shorter than a hash is its own reference, except at the root. */
 export function buildLeaf(stack: PageStack, leaf: LeafNode, depth: number): BuiltNode {
@@ -78,11 +72,17 @@ function writeExtensionRlp(
 }
 
 /** Encodes the branch in `frame`, whose children are placed; the fragments of those in its page begin at `base`. */
-export function buildBranch(stack: PageStack, frame: BranchFrame, depth: number, base: number): BuiltNode {
-  stack.reserve(frame.recordLength);
+export function buildBranch(
+  stack: PageStack,
+  frame: BranchFrame,
+  depth: number,
+  base: number,
+  measure: BranchMeasure,
+): BuiltNode {
+  stack.reserve(measure.record);
   const record = stack.length;
-  const end = frame.write(stack.bytes, record);
-  const rlp = rlpStart(stack.bytes, record);
+  const rlp = record + measure.rlpOffset;
+  const end = frame.write(stack.bytes, record, measure);
   if (end - rlp < HASH_LENGTH && depth > 0) return embedded(stack.bytes.slice(rlp, end), stack.length);
   stack.length = end;
   return hashed(stack, { start: base, record, rlp }, false);

@@ -1,22 +1,102 @@
+import { readUint32, SEAL_BYTES, writeUint32 } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
-import type { NewPage } from "../stage.ts";
-import type { PlacedRecord, StoredNode } from "./nodeRecord.ts";
+import { parseTrieKey } from "../../storage/stateKeys.ts";
+import { ByteCache } from "../byteCache.ts";
+import {
+  BRANCH,
+  EXTENSION,
+  type PlacedRecord,
+  readU16,
+  rlpStart,
+  type StoredNode,
+  writeU16,
+} from "./nodeRecord.ts";
+import { itemEnd } from "./nodeRlp.ts";
 import { type NodeReader, PageReader } from "./pageReader.ts";
+import { walkPage } from "./walkPage.ts";
 
+/** A page that a stage wrote, as it is stored. */
+export interface NewPage {
+  readonly key: Uint8Array;
+  readonly page: Uint8Array;
+}
+
+/** Pages read lately: the nodes of one page are read one after the other. */
+const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
+const KEY_LENGTH = 32;
+
+/** What is cached with a record: version u32, page depth u8, offset u16. */
+const PLACE_LENGTH = 7;
+/** The cache's key: trie id u48, depth u8, path. */
+const CACHE_KEY_HEADER = 7;
+
+/**
+ * Nodes of the head's tries. Branches and extensions stay in memory, once read or written, as far as the limit goes;
+ * leaves do not, because updates do without them. A cached record counts only for the version that is asked for.
+ */
 export class HeadNodes implements NodeReader {
+  private readonly cache: ByteCache;
   private readonly pages: PageReader;
+  private readonly cacheKey = new Uint8Array(CACHE_KEY_HEADER + KEY_LENGTH);
+  private entry = new Uint8Array(1024);
 
   constructor(database: Database, limits: { readonly nodeCacheBytes: number }) {
-    this.pages = new PageReader(database, limits.nodeCacheBytes);
+    this.cache = new ByteCache(limits.nodeCacheBytes);
+    this.pages = new PageReader(database, PAGE_CACHE_BYTES);
   }
 
   read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
-    return this.pages.read(trieId, key, depth, node);
+    const { version } = node;
+    const found = this.cache.find(this.keyOf(trieId, key, depth));
+    if (found !== undefined && readUint32(found.bytes, found.start) === version) {
+      const { bytes, start } = found;
+      const pageDepth = bytes[start + 4] ?? 0;
+      return { bytes, start: start + PLACE_LENGTH, version, pageDepth, offset: readU16(bytes, start + 5) };
+    }
+    const record = this.pages.read(trieId, key, depth, node);
+    const kind = record.bytes[record.start];
+    if (kind === BRANCH || kind === EXTENSION) this.keep(trieId, key, depth, record);
+    return record;
   }
 
-  adopt(_pages: readonly NewPage[]): void {}
+  /** Takes over what has become the head's. */
+  adopt(pages: readonly NewPage[]): void {
+    for (const { key, page } of pages) {
+      const { version, trieId, page: place } = parseTrieKey(key);
+      if (place === undefined) continue;
+      walkPage(page.subarray(0, page.length - SEAL_BYTES), { ...place, version }, KEY_LENGTH, {
+        inner: (record, path, depth) => this.keep(trieId, path, depth, record),
+      });
+    }
+  }
 
+  /** Forgets all, after a rewind. */
   forget(): void {
+    this.cache.clear();
     this.pages.forget();
+  }
+
+  private keep(trieId: number, key: Uint8Array, depth: number, record: PlacedRecord): void {
+    const { bytes, start, version, pageDepth, offset } = record;
+    const end = itemEnd(bytes, rlpStart(bytes, start));
+    const length = PLACE_LENGTH + end - start;
+    if (length > this.entry.length) this.entry = new Uint8Array(2 * length);
+    const entry = this.entry;
+    writeUint32(entry, 0, version);
+    entry[4] = pageDepth;
+    writeU16(entry, 5, offset);
+    entry.set(bytes.subarray(start, end), PLACE_LENGTH);
+    this.cache.put(this.keyOf(trieId, key, depth), { bytes: entry, start: 0, length });
+  }
+
+  private keyOf(trieId: number, key: Uint8Array, depth: number): Uint8Array {
+    const { cacheKey } = this;
+    writeU16(cacheKey, 0, Math.floor(trieId / 2 ** 32));
+    writeUint32(cacheKey, 2, trieId % 2 ** 32);
+    cacheKey[6] = depth;
+    const whole = depth >> 1;
+    for (let i = 0; i < whole; i++) cacheKey[CACHE_KEY_HEADER + i] = key[i] ?? 0;
+    if ((depth & 1) === 1) cacheKey[CACHE_KEY_HEADER + whole] = (key[whole] ?? 0) & 0xf0;
+    return cacheKey.subarray(0, CACHE_KEY_HEADER + whole + (depth & 1));
   }
 }

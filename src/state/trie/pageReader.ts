@@ -1,9 +1,9 @@
 import { assert } from "../../primitives/assert.ts";
 import { keccak256 } from "../../primitives/hash.ts";
+import { createBoundedCache } from "../../storage/boundedCache.ts";
 import { damaged, missing, openEntry } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
-import { createGenerations } from "../generations.ts";
 import { pathText } from "./nibbles.ts";
 import { PAGE_TOP, type PlacedRecord, readU16, rlpStart, type StoredNode } from "./nodeRecord.ts";
 import { itemEnd } from "./nodeRlp.ts";
@@ -32,10 +32,7 @@ export class PageReader implements NodeReader {
 
   constructor(database: Database, cacheBytes: number) {
     this.database = database;
-    this.pages = createGenerations<string, Page>(
-      cacheBytes,
-      ({ bytes }) => bytes.length + PAGE_OVERHEAD_BYTES,
-    );
+    this.pages = createBoundedCache<string, Page>(cacheBytes);
   }
 
   read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
@@ -55,7 +52,7 @@ export class PageReader implements NodeReader {
   }
 
   forget(): void {
-    this.pages.clear();
+    this.pages.forget(() => true);
   }
 
   private page(trieId: number, key: Uint8Array, { version, pageDepth }: StoredNode): Page {
@@ -67,7 +64,7 @@ export class PageReader implements NodeReader {
     const sealed = this.database.get(pageKey);
     if (sealed === undefined) throw missing(what());
     const page = { bytes: openEntry(pageKey, sealed, what), verified: new Set<number>() };
-    this.pages.set(text, page);
+    this.pages.set(text, page, page.bytes.length + PAGE_OVERHEAD_BYTES);
     return page;
   }
 }

@@ -2,13 +2,13 @@ import { assert, present } from "../../primitives/assert.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { compareBytes } from "../../primitives/hex.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
+import { BranchFrame } from "./branchFrame.ts";
 import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
 import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
 import {
   ACCOUNT_LEAF,
   accountLeafStorage,
   BRANCH,
-  BranchFrame,
   extensionChild,
   type PlacedRecord,
   rlpStart,
@@ -17,8 +17,10 @@ import {
   StoredNode,
 } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, itemEnd, payloadStart, readPath, secondItem } from "./nodeRlp.ts";
+import type { BuiltNode, ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
 import type { NodeReader } from "./pageReader.ts";
-import { type BuiltNode, type PageSink, PageStack, placeChildren } from "./pageStack.ts";
+import { type PageSink, PageStack } from "./pageStack.ts";
+import { placeChildren } from "./placeChildren.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
 export interface TrieChange {
@@ -31,27 +33,6 @@ export interface TrieChange {
   /** For leaves of the account trie: where the account's storage is. */
   readonly storage?: StoragePointer;
 }
-
-export interface LeafNode {
-  readonly kind: "leaf";
-  readonly key: Uint8Array;
-  readonly value: Uint8Array;
-  readonly storage?: StoragePointer | undefined;
-}
-
-/** An extension from wherever its parent ends down to `until`, over a branch that has its place already. */
-export interface ExtensionNode {
-  readonly kind: "extension";
-  readonly key: Uint8Array;
-  readonly until: number;
-  readonly branch: StoredNode;
-}
-
-/**
- * A node below a place whose parent is still open. Leaves and extensions have no RLP yet: where their path begins
- * depends on whether the parent stays a branch.
- */
-type OpenNode = LeafNode | ExtensionNode | BuiltNode;
 
 /** What is below a place before its changes: nothing, something stored, or something already taken apart. */
 type Base = StoredNode | LeafNode | ExtensionNode | undefined;
@@ -123,7 +104,7 @@ class Updater {
     if (base.isLeaf) return this.changeLeaf(() => this.leaf(base, key, depth), depth, changes, from, until);
     const frame = this.frame(depth);
     if (this.openBranch(frame, base, key, depth))
-      return this.changeBranch(frame, depth, changes, from, until, new Array(16));
+      return this.changeBranch(frame, depth, changes, from, until);
     const node = this.takeApart(base, key, depth);
     return this.change(node, depth, changes, from, until);
   }
@@ -163,10 +144,9 @@ class Updater {
     const frame = this.frame(parting);
     frame.clear();
     const nibble = nibbleAt(base.key, parting);
-    const open: (OpenNode | undefined)[] = new Array(16);
     if (parting + 1 === base.until) frame.setStored(nibble, base.branch);
-    else open[nibble] = base;
-    return this.lead(this.changeBranch(frame, parting, changes, from, until, open), depth, parting, base.key);
+    else frame.fresh[nibble] = base;
+    return this.lead(this.changeBranch(frame, parting, changes, from, until), depth, parting, base.key);
   }
 
   /** A subtree of the values among changes[from..until), where nothing is that stays. */
@@ -186,69 +166,67 @@ class Updater {
     const parting = partingDepth(key, changeAt(changes, end - 1).key, depth);
     const frame = this.frame(parting);
     frame.clear();
-    return this.lead(
-      this.changeBranch(frame, parting, changes, start, end, new Array(16)),
-      depth,
-      parting,
-      key,
-    );
+    return this.lead(this.changeBranch(frame, parting, changes, start, end), depth, parting, key);
   }
 
-  /**
-   * Changes below the branch that `frame` holds. `open` has its children that have no encoding yet, and takes all
-   * that are new.
-   */
+  /** Changes below the branch that `frame` holds. */
   private changeBranch(
     frame: BranchFrame,
     depth: number,
     changes: readonly TrieChange[],
     from: number,
     until: number,
-    open: (OpenNode | undefined)[],
   ): OpenNode | undefined {
+    const { fresh } = frame;
     const base = this.stack.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
       let end = at + 1;
       while (end < until && nibbleAt(changeAt(changes, end).key, depth) === nibble) end++;
-      const below = open[nibble];
+      const below = fresh[nibble];
       assert(below?.kind !== "built", "a child is changed once");
       const child = this.change(below ?? frame.child(nibble), depth + 1, changes, at, end);
-      open[nibble] = child;
+      fresh[nibble] = child;
       if (child === undefined) frame.remove(nibble);
       at = end;
     }
-    return this.closeBranch(frame, depth, changeAt(changes, from).key, open, base);
+    return this.closeBranch(frame, depth, changeAt(changes, from).key, base);
   }
 
-  /** Encodes the branch, unless fewer than two children are left to it. `base` is where their nodes begin on the stack. */
+  /** Encodes the branch, unless fewer than two children are left to it. Their nodes are on the stack from `base` up. */
   private closeBranch(
     frame: BranchFrame,
     depth: number,
     key: Uint8Array,
-    open: (OpenNode | undefined)[],
     base: number,
   ): OpenNode | undefined {
+    const { fresh } = frame;
     let count = 0;
     let only = 0;
     for (let nibble = 0; nibble < 16; nibble++) {
-      if (open[nibble] === undefined && frame.lengths[nibble] === 0) continue;
+      if (fresh[nibble] === undefined && frame.lengths[nibble] === 0) continue;
       count++;
       only = nibble;
     }
     if (count === 0) return undefined;
     if (count === 1)
-      return this.collapse(open[only] ?? present(frame.child(only), "the child left"), depth, only, key);
-    const built: (BuiltNode | undefined)[] = new Array(16);
+      return this.collapse(fresh[only] ?? present(frame.child(only), "the child left"), depth, only, key);
     for (let nibble = 0; nibble < 16; nibble++) {
-      const child = open[nibble];
+      const child = fresh[nibble];
       if (child === undefined) continue;
-      const node = this.build(child, depth + 1);
-      frame.setReference(nibble, node.reference, node.isLeaf);
-      built[nibble] = node;
+      const built = this.build(child, depth + 1);
+      frame.setReference(nibble, built.reference, built.isLeaf);
+      fresh[nibble] = built;
     }
-    placeChildren(this.stack, frame, built, { place: this.update, key, depth, base }, this.update.sink);
-    return buildBranch(this.stack, frame, depth, base);
+    const { version, trieId, sink } = this.update;
+    const measure = frame.measure();
+    placeChildren(
+      this.stack,
+      frame,
+      { version, trieId, key, depth, base, recordLength: measure.record },
+      sink,
+    );
+    return buildBranch(this.stack, frame, depth, base, measure);
   }
 
   /** What becomes of a branch with one child: the child, reached by a longer path. */

@@ -1,11 +1,15 @@
-import { withNibble } from "./nibbles.ts";
+import { setNibble } from "./nibbles.ts";
 import {
   BRANCH,
-  BranchFrame,
+  BRANCH_HEADER_LENGTH,
   EXTENSION,
+  embeddedChild,
   extensionChild,
+  LOCATOR_LENGTH,
   type PlacedRecord,
+  readU16,
   rlpStart,
+  SAME_PAGE,
   type StoredNode,
 } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
@@ -19,13 +23,16 @@ export interface PageIdentity {
 }
 
 export interface PageVisitor {
-  /** A node with a record in this page; the first `depth` nibbles of `key` lead to it. */
-  node?(record: PlacedRecord, key: Uint8Array, depth: number): void;
+  /** A branch or extension with a record in this page; the first `depth` nibbles of `key` lead to it. */
+  inner?(record: PlacedRecord, key: Uint8Array, depth: number): void;
   /** The key of a leaf in this page, be it a node of its own or embedded in one. */
   leaf?(key: Uint8Array): void;
 }
 
-/** Visits all nodes that one page holds, parents first. All keys of the trie have `keyLength` bytes. */
+/**
+ * Visits all nodes that one page holds, parents first. All keys of the trie have `keyLength` bytes. The visitor is
+ * lent the key: it has to copy what it keeps.
+ */
 export function walkPage(
   page: Uint8Array,
   { version, path, depth }: PageIdentity,
@@ -39,58 +46,80 @@ export function walkPage(
 }
 
 function visitRecord(record: PlacedRecord, key: Uint8Array, depth: number, visitor: PageVisitor): void {
-  visitor.node?.(record, key, depth);
   const { bytes, start } = record;
-  const rlp = rlpStart(bytes, start);
   if (bytes[start] === BRANCH) {
-    const frame = new BranchFrame();
-    frame.open(record);
-    for (let nibble = 0; nibble < 16; nibble++) {
-      const child = frame.child(nibble);
-      if (child !== undefined) visitChild(record, child, withNibble(key, depth, nibble), depth + 1, visitor);
-    }
+    visitor.inner?.(record, key, depth);
+    visitBranch(record, key, depth, visitor);
     return;
   }
-  const path = Uint8Array.from(key);
-  const until = readPath(bytes, rlp, path, depth);
-  if (bytes[start] !== EXTENSION) visitor.leaf?.(path);
-  else visitChild(record, extensionChild(record, secondItem(bytes, rlp)), path, until, visitor);
+  const isExtension = bytes[start] === EXTENSION;
+  if (isExtension) visitor.inner?.(record, key, depth);
+  const rlp = rlpStart(bytes, start);
+  const until = readPath(bytes, rlp, key, depth);
+  if (!isExtension) {
+    visitor.leaf?.(key);
+    return;
+  }
+  // The branch below an extension has a page of its own, unless it is embedded.
+  const child = extensionChild(record, secondItem(bytes, rlp));
+  if (child.isEmbedded && visitor.leaf !== undefined) visitEmbedded(child, key, until, visitor.leaf);
 }
 
-function visitChild(
-  parent: PlacedRecord,
-  child: StoredNode,
+function visitBranch(record: PlacedRecord, key: Uint8Array, depth: number, visitor: PageVisitor): void {
+  const { bytes, start, version, pageDepth } = record;
+  const hashedMask = readU16(bytes, start + 1);
+  const leafMask = readU16(bytes, start + 3);
+  let locator = start + BRANCH_HEADER_LENGTH;
+  for (let nibble = 0; nibble < 16; nibble++) {
+    if (((hashedMask >> nibble) & 1) === 0) {
+      if (visitor.leaf !== undefined) visitEmbeddedChild(record, key, depth, nibble, visitor.leaf);
+      continue;
+    }
+    const isWanted = visitor.leaf !== undefined || ((leafMask >> nibble) & 1) === 0;
+    if (bytes[locator + 4] === SAME_PAGE && isWanted) {
+      const offset = record.offset - readU16(bytes, locator + 5);
+      setNibble(key, depth, nibble);
+      visitRecord({ bytes, start: offset, version, pageDepth, offset }, key, depth + 1, visitor);
+    }
+    locator += LOCATOR_LENGTH;
+  }
+}
+
+function visitEmbeddedChild(
+  { bytes, start }: PlacedRecord,
   key: Uint8Array,
   depth: number,
-  visitor: PageVisitor,
+  nibble: number,
+  leaf: (key: Uint8Array) => void,
 ): void {
-  if (child.isEmbedded) {
-    visitEmbedded(child, key, depth, visitor);
-    return;
-  }
-  if (child.version !== parent.version || child.pageDepth !== parent.pageDepth) return;
-  visitRecord({ ...parent, start: child.offset, offset: child.offset }, key, depth, visitor);
+  const child = embeddedChild(bytes, rlpStart(bytes, start), nibble);
+  if (child === undefined) return;
+  setNibble(key, depth, nibble);
+  visitEmbedded(child, key, depth + 1, leaf);
 }
 
-function visitEmbedded(node: StoredNode, key: Uint8Array, depth: number, visitor: PageVisitor): void {
-  if (visitor.leaf === undefined) return;
+function visitEmbedded(
+  node: StoredNode,
+  key: Uint8Array,
+  depth: number,
+  leaf: (key: Uint8Array) => void,
+): void {
   const { referenceBytes: bytes, referenceStart: at } = node;
   if (isBranchNode(bytes, at)) {
-    const frame = new BranchFrame();
-    frame.openRlp(bytes, at);
     for (let nibble = 0; nibble < 16; nibble++) {
-      const child = frame.child(nibble);
-      if (child !== undefined) visitEmbedded(child, withNibble(key, depth, nibble), depth + 1, visitor);
+      const child = embeddedChild(bytes, at, nibble);
+      if (child === undefined) continue;
+      setNibble(key, depth, nibble);
+      visitEmbedded(child, key, depth + 1, leaf);
     }
     return;
   }
-  const path = Uint8Array.from(key);
-  const until = readPath(bytes, at, path, depth);
-  if (isLeafNode(bytes, at)) visitor.leaf(path);
-  else visitEmbedded(extensionChildOf(node), path, until, visitor);
+  const until = readPath(bytes, at, key, depth);
+  if (isLeafNode(bytes, at)) leaf(key);
+  else visitEmbedded(embeddedExtensionChild(bytes, at), key, until, leaf);
 }
 
-function extensionChildOf({ referenceBytes, referenceStart }: StoredNode): StoredNode {
-  const record = { bytes: referenceBytes, start: referenceStart, version: 0, pageDepth: 0, offset: 0 };
-  return extensionChild(record, secondItem(referenceBytes, referenceStart));
+function embeddedExtensionChild(bytes: Uint8Array, at: number): StoredNode {
+  const record = { bytes, start: at, version: 0, pageDepth: 0, offset: 0 };
+  return extensionChild(record, secondItem(bytes, at));
 }
