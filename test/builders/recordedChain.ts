@@ -20,8 +20,13 @@ export interface RecordedChain extends ChainReader {
 
 /** Reads `besu-ibft/<network>` of the vectors; the head is the last block unless moved. */
 export function recordedChain(network: "net1" | "net2"): RecordedChain {
-  return chainOf(readBlocks(network));
+  const receipts = readVectorJson<Record<string, string[]>>("besu-ibft", network, "receipts-rlp.json");
+  const answers = readVectorJson<ReceiptAnswers>("besu-ibft", network, "receipts.json");
+  return chainOf(recordedBlocks(["besu-ibft", network], receipts, answers));
 }
+
+/** Receipts as eth_getTransactionReceipt answered them, by transaction. */
+type ReceiptAnswers = Readonly<Record<string, { readonly revertReason?: string }>>;
 
 /** A chain reader over blocks 0, 1, 2… that knows no state. */
 export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
@@ -78,16 +83,18 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
   };
 }
 
-function readBlocks(network: string): StoredBlock[] {
-  const receipts = readVectorJson<Record<string, string[]>>("besu-ibft", network, "receipts-rlp.json");
-  const answered = readVectorJson<Record<string, { revertReason?: string }>>(
-    "besu-ibft",
-    network,
-    "receipts.json",
-  );
+/**
+ * The blocks in `chain.rlp` of a folder of the vectors, with senders recovered. Receipts come in their consensus
+ * encoding by block number; the reason of a revert, which is not part of that, from recorded answers.
+ */
+export function recordedBlocks(
+  folder: readonly string[],
+  receipts: Readonly<Record<string, readonly string[]>> = {},
+  answers: ReceiptAnswers = {},
+): StoredBlock[] {
   const blocks: StoredBlock[] = [];
   let totalDifficulty = 0n;
-  let rest = readVectorBytes("besu-ibft", network, "chain.rlp");
+  let rest = readVectorBytes(...folder, "chain.rlp");
   while (rest.length > 0) {
     const { data, remainder } = RLP.decode(rest, true);
     const block = blockFromItems(data);
@@ -110,7 +117,7 @@ function readBlocks(network: string): StoredBlock[] {
       receipts: own.map((receipt, index) => ({
         ...receipt,
         gasUsed: receipt.cumulativeGasUsed - (own[index - 1]?.cumulativeGasUsed ?? 0n),
-        ...revertReasonOf(answered[`0x${toKey(transactions[index]?.hash ?? new Uint8Array())}`]),
+        ...revertReasonOf(answers[`0x${toKey(transactions[index]?.hash ?? new Uint8Array())}`]),
       })),
     });
     rest = remainder;

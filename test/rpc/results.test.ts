@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { present } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
+import { blockJson } from "../../src/rpc/blockResult.ts";
 import { blockReceiptsJson, receiptJson } from "../../src/rpc/receiptResult.ts";
-import { recordedChain } from "../builders/recordedChain.ts";
+import { recordedBlocks, recordedChain } from "../builders/recordedChain.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";
 
 describeWithVectors("receipts as a live network showed them", () => {
@@ -22,3 +24,25 @@ describeWithVectors("receipts as a live network showed them", () => {
     });
   });
 });
+
+describeWithVectors("blocks of later forks as a live node showed them", () => {
+  it.each(["staged", "past", "zero"])("shows each block member for member: %s", (stage) => {
+    const folder = ["besu-ibft", "prague-25.4.1", stage];
+    const recorded = readVectorJson<{ number: string; transactions: { type: string }[] }[]>(
+      ...folder,
+      "blocks.json",
+    );
+    const blocks = recordedBlocks(folder);
+    for (const expected of recorded) {
+      const block = present(blocks[Number(expected.number)], expected.number);
+      expect(withShortInputs(blockJson(block, "transactions"))).toBe(JSON.stringify(expected));
+    }
+    const types = recorded.flatMap(({ transactions }) => transactions.map(({ type }) => type));
+    expect(types).toContain("0x4");
+  });
+});
+
+/** The vectors keep at most 1,000 bytes of an input. */
+function withShortInputs(json: string): string {
+  return json.replace(/("input":"0x[0-9a-f]{2000})[0-9a-f]*/g, "$1");
+}
