@@ -42,7 +42,7 @@ describeWithVectors("blocks of later forks as a live node showed them", () => {
   });
 });
 
-/** The vectors keep at most 1,000 bytes of an input. */
+/** The vectors abbreviate inputs of tens of kilobytes after 100 characters. */
 function withShortInputs(json: string): string {
-  return json.replace(/("input":"0x[0-9a-f]{2000})[0-9a-f]*/g, "$1");
+  return json.replace(/("input":"0x[0-9a-f]{98})[0-9a-f]{9000,}/g, "$1...");
 }
