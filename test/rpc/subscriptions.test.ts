@@ -1,0 +1,423 @@
+import { describe, expect, it } from "vitest";
+import type { HeadChange } from "../../src/chain/chain.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { asAddress } from "../../src/primitives/address.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { toQuantity } from "../../src/primitives/quantity.ts";
+import { createDispatcher } from "../../src/rpc/dispatcher.ts";
+import { type Connection, defineMethod, type RpcMethod } from "../../src/rpc/method.ts";
+import type { SyncStatus } from "../../src/rpc/ports.ts";
+import { createSubscriptionMethods } from "../../src/rpc/subscriptions.ts";
+import { SUBSCRIPTIONS_PER_CONNECTION } from "../../src/rpc/subscriptionTable.ts";
+import type { PoolEntry } from "../../src/txpool/txPool.ts";
+import type { StoredBlock } from "../../src/types/block.ts";
+import type { Log } from "../../src/types/log.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aPool } from "../builders/aPool.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { chainOf, recordedChain } from "../builders/recordedChain.ts";
+import { describeWithVectors, readVectorJson } from "../vectors.ts";
+import { aWebSocketClient, aWebSocketDoor } from "./server/doors.ts";
+
+/** Something that a test makes happen. */
+function anEvent<Arguments extends readonly unknown[]>() {
+  const listeners = new Set<(...args: Arguments) => void>();
+  return {
+    listen(listener: (...args: Arguments) => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    happen(...args: Arguments): void {
+      for (const listener of listeners) listener(...args);
+    },
+    get listeners() {
+      return listeners.size;
+    },
+  };
+}
+
+function aWorld() {
+  const head = anEvent<[HeadChange]>();
+  const added = anEvent<[PoolEntry]>();
+  const dropped = anEvent<[PoolEntry, string]>();
+  const sync = anEvent<[SyncStatus | undefined]>();
+  const methods = createSubscriptionMethods({
+    chain: { onHeadChanged: head.listen },
+    pool: { onAdded: added.listen, onDropped: dropped.listen },
+    onSyncChanged: sync.listen,
+    logger: silentLogger,
+  });
+  const world = {
+    head,
+    added,
+    dropped,
+    sync,
+    methods,
+    /** The head moves on by these blocks, after `removed` were taken away. */
+    move(blocks: readonly StoredBlock[], removed: readonly StoredBlock[] = []): void {
+      const last = blocks.at(-1) ?? removed.at(-1);
+      if (last === undefined) throw new RangeError("nothing moves");
+      head.happen({ head: last, added: blocks, removed });
+    },
+    pool(transaction: SentTransaction): void {
+      added.happen({ transaction, origin: "local", addedAtMs: 0, sequence: 0 } as PoolEntry);
+    },
+  };
+  return world;
+}
+
+interface Notification {
+  readonly subscription: string;
+  readonly result: unknown;
+}
+
+/** A client that calls the dispatcher directly. */
+function aClient(methods: readonly RpcMethod<unknown>[]) {
+  const dispatcher = createDispatcher(
+    { methods, modules: new Set() },
+    { backend: undefined, logger: silentLogger },
+  );
+  const heard: Notification[] = [];
+  const closers: (() => void)[] = [];
+  const connection: Connection = {
+    send: (text) => heard.push((JSON.parse(text) as { params: Notification }).params),
+    onClose: (listener) => closers.push(listener),
+  };
+  const call = (method: string, ...params: readonly unknown[]): unknown => {
+    const request = { jsonrpc: "2.0", id: 1, method, params };
+    const reply = dispatcher.answerRequest(request, JSON.stringify(request), {
+      connection,
+      isAbandoned: () => false,
+    });
+    if (reply === undefined || reply instanceof Promise) throw new Error("subscriptions answer at once");
+    const { result, error } = JSON.parse(reply.text) as { result?: unknown; error?: { code: number } };
+    return error === undefined ? result : error.code;
+  };
+  return {
+    heard,
+    subscribe: (...params: readonly unknown[]) => call("eth_subscribe", ...params),
+    unsubscribe: (...params: readonly unknown[]) => call("eth_unsubscribe", ...params),
+    close: () => {
+      for (const closer of closers) closer();
+    },
+  };
+}
+
+function aLog(text: string): Log {
+  const hash = keccak256(Buffer.from(text));
+  return { address: asAddress(hash.slice(0, 20)), topics: [hash], data: Buffer.from(text) };
+}
+
+describe("asking for a subscription", () => {
+  it.each([
+    ["no kind", []],
+    ["an unknown kind", ["nosuch"]],
+    ["another case", ["newheads"]],
+    ["logs without a filter", ["logs"]],
+    ["logs with a null filter", ["logs", null]],
+    ["logs with a filter that does not decode", ["logs", { topics: "zz" }]],
+    ["logs with an unknown member", ["logs", { includeTransactions: true }]],
+    ["a flag that is no object", ["newHeads", true]],
+    ["an unknown member", ["newPendingTransactions", { full: true }]],
+    ["a flag that is no boolean", ["newHeads", { includeTransactions: "maybe" }]],
+    ["options of a kind that has none", ["syncing", []]],
+  ])("is an invalid request with %s", (_name, params) => {
+    const { methods, head } = aWorld();
+    expect(aClient(methods).subscribe(...params)).toBe(-32600);
+    expect(head.listeners).toBe(0);
+  });
+
+  it("gives ids from one counter for all connections", () => {
+    const { methods } = aWorld();
+    const [one, other] = [aClient(methods), aClient(methods)];
+    expect([one.subscribe("newHeads"), other.subscribe("logs", {}), one.subscribe("syncing", null)]).toEqual([
+      "0x1",
+      "0x2",
+      "0x3",
+    ]);
+  });
+
+  it("is refused when the connection has too many", () => {
+    const { methods } = aWorld();
+    const client = aClient(methods);
+    for (let count = 1; count <= SUBSCRIPTIONS_PER_CONNECTION; count++)
+      expect(client.subscribe("newHeads")).toBe(toQuantity(count));
+    expect(client.subscribe("newHeads")).toBe(-32005);
+    expect(aClient(methods).subscribe("newHeads")).toBe(toQuantity(SUBSCRIPTIONS_PER_CONNECTION + 1));
+  });
+});
+
+describe("ending a subscription", () => {
+  it.each(["0x2", "2", 2, "0x02"])("works by %o", (id) => {
+    const { methods, move } = aWorld();
+    const client = aClient(methods);
+    client.subscribe("newHeads");
+    client.subscribe("newHeads");
+    expect(client.unsubscribe(id)).toBe(true);
+    expect(client.unsubscribe(id)).toBe(-32000);
+    move([aStoredBlock({ number: 1 })]);
+    expect(client.heard.map(({ subscription }) => subscription)).toEqual(["0x1"]);
+  });
+
+  it.each([[[]], [[null]], [["zz"]], [[""]], [[-1]], [[1.5]], [[true]], [[{}]], [[`0x${"1".repeat(40)}`]]])(
+    "is an invalid request by %o",
+    (params) => {
+      const { methods } = aWorld();
+      expect(aClient(methods).unsubscribe(...params)).toBe(-32600);
+    },
+  );
+
+  it("is up to the connection that asked for it", () => {
+    const { methods } = aWorld();
+    expect(aClient(methods).subscribe("newHeads")).toBe("0x1");
+    expect(aClient(methods).unsubscribe("0x1")).toBe(-32000);
+  });
+
+  it("happens by itself when the connection closes, and then nobody listens to the node any more", () => {
+    const { methods, head, added, dropped, sync } = aWorld();
+    const [one, other] = [aClient(methods), aClient(methods)];
+    for (const kind of ["newHeads", "newPendingTransactions", "droppedPendingTransactions", "syncing"])
+      one.subscribe(kind);
+    other.subscribe("logs", {});
+    const listeners = () => [head, added, dropped, sync].map((source) => source.listeners);
+    expect(listeners()).toEqual([1, 1, 1, 1]);
+    one.close();
+    expect(listeners()).toEqual([1, 0, 0, 0]);
+    other.unsubscribe("0x5");
+    expect(listeners()).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe("what subscribers hear", () => {
+  const [a, b, c] = [aLog("a"), aLog("b"), aLog("c")];
+  const first = aTransaction({ nonce: 0n });
+  const second = aTransaction({ nonce: 1n });
+  const block = aStoredBlock({ number: 7, transactions: [first, second], logs: [[a, b], [c]] });
+
+  function labels(heard: readonly Notification[]): string[] {
+    return heard.map(({ subscription, result }) => {
+      const { logIndex, removed, number } = result as {
+        logIndex?: string;
+        removed?: boolean;
+        number?: string;
+      };
+      const what = number ?? `log ${logIndex}${removed ? " removed" : ""}`;
+      return `${subscription}: ${what}`;
+    });
+  }
+
+  it("of a block: logs first, each to its subscribers by id, then the head by id", () => {
+    const { methods, move } = aWorld();
+    const client = aClient(methods);
+    client.subscribe("newHeads", { includeTransactions: true });
+    client.subscribe("logs", { address: [toHex(a.address), toHex(c.address)] });
+    client.subscribe("newHeads");
+    client.subscribe("logs", {});
+    move([block]);
+    expect(labels(client.heard)).toEqual([
+      "0x2: log 0x0",
+      "0x4: log 0x0",
+      "0x4: log 0x1",
+      "0x2: log 0x2",
+      "0x4: log 0x2",
+      "0x1: 0x7",
+      "0x3: 0x7",
+    ]);
+  });
+
+  it("of a reorganization: the logs that are gone, then the new blocks upwards", () => {
+    const { methods, move } = aWorld();
+    const client = aClient(methods);
+    client.subscribe("newHeads");
+    client.subscribe("logs", {});
+    const later = aStoredBlock({ number: 8, transactions: [first], logs: [[a]] });
+    const other = aStoredBlock({ number: 7, transactions: [second], logs: [[c]] });
+    move([other, aStoredBlock({ number: 8 })], [later, block]);
+    expect(labels(client.heard)).toEqual([
+      "0x2: log 0x0 removed",
+      "0x2: log 0x0 removed",
+      "0x2: log 0x1 removed",
+      "0x2: log 0x2 removed",
+      "0x2: log 0x0",
+      "0x1: 0x7",
+      "0x1: 0x8",
+    ]);
+  });
+
+  it("of logs is bounded by numbers, not by tags", () => {
+    const { methods, move } = aWorld();
+    const client = aClient(methods);
+    client.subscribe("logs", { fromBlock: "0x8" });
+    client.subscribe("logs", { toBlock: "0x6" });
+    client.subscribe("logs", { fromBlock: "0x7", toBlock: "0x7" });
+    client.subscribe("logs", { fromBlock: "latest", toBlock: "earliest" });
+    move([block]);
+    expect(new Set(client.heard.map(({ subscription }) => subscription))).toEqual(new Set(["0x3", "0x4"]));
+  });
+
+  it("of the pool: what came and what left without being mined", () => {
+    const { pool } = aPool();
+    const methods = createSubscriptionMethods({
+      chain: chainOf([aStoredBlock()]),
+      pool,
+      onSyncChanged: () => () => undefined,
+      logger: silentLogger,
+    });
+    const client = aClient(methods);
+    client.subscribe("newPendingTransactions");
+    client.subscribe("droppedPendingTransactions");
+    const cheap = aTransaction({ type: 0, gasPrice: 2_000n });
+    const dear = aTransaction({ type: 0, gasPrice: 4_000n });
+    pool.add(cheap, "local");
+    pool.add(dear, "local");
+    expect(client.heard).toEqual([
+      { subscription: "0x1", result: toHex(cheap.hash) },
+      { subscription: "0x2", result: toHex(cheap.hash) },
+      { subscription: "0x1", result: toHex(dear.hash) },
+    ]);
+  });
+
+  it("of syncing: the target, and false when there is none", () => {
+    const { methods, sync } = aWorld();
+    const client = aClient(methods);
+    client.subscribe("syncing");
+    sync.happen({ startingBlock: 1n, currentBlock: 16n, highestBlock: 32n });
+    sync.happen(undefined);
+    expect(client.heard.map(({ result }) => result)).toEqual([
+      { startingBlock: "0x1", currentBlock: "0x10", highestBlock: "0x20" },
+      false,
+    ]);
+  });
+
+  it("does not hurt the node when a connection misbehaves", () => {
+    const { methods, move } = aWorld();
+    const request = '{"id":1,"method":"eth_subscribe","params":["newHeads"]}';
+    const throwing: Connection = {
+      send: () => {
+        throw new Error("broken");
+      },
+      onClose: () => undefined,
+    };
+    const dispatcher = createDispatcher(
+      { methods, modules: new Set() },
+      { backend: undefined, logger: silentLogger },
+    );
+    dispatcher.answerRequest(JSON.parse(request), request, {
+      connection: throwing,
+      isAbandoned: () => false,
+    });
+    expect(() => move([block])).not.toThrow();
+  });
+});
+
+interface RecordedMessage {
+  readonly i: number;
+  readonly dir: "in" | "out";
+  readonly raw?: string;
+  readonly msg?: unknown;
+}
+
+type RecordedNotification = { readonly method: "eth_subscription"; readonly params: Notification };
+
+/** 17 asks for the head's number; 12 names a topic of three digits, which filters take more leniently here. */
+const ANSWERED_ELSEWHERE: ReadonlySet<unknown> = new Set([12, 17]);
+
+describeWithVectors("a session recorded with a live node", () => {
+  it.each(["net1", "net2"] as const)("is heard again on %s, word for word", async (network) => {
+    const session = readVectorJson<readonly RecordedMessage[]>("besu-ibft", network, "ws-messages.json");
+    const chain = recordedChain(network);
+    const transactions = new Map(
+      chain.blocks.flatMap((block) => block.transactions.map((each) => [toHex(each.hash), each] as const)),
+    );
+    const world = aWorld();
+    const about = {
+      namespace: "EVERY",
+      summary: "",
+      parameters: [],
+      result: { name: "", schema: {} },
+    } as const;
+    const dispatcher = createDispatcher(
+      {
+        methods: [
+          ...world.methods,
+          defineMethod({
+            ...about,
+            name: "eth_chainId",
+            run: () => (network === "net1" ? "0x1c03" : "0x1e5c"),
+          }) as RpcMethod<unknown>,
+          defineMethod({
+            ...about,
+            name: "net_version",
+            run: () => (network === "net1" ? "7171" : "7772"),
+          }) as RpcMethod<unknown>,
+        ],
+        modules: new Set(),
+      },
+      { backend: undefined, logger: silentLogger },
+    );
+    const client = await aWebSocketClient(await aWebSocketDoor(dispatcher));
+    const isNotification = (message: unknown): message is RecordedNotification =>
+      typeof message === "object" &&
+      message !== null &&
+      "method" in message &&
+      message.method === "eth_subscription";
+    const isAnsweredHere = ({ raw, msg }: RecordedMessage): boolean =>
+      !ANSWERED_ELSEWHERE.has((msg as { id?: unknown } | undefined)?.id) || raw !== undefined;
+    const asked = session.filter((each) => each.dir === "out" && each.i < 20 && isAnsweredHere(each));
+    const answers = session
+      .filter((each) => each.dir === "in" && each.i < 40 && !isNotification(each.msg) && isAnsweredHere(each))
+      .map(({ msg }) => JSON.stringify(msg));
+    expect(answers.length).toBe(18);
+
+    for (const { raw, msg } of asked) client.send(raw ?? msg);
+    const given: string[] = [];
+    while (given.length < answers.length) given.push(await client.next());
+    expect(given.toSorted()).toEqual(answers.toSorted());
+
+    const recorded = session.flatMap(({ msg }) => (isNotification(msg) ? [msg.params] : []));
+    let replayed = 0;
+    for (let at = 0; at < recorded.length; ) {
+      const group = groupAt(recorded, at);
+      at += group.length;
+      const number = blockNumberOf(group[0]);
+      if (number === undefined) {
+        const transaction = transactions.get(String(group[0]?.result) as Hex);
+        if (transaction === undefined) continue;
+        world.pool(transaction);
+      } else {
+        const block = chain.blocks[number];
+        if (block === undefined) throw new RangeError("the session ends before the chain");
+        world.move([block]);
+      }
+      for (const expected of group) {
+        expect(await client.next()).toBe(
+          JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params: expected }),
+        );
+        replayed++;
+      }
+    }
+    expect(replayed).toBeGreaterThan(60);
+  });
+
+  /** The notifications of one block, or of one pooled transaction. */
+  function groupAt(recorded: readonly Notification[], start: number): readonly Notification[] {
+    const about = keyOf(recorded[start]);
+    let end = start + 1;
+    while (end < recorded.length && keyOf(recorded[end]) === about) end++;
+    return recorded.slice(start, end);
+  }
+
+  function keyOf(notification: Notification | undefined): string {
+    const { result } = notification ?? {};
+    if (typeof result === "string") return result;
+    return String(blockNumberOf(notification) ?? (result as { hash?: string }).hash);
+  }
+
+  function blockNumberOf(notification: Notification | undefined): number | undefined {
+    const { number, blockNumber } = (notification?.result ?? {}) as { number?: string; blockNumber?: string };
+    const text = number ?? blockNumber;
+    return text === undefined ? undefined : Number(text);
+  }
+});
