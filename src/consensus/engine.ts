@@ -1,4 +1,3 @@
-import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
 import { withRound } from "../ibft/candidate.ts";
 import type { Head, Input } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
@@ -44,7 +43,7 @@ export interface Engine {
 export interface EngineSettings {
   /** The node key: our validator address follows from it. */
   readonly privateKey: Uint8Array;
-  readonly schedule: IbftSchedule;
+  readonly schedule: Rules["schedule"];
   /** See Rules.buildAheadMs. */
   readonly buildAheadMs: number;
 }

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
+import { checkSealers } from "../../src/ibft/sealRules.ts";
+import { type Address, addressFromHex } from "../../src/primitives/address.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { chainHash, sealDigest } from "../../src/types/blockHash.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+import { decodeHeader } from "../../src/types/header.ts";
+import { toyAddresses } from "../builders/toyChain.ts";
+import { describeWithVectors, readVectorJson } from "../vectors.ts";
+
+interface RealBlock {
+  readonly name: string;
+  readonly headerRlp: string;
+  readonly hash: string;
+  readonly committedSealHash: string;
+  readonly validators: readonly string[];
+  readonly committers: readonly string[];
+}
+
+describeWithVectors("real blocks", () => {
+  const { blocks } = readVectorJson<{ blocks: RealBlock[] }>("ibft2", "real-blocks.json");
+
+  it.each(blocks)("are sealed by a quorum of their validators: $name", (block) => {
+    const header = decodeHeader(hexToBytes(block.headerRlp));
+    if (!header.ok) throw new Error(header.rejection.message);
+    const extra = decodeExtraData(header.value.extraData);
+    if (!extra.ok) throw new Error(extra.rejection.message);
+    const digest = sealDigest(header.value, extra.value);
+    expect(toHex(chainHash(header.value, extra.value))).toBe(block.hash);
+    expect(toHex(digest)).toBe(block.committedSealHash);
+    const sealers = recoverSealers(digest, extra.value.seals);
+    expect(sealers.map((sealer) => toHex(sealer ?? new Uint8Array()))).toEqual(block.committers);
+    expect(checkSealers(sealers, block.validators.map(addressFromHex)).ok).toBe(true);
+  });
+});
+
+describe("sealers of a block", () => {
+  const [a, b, c, d, stranger] = toyAddresses(5) as [Address, Address, Address, Address, Address];
+  const four = [a, b, c, d];
+
+  it.each([
+    { title: "a quorum", sealers: [c, a, b], verdict: "ok" },
+    { title: "everybody", sealers: [d, c, b, a], verdict: "ok" },
+    { title: "one too few", sealers: [a, b], verdict: "tooFewSeals" },
+    { title: "nobody", sealers: [], verdict: "tooFewSeals" },
+    { title: "one of them twice", sealers: [a, b, b], verdict: "duplicateSeal" },
+    { title: "a quorum and one of it twice", sealers: [a, b, c, c], verdict: "duplicateSeal" },
+    { title: "a quorum and a stranger", sealers: [a, b, c, stranger], verdict: "sealerNotValidator" },
+    { title: "a quorum and a seal of no key", sealers: [a, b, c, undefined], verdict: "unreadableSeal" },
+  ])("are judged: $title", ({ sealers, verdict }) => {
+    const outcome = checkSealers(sealers, four);
+    expect(outcome.ok ? "ok" : outcome.rejection.code).toBe(verdict);
+  });
+});
