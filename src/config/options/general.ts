@@ -97,6 +97,12 @@ export const GENERAL_OPTIONS = {
     variables: ["LOG_LEVEL"],
     help: `How much to log: ${LOG_LEVELS.join(", ")}.`,
   }),
+  "logging-format": option({
+    type: choiceType(["AUTO", "READABLE", "JSON"]),
+    default: "AUTO",
+    group: "Logging",
+    help: "Lines for people or JSON for programs; AUTO: for people on a terminal.",
+  }),
   "color-enabled": option({
     type: switchType,
     default: undefined,

@@ -62,6 +62,7 @@ export const MINING_OPTIONS = {
     default: undefined,
     group: "Block production",
     isHidden: true,
+    isMetBy: false,
     noEffect: "a node whose key is a validator's makes blocks",
     help: "Make blocks by proof of work.",
   }),

@@ -36,13 +36,17 @@ export interface Option<V, D extends V | undefined = V | undefined> {
   readonly isHidden?: boolean;
   /** Accepted with a warning that gives this reason; absent for an option that does what it says. */
   readonly noEffect?: string;
+  /** The value that asks for what is the case anyway: no warning then. */
+  readonly isMetBy?: V;
   /** The switch without which this option means nothing. */
   readonly requires?: string;
   /** Means nothing inside a configuration file. */
   readonly isOutsideFiles?: boolean;
 }
 
-/** States an option; the types of value and default are inferred. */
-export function option<V, D extends V | undefined>(definition: Option<V, D>): Option<V, D> {
+/** States an option; the type of its value is inferred. */
+export function option<V>(definition: Option<V, NoInfer<V>>): Option<V, V>;
+export function option<V>(definition: Option<V, undefined>): Option<V, undefined>;
+export function option<V>(definition: Option<V>): Option<V> {
   return definition;
 }

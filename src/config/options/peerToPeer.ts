@@ -17,8 +17,20 @@ const common = { group: "Peer-to-peer network", noEffect: ABSENT, isHidden: true
 const percentType = integerType({ label: "<PERCENT>", unit: "percent", max: 100n });
 
 export const PEER_TO_PEER_OPTIONS = {
-  "p2p-enabled": option({ ...common, type: switchType, default: true, help: "Talk to peers." }),
-  "discovery-enabled": option({ ...common, type: switchType, default: true, help: "Search for peers." }),
+  "p2p-enabled": option({
+    ...common,
+    type: switchType,
+    default: true,
+    isMetBy: false,
+    help: "Talk to peers.",
+  }),
+  "discovery-enabled": option({
+    ...common,
+    type: switchType,
+    default: true,
+    isMetBy: false,
+    help: "Search for peers.",
+  }),
   bootnodes: option({
     ...common,
     type: textListType,

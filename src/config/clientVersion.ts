@@ -1,0 +1,20 @@
+import { createRequire } from "node:module";
+
+/**
+ * What the node calls itself to operators, callers and peers: the incumbent's slash-separated shape under our own
+ * name, for example ibex/v0.1.0/linux-x86_64/node-v20.20.2 (operations.md §1).
+ */
+export function clientVersion(identity?: string): string {
+  const system = `${OS_NAMES[process.platform] ?? process.platform}-${ARCH_NAMES[process.arch] ?? process.arch}`;
+  const parts = ["ibex", ...(identity === undefined ? [] : [identity]), `v${packageVersion()}`, system];
+  return [...parts, `node-${process.version}`].join("/");
+}
+
+const OS_NAMES: Readonly<Record<string, string>> = { darwin: "macos", win32: "windows" };
+const ARCH_NAMES: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
+
+function packageVersion(): string {
+  const manifest: unknown = createRequire(import.meta.url)("../../package.json");
+  const hasVersion = typeof manifest === "object" && manifest !== null && "version" in manifest;
+  return hasVersion ? String(manifest.version) : "0.0.0";
+}

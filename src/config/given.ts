@@ -1,0 +1,43 @@
+import type { OptionName } from "./options.ts";
+
+/** What somebody wrote for an option, in the spelling of the command line, and where. */
+export interface Given {
+  readonly name: OptionName;
+  readonly text: string;
+  readonly source: Source;
+}
+
+export type Source =
+  | { readonly kind: "commandLine" }
+  | { readonly kind: "environment"; readonly variable: string }
+  | { readonly kind: "file"; readonly path: string; readonly key: string; readonly line: number | undefined }
+  | { readonly kind: "preset" }
+  | { readonly kind: "default" };
+
+/** What one source gave: texts to be read later, and what is wrong or doubtful with the source itself. */
+export interface SourceReading {
+  readonly given: readonly Given[];
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Where a value came from, to follow "given". */
+export function describeSource(source: Source): string {
+  switch (source.kind) {
+    case "commandLine":
+      return "on the command line";
+    case "environment":
+      return `by the environment variable ${source.variable}`;
+    case "file":
+      return `as ${source.key} in ${source.path}${source.line === undefined ? "" : `, line ${source.line}`}`;
+    case "preset":
+      return "by the development network";
+    case "default":
+      return "by default";
+  }
+}
+
+/** True when the operator asked for it, as opposed to what the program supplies. */
+export function isAskedFor(source: Source): boolean {
+  return source.kind !== "preset" && source.kind !== "default";
+}

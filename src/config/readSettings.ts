@@ -1,0 +1,244 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+import { clientVersion } from "./clientVersion.ts";
+import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
+import { DEV_PRESET, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
+import { type Environment, readEnvironment } from "./environment.ts";
+import type { Given, SourceReading } from "./given.ts";
+import { findOption, type OptionValues } from "./options.ts";
+import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
+import type { HttpSettings, NodeKeySettings, Settings, WebSocketSettings } from "./settings.ts";
+import { readToml } from "./toml.ts";
+
+/** Everything outside the program that settings are made of, besides the files that it names. */
+export interface Surroundings {
+  /** What the command line gave. */
+  readonly given: readonly Given[];
+  readonly environment: Environment;
+  /** Relative paths start here, those inside a configuration file too, as the incumbent's do. */
+  readonly workingDirectory: string;
+  /** True when log lines go to a person. */
+  readonly isTerminal: boolean;
+}
+
+/**
+ * Reads and checks all that is configured, the genesis file included: whatever can be known to be wrong before the
+ * node starts is found here. Refused with every problem found, one to a line of the message.
+ */
+export function readSettings(surroundings: Surroundings): Outcome<Settings, "badConfiguration"> {
+  const environment = readEnvironment(surroundings.environment);
+  const file = readConfigFile(surroundings, environment.given);
+  const asked = [surroundings.given, environment.given, file.given];
+  const isDevelopmentNetwork = PRESET_ENDERS.every((name) => findGiven(asked, name) === undefined);
+  const resolution = resolveOptions(isDevelopmentNetwork ? [...asked, presetLayer()] : asked);
+  const { options } = resolution;
+  const choices = checkOptions(options);
+  const problems = [...environment.problems, ...file.problems, ...resolution.problems, ...choices.problems];
+  const genesis = readGenesisFile(options, surroundings.workingDirectory);
+  // Without a genesis file the cause is often another problem; name it only when it stands alone.
+  if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
+    problems.push(genesis.rejection.message);
+  }
+  if (!genesis.ok) return refuse(problems);
+  const fit = checkAgainstChain(options, genesis.value.spec);
+  problems.push(...fit.problems);
+  if (problems.length > 0) return refuse(problems);
+  const warnings = [
+    ...environment.warnings,
+    ...file.warnings,
+    ...choices.warnings,
+    ...fit.warnings,
+    ...genesis.value.warnings,
+  ];
+  return ok({
+    ...assemble(options.values, genesis.value, surroundings),
+    isDevelopmentNetwork,
+    warnings,
+  });
+}
+
+function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Given[]): SourceReading {
+  const onCommandLine = findGiven([surroundings.given], "config-file");
+  const inEnvironment = findGiven([byEnvironment], "config-file");
+  const given = onCommandLine ?? inEnvironment;
+  if (given === undefined) return { given: [], problems: [], warnings: [] };
+  if (onCommandLine !== undefined && inEnvironment?.source.kind === "environment") {
+    return onlyProblem(
+      `Both ${inEnvironment.source.variable}=${inEnvironment.text} and --config-file ${onCommandLine.text} specified. Please specify only one.`,
+    );
+  }
+  const path = resolve(surroundings.workingDirectory, given.text);
+  if (!existsSync(path)) {
+    return onlyProblem(`Unable to read TOML configuration, file not found: ${given.text}`);
+  }
+  try {
+    return readToml(readFileSync(path, "utf8"), given.text);
+  } catch (error) {
+    return onlyProblem(`Unable to read TOML configuration file ${given.text}: ${reasonOf(error)}`);
+  }
+}
+
+function presetLayer(): readonly Given[] {
+  return Object.entries(DEV_PRESET).flatMap(([spelling, text]) => {
+    const name = findOption(spelling);
+    return name === undefined ? [] : [{ name, text, source: { kind: "preset" } as const }];
+  });
+}
+
+function readGenesisFile(
+  { values }: ResolvedOptions,
+  workingDirectory: string,
+): Outcome<GenesisReading, "noGenesis" | "invalidGenesis"> {
+  const named = values["genesis-file"];
+  if (named === undefined) {
+    return noGenesis(
+      "A genesis file is required: name it with --genesis-file, or genesis-file in the configuration file.",
+    );
+  }
+  const path = resolve(workingDirectory, named);
+  if (!existsSync(path)) return noGenesis(`Unable to load genesis file. ${path} does not exist`);
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return noGenesis(`Unable to load genesis file. ${path} cannot be read: ${reasonOf(error)}`);
+  }
+  return readGenesis(text, path);
+}
+
+type Assembled = Omit<Settings, "isDevelopmentNetwork" | "warnings">;
+
+function assemble(values: OptionValues, genesis: GenesisReading, surroundings: Surroundings): Assembled {
+  const { spec } = genesis;
+  const { workingDirectory, isTerminal, environment } = surroundings;
+  const absolute = (path: string): string => resolve(workingDirectory, path);
+  const dataPath = absolute(values["data-path"]);
+  const pidPath = values["pid-path"];
+  const isReadable =
+    values["logging-format"] === "AUTO" ? isTerminal : values["logging-format"] === "READABLE";
+  const hasNoColor = (environment["NO_COLOR"] ?? "") !== "";
+  return {
+    genesisFile: absolute(values["genesis-file"] ?? ""),
+    chainSpec: spec,
+    dataPath,
+    nodeKey: nodeKeySettings(absolute(values["node-private-key-file"] ?? join(dataPath, "key")), genesis),
+    networkId: values["network-id"] ?? spec.chainId,
+    clientVersion: clientVersion(values.identity),
+    ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
+    logging: {
+      level: values.logging,
+      format: isReadable ? "readable" : "json",
+      isColored: values["color-enabled"] ?? (isTerminal && !hasNoColor),
+    },
+    http: values["rpc-http-enabled"] ? httpSettings(values) : undefined,
+    webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values) : undefined,
+    rpc: {
+      gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
+      maxLogsRange: values["rpc-max-logs-range"],
+      gasPrice: {
+        blocks: values["api-gas-price-blocks"],
+        percentile: values["api-gas-price-percentile"],
+        maxWei: values["api-gas-price-max"],
+      },
+      coinbase: values["miner-coinbase"],
+    },
+    pool: poolSettings(values),
+    blockProduction: {
+      minGasPriceWei: values["min-gas-price"],
+      minPriorityFeeWei: values["min-priority-fee"],
+      minOccupancyRatio: values["min-block-occupancy-ratio"],
+      targetGasLimit: values["target-gas-limit"],
+      selectionTimePercent: values["poa-block-txs-selection-max-time"],
+      vanity: leftPadded(values["miner-extra-data"], 32),
+    },
+    keepsRevertReasons: values["revert-reason-enabled"],
+  };
+}
+
+/** A chain whose only validator is the public one needs no key of the operator's. */
+function nodeKeySettings(path: string, { spec }: GenesisReading): NodeKeySettings {
+  const extra = decodeExtraData(spec.genesis.header.extraData);
+  const [validator, ...others] = extra.ok ? extra.value.validators : [];
+  const isPublic =
+    validator !== undefined && others.length === 0 && equalBytes(validator, DEV_VALIDATOR_ADDRESS);
+  return { path, ...(isPublic && { initialKey: DEV_VALIDATOR_KEY }) };
+}
+
+function httpSettings(values: OptionValues): HttpSettings {
+  const maxBatchSize = values["rpc-http-max-batch-size"];
+  return {
+    host: values["rpc-http-host"],
+    port: values["rpc-http-port"],
+    groups: values["rpc-http-api"],
+    hostAllowlist: values["host-allowlist"],
+    maxConnections: values["rpc-http-max-active-connections"],
+    timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
+    corsOrigins: values["rpc-http-cors-origins"],
+    maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
+    maxBodyBytes: values["rpc-http-max-request-content-length"],
+    isPrettyPrinted: values["json-pretty-print-enabled"],
+  };
+}
+
+function webSocketSettings(values: OptionValues): WebSocketSettings {
+  return {
+    host: values["rpc-ws-host"],
+    port: values["rpc-ws-port"],
+    groups: values["rpc-ws-api"],
+    hostAllowlist: values["host-allowlist"],
+    maxConnections: values["rpc-ws-max-active-connections"],
+    timeoutMs: values["Xws-timeout-seconds"] * 1000,
+    maxFrameBytes: values["rpc-ws-max-frame-size"],
+  };
+}
+
+function poolSettings(values: OptionValues): TxPoolLimits {
+  const minGasPriceWei = values["min-gas-price"];
+  const floorWei = values["tx-pool-min-gas-price"];
+  const priceBumpPercent = values["tx-pool-price-bump"];
+  return {
+    maxTransactions: values["tx-pool-max-size"],
+    maxBytes: values["tx-pool-layer-max-capacity"],
+    maxPrioritized: values["tx-pool-max-prioritized"] ?? DEFAULT_TX_POOL_LIMITS.maxPrioritized,
+    maxFutureBySender: values["tx-pool-max-future-by-sender"],
+    ...(priceBumpPercent !== undefined && { priceBumpPercent }),
+    feeCapWei: values["rpc-tx-feecap"],
+    admissionFloorWei: smaller(floorWei, minGasPriceWei),
+    hasLocalPriority: !values["tx-pool-no-local-priority"],
+    prioritySenders: values["tx-pool-priority-senders"],
+    requiresReplayProtection: values["strict-tx-replay-protection-enabled"],
+    blockFloors: { minGasPriceWei, minPriorityFeeWei: values["min-priority-fee"] },
+  };
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** As the incumbent fills the vanity: zeros first. */
+function leftPadded(bytes: Uint8Array, length: number): Uint8Array {
+  const padded = new Uint8Array(length);
+  padded.set(bytes, length - bytes.length);
+  return padded;
+}
+
+function refuse(problems: readonly string[]): Outcome<never, "badConfiguration"> {
+  return rejected({ code: "badConfiguration", fault: "caller", message: problems.join("\n") });
+}
+
+function noGenesis(message: string): Outcome<never, "noGenesis"> {
+  return rejected({ code: "noGenesis", fault: "caller", message });
+}
+
+function onlyProblem(problem: string): SourceReading {
+  return { given: [], problems: [problem], warnings: [] };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

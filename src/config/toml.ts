@@ -1,0 +1,134 @@
+import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
+import type { Given, SourceReading } from "./given.ts";
+import { nearestNames } from "./nearestNames.ts";
+import { findOption, OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
+
+/**
+ * Options given by a TOML file (operations.md §2). A key is an option's name or alias; tables are for the eye only.
+ * Every spelling of a value is taken: lists as arrays or as one text with commas, numbers and booleans quoted or not.
+ * `path` names the file in messages.
+ */
+export function readToml(text: string, path: string): SourceReading {
+  let document: TomlTable;
+  try {
+    document = parse(text.replace(/^\ufeff/, ""), { integersAsBigInt: true });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return onlyProblem(syntaxProblem(error, text, path));
+  }
+  const entries = flatten(document);
+  if (entries.length === 0) {
+    return onlyProblem(`Unable to read TOML configuration file ${path}: nothing is set in it`);
+  }
+  const unknown = entries.filter(({ key }) => !isOptionForFiles(key)).map(({ key }) => key);
+  const problems = unknown.length === 0 ? [] : [unknownProblem(unknown, text, path)];
+  const given: Given[] = [];
+  for (const name of OPTION_NAMES) {
+    // The name counts before its aliases, and the order of the file among equals.
+    const spelled = spellingsOf(name).flatMap((spelling) => entries.filter(({ key }) => key === spelling));
+    const [first, ...others] = spelled.filter(({ key }) => isOptionForFiles(key));
+    if (first === undefined) continue;
+    const source = { kind: "file", path, key: first.key, line: lineOf(first.key, text) } as const;
+    const value = textOf(first.value, optionNamed(name).type.arity === "list");
+    if (value.ok) given.push({ name, text: value.text, source });
+    else problems.push(wrongKindProblem(name, value.kind, source));
+    if (others.some((other) => other.key === first.key)) {
+      problems.push(`${first.key} is given twice in ${path}`);
+    }
+  }
+  return { given, problems, warnings: [] };
+}
+
+interface Entry {
+  readonly key: string;
+  readonly value: TomlValue;
+}
+
+function flatten(table: TomlTable): Entry[] {
+  return Object.entries(table).flatMap(([key, value]) =>
+    isTable(value) ? flatten(value) : [{ key, value }],
+  );
+}
+
+function isTable(value: TomlValue): value is TomlTable {
+  return typeof value === "object" && !Array.isArray(value) && !(value instanceof TomlDate);
+}
+
+function isOptionForFiles(key: string): boolean {
+  const name = findOption(key);
+  return name !== undefined && optionNamed(name).isOutsideFiles !== true;
+}
+
+type Reading = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly kind: string };
+
+/** The value as the command line would spell it; a list joined with commas, as the incumbent does. */
+function textOf(value: TomlValue, mayBeList: boolean): Reading {
+  if (value instanceof TomlDate) return { ok: false, kind: "a date" };
+  if (Array.isArray(value)) {
+    if (!mayBeList) return { ok: false, kind: "a list" };
+    const items = value.map((item) => textOf(item, false));
+    const wrong = items.find((item) => !item.ok);
+    return wrong ?? { ok: true, text: items.map((item) => (item.ok ? item.text : "")).join(",") };
+  }
+  return typeof value === "object" ? { ok: false, kind: "a table" } : { ok: true, text: String(value) };
+}
+
+function wrongKindProblem(
+  name: OptionName,
+  kind: string,
+  source: { key: string; path: string; line: number | undefined },
+): string {
+  const place = `${source.path}${source.line === undefined ? "" : `, line ${source.line}`}`;
+  return `Invalid value for option '--${name}': ${kind} is given as ${source.key} in ${place}; accepted: ${optionNamed(name).type.accepts}`;
+}
+
+function unknownProblem(unknown: readonly string[], text: string, path: string): string {
+  const known = OPTION_NAMES.flatMap((name) => spellingsOf(name)).filter(isOptionForFiles);
+  const details = unknown.map((key) => {
+    const line = lineOf(key, text);
+    const near = nearestNames(key, known);
+    return `${key}${line === undefined ? "" : ` in line ${line}`}${near.length === 0 ? "" : `: is ${near.join(" or ")} meant?`}`;
+  });
+  const plural = unknown.length > 1 ? "s" : "";
+  return `Unknown option${plural} in TOML configuration file: ${unknown.join(", ")} (${path}; ${details.join("; ")})`;
+}
+
+/** Line of the first assignment to a key; undefined when it is spelled in a way that only a parser finds. */
+function lineOf(key: string, text: string): number | undefined {
+  const index = text
+    .split("\n")
+    .findIndex((line) => /^\s*(?:[\w."' -]*\.\s*)?["']?([\w-]+)["']?\s*=/.exec(line)?.[1] === key);
+  return index < 0 ? undefined : index + 1;
+}
+
+function syntaxProblem(error: TomlError, text: string, path: string): string {
+  const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "");
+  const hint = quotedForm(text.split("\n")[error.line - 1] ?? "");
+  const place = `(line ${error.line}, column ${error.column})`;
+  const advice = hint === undefined ? "" : `. Texts need quotes: ${hint}`;
+  return `Invalid TOML configuration: ${reason} ${place} in ${path}${advice}`;
+}
+
+/** The line with its bare words quoted, where that makes it TOML: host-allowlist=[*] is a common mistake. */
+function quotedForm(line: string): string | undefined {
+  const [, key, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+  if (key === undefined || value === undefined) return undefined;
+  const quote = (word: string): string =>
+    /^(["'].*["']|true|false|[+-]?[\d._]+)$/.test(word) ? word : `"${word}"`;
+  const list = /^\[(.*)\]$/.exec(value)?.[1];
+  const words = list
+    ?.split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const quoted = `${key}=${words === undefined ? quote(value) : `[${words.map(quote).join(",")}]`}`;
+  try {
+    parse(quoted);
+    return quoted;
+  } catch {
+    return undefined;
+  }
+}
+
+function onlyProblem(problem: string): SourceReading {
+  return { given: [], problems: [problem], warnings: [] };
+}
