@@ -1,0 +1,11 @@
+/** What the process tells who started it. Service managers read anything but 0 as failure (operations.md §3). */
+export const EXIT = {
+  /** Done as asked: a clean stop after SIGTERM or SIGINT included. */
+  ok: 0,
+  /** A fault of ours. */
+  failed: 1,
+  /** The node could not start as configured: bad options, bad genesis, a port or folder in use. */
+  badInput: 2,
+  /** The disk is full or fails, or the database is damaged (EX_IOERR). */
+  disk: 74,
+} as const;

@@ -1,0 +1,116 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { clientVersion } from "../config/clientVersion.ts";
+import type { Environment } from "../config/environment.ts";
+import { readSettings } from "../config/readSettings.ts";
+import type { Settings } from "../config/settings.ts";
+import { createLogger, type Logger } from "../logging/logger.ts";
+import type { RunningNode, StartRefusal } from "../node/node.ts";
+import { type CommandLine, parseCommandLine } from "./commandLine.ts";
+import { EXIT } from "./exitCodes.ts";
+import { helpText } from "./help.ts";
+import type { StopRequest } from "./stopRequest.ts";
+import { validateConfig } from "./validateConfig.ts";
+import { welcomeText } from "./welcome.ts";
+
+/** What the program has of the process it runs in. */
+export interface World {
+  readonly environment: Environment;
+  readonly workingDirectory: string;
+  readonly processId: number;
+  /** True when standard output is read by a person. */
+  readonly isTerminal: boolean;
+  print(text: string): void;
+  printError(text: string): void;
+  /** Begins to listen for requests to stop. */
+  awaitStop(): StopRequest;
+}
+
+/**
+ * The program from its arguments to its exit code: reads what is asked, checks it as a whole, then runs the node until
+ * it is asked to stop or cannot go on. Bad input is answered on standard error; what happens later is logged.
+ */
+export async function run(args: readonly string[], world: World): Promise<number> {
+  const commandLine = parseCommandLine(args);
+  switch (commandLine.asksFor) {
+    case "help":
+      world.print(helpText());
+      return EXIT.ok;
+    case "version":
+      world.print(`${clientVersion()}\n`);
+      return EXIT.ok;
+    case undefined:
+  }
+  if (commandLine.problems.length > 0) return refuse(commandLine.problems.join("\n"), world);
+  return commandLine.command === undefined
+    ? configureAndRun(commandLine, world)
+    : printVerdict(commandLine, world);
+}
+
+function printVerdict({ given }: CommandLine, world: World): number {
+  const { isValid, text } = validateConfig(given, world.workingDirectory);
+  world.print(`${text}\n`);
+  return isValid ? EXIT.ok : EXIT.badInput;
+}
+
+async function configureAndRun({ given }: CommandLine, world: World): Promise<number> {
+  const settings = readSettings({ ...world, given });
+  if (!settings.ok) return refuse(settings.rejection.message, world);
+  const logger = createLogger(settings.value.logging);
+  try {
+    return await runNode(settings.value, logger, world);
+  } catch (error) {
+    logger.error({ error }, "the node ends because of a fault of its own");
+    return EXIT.failed;
+  }
+}
+
+async function runNode(settings: Settings, logger: Logger, world: World): Promise<number> {
+  const stopRequest = world.awaitStop();
+  const { clientVersion: version, genesisFile, dataPath } = settings;
+  logger.info({ version, genesisFile, dataPath }, "starting");
+  for (const warning of settings.warnings) logger.warn({}, warning);
+  // Loaded only now: help and refusals need none of the node, and should not wait for it.
+  const { startNode } = await import("../node/node.ts");
+  const started = await startNode(settings, logger);
+  if (!started.ok) {
+    world.printError(`${started.rejection.message}\n`);
+    return exitCodeOf(started.rejection.code);
+  }
+  const node = started.value;
+  try {
+    if (settings.pidFile !== undefined) writeFileSync(settings.pidFile, `${world.processId}`);
+    if (settings.isDevelopmentNetwork) world.print(welcomeText(settings, node));
+    logger.info(factsOf(node), "ready");
+    return await untilEnd(node, stopRequest, logger);
+  } finally {
+    await node.stop();
+    if (settings.pidFile !== undefined) rmSync(settings.pidFile, { force: true });
+    logger.info({}, "stopped");
+  }
+}
+
+async function untilEnd(node: RunningNode, stopRequest: StopRequest, logger: Logger): Promise<number> {
+  const failure = node.failure.then((error) => ({ error }));
+  const end = await Promise.race([stopRequest.received, failure]);
+  if (typeof end === "string") {
+    logger.info({ signal: end }, "stopping");
+    return EXIT.ok;
+  }
+  logger.error({ error: end.error }, "the node cannot go on and ends");
+  const { DamagedData, DiskFailure } = await import("../storage/database.ts");
+  return end.error instanceof DiskFailure || end.error instanceof DamagedData ? EXIT.disk : EXIT.failed;
+}
+
+function factsOf({ http, webSocket, nodeAddress, isValidator, headNumber }: RunningNode) {
+  return { http, webSocket, nodeAddress, isValidator, headNumber };
+}
+
+function exitCodeOf(refusal: StartRefusal): number {
+  return refusal === "unusableDatabase" ? EXIT.disk : EXIT.badInput;
+}
+
+/** The incumbent's form: what is wrong, an empty line, where to find help. */
+function refuse(problems: string, world: World): number {
+  world.printError(`${problems}\n\nTo display full help:\nibex [COMMAND] --help\n`);
+  return EXIT.badInput;
+}

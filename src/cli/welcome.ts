@@ -1,0 +1,42 @@
+import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
+import type { Settings } from "../config/settings.ts";
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a person needs to begin with the development network: said once, after the start. */
+export function welcomeText(
+  settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
+  doors: { readonly http: Endpoint | undefined; readonly webSocket: Endpoint | undefined },
+): string {
+  const accounts = DEV_ACCOUNTS.map(
+    ({ address, privateKey }, index) => `  (${index}) ${address}\n      ${privateKey}`,
+  );
+  return `
+Ibex runs a development network (${settings.clientVersion}).
+
+  Chain id     ${settings.chainSpec.chainId}
+  HTTP         ${urlOf("http", doors.http)}
+  WebSocket    ${urlOf("ws", doors.webSocket)}
+  Data folder  ${settings.dataPath} (kept between runs; remove it for a new chain)
+
+Accounts and their private keys, each funded with 10,000 ether in the genesis
+block (mnemonic "${DEV_MNEMONIC}"):
+
+${accounts.join("\n")}
+
+These keys, and that of the validator, are public: never send anything of value
+to these accounts.
+
+Ctrl-C stops the node. Options: npm start -- --help
+
+`;
+}
+
+function urlOf(scheme: "http" | "ws", endpoint: Endpoint | undefined): string {
+  if (endpoint === undefined) return "off";
+  const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
+  return `${scheme}://${host}:${endpoint.port}`;
+}
