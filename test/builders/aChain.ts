@@ -1,0 +1,67 @@
+import type { BlockProduction } from "../../src/chain/blockExecution.ts";
+import { type Chain, createChain } from "../../src/chain/createChain.ts";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import { parseGenesis } from "../../src/chainspec/genesis.ts";
+import { type Clock, systemClock } from "../../src/primitives/clock.ts";
+import { recoverAddress } from "../../src/primitives/secp256k1.ts";
+import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import { verifyChain } from "../../src/storage/chainDatabase.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { createMemoryWitness, type Witness } from "../../src/storage/witness.ts";
+import { signatureOf, signingHash } from "../../src/types/transaction.ts";
+import { account } from "./testAccounts.ts";
+
+/** What a test may change about the chain it wants. */
+export interface ChainChoices {
+  readonly genesis: string;
+  readonly database?: Database;
+  readonly witness?: Witness;
+  readonly clock?: Clock;
+  readonly production?: Partial<BlockProduction>;
+  /** Account that builds blocks. */
+  readonly builder?: Uint8Array;
+}
+
+/** The real chain over its real stores, in memory unless a database is given. */
+export interface TestChain {
+  readonly chain: Chain;
+  readonly spec: ChainSpec;
+  readonly world: WorldState;
+  readonly database: Database;
+}
+
+export async function aChain(choices: ChainChoices): Promise<TestChain> {
+  const parsed = parseGenesis(choices.genesis, "the test's genesis");
+  if (!parsed.ok) throw new Error(parsed.rejection.message);
+  const database = choices.database ?? createMemoryDatabase();
+  const headWitness = await verifyChain(database, choices.witness ?? createMemoryWitness());
+  const world = createWorldState({ database });
+  const opened = await createChain(
+    {
+      builder: (choices.builder ?? account(0).address) as Chain["head"]["header"]["coinbase"],
+      vanity: new Uint8Array(32),
+    },
+    {
+      spec: parsed.value,
+      stores: { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headWitness },
+      clock: choices.clock ?? systemClock,
+      recoverSenders: (transactions) =>
+        Promise.resolve(
+          transactions.map((transaction) =>
+            recoverAddress(signingHash(transaction), signatureOf(transaction)),
+          ),
+        ),
+      production: {
+        selectionTimePercent: 75,
+        minOccupancyRatio: 0.8,
+        targetGasLimit: undefined,
+        keepsRevertReasons: false,
+        ...choices.production,
+      },
+    },
+  );
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  return { chain: opened.value, spec: parsed.value, world, database };
+}
