@@ -14,6 +14,8 @@ export interface FeeHistoryRequest {
   readonly blockCount: number;
   /** 0 to 100, of the gas used in each block. */
   readonly percentiles: readonly number[] | undefined;
+  /** True once nobody waits for the answer any more: then it may be cut short. */
+  readonly isAbandoned?: () => boolean;
 }
 
 /** The answer of eth_feeHistory, its members in the incumbent's order. */
@@ -40,13 +42,14 @@ export function createFeeHistoryReader(parts: {
   const { chain, spec, nextBaseFeePerGas } = parts;
   const curves = createCurveCache();
 
-  async function headersOf({ newest, blockCount }: FeeHistoryRequest): Promise<NamedHeader[]> {
+  async function headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
     const headers: NamedHeader[] = [];
     const first = newest - BigInt(blockCount) + 1n;
     for (let number = first < 0n ? 0n : first; number <= newest; number++) {
       const named = chain.headerByNumber(number);
       if (named !== undefined) headers.push(named);
       if (headers.length % HEADERS_PER_TURN === 0) await nextTurn();
+      if (isAbandoned?.() === true) break;
     }
     return headers;
   }
@@ -85,7 +88,10 @@ export function createFeeHistoryReader(parts: {
       if (request.percentiles === undefined) return history;
       const percentiles = [...request.percentiles].sort((a, b) => a - b);
       const reward: Hex[][] = [];
-      for (const named of headers) reward.push(await rewardsOf(named, percentiles));
+      for (const named of headers) {
+        if (request.isAbandoned?.() === true) break;
+        reward.push(await rewardsOf(named, percentiles));
+      }
       return { ...history, reward };
     },
   };

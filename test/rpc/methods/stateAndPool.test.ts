@@ -144,6 +144,9 @@ describe("methods that read the state", () => {
     expect(await ask("eth_getProof", toHex(RICH), [], "latest")).toEqual(absent);
     expect(await proving("eth_getProof", toHex(RICH), ["zz"], "latest")).toEqual(INTERNAL_ERROR);
     expect(await proving("eth_getProof", toHex(RICH), "0x0", "latest")).toEqual(INVALID_PARAMS);
+    expect(await proving("eth_getProof", toHex(RICH), Array(1025).fill("0x0"), "latest")).toEqual(
+      INVALID_PARAMS,
+    );
   });
 });
 

@@ -16,10 +16,12 @@ export const ethFeeHistory = defineMethod({
     optional("percentiles", decodeList(decodeNumber), listOf(INTEGER)),
   ],
   result: { name: "feeHistory", schema: OBJECT },
-  run([blockCount, choice, percentiles], { backend: { chain, feeHistory } }) {
+  run([blockCount, choice, percentiles], context) {
+    const { chain, feeHistory } = context.backend;
     if (blockCount < 1 || blockCount > MAX_BLOCKS) return ERRORS.invalidParams;
     const newest = numberOf(chain, choice);
     if (newest > chain.head.header.number) return ERRORS.invalidParams;
-    return newest < 0n ? ERRORS.internalError : feeHistory.read({ newest, blockCount, percentiles });
+    if (newest < 0n) return ERRORS.internalError;
+    return feeHistory.read({ newest, blockCount, percentiles, isAbandoned: () => context.isAbandoned() });
   },
 });

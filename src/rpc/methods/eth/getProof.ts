@@ -17,7 +17,7 @@ export const ethGetProof = defineMethod({
   summary: "An account and some of its storage with their Merkle proofs.",
   parameters: [
     required("address", decodeAddress, ADDRESS),
-    required("keys", decodeList(decodeText), listOf(QUANTITY)),
+    required("keys", decodeKeys, listOf(QUANTITY)),
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "proof", schema: OBJECT },
@@ -43,6 +43,14 @@ export const ethGetProof = defineMethod({
     };
   },
 });
+
+/** Each costs a walk down the trie, and they are walked in one go. */
+const KEYS_LIMIT = 1024;
+
+function decodeKeys(value: unknown): readonly string[] | undefined {
+  const keys = decodeList(decodeText)(value);
+  return keys !== undefined && keys.length > KEYS_LIMIT ? undefined : keys;
+}
 
 function sortedSlots(keys: readonly string[]): readonly Hash[] | undefined {
   const slots = decodeList(decodeStoragePosition)(keys);

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toHex } from "../../../primitives/hex.ts";
+import type { PoolEntry } from "../../../txpool/txPool.ts";
 import { ERRORS } from "../../errors.ts";
 import { defineMethod, optional, RawJson } from "../../method.ts";
 import { decodeJavaLong } from "../../parameters.ts";
@@ -16,13 +17,23 @@ export const txpoolTransactions = defineMethod({
   summary: "Hash, origin and time of arrival of all pooled transactions.",
   parameters: [],
   result: { name: "transactions", schema: listOf(OBJECT) },
-  run: (_, { backend }) =>
-    Array.from(backend.pool.entries(), ({ transaction, origin, addedAtMs }) => ({
-      hash: toHex(transaction.hash),
-      isReceivedFromLocalSource: origin === "local",
-      addedToPoolAt: new Date(addedAtMs).toISOString(),
-    })),
+  async run(_, context) {
+    const texts: string[] = [];
+    for (const entry of [...context.backend.pool.entries()]) {
+      texts.push(entryJson(entry));
+      if (texts.length % ENTRIES_PER_TURN === 0) await nextTurn();
+      if (context.isAbandoned()) break;
+    }
+    return new RawJson(`[${texts.join(",")}]`);
+  },
 });
+
+const ENTRIES_PER_TURN = 2_000;
+
+function entryJson({ transaction, origin, addedAtMs }: PoolEntry): string {
+  const time = new Date(addedAtMs).toISOString();
+  return `{"hash":"${toHex(transaction.hash)}","isReceivedFromLocalSource":${origin === "local"},"addedToPoolAt":"${time}"}`;
+}
 
 export const txpoolStatistics = defineMethod({
   name: "txpool_nodeStatistics",
