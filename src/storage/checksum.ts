@@ -45,9 +45,13 @@ export function sealOf(sealed: Uint8Array): number {
   return readUint32(sealed, sealed.length - SEAL_BYTES);
 }
 
-/** CRC-32 over key and value. */
+/**
+ * CRC-32 over key and value. Nothing is asked of zlib for empty parts: for an empty view without memory behind it zlib
+ * forgets what it had summed up before.
+ */
 export function checksumOf(key: Uint8Array, value: Uint8Array): number {
-  return crc32(value, key.length === 0 ? 0 : crc32(key));
+  const ofKey = key.length === 0 ? 0 : crc32(key);
+  return value.length === 0 ? ofKey : crc32(value, ofKey);
 }
 
 /** Says what is damaged, why we think so, and what the operator can do. */

@@ -1,0 +1,243 @@
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import { asHash } from "../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import type { Block } from "../../src/types/block.ts";
+import type { Header } from "../../src/types/header.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock, type HandClock } from "../builders/handClock.ts";
+import { account } from "../builders/testAccounts.ts";
+
+const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+const START_MS = 1_800_000_000_000;
+
+let chain: Chain;
+let database: MemoryDatabase;
+let clock: HandClock;
+
+beforeEach(async () => {
+  clock = createHandClock(START_MS);
+  database = createMemoryDatabase();
+  ({ chain } = await open());
+});
+
+function open() {
+  return aChain({ genesis, database, clock, builder: addressOfPrivateKey(DEV_VALIDATOR_KEY) });
+}
+
+/** A pool that offers just these, in this order. */
+function supplyOf(
+  transactions: readonly SentTransaction[],
+): TransactionSupply & { readonly dropped: string[] } {
+  const waiting = [...transactions];
+  const dropped: string[] = [];
+  return {
+    dropped,
+    select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
+    drop: (hash) => void dropped.push(toHex(hash)),
+  };
+}
+
+async function build(transactions: readonly SentTransaction[] = [], round = 0): Promise<Candidate> {
+  const parent = chain.head;
+  const timestamp = BigInt(START_MS / 1000) + parent.header.number;
+  clock.advanceTo(Number(timestamp) * 1000);
+  const built = await chain.build({ parent, round, timestamp }, supplyOf(transactions));
+  if (!built.ok) throw new Error(built.rejection.message);
+  return built.value;
+}
+
+function seal(candidate: Candidate, key = DEV_VALIDATOR_KEY): Block {
+  const { transactions, digest } = candidate;
+  return { header: sealedHeader(candidate, [sign(digest, key)]), transactions, ommers: [] };
+}
+
+async function extend(transactions: readonly SentTransaction[] = []): Promise<void> {
+  const candidate = await build(transactions);
+  const committed = await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
+  if (!committed.ok) throw new Error(committed.rejection.message);
+}
+
+async function countEntries(): Promise<number> {
+  let count = 0;
+  const everything = { from: new Uint8Array(0), until: Uint8Array.of(0xff) };
+  for await (const _ of database.range(everything)) count++;
+  return count;
+}
+
+describe("a chain of one validator", () => {
+  it("builds, seals and commits; state, receipts and indexes answer at once and after a restart", async () => {
+    const transfer = aTransaction({ to: account(5).address, value: 7n });
+    await extend([transfer]);
+    await extend();
+    for (const reader of [chain, (await open()).chain]) {
+      expect(reader.head.header.number).toBe(2n);
+      const found = reader.transactionByHash(transfer.hash);
+      expect(found?.block.header.number).toBe(1n);
+      expect(found?.receipt).toMatchObject({ outcome: { status: 1 }, gasUsed: 21_000n });
+      const funded = 10_000n * 10n ** 18n;
+      expect(reader.stateAt(0n)?.account(account(5).address)?.balance).toBe(funded);
+      expect(reader.stateAt(1n)?.account(account(5).address)?.balance).toBe(funded + 7n);
+      expect(reader.stateAt(2n)?.account(account(5).address)?.balance).toBe(funded + 7n);
+      expect(reader.stateAt(3n)).toBeUndefined();
+    }
+  });
+
+  it("tells of a head only after it can be read from a database opened anew", async () => {
+    const seen: (string | undefined)[] = [];
+    chain.onHeadChanged(({ added }) => {
+      const [block] = added;
+      if (block !== undefined) seen.push(toHex(block.hash));
+    });
+    await extend();
+    const reopened = (await open()).chain;
+    expect(seen).toEqual([toHex(reopened.head.hash)]);
+  });
+
+  it("takes a block sealed in a later round as the same block", async () => {
+    const first = await build();
+    const later = createCandidate(first.header, { ...first.extra, round: 3 }, first.transactions);
+    expect(toHex(later.hash)).toBe(toHex(first.hash));
+    const committed = await chain.importBlock(seal(later));
+    expect(committed.ok).toBe(true);
+    expect((await chain.importBlock(seal(first))).ok).toBe(true);
+    expect(chain.head.header.number).toBe(1n);
+  });
+
+  it("rewinds durably to any block and grows another way", async () => {
+    const lost = aTransaction({ value: 1n });
+    await extend();
+    await extend([lost]);
+    await extend();
+    const removed: bigint[] = [];
+    chain.onHeadChanged((change) => removed.push(...change.removed.map(({ header }) => header.number)));
+    await chain.rewind(1n);
+    expect(removed).toEqual([3n, 2n]);
+    for (const reader of [chain, (await open()).chain]) {
+      expect(reader.head.header.number).toBe(1n);
+      expect(reader.transactionByHash(lost.hash)).toBeUndefined();
+      expect(reader.stateAt(1n)?.account(account(0).address)?.nonce).toBe(0n);
+    }
+    const other = aTransaction({ value: 2n });
+    await extend([other]);
+    expect(chain.transactionByHash(other.hash)?.block.header.number).toBe(2n);
+    expect(chain.stateAt(2n)?.account(account(0).address)?.nonce).toBe(1n);
+  });
+
+  it("forgets transactions that no block will take, and leaves no trace of them", async () => {
+    const poor = aTransaction({ value: 10n ** 30n });
+    const supply = supplyOf([poor, aTransaction({ nonce: 0n })]);
+    const built = await chain.build(
+      { parent: chain.head, round: 0, timestamp: BigInt(START_MS / 1000) },
+      supply,
+    );
+    expect(supply.dropped).toEqual([toHex(poor.hash)]);
+    expect(built.ok && built.value.transactions).toHaveLength(1);
+  });
+
+  it("refuses to build on anything but the head", async () => {
+    const genesisHeader = chain.head;
+    await extend();
+    const built = await chain.build({ parent: genesisHeader, round: 0, timestamp: 1n }, supplyOf([]));
+    expect(built).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+  });
+
+  it("refuses a folder of another network", async () => {
+    const other = genesis.replace('"timestamp": "0x0"', '"timestamp": "0x1"');
+    await expect(aChain({ genesis: other, database, clock })).rejects.toThrow(/genesis/);
+  });
+});
+
+describe("a block whose header lies", () => {
+  const someHash = asHash(new Uint8Array(32).fill(7));
+
+  /** Every change is sealed anew by the rightful validator, so that nothing but the changed field can be at fault. */
+  const LIES: readonly (readonly [string, Partial<Header>, string])[] = [
+    ["parentHash", { parentHash: someHash }, "wrongParent"],
+    ["number", { number: 2n }, "wrongNumber"],
+    ["gasUsed above the limit", { gasUsed: 2n ** 40n }, "gasUsedAboveLimit"],
+    ["gasLimit too small", { gasLimit: 4999n, gasUsed: 0n }, "gasLimitOutOfBounds"],
+    ["gasLimit that jumps", { gasLimit: 300_000_000n }, "gasLimitJump"],
+    ["timestamp in the future", { timestamp: BigInt(START_MS / 1000) + 2n }, "timestampInFuture"],
+    ["timestamp too early", { timestamp: 0n }, "timestampTooEarly"],
+    ["mixHash", { mixHash: someHash }, "wrongMixHash"],
+    ["ommersHash", { ommersHash: someHash }, "ommersNotEmpty"],
+    ["difficulty", { difficulty: 2n }, "wrongDifficulty"],
+    ["nonce", { nonce: hexToBytes("0x0000000000000001") }, "wrongNonce"],
+    ["coinbase", { coinbase: account(1).address }, "coinbaseNotValidator"],
+    ["transactionsRoot", { transactionsRoot: someHash }, "wrongTransactionsRoot"],
+    ["gasUsed", { gasUsed: 21_001n }, "wrongGasUsed"],
+    ["receiptsRoot", { receiptsRoot: someHash }, "wrongReceiptsRoot"],
+    ["logsBloom", { logsBloom: new Uint8Array(256).fill(1) }, "wrongLogsBloom"],
+    ["stateRoot", { stateRoot: someHash }, "wrongStateRoot"],
+  ];
+
+  it.each(LIES)("is refused for its %s, and leaves no trace", async (_, change, code) => {
+    const honest = await build([aTransaction()]);
+    const lie = createCandidate({ ...honest.header, ...change }, honest.extra, honest.transactions);
+    const before = await countEntries();
+    expect(await chain.importBlock(seal(lie))).toMatchObject({ ok: false, rejection: { code } });
+    expect(chain.head.header.number).toBe(0n);
+    expect(await countEntries()).toBe(before);
+    expect(await chain.importBlock(seal(honest))).toMatchObject({ ok: true });
+  });
+
+  it("is refused without base fee under London", async () => {
+    const honest = await build();
+    const { baseFeePerGas: _, ...header } = honest.header;
+    const lie = createCandidate(header, honest.extra, []);
+    expect(await chain.importBlock(seal(lie))).toMatchObject({
+      ok: false,
+      rejection: { code: "baseFeeMissing" },
+    });
+  });
+
+  it("is refused for other validators than those after its parent", async () => {
+    const honest = await build();
+    const validators = [account(1).address, ...honest.extra.validators];
+    const lie = createCandidate(honest.header, { ...honest.extra, validators }, []);
+    expect(await chain.importBlock(seal(lie))).toMatchObject({
+      ok: false,
+      rejection: { code: "wrongValidators" },
+    });
+  });
+
+  it("is refused when sealed by nobody, by a stranger, or twice by one", async () => {
+    const honest = await build();
+    const own = sign(honest.digest, DEV_VALIDATOR_KEY);
+    const withSeals = (seals: readonly (typeof own)[]): Block => ({
+      header: sealedHeader(honest, seals),
+      transactions: [],
+      ommers: [],
+    });
+    const stranger = sign(honest.digest, account(1).privateKey);
+    expect(await chain.importBlock(withSeals([]))).toMatchObject({ rejection: { code: "tooFewSeals" } });
+    expect(await chain.importBlock(withSeals([stranger]))).toMatchObject({
+      rejection: { code: "sealerNotValidator" },
+    });
+    expect(await chain.importBlock(withSeals([own, own]))).toMatchObject({
+      rejection: { code: "duplicateSeal" },
+    });
+    expect(chain.head.header.number).toBe(0n);
+  });
+
+  it("is refused for a transaction that cannot stand there", async () => {
+    const honest = await build([aTransaction()]);
+    const doubled = [...honest.transactions, aTransaction({ nonce: 5n })];
+    const header = { ...honest.header, transactionsRoot: rootOfList(doubled.map(({ raw }) => raw)) };
+    const lie = createCandidate(header, honest.extra, doubled);
+    expect(await chain.importBlock(seal(lie))).toMatchObject({
+      ok: false,
+      rejection: { code: "invalidTransaction" },
+    });
+  });
+});
