@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { type Facts, silentLogger } from "../../src/logging/logger.ts";
+import { BATCH_PIECE_LENGTH, type Caller } from "../../src/rpc/dispatcher.ts";
+import { ERRORS } from "../../src/rpc/errors.ts";
+import { KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { aToyDispatcher, TOY_METHODS } from "./toyMethods.ts";
+
+const somebody: Caller = { connection: undefined, isAbandoned: () => false };
+
+function answer(
+  { dispatcher }: ReturnType<typeof aToyDispatcher>,
+  method: string,
+  ...params: readonly unknown[]
+): unknown {
+  const request = { id: 1, method, params };
+  const reply = dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  return reply instanceof Promise ? "a promise" : JSON.parse(reply?.text ?? "null");
+}
+
+describe("the table of methods", () => {
+  it("offers what its modules hold, under every name", () => {
+    const door = aToyDispatcher({ modules: ["ETH"] });
+    expect(answer(door, "eth_sendRawTransaction", "0x00")).toMatchObject({ result: "0x00" });
+    expect(answer(door, "toy_send", "0x00")).toMatchObject({ result: "0x00" });
+    expect(answer(door, "net_version")).toMatchObject({ error: { code: -32604 } });
+    expect(answer(aToyDispatcher({ modules: ["NET"] }), "net_version")).toMatchObject({ result: "7171" });
+  });
+
+  it("refuses two methods of one name", () => {
+    expect(() => aToyDispatcher({ methods: [...TOY_METHODS, ...TOY_METHODS.slice(0, 1)] })).toThrow(
+      /eth_chainId/,
+    );
+  });
+
+  it("knows every method that we have, so that one whose module is off is not enabled instead of unknown", () => {
+    const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    expect(names.filter((name) => !KNOWN_METHODS.has(name))).toEqual([]);
+    const door = aToyDispatcher({ methods: [] });
+    for (const name of [
+      ...names,
+      "clique_getSigners",
+      "qbft_getPendingVotes",
+      "priv_call",
+      "eea_sendRawTransaction",
+    ])
+      expect(answer(door, name)).toEqual({
+        jsonrpc: "2.0",
+        id: 1,
+        error: { code: -32604, message: "Method not enabled" },
+      });
+    for (const name of ["debug_accountRange", "eth_sign", "admin_", "", "toString"])
+      expect(answer(door, name)).toMatchObject({ error: { code: -32601 } });
+  });
+});
+
+describe("a method", () => {
+  it("that answers at once costs no promise", () => {
+    const door = aToyDispatcher();
+    expect(answer(door, "eth_chainId")).toMatchObject({ result: "0x1c03" });
+    expect(answer(door, "toy_throws")).toMatchObject({ error: { code: -32603 } });
+    expect(answer(door, "toy_later")).toBe("a promise");
+  });
+
+  it("that fails is told to the operator, by name and with what was thrown", async () => {
+    const said: Facts[] = [];
+    const door = aToyDispatcher({ logger: { ...silentLogger, error: (facts) => said.push(facts) } });
+    answer(door, "toy_throws");
+    answer(door, "toy_unserializable");
+    const request = '{"id":1,"method":"toy_rejects"}';
+    await door.dispatcher.answerRequest(JSON.parse(request), request, somebody);
+    expect(said.map(({ method }) => method)).toEqual(["toy_throws", "toy_unserializable", "toy_rejects"]);
+    expect(said.every(({ error }) => error instanceof Error)).toBe(true);
+  });
+
+  it("that refuses says so in its own words", () => {
+    expect(answer(aToyDispatcher(), "toy_refuses")).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: ERRORS.blockNotFound.code, message: "Block not found" },
+    });
+  });
+});
+
+describe("a batch", () => {
+  const big = { id: 1, method: "toy_big", params: [BATCH_PIECE_LENGTH] };
+
+  async function answerBatch(requests: readonly unknown[], caller: Caller) {
+    const { dispatcher, backend } = aToyDispatcher();
+    const pieces: string[] = [];
+    const rest = await dispatcher.answerBatch(requests, JSON.stringify(requests), caller, (piece) => {
+      pieces.push(piece);
+    });
+    return { pieces, text: pieces.join("") + rest, calls: backend.calls.length };
+  }
+
+  it("is handed on in pieces, which together are the answer", async () => {
+    const { pieces, text } = await answerBatch([big, big, { id: 2, method: "eth_chainId" }], somebody);
+    expect(pieces).toHaveLength(2);
+    expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual([1, 1, 2]);
+  });
+
+  it("goes no further when nobody waits for it", async () => {
+    let asked = 0;
+    const { calls } = await answerBatch(Array(10).fill(big), { ...somebody, isAbandoned: () => ++asked > 3 });
+    expect(calls).toBe(3);
+  });
+
+  it("lets the event loop have its turns", async () => {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await answerBatch(Array(1000).fill({ id: 1, method: "eth_chainId" }), somebody);
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThan(10);
+  });
+});
