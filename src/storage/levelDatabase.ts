@@ -44,14 +44,20 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>;
 
-/** `multithreading` lets worker threads join; the rest are bounds on memory, files and work. */
+/**
+ * Measured with blocks of 12,000 transfers (14 MB of pages, flat entries, index and body) over half a million accounts.
+ * A larger write buffer saves a fourth of what compaction writes, but its log is read again at each start: 32 MB cost
+ * 200 ms there, 16 MB cost 100. Hashes and signatures do not compress. Larger tables mean fewer files, nothing else.
+ */
 const OPTIONS = {
+  /** Lets worker threads join. */
   multithreading: true,
   compression: false,
-  cacheSize: 32 * 1024 * 1024,
-  writeBufferSize: 32 * 1024 * 1024,
-  maxOpenFiles: 500,
+  writeBufferSize: 16 * 1024 * 1024,
+  maxFileSize: 8 * 1024 * 1024,
   blockSize: 4096,
+  cacheSize: 32 * 1024 * 1024,
+  maxOpenFiles: 500,
 };
 
 /** Entries fetched at a time by a range: enough to pay for the promise, few enough to keep the event loop going. */
