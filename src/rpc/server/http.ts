@@ -17,7 +17,13 @@ import {
   respondRefusal,
   respondUntyped,
 } from "./httpResponse.ts";
-import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, KEEP_ALIVE_MS, PIPELINE_LIMIT } from "./limits.ts";
+import {
+  ARRIVAL_LIMIT_MS,
+  CLOSING_LIMIT_MS,
+  KEEP_ALIVE_MS,
+  PIPELINE_LIMIT,
+  STUCK_READER_MS,
+} from "./limits.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md §2).
@@ -72,6 +78,7 @@ function createApp(settings: HttpSettings, { dispatcher, health, logger }: HttpP
     exposeHeadRoutes: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: ARRIVAL_LIMIT_MS,
+    connectionTimeout: settings.timeoutMs + STUCK_READER_MS,
     return503OnClosing: false,
     http: { requireHostHeader: false },
     clientErrorHandler: answerBrokenRequest,

@@ -87,15 +87,24 @@ export function createHttpRequestHandler(
       }
     }, settings.timeoutMs);
     work()
-      .catch((error: unknown) => {
-        logger.error({ error }, "HTTP request failed");
-        response.destroy();
-      })
+      .catch((error: unknown) => breakOff(response, error))
       .finally(() => clearTimeout(timer));
   }
 
+  /** A bug of ours: whoever asked loses the connection, and nobody else is touched. */
+  function breakOff(response: ServerResponse, error: unknown): void {
+    logger.error({ error }, "HTTP request failed");
+    response.destroy();
+  }
+
   return (request, response) =>
-    readBody(request, settings.maxBodyBytes, (body) => onBody(request, response, body));
+    readBody(request, settings.maxBodyBytes, (body) => {
+      try {
+        onBody(request, response, body);
+      } catch (error) {
+        breakOff(response, error);
+      }
+    });
 }
 
 class HttpCaller implements Caller {

@@ -4,6 +4,8 @@
 export const KEEP_ALIVE_MS = 65_000;
 /** Time for a request to arrive whole, headers and body. */
 export const ARRIVAL_LIMIT_MS = 120_000;
+/** A client that reads nothing of its answer for this long, beyond the time that answering may take, is cut. */
+export const STUCK_READER_MS = 30_000;
 /** Requests of one HTTP connection that may be under way; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
 /** Open requests and messages get this long to end when a door closes; then they are cut. */

@@ -102,14 +102,17 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   function start(weight: number, work: () => Promise<void>): void {
     underWay += weight;
     work()
-      .catch((error: unknown) => {
-        logger.error({ error }, "WebSocket message failed");
-        socket.terminate();
-      })
+      .catch(breakOff)
       .finally(() => {
         underWay -= weight;
         readOn();
       });
+  }
+
+  /** A bug of ours: this connection ends, and nobody else is touched. */
+  function breakOff(error: unknown): void {
+    logger.error({ error }, "WebSocket message failed");
+    socket.terminate();
   }
 
   async function answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<string> {
@@ -128,7 +131,11 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   socket.on("message", (data) => {
     hasShownLife = true;
     waiting.push(textOf(data));
-    readOn();
+    try {
+      readOn();
+    } catch (error) {
+      breakOff(error);
+    }
   });
   socket.on("pong", () => {
     hasShownLife = true;
