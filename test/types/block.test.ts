@@ -1,0 +1,149 @@
+import { expect, it } from "vitest";
+import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { recoverAddress } from "../../src/primitives/secp256k1.ts";
+import { type Block, decodeBlock, encodeBlock } from "../../src/types/block.ts";
+import { hashOfHeader, sealDigest } from "../../src/types/blockHash.ts";
+import { BLOOM_BYTES, bloomOfLogs, EMPTY_BLOOM, mayContain, mergeBloom } from "../../src/types/bloom.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
+import { encodeReceipt } from "../../src/types/receipt.ts";
+import { withRecoveredSender } from "../../src/types/transaction.ts";
+import { recordedChain } from "../builders/recordedChain.ts";
+import { describeWithVectors, readVectorBytes, readVectorJson } from "../vectors.ts";
+
+interface RecordedBlock {
+  readonly number: number;
+  readonly hash: string;
+  readonly stateRoot: string;
+  readonly proposer: string;
+  readonly round: number;
+  readonly vote: { readonly recipient: string; readonly add: boolean } | null;
+  readonly validators: readonly string[];
+  readonly sealSigners: readonly string[];
+  readonly timestamp: number;
+  readonly gasLimit: number;
+  readonly gasUsed: number;
+  readonly txs: number;
+}
+
+function readChain(...segments: readonly string[]): { readonly block: Block; readonly bytes: Uint8Array }[] {
+  const file = readVectorBytes(...segments);
+  const blocks = [];
+  for (let start = 0; start < file.length; ) {
+    // A block is a list of more than 55 bytes: 0xf7 plus the length of its length, then its length.
+    const lengthBytes = (file[start] ?? 0) - 0xf7;
+    const length = Buffer.from(file.subarray(start + 1, start + 1 + lengthBytes)).readUIntBE(0, lengthBytes);
+    const bytes = file.subarray(start, start + 1 + lengthBytes + length);
+    const outcome = decodeBlock(bytes);
+    if (!outcome.ok) throw new Error(outcome.rejection.message);
+    blocks.push({ block: outcome.value, bytes });
+    start += bytes.length;
+  }
+  return blocks;
+}
+
+const CHAINS = [
+  "besu-ibft/net1/chain.rlp",
+  "besu-ibft/net2/chain.rlp",
+  "besu-ibft/net3/chain.rlp",
+  "besu-ibft/net4/chain.rlp",
+  "besu-ibft/prague-25.4.1/staged/chain.rlp",
+  "besu-ibft/prague-25.4.1/past/chain.rlp",
+  "besu-ibft/prague-25.4.1/zero/chain.rlp",
+  "ibft2/synthetic-chain/chain.blocks",
+];
+
+describeWithVectors("chains recorded from live networks", () => {
+  it.each(CHAINS)("decode, link by chain hash, and encode again to the same bytes: %s", (path) => {
+    let parentHash: Uint8Array | undefined;
+    for (const { block, bytes } of readChain(path)) {
+      const { header, transactions } = block;
+      expect(equalBytes(encodeBlock(block), bytes)).toBe(true);
+      expect(toHex(rootOfList(transactions.map(({ raw }) => raw)))).toBe(toHex(header.transactionsRoot));
+      for (const transaction of transactions) expect(withRecoveredSender(transaction)).toBeDefined();
+      if (parentHash !== undefined) expect(toHex(header.parentHash)).toBe(toHex(parentHash));
+      const name = hashOfHeader(header);
+      if (!name.ok) throw new Error(name.rejection.message);
+      parentHash = name.value;
+    }
+    expect(parentHash).toBeDefined();
+  });
+
+  it.each(["net1", "net2"])("say of every block what the network said: %s", (network) => {
+    const recorded = readVectorJson<RecordedBlock[]>("besu-ibft", network, "blocks.json");
+    const ours = readChain("besu-ibft", network, "chain.rlp").map(({ block }): RecordedBlock => {
+      const { header, transactions } = block;
+      const name = hashOfHeader(header);
+      const extra = decodeExtraData(header.extraData);
+      if (!name.ok || !extra.ok) throw new Error("a recorded header has a name and extra data");
+      const { vote, validators, round, seals } = extra.value;
+      const digest = sealDigest(header, extra.value);
+      return {
+        number: Number(header.number),
+        hash: toHex(name.value),
+        stateRoot: toHex(header.stateRoot),
+        proposer: toHex(header.coinbase),
+        round,
+        vote: vote === undefined ? null : { recipient: toHex(vote.recipient), add: vote.kind === "add" },
+        validators: validators.map(toHex),
+        sealSigners: seals.map((seal) => toHex(recoverAddress(digest, seal) ?? new Uint8Array())),
+        timestamp: Number(header.timestamp),
+        gasLimit: Number(header.gasLimit),
+        gasUsed: Number(header.gasUsed),
+        txs: transactions.length,
+      };
+    });
+    expect(ours).toEqual(recorded);
+  });
+
+  it.each(["net1", "net2"] as const)(
+    "have the receipts, roots and blooms of their headers: %s",
+    (network) => {
+      const encodings = readVectorJson<Record<string, string[]>>("besu-ibft", network, "receipts-rlp.json");
+      let logs = 0;
+      for (const { header, receipts } of recordedChain(network).blocks) {
+        expect(receipts.map((receipt) => toHex(encodeReceipt(receipt)))).toEqual(
+          encodings[String(header.number)] ?? [],
+        );
+        expect(toHex(rootOfList(receipts.map(encodeReceipt)))).toBe(toHex(header.receiptsRoot));
+        const bloom = new Uint8Array(BLOOM_BYTES);
+        for (const receipt of receipts) {
+          expect(toHex(bloomOfLogs(receipt.logs))).toBe(toHex(receipt.logsBloom));
+          mergeBloom(bloom, receipt.logsBloom);
+          for (const { address, topics } of receipt.logs) {
+            logs++;
+            for (const entry of [address, ...topics]) {
+              expect(mayContain(bloom, entry)).toBe(true);
+              expect(mayContain(EMPTY_BLOOM, entry)).toBe(false);
+            }
+          }
+        }
+        expect(toHex(bloom)).toBe(toHex(header.logsBloom));
+      }
+      expect(logs).toBeGreaterThan(0);
+    },
+  );
+});
+
+describeWithVectors("a damaged block", () => {
+  it("is refused, not thrown, wherever it is cut", () => {
+    const [first] = readChain("besu-ibft", "net1", "chain.rlp").filter(
+      ({ block }) => block.transactions.length > 1,
+    );
+    const bytes = first?.bytes ?? new Uint8Array();
+    expect(bytes.length).toBeGreaterThan(500);
+    for (let length = 0; length < bytes.length; length += 7) {
+      const outcome = decodeBlock(bytes.subarray(0, length));
+      expect(outcome.ok || outcome.rejection.code).toBe("malformedBlock");
+    }
+  });
+
+  it.each([
+    ["no list", "83010203"],
+    ["two parts", "c2c0c0"],
+    ["an empty header", "c3c0c0c0"],
+    ["five parts", "c5c0c0c0c0c0"],
+  ])("is refused when it is %s", (_, text) => {
+    expect(decodeBlock(hexToBytes(text)).ok).toBe(false);
+  });
+});
