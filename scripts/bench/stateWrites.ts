@@ -18,7 +18,7 @@ import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
  */
 const [seconds = 120, accountCount = 1_000_000, transfers = 12_000] = process.argv.slice(2).map(Number);
 const TRANSACTION_BYTES = 110;
-const ACCOUNTS_PER_GENESIS_BLOCK = 100_000;
+const ACCOUNTS_PER_FUNDING_BLOCK = 20_000;
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-state-writes-"));
 const database = await openLevelDatabase({ path: join(folder, "database") });
@@ -52,9 +52,9 @@ interface Row {
 async function fund(state: WorldState, addresses: Buffer): Promise<number> {
   const startMs = performance.now();
   let number = 0;
-  for (let from = 0; from < accountCount; from += ACCOUNTS_PER_GENESIS_BLOCK, number++) {
+  for (let from = 0; from < accountCount; from += ACCOUNTS_PER_FUNDING_BLOCK, number++) {
     const overlay = state.overlay();
-    for (let i = from; i < Math.min(accountCount, from + ACCOUNTS_PER_GENESIS_BLOCK); i++)
+    for (let i = from; i < Math.min(accountCount, from + ACCOUNTS_PER_FUNDING_BLOCK); i++)
       overlay.putAccount(addressAt(addresses, i), { ...EMPTY_ACCOUNT, balance: 10n ** 21n });
     const staged = state.stage(overlay.changes(), BigInt(number));
     const batch = createBatch();

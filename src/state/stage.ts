@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { assert } from "../primitives/assert.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
-import { sealEntry } from "../storage/checksum.ts";
+import { checksumOf, SEAL_BYTES, sealEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Batch } from "../storage/database.ts";
 import {
   accountKey,
@@ -14,6 +14,7 @@ import {
 } from "../storage/stateKeys.ts";
 import type { Account } from "../types/account.ts";
 import { encodeAccountLeaf, encodeSlotValue } from "./accountLeaf.ts";
+import { ByteArena } from "./byteArena.ts";
 import { encodeFlatAccount, type FlatAccount } from "./flatAccount.ts";
 import type { FlatColumn, OverwrittenEntries } from "./flatColumn.ts";
 import type { AccountChange, StateChanges } from "./overlay.ts";
@@ -73,6 +74,7 @@ export class Staged implements StagedState, OverwrittenEntries {
   private readonly accounts: AccountLeafChange[] = [];
   /** Changed slots by storage trie. */
   private readonly storages = new Map<number, SlotLeafChange[]>();
+  private readonly arena = new ByteArena();
   private nextTrieId: number;
 
   constructor(base: StageBase, changes: StateChanges, number: number) {
@@ -98,10 +100,10 @@ export class Staged implements StagedState, OverwrittenEntries {
     this.base.flat.hold(this);
     for (const { key, page } of this.pages) batch.put(key, page);
     writeDeletedLeaves(batch, version, ACCOUNT_TRIE, this.accounts);
-    for (const { key, after } of this.accounts) writeEntry(batch, accountKey(key), after);
+    for (const { key, after } of this.accounts) this.writeEntry(batch, accountKey(key), after);
     for (const [trieId, slots] of this.storages) {
       writeDeletedLeaves(batch, version, trieId, slots);
-      for (const { key, after } of slots) writeEntry(batch, slotKey(trieId, key), after);
+      for (const { key, after } of slots) this.writeEntry(batch, slotKey(trieId, key), after);
     }
     for (const { codeHash, code } of this.code) batch.put(codeKey(codeHash), code);
     batch.put(stateRecordKey(version), encodeStateRecord(version, this.record));
@@ -143,7 +145,7 @@ export class Staged implements StagedState, OverwrittenEntries {
       address,
       before,
       after: encodeFlatAccount(flat),
-      value: encodeAccountLeaf(flat.account),
+      value: encodeAccountLeaf(flat.account, this.arena),
       existed: before !== undefined,
       storage,
     };
@@ -167,17 +169,24 @@ export class Staged implements StagedState, OverwrittenEntries {
     return isEmptyTrie(root) ? STORAGE_EMPTY : { root, storage: { trieId, version: root.version } };
   }
 
+  private writeEntry(batch: Batch, key: Uint8Array, value: Uint8Array): void {
+    if (value.length === 0) {
+      batch.delete(key);
+      return;
+    }
+    const sealed = this.arena.allocate(value.length + SEAL_BYTES);
+    sealed.set(value);
+    writeUint32(sealed, value.length, checksumOf(key, value));
+    batch.put(key, sealed);
+  }
+
   /** Sorts the leaves for the trie's sake, and for findChange. */
   private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): TrieRoot {
     sortChanges(leaves);
     const sink = (key: Uint8Array, page: Uint8Array) => this.pages.push({ key, page });
-    return updateTrie({ trieId, version: this.version, reader: this.base.reader, sink }, root, leaves);
+    const { version, arena } = this;
+    return updateTrie({ trieId, version, reader: this.base.reader, sink, arena }, root, leaves);
   }
-}
-
-function writeEntry(batch: Batch, key: Uint8Array, value: Uint8Array): void {
-  if (value.length === 0) batch.delete(key);
-  else batch.put(key, sealEntry(key, value));
 }
 
 /** Names the leaves that are gone, so that a rewind knows which entries to restore. */

@@ -65,9 +65,9 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
 
 export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
-  nodeCacheBytes: 96 * 1024 * 1024,
-  accountCacheBytes: 64 * 1024 * 1024,
-  slotCacheBytes: 48 * 1024 * 1024,
+  nodeCacheBytes: 64 * 1024 * 1024,
+  accountCacheBytes: 32 * 1024 * 1024,
+  slotCacheBytes: 32 * 1024 * 1024,
 };
 
 /** The state of a chain whose head is the newest state in `database`; of an empty one, waiting for block 0. */

@@ -1,5 +1,6 @@
 import { type Hash, keccak256 } from "../../primitives/hash.ts";
 import { checksumOf, SEAL_BYTES, writeUint32 } from "../../storage/checksum.ts";
+import type { ByteArena } from "../byteArena.ts";
 import { writeU16 } from "./nodeRecord.ts";
 import type { BuiltNode } from "./openNode.ts";
 import { PAGE_TRAILER_LENGTH } from "./pageReader.ts";
@@ -19,6 +20,12 @@ export type PageSink = (key: Uint8Array, page: Uint8Array) => void;
 export class PageStack {
   bytes: Uint8Array = new Uint8Array(4 * PAGE_LIMIT);
   length = 0;
+  private readonly arena: ByteArena;
+
+  /** Pages are made in `arena`. */
+  constructor(arena: ByteArena) {
+    this.arena = arena;
+  }
 
   /** Makes sure that `count` more bytes can be written behind `length`. */
   reserve(count: number): void {
@@ -35,7 +42,7 @@ export class PageStack {
   /** Copies the fragment of a node into a page of its own, with checksum, and hands that to the sink. */
   seal(node: BuiltNode, key: Uint8Array, sink: PageSink): void {
     const length = node.end - node.start + PAGE_TRAILER_LENGTH;
-    const sealed = Buffer.allocUnsafeSlow(length + SEAL_BYTES);
+    const sealed = this.arena.allocate(length + SEAL_BYTES);
     sealed.set(this.bytes.subarray(node.start, node.end));
     writeU16(sealed, length - PAGE_TRAILER_LENGTH, node.record - node.start);
     writeUint32(sealed, length, checksumOf(key, sealed.subarray(0, length)));

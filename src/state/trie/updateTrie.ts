@@ -2,6 +2,7 @@ import { assert, present } from "../../primitives/assert.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { compareBytes } from "../../primitives/hex.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
+import type { ByteArena } from "../byteArena.ts";
 import { BranchFrame } from "./branchFrame.ts";
 import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
 import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
@@ -43,6 +44,8 @@ export interface TrieUpdate {
   readonly version: number;
   readonly reader: NodeReader;
   readonly sink: PageSink;
+  /** Where the pages are made. */
+  readonly arena: ByteArena;
 }
 
 /**
@@ -58,11 +61,12 @@ export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly
 
 class Updater {
   private readonly update: TrieUpdate;
-  private readonly stack = new PageStack();
+  private readonly stack: PageStack;
   private readonly frames: BranchFrame[] = [];
 
   constructor(update: TrieUpdate) {
     this.update = update;
+    this.stack = new PageStack(update.arena);
   }
 
   run(base: Base, changes: readonly TrieChange[], someKey: Uint8Array): TrieRoot {

@@ -1,5 +1,6 @@
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { compareBytes } from "../../../src/primitives/hex.ts";
+import { ByteArena } from "../../../src/state/byteArena.ts";
 import { type FoundLeaf, findLeaf } from "../../../src/state/trie/findLeaf.ts";
 import { PageReader } from "../../../src/state/trie/pageReader.ts";
 import { EMPTY_TRIE, type TrieRoot } from "../../../src/state/trie/trieRoot.ts";
@@ -33,7 +34,13 @@ export class TrieHarness {
       .sort((a, b) => compareBytes(a.key, b.key));
     const version = this.roots.length;
     const root = updateTrie(
-      { trieId: this.trieId, version, reader: this.reader(), sink: (key, page) => batch.put(key, page) },
+      {
+        trieId: this.trieId,
+        version,
+        reader: this.reader(),
+        sink: (key, page) => batch.put(key, page),
+        arena: new ByteArena(),
+      },
       this.root,
       list,
     );
