@@ -5,6 +5,7 @@ import WebSocket from "ws";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { generator } from "../storage/random.ts";
 import { type NodeProcess, pause, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 /** A few in the daily run; the long run asks for a hundred (`npm run test:long`). */
@@ -32,7 +33,7 @@ describe("kill -9", () => {
         await expectNothingLost(node, known);
         const watching = watchHeads(node, known);
         nextNonce = Number(await node.rpc<Hex>("eth_getTransactionCount", [sender.address, "latest"]));
-        const killAtMs = Date.now() + 150 + random() * 1800;
+        const killAtMs = Date.now() + 150 + random.below(1800);
         while (Date.now() < killAtMs) {
           const hashes = await sendBatch(node, nextNonce);
           nextNonce += BATCH;
@@ -125,15 +126,4 @@ function watchHeads(node: NodeProcess, known: Known): WebSocket {
   });
   socket.on("error", () => undefined);
   return socket;
-}
-
-/** Mulberry32: small, seeded, good enough to choose moments. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
