@@ -11,7 +11,7 @@ import {
   RawJson,
   type RpcMethod,
 } from "./method.ts";
-import { type Params, readRequest } from "./request.ts";
+import { type Call, type Params, readRequest } from "./request.ts";
 import { SourceIds } from "./sourceIds.ts";
 
 /**
@@ -62,6 +62,8 @@ export interface DispatcherSettings<Backend> {
 export const BATCH_PIECE_LENGTH = 256 * 1024;
 /** Requests of a batch between two turns of the event loop, so that a batch of cheap reads cannot hold it. */
 const REQUESTS_PER_TURN = 64;
+/** Characters of a caller's id that the log shows. */
+const LOGGED_ID_LENGTH = 80;
 /** Neighbours in a batch that may run at one time. */
 const OVERLAP_LIMIT = 256;
 
@@ -79,7 +81,10 @@ export function createDispatcher<Backend>(
     }
   }
 
-  function execute(name: string, params: Params, context: CallContext<Backend>): Answer | Promise<Answer> {
+  function execute(
+    { method: name, idText, params }: Call,
+    context: CallContext<Backend>,
+  ): Answer | Promise<Answer> {
     const method = offered.get(name);
     if (method === undefined) {
       return KNOWN_METHODS.has(name) ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
@@ -88,14 +93,16 @@ export function createDispatcher<Backend>(
       const values = decodeParams(method, params);
       if (values === undefined) return ERRORS.invalidParams;
       const answer = method.run(values, context);
-      return answer instanceof Promise ? answer.catch((error: unknown) => failed(name, error)) : answer;
+      return answer instanceof Promise
+        ? answer.catch((error: unknown) => failed(name, idText, error))
+        : answer;
     } catch (error) {
-      return failed(name, error);
+      return failed(name, idText, error);
     }
   }
 
-  function failed(method: string, error: unknown): RpcError {
-    logger.error({ method, error }, "JSON-RPC method failed");
+  function failed(method: string, idText: string, error: unknown): RpcError {
+    logger.error({ method, id: idText.slice(0, LOGGED_ID_LENGTH), error }, "JSON-RPC method failed");
     return ERRORS.internalError;
   }
 
@@ -104,7 +111,7 @@ export function createDispatcher<Backend>(
     try {
       return { text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`, error: undefined };
     } catch (error) {
-      return errorReply(idText, failed(method, error));
+      return errorReply(idText, failed(method, idText, error));
     }
   }
 
@@ -118,7 +125,7 @@ export function createDispatcher<Backend>(
     if (request.kind === "notification") return undefined;
     if (request.kind === "invalid") return errorReply(request.idText, ERRORS.invalidRequest);
     const { method, idText } = request;
-    const answer = execute(method, request.params, context);
+    const answer = execute(request, context);
     return answer instanceof Promise
       ? answer.then((value) => reply(method, idText, value))
       : reply(method, idText, answer);
@@ -136,11 +143,11 @@ export function createDispatcher<Backend>(
   return {
     answerRequest(request, json, caller) {
       const sourceIds = new SourceIds(json, "single");
-      return answerOne(request, sourceIds, 0, new Call(backend, modules, caller));
+      return answerOne(request, sourceIds, 0, new BoundContext(backend, modules, caller));
     },
     async answerBatch(requests, json, caller, write) {
       const sourceIds = new SourceIds(json, "batch");
-      const context = new Call(backend, modules, caller);
+      const context = new BoundContext(backend, modules, caller);
       let piece = "[";
       let isFirst = true;
       for (let start = 0; start < requests.length && !caller.isAbandoned(); ) {
@@ -175,7 +182,7 @@ export function errorReply(idText: string, error: RpcError): Reply {
   };
 }
 
-class Call<Backend> implements CallContext<Backend> {
+class BoundContext<Backend> implements CallContext<Backend> {
   readonly backend: Backend;
   readonly modules: ReadonlySet<Namespace>;
   readonly #caller: Caller;

@@ -3,9 +3,16 @@ import type { SourceIds } from "./sourceIds.ts";
 
 /** What one element of a message turned out to be. `idText` is JSON, ready to be echoed. */
 export type ReadRequest =
-  | { readonly kind: "call"; readonly idText: string; readonly method: string; readonly params: Params }
+  | Call
   | { readonly kind: "notification" }
   | { readonly kind: "invalid"; readonly idText: string };
+
+export interface Call {
+  readonly kind: "call";
+  readonly idText: string;
+  readonly method: string;
+  readonly params: Params;
+}
 
 export type Params = readonly unknown[];
 

@@ -62,7 +62,7 @@ describe("a method", () => {
     expect(answer(door, "toy_later")).toBe("a promise");
   });
 
-  it("that fails is told to the operator, by name and with what was thrown", async () => {
+  it("that fails is told to the operator, by name, id and what was thrown", async () => {
     const said: Facts[] = [];
     const door = aToyDispatcher({ logger: { ...silentLogger, error: (facts) => said.push(facts) } });
     answer(door, "toy_throws");
@@ -70,7 +70,7 @@ describe("a method", () => {
     const request = '{"id":1,"method":"toy_rejects"}';
     await door.dispatcher.answerRequest(JSON.parse(request), request, somebody);
     expect(said.map(({ method }) => method)).toEqual(["toy_throws", "toy_unserializable", "toy_rejects"]);
-    expect(said.every(({ error }) => error instanceof Error)).toBe(true);
+    expect(said.every(({ id, error }) => id === "1" && error instanceof Error)).toBe(true);
   });
 
   it("that refuses says so in its own words", () => {
