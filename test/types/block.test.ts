@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
+import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
-import { type Block, decodeBlock, encodeBlock } from "../../src/types/block.ts";
+import { type Block, decodeBlock, encodeBlock, encodeOmmers } from "../../src/types/block.ts";
 import { hashOfHeader, sealDigest } from "../../src/types/blockHash.ts";
 import { BLOOM_BYTES, bloomOfLogs, EMPTY_BLOOM, mayContain, mergeBloom } from "../../src/types/bloom.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
+import { encodeHeader } from "../../src/types/header.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import { withRecoveredSender } from "../../src/types/transaction.ts";
@@ -123,6 +125,36 @@ describeWithVectors("chains recorded from live networks", () => {
       expect(logs).toBeGreaterThan(0);
     },
   );
+});
+
+interface ForeignChain {
+  readonly blocks: string;
+  readonly count: number;
+  readonly lastHash: string;
+  readonly lastStateRoot: string;
+  readonly transactions: number;
+}
+
+describeWithVectors("chains of other networks, with ommers, withdrawals and every shape of header", () => {
+  const { chains } = readVectorJson<{ chains: ForeignChain[] }>("chains-expected.json");
+
+  it.each(chains)("decode, and encode again to the same bytes: $blocks", (expected) => {
+    const read = readChain(expected.blocks);
+    let transactions = 0;
+    for (const { block, bytes } of read) {
+      expect(equalBytes(encodeBlock(block), bytes)).toBe(true);
+      expect(toHex(rootOfList(block.transactions.map(({ raw }) => raw)))).toBe(
+        toHex(block.header.transactionsRoot),
+      );
+      expect(toHex(keccak256(encodeOmmers(block.ommers)))).toBe(toHex(block.header.ommersHash));
+      transactions += block.transactions.length;
+    }
+    const last = read.at(-1)?.block.header;
+    expect(read).toHaveLength(expected.count);
+    expect(transactions).toBe(expected.transactions);
+    expect(last && toHex(keccak256(encodeHeader(last)))).toBe(expected.lastHash);
+    expect(last && toHex(last.stateRoot)).toBe(expected.lastStateRoot);
+  });
 });
 
 describeWithVectors("a damaged block", () => {

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { createRecoveryPool, type RecoveryItem } from "../../src/primitives/recoveryPool.ts";
+import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp256k1.ts";
+import { accountFromSeed } from "../builders/testAccounts.ts";
+
+/** Something that the account of `seed` signed. */
+function signedBy(seed: number): RecoveryItem {
+  const digest = keccak256(Uint8Array.of(seed >> 8, seed));
+  return { digest, signature: sign(digest, accountFromSeed(seed).privateKey) };
+}
+
+describe("recovery on threads", () => {
+  const pool = createRecoveryPool({ threads: 2 });
+  afterAll(() => pool.close());
+
+  it("gives each asker the signers of its own items, in their order", async () => {
+    const counts = [1, 700, 3, 256, 1, 40];
+    let seed = 1;
+    const asked = counts.map((count) => Array.from({ length: count }, () => seed++));
+    const answers = await Promise.all(asked.map((seeds) => pool.recoverMany(seeds.map(signedBy))));
+    expect(answers).toEqual(asked.map((seeds) => seeds.map((one) => accountFromSeed(one).address)));
+  });
+
+  it("answers like recovery on this thread, whatever the scalars", async () => {
+    const scalar = fc.oneof(
+      fc.bigInt({ min: 0n, max: 2n ** 256n + 2n }),
+      fc.constantFrom(0n, 1n, SECP256K1_ORDER - 1n, SECP256K1_ORDER, 2n ** 256n - 1n, 2n ** 256n + 1n),
+    );
+    const item = fc.record({
+      digest: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      signature: fc.record({ r: scalar, s: scalar, yParity: fc.constantFrom(0 as const, 1 as const) }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 20 }), async (items) => {
+        const expected = items.map(({ digest, signature }) => recoverAddress(digest, signature));
+        expect(await pool.recoverMany(items)).toEqual(expected);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("has nothing to do for no items", async () => {
+    expect(await pool.recoverMany([])).toEqual([]);
+  });
+
+  it("refuses what is waiting when it is closed, and all that comes later", async () => {
+    const other = createRecoveryPool({ threads: 1 });
+    const waiting = other.recoverMany([signedBy(1)]);
+    const refused = expect(waiting).rejects.toThrow("closed");
+    await other.close();
+    await refused;
+    await expect(other.recoverMany([signedBy(2)])).rejects.toThrow("closed");
+  });
+});
