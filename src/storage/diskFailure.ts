@@ -14,7 +14,7 @@ export function translateDiskError(error: unknown, what: string): Error {
     return new DamagedData(`${what}: ${reason}. ${CURE}`, { cause: error });
   const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];
   if (advice !== undefined) return new DiskFailure(`${what}: ${reason}. ${advice}`, { cause: error });
-  if (codes.some((code) => code === "LEVEL_IO_ERROR" || code === "EIO") || /^IO error:/.test(reason))
+  if (codes.some((code) => code !== undefined && SYSTEM_ERROR.test(code)) || /^IO error:/.test(reason))
     return new DiskFailure(`${what}: ${reason}. Look after the disk, then start the node again.`, {
       cause: error,
     });
@@ -29,6 +29,9 @@ export function inDiskWords<T>(what: string, action: () => T): T {
     throw translateDiskError(error, what);
   }
 }
+
+/** Codes of LevelDB's and of the operating system's errors; Node's own begin with ERR_. */
+const SYSTEM_ERROR = /^(LEVEL_IO_ERROR|E[A-Z0-9]+)$/;
 
 const MAY_NOT_WRITE =
   "This user may not write there: change the owner of the folder, or choose another --data-path.";

@@ -21,11 +21,11 @@ import type { KeyRange } from "./database.ts";
 export const KEY_PREFIXES = {
   /** name in ASCII -> one value about the whole database (MetaName). */
   meta: 0x01,
-  /** number u64 -> hash, total difficulty, size, count of transactions, header (blockStore.ts). */
+  /** number u64 -> hash, total difficulty, size, count of transactions, header (headerStore.ts). */
   header: 0x10,
-  /** number u64, chunk u16 -> transactions with their senders (bodyCodec.ts). */
+  /** number u64, chunk u16 -> transactions with their senders (bodyStore.ts). */
   body: 0x11,
-  /** number u64, chunk u16 -> receipts (receiptCodec.ts). */
+  /** number u64, chunk u16 -> receipts (receiptStore.ts). */
   receipts: 0x12,
   /** number u64 -> what was committed with the block, and its checksum (commitRecord.ts). */
   commit: 0x13,

@@ -49,8 +49,8 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
   }
 }
 
-/** Number of entries that were read. */
-async function verifyCommit(database: Database, header: HeaderRecord): Promise<number> {
+/** Verifies one block and what was committed with it; returns the number of entries that were read. */
+export async function verifyCommit(database: Database, header: HeaderRecord): Promise<number> {
   const { number, stateRoot } = header.header;
   const record = readCommitRecord(database, number);
   if (record === undefined) throw missing(`the commit record of block ${number}`);

@@ -1,0 +1,66 @@
+import { keccak256 } from "../primitives/hash.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { openEntry } from "./checksum.ts";
+import { readHead } from "./commitRecord.ts";
+import { DamagedData, type Database } from "./database.ts";
+import { readHeader } from "./headerStore.ts";
+import { KEY_PREFIXES, type KeyPrefix, prefixRange } from "./keys.ts";
+import { verifyCommit } from "./verifyNewest.ts";
+
+/**
+ * Walks the whole database and names each damage: every entry against its seal (code against its hash), then every block
+ * from the head to genesis against its commit record and its parent. For `ibex database check`, after findLevelDamage
+ * (levelFiles.ts) has found the files sound, because LevelDB may end the process on files that are not.
+ */
+export async function* findDamage(database: Database): AsyncGenerator<string> {
+  for (const [name, prefix] of Object.entries(KEY_PREFIXES))
+    yield* findDamagedEntries(database, name, prefix);
+  yield* findDamagedBlocks(database);
+}
+
+async function* findDamagedEntries(
+  database: Database,
+  name: string,
+  prefix: KeyPrefix,
+): AsyncGenerator<string> {
+  for await (const [key, value] of database.range(prefixRange(prefix))) {
+    if (prefix === KEY_PREFIXES.code) {
+      if (!equalBytes(keccak256(value), key.subarray(1)))
+        yield `The code ${toHex(key.subarray(1))} has another hash.`;
+    } else {
+      yield* damageIn(
+        async () => void openEntry(key, value, () => `the ${name} entry with key ${toHex(key)}`),
+      );
+    }
+  }
+}
+
+async function* findDamagedBlocks(database: Database): AsyncGenerator<string> {
+  let head: ReturnType<typeof readHead>;
+  yield* damageIn(async () => {
+    head = readHead(database);
+  });
+  if (head === undefined) return;
+  let expected: Uint8Array | undefined = head.hash;
+  for (let number = head.number; number >= 0n; number--) {
+    let header: ReturnType<typeof readHeader>;
+    yield* damageIn(async () => {
+      header = readHeader(database, number);
+      if (header !== undefined) await verifyCommit(database, header);
+    });
+    if (header === undefined) yield `Block ${number} is missing or unreadable.`;
+    else if (expected !== undefined && !equalBytes(header.hash, expected))
+      yield `Block ${number} is not the parent that block ${number + 1n} names.`;
+    expected = header?.header.parentHash;
+  }
+}
+
+/** What `verify` throws, as text; anything but damage is passed on. */
+async function* damageIn(verify: () => Promise<void>): AsyncGenerator<string> {
+  try {
+    await verify();
+  } catch (error) {
+    if (!(error instanceof DamagedData)) throw error;
+    yield error.message;
+  }
+}
