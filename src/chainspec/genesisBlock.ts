@@ -112,7 +112,7 @@ function readGasLimit(root: GenesisSection): bigint {
   if (/^'0\d/.test(root.spelling(key))) {
     throw root.fault(
       key,
-      `${key} ${root.spelling(key)} begins with a zero, which the incumbent reads as octal; write it without`,
+      `${key} ${root.spelling(key)} begins with a zero, which Besu reads as octal; write it without`,
     );
   }
   return gasLimit;

@@ -75,7 +75,7 @@ class ArgumentReader {
     const { spelling, name, attached } = takeApart(arg);
     if (name === undefined || (this.command !== undefined && !COMMAND_OPTIONS.includes(name))) {
       this.problems.push(
-        `Unknown option: '${spelling}'${suggestion(spelling.slice(2), allSpellings(), "--")}`,
+        `Unknown option: '${spelling}'${suggestion(spelling.slice(2), this.#spellings(), "--")}`,
       );
       this.#skipValue(attached);
       return;
@@ -106,6 +106,10 @@ class ArgumentReader {
         return values;
       }
     }
+  }
+
+  #spellings(): readonly string[] {
+    return (this.command === undefined ? OPTION_NAMES : COMMAND_OPTIONS).flatMap(spellingsOf);
   }
 
   #hasValue(): boolean {
@@ -159,10 +163,6 @@ function takeApart(arg: string): TakenApart {
 
 function isCommand(word: string): boolean {
   return COMMANDS.some((each) => each === word);
-}
-
-function allSpellings(): readonly string[] {
-  return OPTION_NAMES.flatMap(spellingsOf);
 }
 
 function suggestion(mistyped: string, known: readonly string[], dashes = ""): string {

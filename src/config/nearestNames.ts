@@ -4,6 +4,8 @@
  */
 export function nearestNames(mistyped: string, known: readonly string[]): readonly string[] {
   const allowed = Math.max(2, Math.floor(mistyped.length / 5));
+  const sameButForCase = known.filter((name) => name.toLowerCase() === mistyped.toLowerCase());
+  if (sameButForCase.length > 0) return sameButForCase;
   return known
     .map((name) => ({ name, distance: editDistance(mistyped.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= allowed || isBeginning(mistyped, name))

@@ -121,11 +121,15 @@ function quotedForm(line: string): string | undefined {
     .map((word) => word.trim())
     .filter((word) => word !== "");
   const quoted = `${key}=${words === undefined ? quote(value) : `[${words.map(quote).join(",")}]`}`;
+  return isToml(quoted) && !isToml(line) ? quoted : undefined;
+}
+
+function isToml(text: string): boolean {
   try {
-    parse(quoted);
-    return quoted;
+    parse(text);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -232,7 +232,7 @@ describe("a genesis file that makes no sense is refused, with key, value and pla
     ],
     [
       { root: { gasLimit: "010" } },
-      "gasLimit '010' begins with a zero, which the incumbent reads as octal; write it without",
+      "gasLimit '010' begins with a zero, which Besu reads as octal; write it without",
     ],
     [
       { root: { gasLimit: "0x8000000000000000" } },

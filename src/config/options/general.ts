@@ -37,7 +37,7 @@ export const GENERAL_OPTIONS = {
     type: pathType,
     default: undefined,
     group: "General",
-    help: "Genesis file of the network (the incumbent's JSON with an ibft2 section).",
+    help: "Genesis file of the network (Besu's JSON with an ibft2 section).",
   }),
   network: option({
     type: choiceType([

@@ -71,6 +71,7 @@ export const TX_POOL_OPTIONS = {
   "tx-pool-priority-senders": option({
     type: listType(addressType, "<ADDRESS,...>"),
     default: NO_SENDERS,
+    defaultText: "none",
     group: "Transaction pool",
     help: "Senders whose transactions always have priority.",
   }),

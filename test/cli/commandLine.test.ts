@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseCommandLine } from "../../src/cli/commandLine.ts";
+
+function texts(...args: string[]): Record<string, string> {
+  const { given, problems } = parseCommandLine(args);
+  expect(problems).toEqual([]);
+  return Object.fromEntries(given.map(({ name, text }) => [name, text]));
+}
+
+describe("the command line", () => {
+  it.each<[string[], Record<string, string>]>([
+    [[], {}],
+    [["--rpc-http-port=1"], { "rpc-http-port": "1" }],
+    [["--rpc-http-port", "1"], { "rpc-http-port": "1" }],
+    [["--genesis-file=a=b.json"], { "genesis-file": "a=b.json" }],
+    [["--identity="], { identity: "" }],
+    [["--rpc-http-enabled"], { "rpc-http-enabled": "true" }],
+    [["--rpc-http-enabled=false"], { "rpc-http-enabled": "false" }],
+    [
+      ["--rpc-http-enabled", "FALSE", "--rpc-ws-enabled"],
+      { "rpc-http-enabled": "FALSE", "rpc-ws-enabled": "true" },
+    ],
+    [["--rpc-http-api=ETH", "--rpc-http-apis", "NET,WEB3"], { "rpc-http-api": "ETH,NET,WEB3" }],
+    [
+      ["--rpc-http-api", "ETH", "NET", "--rpc-http-port=1"],
+      { "rpc-http-api": "ETH,NET", "rpc-http-port": "1" },
+    ],
+    [["-l", "DEBUG"], { logging: "DEBUG" }],
+    [["-l=DEBUG"], { logging: "DEBUG" }],
+    [["-lDEBUG"], { logging: "DEBUG" }],
+    [["--rpc-http-max-batch-size", "-1"], { "rpc-http-max-batch-size": "-1" }],
+    [["--Xhttp-timeout-seconds=5"], { "Xhttp-timeout-seconds": "5" }],
+  ])("%j", (args, expected) => {
+    expect(texts(...args)).toEqual(expected);
+  });
+
+  it.each<[string[], ReturnType<typeof parseCommandLine>["asksFor"], string | undefined]>([
+    [["--help"], "help", undefined],
+    [["-h", "--version"], "help", undefined],
+    [["-V"], "version", undefined],
+    [["--help=false"], undefined, undefined],
+    [["validate-config", "--config-file=x"], undefined, "validate-config"],
+    [["validate-config", "-h"], "help", "validate-config"],
+  ])("%j asks for %j with the command %j", (args, asksFor, command) => {
+    expect(parseCommandLine(args)).toMatchObject({ asksFor, command, problems: [] });
+  });
+
+  it.each<[string[], readonly string[]]>([
+    [["--rpc-http-prot=1"], ["Unknown option: '--rpc-http-prot'\nPossible solutions: --rpc-http-port"]],
+    [["--rpc-http-prot", "1"], ["Unknown option: '--rpc-http-prot'\nPossible solutions: --rpc-http-port"]],
+    [["--RPC-HTTP-PORT=1"], ["Unknown option: '--RPC-HTTP-PORT'\nPossible solutions: --rpc-http-port"]],
+    [["--quux"], ["Unknown option: '--quux'"]],
+    [["--rpc-http-port"], ["Missing required parameter for option '--rpc-http-port' (<PORT>)"]],
+    [["--data-path", "--rpc-http-enabled"], ["Missing required parameter for option '--data-path' (<PATH>)"]],
+    [["--rpc-http-api"], ["Missing required parameter for option '--rpc-http-api' (<API,...>)"]],
+    [
+      ["--rpc-http-port=1", "--rpc-http-port=2"],
+      ["option '--rpc-http-port' (<PORT>) should be specified only once"],
+    ],
+    [["start"], ["Unmatched argument at index 0: 'start'"]],
+    [
+      ["--rpc-http-enabled", "valdate-config"],
+      ["Unmatched argument at index 1: 'valdate-config'\nPossible solutions: validate-config"],
+    ],
+    [["validate-config", "--data-path=x"], ["Unknown option: '--data-path'"]],
+  ])("%j is refused", (args, problems) => {
+    expect(parseCommandLine(args).problems).toEqual(problems);
+  });
+
+  it("never throws, whatever it is given", () => {
+    const words = fc.constantFrom(
+      "--",
+      "-",
+      "-l",
+      "--=",
+      "--rpc-http-api",
+      "--help=",
+      "-hx",
+      "true",
+      "validate-config",
+      "=",
+      "",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(words, fc.string())), (args) => {
+        expect(parseCommandLine(args)).toHaveProperty("problems");
+      }),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { helpText } from "../../src/cli/help.ts";
+import { welcomeText } from "../../src/cli/welcome.ts";
+import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
+import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
+import { readSettings } from "../../src/config/readSettings.ts";
+
+describe("the help", () => {
+  it("names every option that is not hidden, once, and none that is", () => {
+    const text = helpText();
+    for (const name of OPTION_NAMES) {
+      const times = text
+        .split("\n")
+        .filter((line) => new RegExp(`^  (-\\w, )?--${name}(=|$)`).test(line)).length;
+      expect([name, times]).toEqual([name, optionNamed(name).isHidden === true ? 0 : 1]);
+    }
+  });
+
+  it("fits into 80 columns", () => {
+    expect(
+      helpText()
+        .split("\n")
+        .filter((line) => line.length > 80),
+    ).toEqual([]);
+  });
+
+  it("tells what an option is for, its unit and its default", () => {
+    expect(helpText()).toContain(
+      "  --rpc-max-logs-range=<BLOCKS>\n        Most blocks between the ends of a query for logs; 0 for no limit.\n        Default: 1000.\n",
+    );
+  });
+});
+
+describe("every option", () => {
+  it.each(OPTION_NAMES)("--%s can read its own default, and has a help that ends like a sentence", (name) => {
+    const { type, default: value, help } = optionNamed(name);
+    expect(help).toMatch(/^[A-Z].*\.$/);
+    if (value === undefined) return;
+    const outcome = type.read(type.show(value));
+    expect(outcome.ok && outcome.value).toEqual(value);
+  });
+});
+
+describe("the welcome", () => {
+  const outcome = readSettings({ given: [], environment: {}, workingDirectory: "/work", isTerminal: false });
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+
+  it("holds all that a person needs to begin", () => {
+    const text = welcomeText(outcome.value, {
+      http: { host: "127.0.0.1", port: 8545 },
+      webSocket: { host: "::1", port: 8546 },
+    });
+    for (const fact of [
+      "1337",
+      "http://127.0.0.1:8545",
+      "ws://[::1]:8546",
+      "/work/ibex-data",
+      "public",
+      "Ctrl-C",
+    ]) {
+      expect(text).toContain(fact);
+    }
+    for (const { address, privateKey } of DEV_ACCOUNTS) {
+      expect(text).toContain(address);
+      expect(text).toContain(privateKey);
+    }
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it("says when a door is shut", () => {
+    const text = welcomeText(outcome.value, { http: undefined, webSocket: undefined });
+    expect(text).toMatch(/HTTP +off\n.*WebSocket +off\n/);
+  });
+});

@@ -1,0 +1,103 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { helpText } from "../../src/cli/help.ts";
+import { clientVersion } from "../../src/config/clientVersion.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+
+/** The built program, as an operator runs it; `npm test` builds it first. */
+const PROGRAM = resolve(import.meta.dirname, "..", "..", "dist", "main.js");
+const EXAMPLES = resolve(import.meta.dirname, "..", "..", "config");
+const folder = mkdtempSync(join(tmpdir(), "ibex-cli-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function ibex(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] },
+    timeout: 20_000,
+  });
+  return { status, stdout, stderr };
+}
+
+const HINT = "\n\nTo display full help:\nibex [COMMAND] --help\n";
+
+function writeToml(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return name;
+}
+
+describe("the program", () => {
+  it("shows its help and its version, and exits with 0", () => {
+    expect(ibex("--help")).toEqual({ status: 0, stdout: helpText(), stderr: "" });
+    expect(ibex("--version")).toEqual({ status: 0, stdout: `${clientVersion()}\n`, stderr: "" });
+    expect(clientVersion()).toMatch(/^ibex\/v\d+\.\d+\.\d+\/[a-z0-9]+-[a-z0-9_]+\/node-v\d+\.\d+\.\d+$/);
+    expect(clientVersion("me")).toMatch(/^ibex\/me\/v/);
+  });
+
+  it.each<[string[], string]>([
+    [["--rpc-http-prot=1"], "Unknown option: '--rpc-http-prot'\nPossible solutions: --rpc-http-port"],
+    [
+      ["--rpc-http-port=abc"],
+      "Invalid value for option '--rpc-http-port': 'abc' is not an int (given on the command line; accepted: a whole number from 0 to 65535)",
+    ],
+    [["--config-file=absent.toml"], "Unable to read TOML configuration, file not found: absent.toml"],
+    [
+      ["--config-file", writeToml("star.toml", "host-allowlist=[*]\n")],
+      'Invalid TOML configuration: invalid value (line 1, column 17) in star.toml. Texts need quotes: host-allowlist=["*"]',
+    ],
+    [
+      ["--genesis-file", writeToml("bad.json", '{"config": {"ibft2": {}},\n "gasLimit": }')],
+      `Unable to load genesis file. a value is expected, not '}' at line 2, column 14 of ${join(folder, "bad.json")}`,
+    ],
+  ])("refuses %j on standard error and exits with 2", (args, message) => {
+    expect(ibex(...args)).toEqual({ status: 2, stdout: "", stderr: message + HINT });
+  });
+});
+
+describe("validate-config", () => {
+  it("begins with the words that scripts look for, and exits with 0", () => {
+    const file = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nmax-peers=30\n`);
+    expect(ibex("validate-config", `--config-file=${file}`)).toEqual({
+      status: 0,
+      stdout:
+        "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
+        "Warning: --max-peers has no effect: peer-to-peer networking is not part of this version.\n",
+      stderr: "",
+    });
+  });
+
+  it("prints each problem on a line, and exits with 2", () => {
+    const file = writeToml("wrong.toml", `genesis-file="absent.json"\nrpc-http-port="x"\nrpc-http-hosts=1\n`);
+    expect(ibex("validate-config", `--config-file=${file}`)).toEqual({
+      status: 2,
+      stdout: [
+        "Unknown option in TOML configuration file: rpc-http-hosts (wrong.toml; rpc-http-hosts in line 3: is rpc-http-host meant?)",
+        "Invalid value for option '--rpc-http-port': 'x' is not an int (given as rpc-http-port in wrong.toml, line 2; accepted: a whole number from 0 to 65535)",
+        `Unable to load genesis file. ${join(folder, "absent.json")} does not exist\n`,
+      ].join("\n"),
+      stderr: "",
+    });
+    expect(ibex("validate-config")).toMatchObject({
+      status: 2,
+      stdout: "Missing required option '--config-file=<PATH>'\n",
+    });
+  });
+
+  it("finds nothing wrong with the example file", () => {
+    const result = spawnSync(
+      process.execPath,
+      [PROGRAM, "validate-config", "--config-file=config/dev.toml"],
+      {
+        cwd: resolve(EXAMPLES, ".."),
+        encoding: "utf8",
+      },
+    );
+    expect(result.stdout).toMatch(/^TOML config file is valid on basic inspection\./);
+    expect(result.stdout).not.toContain("Warning");
+    expect(result.status).toBe(0);
+  });
+});

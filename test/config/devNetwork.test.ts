@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { keccak256, stringToBytes, toHex } from "viem";
+import { mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
+import { describe, expect, it } from "vitest";
+import { forkAt } from "../../src/chainspec/forks.ts";
+import { parseGenesis } from "../../src/chainspec/genesis.ts";
+import {
+  DEV_ACCOUNTS,
+  DEV_GENESIS_FILE,
+  DEV_MNEMONIC,
+  DEV_VALIDATOR_ADDRESS,
+  DEV_VALIDATOR_KEY,
+} from "../../src/config/devNetwork.ts";
+import { toHex as ourHex } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+
+describe("the development network", () => {
+  const outcome = parseGenesis(readFileSync(DEV_GENESIS_FILE, "utf8"), DEV_GENESIS_FILE);
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  const spec = outcome.value;
+
+  it("funds the first ten accounts of the mnemonic with 10,000 ether each, and nobody else", () => {
+    const derived = DEV_ACCOUNTS.map((_, addressIndex) => {
+      const account = mnemonicToAccount(DEV_MNEMONIC, { addressIndex });
+      return {
+        address: account.address,
+        privateKey: toHex(account.getHdKey().privateKey ?? new Uint8Array()),
+      };
+    });
+    expect(DEV_ACCOUNTS).toHaveLength(10);
+    expect(DEV_ACCOUNTS).toEqual(derived);
+    expect(spec.genesis.alloc.map(({ address, balance }) => [ourHex(address), balance])).toEqual(
+      derived.map(({ address }) => [address.toLowerCase(), 10_000n * 10n ** 18n]),
+    );
+  });
+
+  it("has one validator, whose key anybody can derive", () => {
+    const { header } = spec.genesis;
+    const extra = decodeExtraData(header.extraData);
+    expect(extra.ok && extra.value.validators.map(ourHex)).toEqual([ourHex(DEV_VALIDATOR_ADDRESS)]);
+    expect(ourHex(addressOfPrivateKey(DEV_VALIDATOR_KEY))).toBe(ourHex(DEV_VALIDATOR_ADDRESS));
+    expect(privateKeyToAddress(ourHex(DEV_VALIDATOR_KEY)).toLowerCase()).toBe(ourHex(DEV_VALIDATOR_ADDRESS));
+    expect(keccak256(stringToBytes("ibex development network validator"))).toBe(ourHex(DEV_VALIDATOR_KEY));
+  });
+
+  it("is what developers expect: chain 1337, Cancun, a block each second, room for 12,000 transfers, no base fee", () => {
+    expect(spec.chainId).toBe(1337n);
+    expect(forkAt(spec.forks, 0n, 0n)).toBe("cancun");
+    expect(spec.ibft.eras.map(({ parameters }) => parameters.blockPeriodSeconds)).toEqual([1]);
+    expect(spec.genesis.header.gasLimit).toBeGreaterThanOrEqual(300_000_000n);
+    expect(spec.isZeroBaseFee).toBe(true);
+    expect(spec.genesis.header.baseFeePerGas).toBe(0n);
+    expect(spec.contractSizeLimitBytes).toBe(24_576);
+  });
+});

@@ -1,0 +1,489 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { OWN_API_GROUPS } from "../../src/config/apiGroups.ts";
+import { clientVersion } from "../../src/config/clientVersion.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import type { Environment } from "../../src/config/environment.ts";
+import { findOption } from "../../src/config/options.ts";
+import { readSettings } from "../../src/config/readSettings.ts";
+import type { Settings } from "../../src/config/settings.ts";
+import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
+import { describeWithVectors, vectorPath } from "../vectors.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "ibex-config-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Asked {
+  /** As after two dashes: name=value. */
+  readonly options?: readonly string[];
+  readonly environment?: Environment;
+  readonly toml?: string;
+  readonly isTerminal?: boolean;
+}
+
+function read({ options = [], environment = {}, toml, isTerminal = false }: Asked = {}) {
+  const all = [...options];
+  if (toml !== undefined) {
+    writeFileSync(join(folder, "node.toml"), toml);
+    all.push("config-file=node.toml");
+  }
+  const given = all.map((option) => {
+    const [spelling = "", ...rest] = option.split("=");
+    const name = findOption(spelling);
+    if (name === undefined) throw new Error(`no option ${spelling}`);
+    return { name, text: rest.join("="), source: { kind: "commandLine" } as const };
+  });
+  return readSettings({ given, environment, workingDirectory: folder, isTerminal });
+}
+
+function settings(asked?: Asked): Settings {
+  const outcome = read(asked);
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return outcome.value;
+}
+
+function refusal(asked: Asked): readonly string[] {
+  const outcome = read(asked);
+  return outcome.ok ? [] : outcome.rejection.message.split("\n");
+}
+
+const DEV_GENESIS = `genesis-file=${DEV_GENESIS_FILE}`;
+
+/** A genesis file with changes to config, in the test's folder. */
+function writeGenesis(name: string, config: Record<string, unknown>): string {
+  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+  writeFileSync(join(folder, name), JSON.stringify({ ...genesis, config: { ...genesis.config, ...config } }));
+  return `genesis-file=${name}`;
+}
+
+describe("with nothing asked", () => {
+  it("gives the development network: all groups over both doors, free gas, the public validator's key", () => {
+    expect(settings()).toMatchObject({
+      isDevelopmentNetwork: true,
+      genesisFile: DEV_GENESIS_FILE,
+      dataPath: join(folder, "ibex-data"),
+      nodeKey: { path: join(folder, "ibex-data", "key"), initialKey: DEV_VALIDATOR_KEY },
+      networkId: 1337n,
+      clientVersion: clientVersion(),
+      logging: { level: "INFO", format: "json", isColored: false },
+      http: {
+        host: "127.0.0.1",
+        port: 8545,
+        groups: OWN_API_GROUPS,
+        hostAllowlist: ["localhost", "127.0.0.1"],
+        corsOrigins: ["*"],
+        maxConnections: 80,
+        maxBatchSize: 1024,
+        maxBodyBytes: 5_242_880,
+        timeoutMs: 300_000,
+        isPrettyPrinted: false,
+      },
+      webSocket: { host: "127.0.0.1", port: 8546, groups: OWN_API_GROUPS, maxFrameBytes: 1_048_576 },
+      rpc: {
+        gasCap: undefined,
+        maxLogsRange: 1000n,
+        gasPrice: { blocks: 100, percentile: 50, maxWei: 500_000_000_000n },
+        coinbase: undefined,
+      },
+      blockProduction: {
+        minGasPriceWei: 0n,
+        minPriorityFeeWei: 0n,
+        minOccupancyRatio: 0.8,
+        targetGasLimit: undefined,
+        selectionTimePercent: 75,
+        vanity: new Uint8Array(32),
+      },
+      keepsRevertReasons: false,
+      warnings: [],
+    });
+    expect(settings().pool).toEqual({
+      ...DEFAULT_TX_POOL_LIMITS,
+      admissionFloorWei: 0n,
+      blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n },
+    });
+  });
+
+  it("is logged for people on a terminal, in color unless NO_COLOR says otherwise", () => {
+    expect(settings({ isTerminal: true }).logging).toEqual({
+      level: "INFO",
+      format: "readable",
+      isColored: true,
+    });
+    expect(settings({ isTerminal: true, environment: { NO_COLOR: "1" } }).logging.isColored).toBe(false);
+    expect(settings({ isTerminal: true, options: ["logging-format=json"] }).logging.format).toBe("json");
+    expect(settings({ options: ["logging-format=readable", "color-enabled=true"] }).logging).toMatchObject({
+      format: "readable",
+      isColored: true,
+    });
+  });
+});
+
+describe("the development network", () => {
+  it("keeps what it sets for all that the operator does not", () => {
+    const changed = settings({ options: ["rpc-http-port=9545", "data-path=/tmp/x", "min-gas-price=5"] });
+    expect(changed).toMatchObject({
+      isDevelopmentNetwork: true,
+      dataPath: "/tmp/x",
+      http: { port: 9545, corsOrigins: ["*"] },
+      blockProduction: { minGasPriceWei: 5n },
+      pool: { admissionFloorWei: 0n },
+    });
+  });
+
+  it.each<[string, Asked]>([
+    ["a genesis file", { options: [DEV_GENESIS] }],
+    ["a genesis file in the environment", { environment: { BESU_GENESIS_FILE: DEV_GENESIS_FILE } }],
+    ["a configuration file", { toml: `genesis-file="${DEV_GENESIS_FILE}"` }],
+  ])("ends as a whole with %s", (_, asked) => {
+    expect(settings(asked)).toMatchObject({
+      isDevelopmentNetwork: false,
+      http: undefined,
+      webSocket: undefined,
+      blockProduction: { minGasPriceWei: 1000n },
+      pool: { admissionFloorWei: 1000n },
+    });
+  });
+
+  it("lends its validator's key to any chain whose only validator that is, and to no other", () => {
+    expect(settings({ options: [DEV_GENESIS] }).nodeKey.initialKey).toEqual(DEV_VALIDATOR_KEY);
+    const other = readFileSync(DEV_GENESIS_FILE, "utf8").replace(
+      "4642e184a9ff69dc05a49c4ce7c5286955312977",
+      "11".repeat(20),
+    );
+    writeFileSync(join(folder, "other.json"), other);
+    expect(settings({ options: ["genesis-file=other.json"] }).nodeKey).toEqual({
+      path: join(folder, "ibex-data", "key"),
+    });
+  });
+});
+
+describe("precedence", () => {
+  const places = ["commandLine", "environment", "toml"] as const;
+
+  it.each(
+    Array.from({ length: 8 }, (_, bits) => places.filter((_place, index) => (bits & (1 << index)) !== 0)),
+  )("takes the first of command line, environment, file: %j %j %j", (...given) => {
+    const port = { commandLine: 1001, environment: 1002, toml: 1003, default: 8545 };
+    const winner = given.find((place) => place !== undefined) ?? "default";
+    const has = (place: (typeof places)[number]): boolean => (given as readonly unknown[]).includes(place);
+    const result = settings({
+      options: [
+        DEV_GENESIS,
+        "rpc-http-enabled=true",
+        ...(has("commandLine") ? [`rpc-http-port=${port.commandLine}`] : []),
+      ],
+      environment: has("environment") ? { BESU_RPC_HTTP_PORT: `${port.environment}` } : {},
+      toml: `identity="x"\n${has("toml") ? `rpc-http-port=${port.toml}` : ""}`,
+    });
+    expect(result.http?.port).toBe(port[winner]);
+  });
+
+  it("replaces lists as a whole", () => {
+    const result = settings({
+      options: ["rpc-http-api=NET"],
+      toml: `genesis-file="${DEV_GENESIS_FILE}"\nrpc-http-enabled=true\nrpc-http-api=["ETH","WEB3"]`,
+    });
+    expect(result.http?.groups).toEqual(["NET"]);
+  });
+});
+
+describe("every option finds its setting", () => {
+  it("from texts", () => {
+    const result = settings({
+      options: [
+        DEV_GENESIS,
+        "network-id=77",
+        "node-private-key-file=secret",
+        "identity=me",
+        "pid-path=run/pid",
+        "host-allowlist=a.org,b.org",
+        "logging=trace",
+        "rpc-http-enabled=true",
+        "rpc-http-host=0.0.0.0",
+        "rpc-http-api=ETH",
+        "rpc-http-cors-origins=x.org",
+        "rpc-http-max-active-connections=1000",
+        "rpc-http-max-batch-size=-1",
+        "rpc-http-max-request-content-length=100",
+        "json-pretty-print-enabled=true",
+        "Xhttp-timeout-seconds=7",
+        "rpc-ws-enabled=true",
+        "rpc-ws-host=::1",
+        "rpc-ws-port=0",
+        "rpc-ws-api=NET",
+        "rpc-ws-max-frame-size=200",
+        "rpc-ws-max-active-connections=3",
+        "Xws-timeout-seconds=8",
+        "rpc-gas-cap=5",
+        "rpc-max-logs-range=0",
+        "api-gas-price-blocks=6",
+        "api-gas-price-percentile=7.5",
+        "api-gas-price-max=8",
+        "tx-pool-max-size=9",
+        "tx-pool-layer-max-capacity=10",
+        "tx-pool-max-prioritized=11",
+        "tx-pool-max-future-by-sender=12",
+        "tx-pool-no-local-priority=true",
+        `tx-pool-priority-senders=0x${"22".repeat(20)}`,
+        "tx-pool-min-gas-price=13",
+        "rpc-tx-feecap=14",
+        "strict-tx-replay-protection-enabled=true",
+        "min-gas-price=15",
+        "min-priority-fee=16",
+        "min-block-occupancy-ratio=0.5",
+        "target-gas-limit=17000",
+        "poa-block-txs-selection-max-time=100",
+        "miner-extra-data=0x0102",
+        `miner-coinbase=0x${"33".repeat(20)}`,
+        "revert-reason-enabled=true",
+      ],
+    });
+    const vanity = new Uint8Array(32);
+    vanity.set([1, 2], 30);
+    expect(result).toMatchObject({
+      networkId: 77n,
+      nodeKey: { path: join(folder, "secret") },
+      clientVersion: clientVersion("me"),
+      pidFile: join(folder, "run", "pid"),
+      logging: { level: "TRACE" },
+      http: {
+        host: "0.0.0.0",
+        groups: ["ETH"],
+        hostAllowlist: ["a.org", "b.org"],
+        corsOrigins: ["x.org"],
+        maxConnections: 1000,
+        maxBatchSize: undefined,
+        maxBodyBytes: 100,
+        isPrettyPrinted: true,
+        timeoutMs: 7000,
+      },
+      webSocket: {
+        host: "::1",
+        port: 0,
+        groups: ["NET"],
+        maxFrameBytes: 200,
+        maxConnections: 3,
+        timeoutMs: 8000,
+      },
+      rpc: {
+        gasCap: 5n,
+        maxLogsRange: 0n,
+        gasPrice: { blocks: 6, percentile: 7.5, maxWei: 8n },
+        coinbase: new Uint8Array(20).fill(0x33),
+      },
+      pool: {
+        maxTransactions: 9,
+        maxBytes: 10,
+        maxPrioritized: 11,
+        maxFutureBySender: 12,
+        hasLocalPriority: false,
+        prioritySenders: [new Uint8Array(20).fill(0x22)],
+        admissionFloorWei: 13n,
+        feeCapWei: 14n,
+        requiresReplayProtection: true,
+        blockFloors: { minGasPriceWei: 15n, minPriorityFeeWei: 16n },
+      },
+      blockProduction: {
+        minGasPriceWei: 15n,
+        minPriorityFeeWei: 16n,
+        minOccupancyRatio: 0.5,
+        targetGasLimit: 17_000n,
+        selectionTimePercent: 100,
+        vanity,
+      },
+      keepsRevertReasons: true,
+      warnings: [],
+    });
+  });
+});
+
+describeWithVectors("the configuration of a full node, as its operators have it", () => {
+  it("starts, and says in one line each what is not here yet", () => {
+    const enode = `enode://${"a1".repeat(64)}@1.2.3.4:30303`;
+    const result = settings({
+      toml: `
+bootnodes=["${enode}", "${enode}", "${enode}", "${enode}"]
+genesis-file="${vectorPath("ibft2", "genesis", "bitrock-mainnet-7171.json")}"
+data-path="data"
+rpc-http-enabled=true
+rpc-ws-enabled=true
+host-allowlist=["*"]
+sync-mode="FULL"
+rpc-http-host="0.0.0.0"
+rpc-ws-host="0.0.0.0"
+rpc-http-cors-origins="all"
+poa-block-txs-selection-max-time=100
+rpc-http-max-active-connections=1000
+data-storage-format="FOREST"
+rpc-http-api=["ETH","NET","WEB3","TXPOOL","TRACE"]
+rpc-ws-api="ETH, NET, WEB3, TXPOOL, TRACE"
+`,
+    });
+    expect(result).toMatchObject({
+      isDevelopmentNetwork: false,
+      networkId: 7171n,
+      http: { maxConnections: 1000, hostAllowlist: ["*"], corsOrigins: ["*"] },
+      webSocket: { maxConnections: 80, groups: ["ETH", "NET", "WEB3", "TXPOOL", "TRACE"] },
+      blockProduction: { minGasPriceWei: 1000n, selectionTimePercent: 100 },
+    });
+    expect(result.warnings).toEqual([
+      "--bootnodes has no effect: peer-to-peer networking is not part of this version.",
+      "--rpc-http-api names TRACE, but it has no methods in this version.",
+      "--rpc-ws-api names TRACE, but it has no methods in this version.",
+    ]);
+  });
+});
+
+describe("warnings", () => {
+  it.each<[Asked, readonly string[]]>([
+    [{ options: ["p2p-enabled=false", "discovery-enabled=false", "miner-enabled=false"] }, []],
+    [
+      { options: ["max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
+      [
+        "--tx-pool has no effect: there is one kind of pool, and the limits of both kinds are honoured.",
+        "--max-peers, --nat-method have no effect: peer-to-peer networking is not part of this version.",
+      ],
+    ],
+    [
+      { options: [DEV_GENESIS, "rpc-http-port=1", "rpc-http-host=x"] },
+      [
+        "rpc-http-host, rpc-http-port has been ignored because --rpc-http-enabled was not defined on the command line.",
+      ],
+    ],
+    [
+      { options: [DEV_GENESIS, "min-gas-price=5"] },
+      ["Forcing tx-pool-min-gas-price=5, since it cannot be greater than the value of min-gas-price"],
+    ],
+    [
+      { options: ["sync-mode=fast"] },
+      ["--sync-mode=FAST is taken for FULL: this node executes every block."],
+    ],
+    [
+      { options: ["data-storage-format=bonsai"] },
+      ["--data-storage-format=BONSAI is taken for FOREST: this node keeps every state."],
+    ],
+    [
+      { options: ["rpc-http-api=ETH,QBFT"] },
+      ["--rpc-http-api names QBFT, but it does not belong to an IBFT 2.0 node."],
+    ],
+    [
+      { environment: { IBEX_IDENTIY: "x" } },
+      ["IBEX_IDENTIY is not an option and is ignored; is IBEX_IDENTITY meant?"],
+    ],
+  ])("%j", (asked, warnings) => {
+    expect(settings(asked).warnings).toEqual(warnings);
+  });
+
+  it("come from the genesis file too", () => {
+    const genesis = writeGenesis("short.json", {
+      ibft2: { blockperiodseconds: 5, requesttimeoutseconds: 5 },
+    });
+    expect(settings({ options: [genesis] }).warnings).toEqual([
+      "config.ibft2.requesttimeoutseconds (5) leaves no time after the block period (5); twice the period or more is wise.",
+    ]);
+  });
+});
+
+describe("what cannot run is refused, all of it at once", () => {
+  it.each<[Asked, readonly string[]]>([
+    [
+      { options: ["rpc-http-port=abc"] },
+      [
+        "Invalid value for option '--rpc-http-port': 'abc' is not an int (given on the command line; accepted: a whole number from 0 to 65535)",
+      ],
+    ],
+    [
+      { environment: { BESU_RPC_HTTP_APIS: "ETH,BOB" } },
+      [
+        "Invalid value for option '--rpc-http-apis': invalid entries found [BOB] (given by the environment variable BESU_RPC_HTTP_APIS; accepted: a list separated by commas of ETH, NET, WEB3, TXPOOL, DEBUG, TRACE, ADMIN, MINER, IBFT, PERM, PLUGINS, EEA, PRIV, CLIQUE, ENGINE, QBFT)",
+      ],
+    ],
+    [
+      { toml: `genesis-file="${DEV_GENESIS_FILE}"\nlogging="LOUD"\nmin-gas-price=-1` },
+      [
+        "Invalid value for option '--logging': Unknown logging value: LOUD (given as logging in node.toml, line 2; accepted: one of OFF, ERROR, WARN, INFO, DEBUG, TRACE, ALL)",
+        "Invalid value for option '--min-gas-price': '-1' is below 0 (given as min-gas-price in node.toml, line 3; accepted: a whole number from 0 to 115792089237316195423570985008687907853269984665640564039457584007913129639935 (wei))",
+      ],
+    ],
+    [
+      { toml: "identity=1\nwhat=2" },
+      ["Unknown option in TOML configuration file: what (node.toml; what in line 2)"],
+    ],
+    [
+      { options: ["config-file=absent.toml"] },
+      ["Unable to read TOML configuration, file not found: absent.toml"],
+    ],
+    [
+      { environment: { BESU_CONFIG_FILE: "a.toml" }, options: ["config-file=b.toml"] },
+      ["Both BESU_CONFIG_FILE=a.toml and --config-file b.toml specified. Please specify only one."],
+    ],
+    [
+      { toml: 'identity="x"' },
+      ["A genesis file is required: name it with --genesis-file, or genesis-file in the configuration file."],
+    ],
+    [
+      { options: ["genesis-file=absent.json"] },
+      [`Unable to load genesis file. ${join(folder, "absent.json")} does not exist`],
+    ],
+    [
+      { options: ["network=sepolia"] },
+      [
+        "--network=SEPOLIA cannot be run: the public networks are not IBFT 2.0 chains. Name the genesis file of your network with --genesis-file, or give neither for the development network.",
+      ],
+    ],
+    [
+      { options: ["network=dev", DEV_GENESIS] },
+      ["--network option and --genesis-file option can't be used at the same time."],
+    ],
+    [{ options: ["sync-mode=SNAP"] }, ["Snap sync can't be used with BFT networks"]],
+    [{ options: ["sync-mode=X_CHECKPOINT"] }, ["Checkpoint sync can't be used with BFT networks"]],
+    [
+      { options: ["block-txs-selection-max-time=5000"] },
+      [
+        "--block-txs-selection-max-time can't be used with PoA networks, see poa-block-txs-selection-max-time instead",
+      ],
+    ],
+    [
+      { options: ["tx-pool-price-bump=10"] },
+      ["Price bump option is not compatible with zero base fee market"],
+    ],
+    [
+      { options: ["min-gas-price=5", "tx-pool-min-gas-price=6"] },
+      ["tx-pool-min-gas-price cannot be greater than the value of min-gas-price"],
+    ],
+    [
+      { options: ["rpc-http-port=8546"] },
+      ["Port number '8546' has been specified multiple times. Please review the supplied configuration."],
+    ],
+    [
+      { options: ["host-allowlist=*,a.org", "rpc-http-cors-origins=none,a.org"] },
+      [
+        "Invalid value for option '--host-allowlist': Values '*' or 'all' can't be used with other hostnames (given on the command line; accepted: a list of hostnames separated by commas, or * or all for every one, or none)",
+        "Invalid value for option '--rpc-http-cors-origins': Value 'none' can't be used with other domains (given on the command line; accepted: a list of domains separated by commas, or * or all for every one, or none)",
+      ],
+    ],
+    [
+      { options: [`miner-extra-data=0x${"00".repeat(33)}`] },
+      [
+        `Invalid value for option '--miner-extra-data': '0x${"00".repeat(33)}' has 33 bytes, more than 32 (given on the command line; accepted: at most 32 bytes in hexadecimal digits)`,
+      ],
+    ],
+  ])("%j", (asked, problems) => {
+    expect(refusal(asked)).toEqual(problems);
+  });
+
+  it("and names what is wrong with the genesis file by its path", () => {
+    expect(refusal({ options: [writeGenesis("clique.json", { clique: {} })] })).toEqual([
+      expect.stringMatching(
+        /^Unable to load genesis file\. config\.clique: Clique is not supported\. An ibft2 section is expected \(line 1, column \d+ of .*clique\.json\)$/,
+      ),
+    ]);
+  });
+
+  it("but lets two doors share port 0, and one door be off", () => {
+    expect(settings({ options: ["rpc-http-port=0", "rpc-ws-port=0"] }).http?.port).toBe(0);
+    expect(settings({ options: ["rpc-http-port=8546", "rpc-ws-enabled=false"] }).webSocket).toBeUndefined();
+  });
+});

@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readToml } from "../../src/config/toml.ts";
+import { describeWithVectors, vectorPath } from "../vectors.ts";
+
+/** The texts that the file gives, by option. */
+function texts(toml: string): Record<string, string> {
+  const { given, problems } = readToml(toml, "node.toml");
+  expect(problems).toEqual([]);
+  return Object.fromEntries(given.map(({ name, text }) => [name, text]));
+}
+
+function problems(toml: string): readonly string[] {
+  return readToml(toml, "node.toml").problems;
+}
+
+describe("a TOML file", () => {
+  it.each([
+    ['host-allowlist=["*"]', { "host-allowlist": "*" }],
+    ['host-allowlist="all"', { "host-allowlist": "all" }],
+    ['rpc-http-api=["ETH","NET"]', { "rpc-http-api": "ETH,NET" }],
+    ['rpc-http-api=["ETH,NET"]', { "rpc-http-api": "ETH,NET" }],
+    ['rpc-http-api="ETH, NET"', { "rpc-http-api": "ETH, NET" }],
+    ["rpc-http-api=[]", { "rpc-http-api": "" }],
+    ["rpc-http-enabled=true", { "rpc-http-enabled": "true" }],
+    ['rpc-http-enabled="true"', { "rpc-http-enabled": "true" }],
+    ["target-gas-limit=100_000", { "target-gas-limit": "100000" }],
+    ['rpc-http-port="8545"', { "rpc-http-port": "8545" }],
+    ["rpc-tx-feecap=99999999999999999999", { "rpc-tx-feecap": "99999999999999999999" }],
+    ["min-block-occupancy-ratio=0.5", { "min-block-occupancy-ratio": "0.5" }],
+    ["identity=5", { identity: "5" }],
+    ["Xhttp-timeout-seconds=5", { "Xhttp-timeout-seconds": "5" }],
+    [
+      '[rpc]\nrpc-http-port=1\n[rpc.ws]\nrpc-ws-port=2\na.b.identity="x"',
+      { "rpc-http-port": "1", "rpc-ws-port": "2", identity: "x" },
+    ],
+    ['\ufeff# windows\r\nidentity="x"\r\n', { identity: "x" }],
+    ['rpc-http-apis=["NET"]\nrpc-http-api=["ETH"]', { "rpc-http-api": "ETH" }],
+    ['host-whitelist=["a"]', { "host-allowlist": "a" }],
+  ])("%j gives %j", (toml, expected) => {
+    expect(texts(toml)).toEqual(expected);
+  });
+
+  it("remembers file, key and line of every value", () => {
+    const toml = '# a comment\n\n"rpc-http-port" = 1\n[x]\n  rpc-ws-apis=["ETH"]\n';
+    expect(readToml(toml, "node.toml").given.map(({ source }) => source)).toEqual([
+      { kind: "file", path: "node.toml", key: "rpc-http-port", line: 3 },
+      { kind: "file", path: "node.toml", key: "rpc-ws-apis", line: 5 },
+    ]);
+  });
+});
+
+describe("a TOML file that makes no sense is refused", () => {
+  it.each([
+    [
+      "host-allowlist=[*]",
+      'Invalid TOML configuration: invalid value (line 1, column 17) in node.toml. Texts need quotes: host-allowlist=["*"]',
+    ],
+    [
+      "identity=1\nrpc-http-api=[ETH, NET]",
+      'Invalid TOML configuration: invalid value (line 2, column 15) in node.toml. Texts need quotes: rpc-http-api=["ETH","NET"]',
+    ],
+    [
+      "sync-mode = FULL",
+      'Invalid TOML configuration: invalid value (line 1, column 13) in node.toml. Texts need quotes: sync-mode="FULL"',
+    ],
+    ['identity="x', "Invalid TOML configuration: unfinished string (line 1, column 10) in node.toml"],
+    [
+      "identity=1\nidentity=2",
+      "Invalid TOML configuration: trying to redefine an already defined table or value (line 2, column 1) in node.toml",
+    ],
+    ["# nothing\n", "Unable to read TOML configuration file node.toml: nothing is set in it"],
+    ["", "Unable to read TOML configuration file node.toml: nothing is set in it"],
+    [
+      "rpc-http-hosts=1",
+      "Unknown option in TOML configuration file: rpc-http-hosts (node.toml; rpc-http-hosts in line 1: is rpc-http-host meant?)",
+    ],
+    [
+      "identity=1\nfoo=1\n[x]\nbar.rpc-http-prot=2",
+      "Unknown options in TOML configuration file: foo, rpc-http-prot (node.toml; foo in line 2; rpc-http-prot in line 4: is rpc-http-port meant?)",
+    ],
+    [
+      'config-file="a.toml"',
+      "Unknown option in TOML configuration file: config-file (node.toml; config-file in line 1)",
+    ],
+    [
+      "rpc-http-port=[1,2]",
+      "Invalid value for option '--rpc-http-port': a list is given as rpc-http-port in node.toml, line 1; accepted: a whole number from 0 to 65535",
+    ],
+    [
+      "rpc-http-api=[[1]]",
+      "Invalid value for option '--rpc-http-api': a list is given as rpc-http-api in node.toml, line 1; accepted: a list separated by commas of ETH, NET, WEB3, TXPOOL, DEBUG, TRACE, ADMIN, MINER, IBFT, PERM, PLUGINS, EEA, PRIV, CLIQUE, ENGINE, QBFT",
+    ],
+    [
+      "identity=1979-05-27",
+      "Invalid value for option '--identity': a date is given as identity in node.toml, line 1; accepted: a name",
+    ],
+    ["[a]\nidentity=1\n[b]\nidentity=2", "identity is given twice in node.toml"],
+  ])("%j", (toml, problem) => {
+    expect(problems(toml)).toEqual([problem]);
+  });
+
+  it("never throws, whatever it holds", () => {
+    const pieces = fc.constantFrom(
+      "identity",
+      "=",
+      "[",
+      "]",
+      '"',
+      "'",
+      "1",
+      "\n",
+      "#",
+      "{",
+      "}",
+      ",",
+      ".",
+      "*",
+      "true",
+      "\\",
+      "rpc-http-api",
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 15 }), (parts) => {
+        const reading = readToml(parts.join(""), "node.toml");
+        expect(reading.given.length + reading.problems.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describeWithVectors("the incumbent's example files", () => {
+  it.each(["complete_config.toml", "everything_config.toml", "no_bootnodes.toml", "partial_config.toml"])(
+    "%s is read; what is not known is named, and nothing else is wrong",
+    (file) => {
+      const reading = readToml(readFileSync(vectorPath("besu-core", "cli", file), "utf8"), file);
+      expect(reading.given.length).toBeGreaterThan(0);
+      for (const problem of reading.problems) expect(problem).toMatch(/^Unknown options? in TOML/);
+    },
+  );
+
+  it("every option of the full example that this version has is given, aliases by their name", () => {
+    const reading = readToml(
+      readFileSync(vectorPath("besu-core", "cli", "everything_config.toml"), "utf8"),
+      "everything.toml",
+    );
+    const given = Object.fromEntries(reading.given.map(({ name, text }) => [name, text]));
+    expect(given).toMatchObject({
+      "data-path": "~/besudata",
+      "rpc-tx-feecap": "2000000000000000000",
+      "tx-pool-priority-senders":
+        "0xABC0000000000000000000000000000000001234,0xDEF0000000000000000000000000000000001234",
+      "host-allowlist": "all",
+      "sync-min-peers": "5",
+      "api-gas-price-percentile": "50",
+    });
+  });
+});
