@@ -57,14 +57,17 @@ export class Draft {
    */
   promise(digest?: Digest): void {
     const { height, round } = this.id;
+    const { prepared } = this.height;
     const { record } = this.state;
-    const isBound = record !== undefined && record.height === height;
     assert(record === undefined || record.height <= height, "never vote below a recorded height");
-    assert(!isBound || record.round <= round, "never vote below a recorded round");
-    if (isBound && record.round === round && record.digest !== undefined) {
-      const isSame = digest !== undefined && equalBytes(record.digest, digest);
-      assert(isSame, "never vote for two blocks in one round");
+    if (record?.height === height) {
+      assert(record.round <= round, "never vote below a recorded round");
+      if (record.round === round && record.digest !== undefined) {
+        const isSame = digest !== undefined && equalBytes(record.digest, digest);
+        assert(isSame, "never vote for two blocks in one round");
+        if (record.prepared === prepared) return;
+      }
     }
-    this.changeState({ record: { height, round, digest, prepared: this.height.prepared } });
+    this.changeState({ record: { height, round, digest, prepared } });
   }
 }

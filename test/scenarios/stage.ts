@@ -1,0 +1,277 @@
+import type { Candidate } from "../../src/ibft/candidate.ts";
+import { withRound } from "../../src/ibft/candidate.ts";
+import type { Effect } from "../../src/ibft/effect.ts";
+import type { Head, Input } from "../../src/ibft/input.ts";
+import type { Authored, PreparedBlock, RoundChangeCertificate } from "../../src/ibft/message.ts";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import type { RoundId } from "../../src/ibft/roundId.ts";
+import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { step } from "../../src/ibft/step.ts";
+import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
+import { equalBytes } from "../../src/primitives/hex.ts";
+import {
+  aCandidate,
+  aGenesisHead,
+  aSchedule,
+  headOf,
+  indexOfAddress,
+  type ScheduleChange,
+  toyAddresses,
+  toyRules,
+} from "../builders/toyChain.ts";
+
+/**
+ * One machine on a stage, under our eyes: what it is told and what it asks for is written down line by line. Validators
+ * are a, b, c… in the order of their addresses: at height 1, a proposes in round 0, b in round 1, and so on. Blocks are
+ * named by the scenario; "X@1" is block X in round 1. Times are seconds since the genesis block; blocks come every
+ * second and round 0 takes two, unless the scenario says otherwise.
+ */
+export interface Stage {
+  /** Everything so far, input by input with its effects indented below. */
+  transcript(): string;
+  readonly state: State;
+  /** Turns the clock; nothing happens by that alone. */
+  at(seconds: number): void;
+  start(record?: VoteRecord): void;
+  /** Forgets everything but the last promise, and starts again on the same head. */
+  restart(): void;
+  pause(): void;
+  resume(): void;
+  blockTimer(round: number): void;
+  roundTimer(round: number): void;
+  built(block: string, round: number): void;
+  checked(block: string, round: number, verdict: "sound" | "unsound"): void;
+  hear(message: Authored): void;
+  headAdvanced(block: string): void;
+  /** The present head is told once more. */
+  repeatHead(): void;
+  /** The candidate of that name on the present head, in round 0; made when first named. */
+  block(name: string, coinbase?: number): Candidate;
+  /** What another validator would say; `v` is its letter. */
+  proposal(v: string, block: string, round: number, certificate?: readonly Authored[]): Authored;
+  prepare(v: string, block: string, round: number): Authored;
+  commit(v: string, block: string, round: number): Authored;
+  roundChange(v: string, round: number, prepared?: PreparedBlock): Authored;
+  /** Proof by those validators that `block` was prepared in `round`; the proposer's letter comes first. */
+  prepared(letters: string, block: string, round: number): PreparedBlock;
+}
+
+export interface StageSettings extends ScheduleChange {
+  readonly validators: number;
+  /** Letter of the machine on stage; one beyond the validators is a bystander. */
+  readonly self: string;
+  readonly buildAheadMs?: number;
+}
+
+export function aStage({ validators, self, buildAheadMs = 0, ...change }: StageSettings): Stage {
+  const schedule = aSchedule(change);
+  const members = toyAddresses(validators);
+  const rulesOf = (letter: string): Rules => toyRules(addressOf(letter), schedule, buildAheadMs);
+  const rules = rulesOf(self);
+  const names = new Map<string, string>();
+  const blocks = new Map<string, Candidate>();
+  const lines: string[] = [];
+  let head: Head = aGenesisHead(members);
+  let state: State = UNSTARTED;
+  let nowMs = 0;
+
+  function addressOf(letter: string): Address {
+    const address = toyAddresses(LETTERS.length)[LETTERS.indexOf(letter)];
+    if (address === undefined) throw new Error(`nobody is called ${letter}`);
+    return address;
+  }
+
+  const letterOf = (address: Address): string =>
+    LETTERS[indexOfAddress(toyAddresses(LETTERS.length), address)] ?? "?";
+
+  function nameOf(candidate: Candidate): string {
+    return `${names.get(keyOf(candidate)) ?? "?"}@${candidate.extra.round}`;
+  }
+
+  function nameOfDigest(digest: Uint8Array | undefined): string {
+    if (digest === undefined) return "nothing";
+    for (const candidate of blocks.values()) {
+      for (let round = 0; round < 10; round++) {
+        const inRound = withRound(candidate, round);
+        if (equalBytes(inRound.digest, digest)) return nameOf(inRound);
+      }
+    }
+    return "?";
+  }
+
+  function block(name: string, coinbase?: number): Candidate {
+    const known = blocks.get(name);
+    if (known !== undefined) return known;
+    const order = {
+      mark: name,
+      ...(coinbase !== undefined && { coinbase: members[coinbase] ?? ZERO_ADDRESS }),
+    };
+    const candidate = aCandidate(head, order);
+    blocks.set(name, candidate);
+    names.set(keyOf(candidate), name);
+    return candidate;
+  }
+
+  function tell(line: string, input: Input): void {
+    const transition = step(rules, state, nowMs, input);
+    state = transition.state;
+    lines.push(
+      `${(nowMs / 1000).toFixed(1)} ${line}`,
+      ...transition.effects.map((effect) => `    ${describe(effect)}`),
+    );
+  }
+
+  const idOf = (round: number): RoundId => ({ height: head.header.number + 1n, round });
+  const place = ({ height, round }: RoundId): string => `${height}/${round}`;
+
+  function describe(effect: Effect): string {
+    switch (effect.kind) {
+      case "recordVote": {
+        const { prepared, digest } = effect.record;
+        const block = prepared === undefined ? "" : `, prepared ${nameOf(prepared.candidate)}`;
+        return `record ${place(effect.record)} ${nameOfDigest(digest)}${block}`;
+      }
+      case "multicast":
+        return `say ${describeMessage(effect.message)}`;
+      case "setBlockTimer":
+        return `block timer ${place(effect.id)} at ${effect.atMs / 1000}`;
+      case "setRoundTimer":
+        return `round timer ${place(effect.id)} at ${effect.atMs / 1000}`;
+      case "buildCandidate":
+        return `build ${place(effect.id)} stamped ${effect.timestamp}`;
+      case "checkCandidate":
+        return `check ${nameOf(effect.candidate)}`;
+      case "commitBlock": {
+        const sealers = effect.seals.map(({ s }) =>
+          letterOf(toyAddresses(Number(s))[Number(s) - 1] ?? ZERO_ADDRESS),
+        );
+        return `commit ${nameOf(effect.candidate)} sealed by ${sealers.join("")}`;
+      }
+      case "rejectMessage":
+        return `reject: ${effect.flaw}`;
+      case "reportDoubleVote":
+        return `double vote: ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
+    }
+  }
+
+  function describeMessage(message: Authored): string {
+    const { kind, signed } = message;
+    const { author, payload } = signed;
+    const text = `${kind} ${place(payload)} by ${letterOf(author)}`;
+    switch (message.kind) {
+      case "proposal": {
+        const askers = message.certificate?.map((asker) => letterOf(asker.author)).join("");
+        return `${text}: ${nameOf(message.candidate)}${askers === undefined ? "" : ` as asked by ${askers}`}`;
+      }
+      case "roundChange":
+        return message.candidate === undefined ? text : `${text}, prepared ${nameOf(message.candidate)}`;
+      default:
+        return `${text}: ${nameOfDigest(message.signed.payload.digest)}`;
+    }
+  }
+
+  const aboutOf = (name: string, round: number) => ({
+    ...idOf(round),
+    digest: withRound(block(name), round).digest,
+  });
+
+  return {
+    transcript: () => lines.join("\n"),
+    get state() {
+      return state;
+    },
+    at(seconds) {
+      nowMs = seconds * 1000;
+    },
+    start: (record) => tell("started", { kind: "started", head, ...(record !== undefined && { record }) }),
+    restart() {
+      const { record } = state;
+      state = UNSTARTED;
+      tell("started again", { kind: "started", head, ...(record !== undefined && { record }) });
+    },
+    pause: () => tell("paused", { kind: "paused" }),
+    resume: () => tell("resumed", { kind: "resumed" }),
+    blockTimer: (round) => tell(`block timer ${place(idOf(round))}`, { kind: "blockTimer", id: idOf(round) }),
+    roundTimer: (round) => tell(`round timer ${place(idOf(round))}`, { kind: "roundTimer", id: idOf(round) }),
+    built(name, round) {
+      const candidate = withRound(
+        block(
+          name,
+          members.findIndex((member) => equalBytes(member, rules.self)),
+        ),
+        round,
+      );
+      tell(`built ${nameOf(candidate)}`, { kind: "candidateBuilt", id: idOf(round), candidate });
+    },
+    checked(name, round, verdict) {
+      const { digest } = withRound(block(name), round);
+      const input = {
+        kind: "candidateChecked",
+        id: idOf(round),
+        digest,
+        sound: verdict === "sound",
+      } as const;
+      tell(`${name}@${round} is ${verdict}`, input);
+    },
+    hear: (message) => tell(`hears ${describeMessage(message)}`, { kind: "message", message }),
+    headAdvanced(name) {
+      head = headOf(head, block(name), schedule);
+      tell(`head ${name}`, { kind: "headAdvanced", head });
+    },
+    repeatHead: () => tell("the same head", { kind: "headAdvanced", head }),
+    block,
+    proposal(v, name, round, certificate) {
+      const signed = signPayload(rulesOf(v), { kind: "proposal", ...aboutOf(name, round) } as const);
+      const asked: RoundChangeCertificate | undefined = certificate?.map((message) => {
+        if (message.kind !== "roundChange") throw new Error("a certificate is made of round changes");
+        return message.signed;
+      });
+      const candidate = withRound(block(name), round);
+      return { kind: "proposal", signed, candidate, ...(asked !== undefined && { certificate: asked }) };
+    },
+    prepare: (v, name, round) => ({
+      kind: "prepare",
+      signed: signPayload(rulesOf(v), { kind: "prepare", ...aboutOf(name, round) } as const),
+    }),
+    commit(v, name, round) {
+      const about = aboutOf(name, round);
+      const seal = rulesOf(v).sign(about.digest);
+      const signed = signPayload(rulesOf(v), { kind: "commit", ...about, seal } as const);
+      return { kind: "commit", signed, sealer: addressOf(v) };
+    },
+    roundChange: (v, round, prepared) => ({
+      kind: "roundChange",
+      signed: signPayload(rulesOf(v), {
+        kind: "roundChange",
+        ...idOf(round),
+        ...(prepared !== undefined && { prepared: prepared.certificate }),
+      } as const),
+      ...(prepared !== undefined && { candidate: prepared.candidate }),
+    }),
+    prepared(letters, name, round) {
+      const [proposer = "", ...preparers] = letters;
+      const about = aboutOf(name, round);
+      return {
+        candidate: withRound(block(name), round),
+        certificate: {
+          proposal: signPayload(rulesOf(proposer), { kind: "proposal", ...about } as const),
+          prepares: preparers.map((v) => signPayload(rulesOf(v), { kind: "prepare", ...about } as const)),
+        },
+      };
+    },
+  };
+}
+
+/** A transcript as a scenario states it: indentation of the source removed. */
+export function script(text: string): string {
+  const rows = text.split("\n").filter((row) => row.trim() !== "");
+  const margin = Math.min(...rows.map((row) => row.length - row.trimStart().length));
+  return rows.map((row) => row.slice(margin)).join("\n");
+}
+
+const LETTERS = "abcdefgh";
+
+function keyOf({ hash }: Candidate): string {
+  return Buffer.from(hash).toString("hex");
+}
