@@ -78,7 +78,7 @@ const files: readonly SourceFile[] = readdirSync(src, { recursive: true, withFil
     const text = readFileSync(file, "utf8");
     const path = relative(src, file);
     const [folder = path] = path.split("/");
-    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) => target);
+    const imports = [...text.matchAll(/(?:from|import)\s+\(?\s*"([^"]+)"/g)].map(([, target = ""]) => target);
     return { path, folder, lines: text.split("\n").length, text, imports };
   });
 

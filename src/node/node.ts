@@ -1,0 +1,215 @@
+import { type Chain, createChain } from "../chain/createChain.ts";
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simulationPool.ts";
+import type { Settings } from "../config/settings.ts";
+import { isValidator } from "../ibft/validatorVotes.ts";
+import type { Logger } from "../logging/logger.ts";
+import { systemClock } from "../primitives/clock.ts";
+import { toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { createRecoveryPool } from "../primitives/recoveryPool.ts";
+import { curve } from "../primitives/secp256k1.ts";
+import type { Endpoint } from "../rpc/ports.ts";
+import { createWorldState } from "../state/worldState.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blockStore.ts";
+import { openChainDatabase } from "../storage/chainDatabase.ts";
+import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { openVoteStore } from "../storage/voteStore.ts";
+import { createTxPool } from "../txpool/txPool.ts";
+import { signatureOf, signingHash } from "../types/transaction.ts";
+import { joinConsensus, startConsensus } from "./consensus.ts";
+import { openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
+import { openDoors } from "./doors.ts";
+import { openNodeKey } from "./nodeKey.ts";
+import { createPoolView } from "./poolView.ts";
+import { createRpcPorts } from "./rpcPorts.ts";
+import { createSubmission } from "./submission.ts";
+
+/**
+ * The one place where the parts are joined. They open from the disk upwards, and close the other way round:
+ *
+ *     data folder, key -> database (verified) -> chain -> pool -> simulator, consensus -> doors -> consensus starts
+ *
+ * Invariant: when a part refuses, those already open are closed again, and the refusal says what to do.
+ */
+export interface RunningNode {
+  readonly http: { readonly host: string; readonly port: number } | undefined;
+  readonly webSocket: { readonly host: string; readonly port: number } | undefined;
+  readonly nodeAddress: string;
+  readonly isValidator: boolean;
+  readonly headNumber: bigint;
+  /** Settles when the node has to end by itself: the disk or consensus failed. */
+  readonly failure: Promise<unknown>;
+  /** Ends block production and requests, then closes the database. */
+  stop(): Promise<void>;
+}
+
+export type StartRefusal =
+  | "unusableDataPath"
+  | "unusableNodeKey"
+  | "unusableDatabase"
+  | "differentGenesis"
+  | "addressInUse"
+  | "cannotListen";
+
+/** Starts a node; refused with a sentence for the operator. */
+export async function startNode(
+  settings: Settings,
+  logger: Logger,
+): Promise<Outcome<RunningNode, StartRefusal>> {
+  const closers: (() => Promise<void> | void)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.reverse()) await close();
+  };
+  try {
+    const started = await open(settings, logger, (close) => closers.push(close));
+    if (!started.ok) await closeAll();
+    return started.ok ? ok({ ...started.value, stop: closeAll }) : started;
+  } catch (error) {
+    await closeAll();
+    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
+    return rejected({ code: "unusableDatabase", fault: "local", message: error.message });
+  }
+}
+
+async function open(
+  settings: Settings,
+  logger: Logger,
+  onStop: (close: () => Promise<void> | void) => void,
+): Promise<Outcome<Omit<RunningNode, "stop">, StartRefusal>> {
+  const clock = systemClock;
+  const directory = openDataDirectory(settings.dataPath);
+  if (!directory.ok) return directory;
+  if (directory.value.hasIncumbentDatabase) {
+    logger.warn(
+      { folder: settings.dataPath },
+      "a Besu database lies in the data folder; it is neither read nor changed",
+    );
+  }
+  const key = openNodeKey(settings.nodeKey);
+  if (!key.ok) return key;
+  if (curve.name === "noble") {
+    logger.warn({}, "no native secp256k1 binding for this platform: signatures take twenty times as long");
+  }
+
+  const stored = await openChainDatabase({ path: directory.value.chain, headFile: directory.value.headFile });
+  onStop(() => stored.close());
+  const { database, headWitness } = stored;
+  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const world = createWorldState({ database });
+  const recovery = createRecoveryPool();
+  onStop(() => recovery.close());
+  const recoverSenders: RecoverSenders = (transactions) =>
+    recovery.recoverMany(
+      transactions.map((transaction) => ({
+        digest: signingHash(transaction),
+        signature: signatureOf(transaction),
+      })),
+    );
+
+  const { blockProduction, keepsRevertReasons } = settings;
+  const opened = await createChain(
+    { builder: key.value.address, vanity: blockProduction.vanity },
+    {
+      spec: settings.chainSpec,
+      stores: { database, blocks, world, headWitness },
+      clock,
+      recoverSenders,
+      production: { ...blockProduction, keepsRevertReasons },
+    },
+  );
+  if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
+  const chain = opened.value;
+
+  const pool = createTxPool(settings.pool, {
+    chain: createPoolView(settings.chainSpec, chain, world.head, clock),
+    clock,
+  });
+  chain.onHeadChanged((change) => pool.headChanged(change));
+  const simulator = createSimulationPool(
+    { ...DEFAULT_SIMULATION_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
+    { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
+  );
+  onStop(() => simulator.close());
+  const voteStore = await openVoteStore(directory.value.voteFile);
+  let reportFailure: (error: unknown) => void = () => undefined;
+  const failure = new Promise<unknown>((resolve) => {
+    reportFailure = resolve;
+  });
+  const engine = joinConsensus({
+    spec: settings.chainSpec,
+    chain,
+    pool,
+    key: key.value,
+    voteStore,
+    clock,
+    logger: logger.child("consensus"),
+    onFailure: reportFailure,
+  });
+  onStop(() => engine.stop());
+  logBlocks(chain, logger.child("chain"));
+
+  const services: { jsonrpc?: Endpoint; ws?: Endpoint } = {};
+  const ports = createRpcPorts({
+    settings,
+    chain,
+    world,
+    pool,
+    engine,
+    simulator,
+    key: key.value,
+    clock,
+    submit: createSubmission(recoverSenders, pool),
+    services: () => services,
+  });
+  const doors = await openDoors(settings, ports, { clock, logger: logger.child("rpc") });
+  if (!doors.ok) return doors;
+  onStop(() => doors.value.close());
+  const { http, webSocket } = doors.value;
+  if (http !== undefined) services.jsonrpc = http;
+  if (webSocket !== undefined) services.ws = webSocket;
+  writePortsFile(settings.dataPath, {
+    ...(http !== undefined && { "json-rpc": http.port }),
+    ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
+  });
+  onStop(() => removePortsFile(settings.dataPath));
+  startConsensus(engine, chain);
+  return ok({
+    http,
+    webSocket,
+    nodeAddress: toHex(key.value.address),
+    isValidator: isValidator(chain.tallyAfter(chain.head), key.value.address),
+    headNumber: chain.head.header.number,
+    failure,
+  });
+}
+
+function explainGenesis(settings: Settings, difference: string): Outcome<never, "differentGenesis"> {
+  return rejected({
+    code: "differentGenesis",
+    fault: "local",
+    message:
+      `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
+      "Give another folder with --data-path, or the original file with --genesis-file.",
+  });
+}
+
+/** One line for each block, with what an operator looks for first. */
+function logBlocks(chain: Chain, logger: Logger): void {
+  chain.onHeadChanged(({ added, removed }) => {
+    for (const { header, hash, transactions } of added) {
+      logger.info(
+        {
+          number: header.number,
+          hash,
+          transactions: transactions.length,
+          gasUsed: header.gasUsed,
+          proposer: header.coinbase,
+        },
+        "block committed",
+      );
+    }
+    if (removed.length > 0)
+      logger.warn({ blocks: removed.length, head: chain.head.header.number }, "blocks taken away");
+  });
+}
