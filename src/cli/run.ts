@@ -1,4 +1,3 @@
-import { rmSync, writeFileSync } from "node:fs";
 import { clientVersion } from "../config/clientVersion.ts";
 import type { Environment } from "../config/environment.ts";
 import { readSettings } from "../config/readSettings.ts";
@@ -8,6 +7,7 @@ import type { RunningNode, StartRefusal } from "../node/node.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText } from "./help.ts";
+import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { validateConfig } from "./validateConfig.ts";
 import { welcomeText } from "./welcome.ts";
@@ -77,14 +77,19 @@ async function runNode(settings: Settings, logger: Logger, world: World): Promis
     return exitCodeOf(started.rejection.code);
   }
   const node = started.value;
+  // Only now, so that a node that was refused leaves the file of the running one alone.
+  const pidFile = writePidFile(settings.pidFile, world.processId);
   try {
-    if (settings.pidFile !== undefined) writeFileSync(settings.pidFile, `${world.processId}`);
+    if (!pidFile.ok) {
+      world.printError(`${pidFile.rejection.message}\n`);
+      return EXIT.badInput;
+    }
     if (settings.isDevelopmentNetwork) world.print(welcomeText(settings, node));
     logger.info(factsOf(node), "ready");
     return await untilEnd(node, stopRequest, logger);
   } finally {
     await node.stop();
-    if (settings.pidFile !== undefined) rmSync(settings.pidFile, { force: true });
+    if (pidFile.ok) pidFile.value.remove();
     logger.info({}, "stopped");
   }
 }

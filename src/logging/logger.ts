@@ -38,7 +38,7 @@ export interface LoggingSettings {
  * words before an exit are not lost and the exit is not held up.
  */
 export function createLogger(settings: LoggingSettings, destination?: DestinationStream): Logger {
-  const output = destination ?? pino.destination({ dest: 1, sync: true });
+  const output = destination ?? standardOutput();
   const stream = settings.format === "json" ? output : readableStream(output, settings.isColored);
   return fromPino(
     pino(
@@ -55,6 +55,13 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
       stream,
     ),
   );
+}
+
+/** A node outlives the reader of its log: a broken pipe loses lines, not blocks. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true });
+  output.on("error", () => undefined);
+  return output;
 }
 
 /** Says nothing: for tests, and for parts used without a node around them. */

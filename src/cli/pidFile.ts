@@ -1,0 +1,26 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+
+/** A file that holds the process id while the node runs; health checks and start scripts look for it. */
+export interface PidFile {
+  remove(): void;
+}
+
+/** Writes the file; an undefined path means that none is wanted. Refused when it cannot be written. */
+export function writePidFile(
+  path: string | undefined,
+  processId: number,
+): Outcome<PidFile, "unusablePidFile"> {
+  if (path === undefined) return ok({ remove: () => undefined });
+  try {
+    writeFileSync(path, `${processId}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return rejected({
+      code: "unusablePidFile",
+      fault: "caller",
+      message: `The file ${path} named by --pid-path cannot be written: ${reason}`,
+    });
+  }
+  return ok({ remove: () => rmSync(path, { force: true }) });
+}
