@@ -47,7 +47,11 @@ export type SimulationRefusal =
   | "gasPriceBelowBaseFee"
   | "priorityFeeAboveFeeCap"
   | "initCodeTooLarge"
-  | "nonceOverflow";
+  | "nonceOverflow"
+  | "upfrontCostOverflow"
+  | "invalidTransactionType"
+  | "invalidBlobs"
+  | "blobFeeBelowBaseFee";
 
 /** Runs simulations where they can be killed: on worker threads with a time limit (architecture.md decision 6). */
 export interface Simulator {

@@ -39,6 +39,10 @@ const REFUSAL_ERRORS: Readonly<Record<SimulationRefusal, RpcError>> = {
   priorityFeeAboveFeeCap: ERRORS.priorityFeeAboveFeeCap,
   initCodeTooLarge: ERRORS.internalError,
   nonceOverflow: ERRORS.internalError,
+  upfrontCostOverflow: ERRORS.internalError,
+  invalidTransactionType: ERRORS.invalidTransactionType,
+  invalidBlobs: ERRORS.totalBlobGasTooHigh,
+  blobFeeBelowBaseFee: ERRORS.blobGasPriceBelowBaseFee,
 };
 
 /**

@@ -137,20 +137,23 @@ export function withSender(transaction: Transaction, sender: Address): SentTrans
   return { ...transaction, sender };
 }
 
+/** What a transaction says about its price; a simulated call says as much. */
+export type FeeTerms = Pick<Transaction, "gasPrice" | "maxPriorityFeePerGas" | "maxFeePerGas">;
+
 /** Wei per gas that the sender pays at most: gasPrice, or maxFeePerGas from EIP-1559 on. */
-export function feeCap(transaction: Transaction): bigint {
+export function feeCap(transaction: FeeTerms): bigint {
   return transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
 }
 
 /** Wei per gas that the sender pays in a block with this base fee (EIP-1559); may lie below the base fee if the cap does. */
-export function effectiveGasPrice(transaction: Transaction, baseFeePerGas: bigint | undefined): bigint {
+export function effectiveGasPrice(transaction: FeeTerms, baseFeePerGas: bigint | undefined): bigint {
   if (transaction.maxFeePerGas === undefined) return transaction.gasPrice ?? 0n;
   const offered = (transaction.maxPriorityFeePerGas ?? 0n) + (baseFeePerGas ?? 0n);
   return offered < transaction.maxFeePerGas ? offered : transaction.maxFeePerGas;
 }
 
 /** The part of the effective price that goes to the beneficiary, wei per gas; negative when the cap is below the base fee. */
-export function effectivePriorityFee(transaction: Transaction, baseFeePerGas: bigint | undefined): bigint {
+export function effectivePriorityFee(transaction: FeeTerms, baseFeePerGas: bigint | undefined): bigint {
   return effectiveGasPrice(transaction, baseFeePerGas) - (baseFeePerGas ?? 0n);
 }
 

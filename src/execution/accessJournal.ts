@@ -1,0 +1,112 @@
+import type { Address } from "../primitives/address.ts";
+import { assert, assertNever, present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/hex.ts";
+
+/**
+ * What one transaction has accessed and touched: warm addresses and slots (EIP-2929) and accounts that vanish if they
+ * are empty in the end (EIP-161). Has an undo log like the overlay's, and is checkpointed together with it.
+ */
+export class AccessJournal {
+  private readonly warmSlots = new Map<string, Set<string>>();
+  private readonly touchedAccounts = new Map<string, Address>();
+  private readonly log: Undo[] = [];
+  private readonly checkpoints: number[] = [];
+  private readonly alwaysWarm: ReadonlySet<string>;
+
+  /** `alwaysWarm` are the keys of the precompiled contracts. */
+  constructor(alwaysWarm: ReadonlySet<string>) {
+    this.alwaysWarm = alwaysWarm;
+  }
+
+  isWarm(address: Uint8Array): boolean {
+    const key = toKey(address);
+    return this.warmSlots.has(key) || this.alwaysWarm.has(key);
+  }
+
+  warm(address: Uint8Array): void {
+    this.slotsOf(toKey(address));
+  }
+
+  isWarmSlot(address: Uint8Array, slot: Uint8Array): boolean {
+    return this.warmSlots.get(toKey(address))?.has(toKey(slot)) ?? false;
+  }
+
+  warmSlot(address: Uint8Array, slot: Uint8Array): void {
+    const slots = this.slotsOf(toKey(address));
+    const key = toKey(slot);
+    if (slots.has(key)) return;
+    slots.add(key);
+    if (this.checkpoints.length > 0) this.log.push({ kind: "slot", slots, key });
+  }
+
+  touch(address: Address): void {
+    const key = toKey(address);
+    if (this.touchedAccounts.has(key)) return;
+    this.touchedAccounts.set(key, address);
+    // Touching the RIPEMD-160 precompile outlives a revert: block 2,675,119 of main net made that a rule.
+    if (this.checkpoints.length > 0 && key !== RIPEMD160_KEY) this.log.push({ kind: "touch", key });
+  }
+
+  touched(): Iterable<Address> {
+    return this.touchedAccounts.values();
+  }
+
+  /** Warm slots by address, both as hex without prefix; addresses without a warm slot are left out. */
+  *warmStorage(): Iterable<readonly [address: string, slots: ReadonlySet<string>]> {
+    for (const entry of this.warmSlots) if (entry[1].size > 0) yield entry;
+  }
+
+  checkpoint(): void {
+    this.checkpoints.push(this.log.length);
+  }
+
+  commit(): void {
+    assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
+    if (this.checkpoints.length === 0) this.log.length = 0;
+  }
+
+  revert(): void {
+    const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
+    for (let at = this.log.length; at > length; at--) this.undo(present(this.log.pop(), "a journal entry"));
+  }
+
+  /** Forgets everything: the next transaction begins. */
+  clear(): void {
+    assert(this.checkpoints.length === 0, "a transaction ends outside of all checkpoints");
+    this.warmSlots.clear();
+    this.touchedAccounts.clear();
+  }
+
+  private slotsOf(address: string): Set<string> {
+    let slots = this.warmSlots.get(address);
+    if (slots === undefined) {
+      slots = new Set();
+      this.warmSlots.set(address, slots);
+      if (this.checkpoints.length > 0) this.log.push({ kind: "address", key: address });
+    }
+    return slots;
+  }
+
+  private undo(step: Undo): void {
+    switch (step.kind) {
+      case "address":
+        this.warmSlots.delete(step.key);
+        return;
+      case "slot":
+        step.slots.delete(step.key);
+        return;
+      case "touch":
+        this.touchedAccounts.delete(step.key);
+        return;
+      default:
+        assertNever(step);
+    }
+  }
+}
+
+type Undo =
+  | { readonly kind: "address"; readonly key: string }
+  | { readonly kind: "slot"; readonly slots: Set<string>; readonly key: string }
+  | { readonly kind: "touch"; readonly key: string };
+
+const RIPEMD160_KEY = "0000000000000000000000000000000000000003";

@@ -1,0 +1,65 @@
+import { asAddress } from "../primitives/address.ts";
+import { asHash } from "../primitives/hash.ts";
+import { hexToBytes, toKey } from "../primitives/hex.ts";
+import type { AccessListEntry } from "../types/transaction.ts";
+import { toSimulationResult } from "./call.ts";
+import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
+import { nothingObserved, type Observed } from "./evm.ts";
+import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
+import type { CallRequest, SimulationResult } from "./simulation.ts";
+
+/**
+ * eth_createAccessList (json-rpc.md): the storage that a call touches, and the gas it takes with that list. The call
+ * runs a second time if the list is news.
+ */
+export async function createAccessList(
+  scene: SimulationScene,
+  request: CallRequest,
+): Promise<SimulationResult> {
+  const first = await runListing(scene, request);
+  if (first.list.length === 0 || isSameList(first.list, request.accessList)) return toResult(first);
+  return toResult(await runListing(scene, { ...request, accessList: first.list }));
+}
+
+interface Listing {
+  readonly simulated: Simulated;
+  readonly observed: Observed;
+  readonly list: readonly AccessListEntry[];
+}
+
+async function runListing(scene: SimulationScene, request: CallRequest): Promise<Listing> {
+  const observed = nothingObserved();
+  const terms = { gasLimit: scene.header.gasLimit, enforcesBalance: request.strict === true, observed };
+  const simulated = await simulate(scene, forEstimate(request), terms);
+  return { simulated, observed, list: simulated.kind === "executed" ? warmList(simulated, observed) : [] };
+}
+
+/** Accounts without a touched slot do not count; nor does anything when no instruction was executed. */
+function warmList(
+  { session }: Simulated & { readonly kind: "executed" },
+  { maxDepth }: Observed,
+): readonly AccessListEntry[] {
+  if (maxDepth < 0) return [];
+  return [...session.accesses.warmStorage()].map(([address, slots]) => ({
+    address: asAddress(hexToBytes(address)),
+    storageKeys: [...slots].map((slot) => asHash(hexToBytes(slot))),
+  }));
+}
+
+function toResult({ simulated, observed, list }: Listing): SimulationResult {
+  if (!hasSucceeded(simulated)) return toSimulationResult(simulated);
+  const { output, gasBeforeRefund } = simulated.result;
+  return { kind: "returned", data: output, gas: inflatedGas(gasBeforeRefund, observed), accessList: list };
+}
+
+function isSameList(
+  list: readonly AccessListEntry[],
+  supplied: readonly AccessListEntry[] | undefined,
+): boolean {
+  if (supplied === undefined || supplied.length !== list.length) return false;
+  const wanted = new Map(list.map(({ address, storageKeys }) => [toKey(address), storageKeys.map(toKey)]));
+  return supplied.every(({ address, storageKeys }) => {
+    const keys = wanted.get(toKey(address));
+    return keys?.length === storageKeys.length && storageKeys.every((key) => keys.includes(toKey(key)));
+  });
+}

@@ -1,0 +1,43 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { forkAt, isAtLeast } from "../chainspec/forks.ts";
+import type { Header } from "../types/header.ts";
+
+/** What the next base fee follows from. */
+export type BaseFeeParent = Pick<Header, "number" | "timestamp" | "gasLimit" | "gasUsed" | "baseFeePerGas">;
+
+/**
+ * Base fee in wei of the block after `parent` with the given timestamp; undefined before London. The genesis file may
+ * pin it to zero or to a fixed value; else it follows EIP-1559 (elasticity 2, denominator 8), from the initial value
+ * on in the first London block (ibft2.md §11.7).
+ */
+export function nextBaseFee(spec: ChainSpec, parent: BaseFeeParent, timestamp: bigint): bigint | undefined {
+  const isLondon = (number: bigint, time: bigint): boolean =>
+    isAtLeast(forkAt(spec.forks, number, time), "london");
+  if (!isLondon(parent.number + 1n, timestamp)) return undefined;
+  if (spec.isZeroBaseFee) return 0n;
+  if (spec.fixedBaseFeePerGas !== undefined) return spec.fixedBaseFeePerGas;
+  if (parent.baseFeePerGas === undefined) return spec.initialBaseFeePerGas;
+  return followingBaseFee({
+    baseFeePerGas: parent.baseFeePerGas,
+    gasUsed: parent.gasUsed,
+    gasTarget: parent.gasLimit / ELASTICITY,
+  });
+}
+
+/** EIP-1559: an eighth more for a full block, an eighth less for an empty one. */
+export function followingBaseFee(parent: {
+  readonly baseFeePerGas: bigint;
+  readonly gasUsed: bigint;
+  readonly gasTarget: bigint;
+}): bigint {
+  const { baseFeePerGas, gasUsed, gasTarget } = parent;
+  if (gasUsed === gasTarget) return baseFeePerGas;
+  if (gasUsed > gasTarget) {
+    const rise = (baseFeePerGas * (gasUsed - gasTarget)) / gasTarget / CHANGE_DENOMINATOR;
+    return baseFeePerGas + (rise > 0n ? rise : 1n);
+  }
+  return baseFeePerGas - (baseFeePerGas * (gasTarget - gasUsed)) / gasTarget / CHANGE_DENOMINATOR;
+}
+
+const ELASTICITY = 2n;
+const CHANGE_DENOMINATOR = 8n;

@@ -1,0 +1,21 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+
+/** What code can see of the block it runs in, and what fees depend on. */
+export interface BlockContext {
+  readonly number: bigint;
+  /** Seconds. */
+  readonly timestamp: bigint;
+  readonly gasLimit: bigint;
+  /** Receives fees and reward, and is what COINBASE returns: the miningbeneficiary if one is set (ibft2.md §11.5). */
+  readonly beneficiary: Address;
+  readonly baseFeePerGas?: bigint;
+  /** What opcode 0x44 returns up to London. */
+  readonly difficulty: bigint;
+  /** What opcode 0x44 returns from Shanghai on (ibft2.md §17). */
+  readonly mixHash: Hash;
+  /** Wei per unit of blob gas, and what BLOBBASEFEE returns. */
+  readonly blobBaseFee: bigint;
+  /** Chain hash of an earlier block, for BLOCKHASH; asked for at most the last 256. Undefined when there is none. */
+  hashOf(number: bigint): Hash | undefined;
+}

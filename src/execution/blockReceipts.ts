@@ -1,0 +1,51 @@
+import { BLOOM_BYTES, bloomOfLogs, EMPTY_BLOOM, mergeBloom } from "../types/bloom.ts";
+import type { Receipt } from "../types/receipt.ts";
+import type { TransactionType } from "../types/transaction.ts";
+import type { TransactionResult } from "./transactionResult.ts";
+
+export interface ReceiptSettings {
+  /** Keeps what reverted transactions said (--revert-reason-enabled). */
+  readonly keepsRevertReasons?: boolean;
+  /** State root after each transaction, which receipts before Byzantium carry; only foreign test chains are that old. */
+  readonly intermediateRoot?: () => Uint8Array;
+}
+
+/** The receipts of a block in the making, with the sums that its header will show. */
+export class BlockReceipts {
+  readonly receipts: Receipt[] = [];
+  gasUsed = 0n;
+  private readonly settings: ReceiptSettings;
+  private bloom = EMPTY_BLOOM;
+
+  constructor(settings: ReceiptSettings) {
+    this.settings = settings;
+  }
+
+  get logsBloom(): Uint8Array {
+    return this.bloom;
+  }
+
+  add(type: TransactionType, { outcome, gasUsed, logs, output }: TransactionResult): void {
+    this.gasUsed += gasUsed;
+    const logsBloom = logs.length === 0 ? EMPTY_BLOOM : bloomOfLogs(logs);
+    if (logs.length > 0) this.addBloom(logsBloom);
+    const root = this.settings.intermediateRoot?.();
+    this.receipts.push({
+      type,
+      outcome: root !== undefined ? { stateRoot: root } : outcome.kind === "succeeded" ? SUCCESS : FAILURE,
+      cumulativeGasUsed: this.gasUsed,
+      gasUsed,
+      logsBloom,
+      logs,
+      ...(outcome.kind === "reverted" && this.settings.keepsRevertReasons && { revertReason: output }),
+    });
+  }
+
+  private addBloom(bloom: Uint8Array): void {
+    if (this.bloom === EMPTY_BLOOM) this.bloom = new Uint8Array(BLOOM_BYTES);
+    mergeBloom(this.bloom, bloom);
+  }
+}
+
+const SUCCESS = { status: 1 } as const;
+const FAILURE = { status: 0 } as const;

@@ -1,0 +1,62 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { forkAt, isAtLeast } from "../chainspec/forks.ts";
+import { parametersAt } from "../chainspec/ibftParameters.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Header } from "../types/header.ts";
+import type { BlockContext } from "./blockContext.ts";
+import type { ChainTerms } from "./libraryCommon.ts";
+import { type Rules, rulesOf } from "./rules.ts";
+
+/** All that the chain's constitution says about executing one block. */
+export interface BlockRules {
+  readonly rules: Rules;
+  readonly terms: ChainTerms;
+  readonly block: BlockContext;
+  readonly parentHash: Hash;
+  /** Paid to the beneficiary after all transactions; zero touches nothing (ibft2.md §11.5). */
+  readonly rewardWei: bigint;
+}
+
+/** The fields of a header, finished or still being made, that execution depends on. */
+export type BlockFields = Pick<
+  Header,
+  "parentHash" | "number" | "timestamp" | "gasLimit" | "coinbase" | "difficulty" | "mixHash" | "baseFeePerGas"
+>;
+
+/** `ancestorHash` names earlier blocks of the same chain; the parent's hash is taken from the fields. */
+export function blockRules(
+  spec: ChainSpec,
+  fields: BlockFields,
+  ancestorHash: (number: bigint) => Hash | undefined,
+): BlockRules {
+  const { number, timestamp, gasLimit, coinbase, difficulty, mixHash, baseFeePerGas, parentHash } = fields;
+  const { blockRewardWei, miningBeneficiary } = parametersAt(spec.ibft, number);
+  return {
+    rules: rulesOf(forkAt(spec.forks, number, timestamp)),
+    terms: { chainId: spec.chainId, contractSizeLimitBytes: spec.contractSizeLimitBytes },
+    parentHash,
+    rewardWei: blockRewardWei,
+    block: {
+      number,
+      timestamp,
+      gasLimit,
+      beneficiary: miningBeneficiary ?? coinbase,
+      ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+      difficulty,
+      mixHash,
+      blobBaseFee: blobBaseFee(spec, number, timestamp),
+      hashOf: (earlier) => (earlier === number - 1n ? parentHash : ancestorHash(earlier)),
+    },
+  };
+}
+
+/**
+ * Wei per unit of blob gas. An IBFT header carries no blob gas (ibft2.md §17), so the excess is always zero and the
+ * price the smallest there is; where the base fee is pinned there is no blob market at all, as in the incumbent.
+ */
+export function blobBaseFee(spec: ChainSpec, number: bigint, timestamp: bigint): bigint {
+  const isPinned = spec.isZeroBaseFee || spec.fixedBaseFeePerGas !== undefined;
+  return isAtLeast(forkAt(spec.forks, number, timestamp), "cancun") && !isPinned ? LOWEST_BLOB_BASE_FEE : 0n;
+}
+
+const LOWEST_BLOB_BASE_FEE = 1n;

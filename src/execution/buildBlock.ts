@@ -1,0 +1,146 @@
+import { AssertionFailed } from "../primitives/assert.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Overlay } from "../state/overlay.ts";
+import type { SentTransaction } from "../types/transaction.ts";
+import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
+import type { BlockRules } from "./blockRules.ts";
+import { type BlockSession, openSession } from "./blockSession.ts";
+import type { TransactionRefusal } from "./checkTransaction.ts";
+import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
+import { executeTransaction, type TransactionOutcome } from "./executeTransaction.ts";
+import { TRANSACTION_GAS } from "./intrinsicGas.ts";
+import { createPace, OutOfTime, type Pace } from "./pace.ts";
+
+/** Where a block's transactions come from, best first; the pool's selection is one. Price floors are its business. */
+export interface TransactionSource {
+  next(): SentTransaction | undefined;
+  /** The one just returned cannot go in: leave out the rest of its sender for this block. */
+  skipSender(): void;
+}
+
+export interface BuildSettings extends ReceiptSettings {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** No transaction is begun, and none is kept that ends, after this wall-clock time (ibft2.md §11.9). */
+  readonly deadlineMs: number;
+  /** A block this full is closed at the first transaction that does not fit (--min-block-occupancy-ratio, 0.8). */
+  readonly minOccupancyRatio: number;
+}
+
+export interface BuiltBlock extends BlockResult {
+  readonly transactions: readonly SentTransaction[];
+  /** State after the block, reward included. */
+  readonly overlay: Overlay;
+  /** Transactions that no block will ever take: the pool should forget them. */
+  readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
+}
+
+/**
+ * Takes transactions from `source` until gas or time is spent or there are none left (ibft2.md §11.8), and executes
+ * them on `overlay`, which stands on the parent's state. Lets the event loop have its turn every ten milliseconds.
+ * A transaction that is still running at the deadline is stopped and left out.
+ */
+export async function buildBlock(
+  blockRules: BlockRules,
+  source: TransactionSource,
+  overlay: Overlay,
+  settings: BuildSettings,
+): Promise<BuiltBlock> {
+  const { clock, deadlineMs } = settings;
+  const pace = createPace(clock, { deadlineMs });
+  const session = openSession({ ...blockRules, overlay, pace });
+  const receipts = new BlockReceipts(settings);
+  const transactions: SentTransaction[] = [];
+  const dropped: { hash: Hash; reason: string }[] = [];
+  const budgetMs = deadlineMs - clock.nowMs();
+  mustSucceed(await beginBlock(blockRules, session));
+
+  while (clock.nowMs() < deadlineMs) {
+    if (pace.isDue() && !(await restedInTime(pace))) break;
+    const transaction = source.next();
+    if (transaction === undefined) break;
+    const fit = fits(
+      transaction,
+      { gasLimit: blockRules.block.gasLimit, gasUsed: receipts.gasUsed },
+      settings,
+    );
+    if (fit === "blockIsFull") break;
+    if (fit === "tooLarge") {
+      source.skipSender();
+      continue;
+    }
+    const begunAtMs = clock.nowMs();
+    const executed = await tryTransaction(session, transaction, settings);
+    if (executed === undefined) {
+      if (clock.nowMs() - begunAtMs >= budgetMs)
+        dropped.push({ hash: transaction.hash, reason: "it takes longer than a whole block may" });
+      break;
+    }
+    if (executed.ok) {
+      receipts.add(transaction.type, executed.value);
+      transactions.push(transaction);
+      continue;
+    }
+    const { code, message } = executed.rejection;
+    if (!MAY_FIT_LATER.has(code)) dropped.push({ hash: transaction.hash, reason: message });
+    if (code !== "nonceTooLow") source.skipSender();
+  }
+
+  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, pace: createPace(clock) })));
+  const { gasUsed, logsBloom } = receipts;
+  return { transactions, receipts: receipts.receipts, gasUsed, logsBloom, overlay, dropped };
+}
+
+/** A gap in the nonces may close, and the base fee may fall. */
+const MAY_FIT_LATER: ReadonlySet<TransactionRefusal> = new Set(["nonceTooHigh", "gasPriceBelowBaseFee"]);
+
+type Fit = "fits" | "tooLarge" | "blockIsFull";
+
+function fits(
+  transaction: SentTransaction,
+  block: { readonly gasLimit: bigint; readonly gasUsed: bigint },
+  { minOccupancyRatio }: BuildSettings,
+): Fit {
+  const left = block.gasLimit - block.gasUsed;
+  if (transaction.gasLimit <= left) return "fits";
+  const isWellFilled = Number(block.gasUsed) >= Number(block.gasLimit) * minOccupancyRatio;
+  return isWellFilled || left < TRANSACTION_GAS ? "blockIsFull" : "tooLarge";
+}
+
+/** Executes one transaction, or undoes it and answers undefined when it did not end in time. */
+async function tryTransaction(
+  session: BlockSession,
+  transaction: SentTransaction,
+  { clock, deadlineMs }: BuildSettings,
+): Promise<TransactionOutcome | undefined> {
+  const { overlay } = session;
+  overlay.beginTransaction();
+  overlay.checkpoint();
+  try {
+    const started = executeTransaction(session, transaction);
+    const executed = started instanceof Promise ? await started : started;
+    if (clock.nowMs() < deadlineMs) {
+      overlay.commit();
+      return executed;
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+  }
+  overlay.revert();
+  return undefined;
+}
+
+async function restedInTime(pace: Pace): Promise<boolean> {
+  try {
+    await pace.rest();
+    return true;
+  } catch (error) {
+    if (error instanceof OutOfTime) return false;
+    throw error;
+  }
+}
+
+/** A chain whose own system contracts fail cannot go on; every validator would refuse the block. */
+function mustSucceed(outcome: Awaited<ReturnType<typeof beginBlock>>): void {
+  if (!outcome.ok) throw new AssertionFailed(outcome.rejection.message);
+}

@@ -1,0 +1,34 @@
+import type { Header } from "../types/header.ts";
+import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
+import type { CallRequest, SimulationResult } from "./simulation.ts";
+
+/** eth_call (json-rpc.md). */
+export async function call(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
+  const simulated = await simulate(scene, request, {
+    gasLimit: request.gasLimit ?? scene.header.gasLimit,
+    enforcesBalance: request.strict ?? hasPrice(request, scene.header),
+  });
+  return toSimulationResult(simulated);
+}
+
+/** What any simulation that is not inflated or searched answers; `gas` is what the sender would pay for. */
+export function toSimulationResult(simulated: Simulated): SimulationResult {
+  if (simulated.kind === "refused") return simulated;
+  const { outcome, output, gasUsed } = simulated.result;
+  switch (outcome.kind) {
+    case "succeeded":
+      return { kind: "returned", data: output, gas: gasUsed };
+    case "reverted":
+      return { kind: "reverted", data: output, gas: gasUsed };
+    case "halted":
+      return { kind: "halted", reason: outcome.reason, gas: gasUsed };
+  }
+}
+
+/** Without `strict`, the gas must be paid for when the caller names a price: what counts as one depends on the chain. */
+function hasPrice(request: CallRequest, header: Header): boolean {
+  const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = request;
+  if (header.baseFeePerGas === undefined) return gasPrice > 0n;
+  const isFreeBlobCall = request.blobVersionedHashes !== undefined && (request.maxFeePerBlobGas ?? 0n) === 0n;
+  return !isFreeBlobCall && (gasPrice > 0n || maxFeePerGas > 0n || maxPriorityFeePerGas > 0n);
+}

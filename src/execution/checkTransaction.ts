@@ -1,0 +1,192 @@
+import { type Rejected, rejected } from "../primitives/outcome.ts";
+import { toQuantity } from "../primitives/quantity.ts";
+import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
+import { effectiveGasPrice, feeCap, hasLowS, type SentTransaction } from "../types/transaction.ts";
+import type { BlockContext } from "./blockContext.ts";
+import { isDelegation } from "./delegation.ts";
+import { hasNoCode } from "./emptyAccounts.ts";
+import { minimumGas } from "./intrinsicGas.ts";
+import { BLOB_GAS, type Rules } from "./rules.ts";
+
+/** What execution needs of a transaction: all but its signature and encoding. */
+export type Executable = Pick<
+  SentTransaction,
+  | "type"
+  | "sender"
+  | "nonce"
+  | "gasPrice"
+  | "maxPriorityFeePerGas"
+  | "maxFeePerGas"
+  | "gasLimit"
+  | "to"
+  | "value"
+  | "data"
+  | "accessList"
+  | "maxFeePerBlobGas"
+  | "blobVersionedHashes"
+  | "authorizationList"
+>;
+
+/** Why a transaction cannot stand in a block. */
+export type TransactionRefusal =
+  | "wrongChainId"
+  | "chainIdNotSupported"
+  | "invalidSignature"
+  | "invalidTransactionType"
+  | "invalidBlobs"
+  | "nonceOverflow"
+  | "initCodeTooLarge"
+  | "gasPriceBelowBaseFee"
+  | "priorityFeeAboveFeeCap"
+  | "blobFeeBelowBaseFee"
+  | "intrinsicGasAboveLimit"
+  | "upfrontCostOverflow"
+  | "upfrontCostAboveBalance"
+  | "nonceTooLow"
+  | "nonceTooHigh"
+  | "senderNotAuthorized";
+
+type Verdict = Rejected<TransactionRefusal> | undefined;
+
+/** The block's side of a check. */
+export interface CheckTerms {
+  readonly rules: Rules;
+  readonly chainId: bigint;
+  readonly block: Pick<BlockContext, "baseFeePerGas" | "blobBaseFee">;
+}
+
+/** Judges a signed transaction on its own, before the sender's account is looked at. The signer is known already. */
+export function checkSignedForm(terms: CheckTerms, transaction: SentTransaction): Verdict {
+  const { chainId } = transaction;
+  if (chainId !== undefined) {
+    if (!terms.rules.hasReplayProtection)
+      return refuse("chainIdNotSupported", "replay protected signatures is not supported");
+    if (chainId !== terms.chainId)
+      return refuse(
+        "wrongChainId",
+        `transaction was meant for chain id ${chainId} and not this chain id ${terms.chainId}`,
+      );
+  }
+  if (terms.rules.requiresLowS && !hasLowS(transaction))
+    return refuse("invalidSignature", "s lies in the upper half of the curve's order");
+  return checkForm(terms, transaction);
+}
+
+/** The part of the form that does not depend on a signature: type, bounds, fees, intrinsic gas; in the incumbent's order. */
+export function checkForm(terms: CheckTerms, transaction: Executable): Verdict {
+  const { rules } = terms;
+  const { type, nonce, to, data } = transaction;
+  if (!rules.acceptedTypes.has(type))
+    return refuse("invalidTransactionType", `transactions of type ${type} are not accepted here`);
+  if (type >= 3) {
+    const verdict = checkLaterTypes(rules, transaction);
+    if (verdict !== undefined) return verdict;
+  }
+  if (nonce === HIGHEST_NONCE) return refuse("nonceOverflow", "Nonce must be less than 2^64-1");
+  const limit = rules.initCodeLimitBytes;
+  if (to === undefined && limit !== undefined && data.length > limit)
+    return refuse("initCodeTooLarge", `Initcode size of ${data.length} exceeds maximum size of ${limit}`);
+  return checkFees(terms, transaction) ?? checkGas(rules, transaction);
+}
+
+/** Judges what depends on the sender's account: cost, nonce, and whether it may send at all (EIP-3607, EIP-7702). */
+export function checkSender(
+  transaction: Executable,
+  account: Account | undefined,
+  codeOf: (account: Account) => Uint8Array,
+): Verdict {
+  const verdict = checkFunds(transaction, account);
+  if (verdict !== undefined || account === undefined || hasNoCode(account)) return verdict;
+  return isDelegation(codeOf(account))
+    ? undefined
+    : refuse(
+        "senderNotAuthorized",
+        "the sender has deployed code and so is not authorized to send transactions",
+      );
+}
+
+/** As checkSender, for a sender that may be anyone. */
+export function checkFunds(transaction: Executable, account: Account | undefined): Verdict {
+  const { nonce, balance } = account ?? EMPTY_ACCOUNT;
+  const cost = highestCost(transaction);
+  if (cost > balance) return refuse("upfrontCostAboveBalance", costMessage(cost, balance));
+  if (transaction.nonce < nonce)
+    return refuse(
+      "nonceTooLow",
+      `transaction nonce ${transaction.nonce} below sender account nonce ${nonce}`,
+    );
+  if (transaction.nonce > nonce)
+    return refuse(
+      "nonceTooHigh",
+      `transaction nonce ${transaction.nonce} does not match sender account nonce ${nonce}`,
+    );
+  return undefined;
+}
+
+/** Wei that the sender must own: all gas at the highest price, blobs and value. */
+export function highestCost(transaction: Executable): bigint {
+  const cost = transaction.gasLimit * feeCap(transaction) + transaction.value;
+  if (transaction.blobVersionedHashes.length === 0) return cost;
+  return cost + blobGasOf(transaction) * (transaction.maxFeePerBlobGas ?? 0n);
+}
+
+export function blobGasOf({ blobVersionedHashes }: Pick<Executable, "blobVersionedHashes">): bigint {
+  return BLOB_GAS * BigInt(blobVersionedHashes.length);
+}
+
+/** In the incumbent's words, which eth_estimateGas shows. */
+function costMessage(cost: bigint, balance: bigint): string {
+  return `transaction up-front cost ${toQuantity(cost)} exceeds transaction sender account balance ${toQuantity(balance)}`;
+}
+
+const HIGHEST_NONCE = 2n ** 64n - 1n;
+const UINT256_END = 2n ** 256n;
+
+function checkLaterTypes(rules: Rules, transaction: Executable): Verdict {
+  const { type, to, blobVersionedHashes, authorizationList } = transaction;
+  if (to === undefined)
+    return refuse("invalidTransactionType", `a transaction of type ${type} needs a recipient`);
+  if (type === 4)
+    return authorizationList.length > 0
+      ? undefined
+      : refuse("invalidTransactionType", "a set-code transaction names at least one authorization");
+  if (blobVersionedHashes.length === 0)
+    return refuse("invalidBlobs", "transaction blob transactions must specify one or more versioned hashes");
+  if (blobVersionedHashes.some((hash) => hash[0] !== BLOB_HASH_VERSION))
+    return refuse("invalidBlobs", "transaction blobs commitment version is not supported");
+  const blobGas = blobGasOf(transaction);
+  return blobGas > rules.blobGasLimit
+    ? refuse("invalidBlobs", `total blob gas ${blobGas} exceeds max blob gas per block ${rules.blobGasLimit}`)
+    : undefined;
+}
+
+const BLOB_HASH_VERSION = 1;
+
+function checkFees({ rules, block }: CheckTerms, transaction: Executable): Verdict {
+  if (!rules.hasBaseFee) return undefined;
+  if (effectiveGasPrice(transaction, block.baseFeePerGas) < (block.baseFeePerGas ?? 0n))
+    return refuse("gasPriceBelowBaseFee", "gasPrice is less than the current BaseFee");
+  const { maxFeePerGas, maxPriorityFeePerGas } = transaction;
+  if (maxFeePerGas !== undefined && (maxPriorityFeePerGas ?? 0n) > maxFeePerGas)
+    return refuse(
+      "priorityFeeAboveFeeCap",
+      "max priority fee per gas cannot be greater than max fee per gas",
+    );
+  if (transaction.type === 3 && (transaction.maxFeePerBlobGas ?? 0n) < block.blobBaseFee)
+    return refuse("blobFeeBelowBaseFee", "tx max fee per blob gas less than block blob gas fee");
+  return undefined;
+}
+
+function checkGas(rules: Rules, transaction: Executable): Verdict {
+  const { gasLimit } = transaction;
+  const least = minimumGas(rules, transaction);
+  if (gasLimit < least)
+    return refuse("intrinsicGasAboveLimit", `intrinsic gas cost ${least} exceeds gas limit ${gasLimit}`);
+  if (gasLimit * feeCap(transaction) >= UINT256_END)
+    return refuse("upfrontCostOverflow", "Upfront gas cost cannot exceed 2^256 Wei");
+  return undefined;
+}
+
+function refuse(code: TransactionRefusal, message: string): Rejected<TransactionRefusal> {
+  return rejected({ code, message, fault: "peer" });
+}

@@ -1,0 +1,71 @@
+import { RLP } from "@ethereumjs/rlp";
+import type { Address } from "../primitives/address.ts";
+import { keccak256 } from "../primitives/hash.ts";
+import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
+import { bigintToBytes } from "../primitives/quantity.ts";
+import { recoverAddress, SECP256K1_ORDER } from "../primitives/secp256k1.ts";
+import type { Overlay } from "../state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../types/account.ts";
+import type { Authorization } from "../types/transaction.ts";
+import type { AccessJournal } from "./accessJournal.ts";
+import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
+import { codeOf } from "./libraryState.ts";
+
+/** True for code that only points to the code of another account (EIP-7702). */
+export function isDelegation(code: Uint8Array): boolean {
+  return (
+    code.length === PREFIX.length + 20 &&
+    code[0] === PREFIX[0] &&
+    code[1] === PREFIX[1] &&
+    code[2] === PREFIX[2]
+  );
+}
+
+/**
+ * Sets the code of each account that authorized it, and returns the gas to refund: the price of an authorization is
+ * that of a new account, and some existed before. An authorization that does not fit is passed over (EIP-7702).
+ */
+export function applyAuthorizations(
+  authorizations: readonly Authorization[],
+  chainId: bigint,
+  overlay: Overlay,
+  accesses: AccessJournal,
+): bigint {
+  let refund = 0n;
+  for (const authorization of authorizations) {
+    const authority = authorityOf(authorization, chainId);
+    if (authority === undefined) continue;
+    accesses.warm(authority);
+    const account = overlay.account(authority);
+    const code = codeOf(overlay, authority);
+    if (code.length > 0 && !isDelegation(code)) continue;
+    if ((account?.nonce ?? 0n) !== authorization.nonce) continue;
+    if (account !== undefined) refund += AUTHORIZATION_GAS - EXISTING_ACCOUNT_GAS;
+    delegate(overlay, authority, authorization.address);
+    accesses.touch(authority);
+  }
+  return refund;
+}
+
+const PREFIX = Uint8Array.of(0xef, 0x01, 0x00);
+/** PER_AUTH_BASE_COST of EIP-7702. */
+const EXISTING_ACCOUNT_GAS = 12_500n;
+const MAGIC = Uint8Array.of(0x05);
+const HIGHEST_NONCE = 2n ** 64n - 1n;
+
+/** Who signed, or undefined when the authorization cannot be valid here. */
+function authorityOf(authorization: Authorization, chainId: bigint): Address | undefined {
+  const { address, nonce, yParity, r, s } = authorization;
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined;
+  if (nonce === HIGHEST_NONCE || yParity > 1n || s > SECP256K1_ORDER / 2n) return undefined;
+  const items = RLP.encode([bigintToBytes(authorization.chainId), address, bigintToBytes(nonce)]);
+  return recoverAddress(keccak256(concatBytes(MAGIC, items)), { r, s, yParity: yParity === 1n ? 1 : 0 });
+}
+
+/** Delegating to the zero address takes the delegation away. */
+function delegate(overlay: Overlay, authority: Address, target: Address): void {
+  const isReset = target.every((byte) => byte === 0);
+  overlay.putCode(authority, isReset ? EMPTY_BYTES : concatBytes(PREFIX, target));
+  const account = overlay.account(authority) ?? EMPTY_ACCOUNT;
+  overlay.putAccount(authority, { ...account, nonce: account.nonce + 1n });
+}

@@ -1,0 +1,26 @@
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_CODE_HASH } from "../primitives/hash.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { Overlay } from "../state/overlay.ts";
+import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
+
+/** Adds wei to an account, which comes into being if need be, even by an amount of zero. */
+export function credit(overlay: Overlay, address: Address, amount: bigint): void {
+  const account = overlay.account(address) ?? EMPTY_ACCOUNT;
+  overlay.putAccount(address, { ...account, balance: account.balance + amount });
+}
+
+/** Deletes the account if it is empty: what happens to touched accounts at the end of a transaction (EIP-161). */
+export function clearIfEmpty(overlay: Overlay, address: Address): void {
+  const account = overlay.account(address);
+  if (account !== undefined && isEmpty(account)) overlay.putAccount(address, undefined);
+}
+
+/** No nonce, no balance, no code (EIP-161). */
+export function isEmpty(account: Account): boolean {
+  return account.nonce === 0n && account.balance === 0n && hasNoCode(account);
+}
+
+export function hasNoCode({ codeHash }: Account): boolean {
+  return codeHash === EMPTY_CODE_HASH || equalBytes(codeHash, EMPTY_CODE_HASH);
+}

@@ -1,0 +1,51 @@
+import { toSimulationResult } from "./call.ts";
+import { nothingObserved, type Observed } from "./evm.ts";
+import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
+import type { CallRequest, SimulationResult } from "./simulation.ts";
+
+/**
+ * eth_estimateGas, by the incumbent's search, so that the numbers match (json-rpc.md): a run with the whole block's gas
+ * tells what is used before refunds; if that much is not enough, because of the 63/64 rule or a stipend, an inflated
+ * figure is the upper end of a binary search.
+ */
+export async function estimateGas(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
+  const observed = nothingObserved();
+  const run = (gasLimit: bigint): Promise<Simulated> =>
+    simulate(scene, forEstimate(request), { gasLimit, enforcesBalance: request.strict === true, observed });
+  const first = await run(scene.header.gasLimit);
+  if (!hasSucceeded(first)) return toSimulationResult(first);
+  const { gasBeforeRefund, output } = first.result;
+  const estimated = (gas: bigint): SimulationResult => ({ kind: "returned", data: output, gas });
+
+  let low = gasBeforeRefund;
+  if (hasSucceeded(await run(low))) return estimated(low);
+  let high = inflatedGas(gasBeforeRefund, observed);
+  while (low + 1n < high) {
+    const middle = (high + low) / 2n;
+    if (hasSucceeded(await run(middle))) high = middle;
+    else low = middle;
+  }
+  return estimated(high);
+}
+
+/** Prices of blobs play no part in estimates; the gas limit of the call does not either. */
+export function forEstimate({ maxFeePerBlobGas, blobVersionedHashes, ...call }: CallRequest): CallRequest {
+  return call;
+}
+
+export function hasSucceeded(simulated: Simulated): simulated is Simulated & { readonly kind: "executed" } {
+  return simulated.kind === "executed" && simulated.result.outcome.kind === "succeeded";
+}
+
+/**
+ * Gas used, with what SSTORE wants to see left, times 64/63 for each level of calls, nearly: the incumbent multiplies
+ * by 65/64 in floating point and cuts off the rest.
+ */
+export function inflatedGas(gasBeforeRefund: bigint, { maxDepth, hasStored }: Observed): bigint {
+  const stipend = hasStored ? SSTORE_STIPEND : 0n;
+  return BigInt(Math.trunc(Number(gasBeforeRefund + stipend) * CALL_RATIO ** Math.max(maxDepth, 0)));
+}
+
+const CALL_RATIO = 65 / 64;
+/** SSTORE fails unless more than this is left (EIP-2200). */
+const SSTORE_STIPEND = 2300n;

@@ -1,0 +1,109 @@
+import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
+import type { Overlay } from "../state/overlay.ts";
+import type { Receipt } from "../types/receipt.ts";
+import { nameOfTransaction, type SentTransaction } from "../types/transaction.ts";
+import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
+import type { BlockRules } from "./blockRules.ts";
+import { type BlockSession, openSession } from "./blockSession.ts";
+import type { TransactionRefusal } from "./checkTransaction.ts";
+import { credit } from "./emptyAccounts.ts";
+import { executeTransaction } from "./executeTransaction.ts";
+import type { Pace } from "./pace.ts";
+import { drainRequestQueues, keepParentHash } from "./systemCalls.ts";
+
+/**
+ * Execution: from transactions and a state to receipts and the next state.
+ *
+ *     executeBlock (what others propose)        buildBlock (what we propose)
+ *            │  each transaction of the list           │  the pool's best, while gas and time last
+ *            └───────────────┬─────────────────────────┘
+ *                  executeTransaction: check, then
+ *                            ├─ transfer         no code runs: plain bookkeeping
+ *                            └─ runTransaction   buys gas, asks the Evm, refunds, pays
+ *                                    └─ Evm      the interpreter, behind a narrow door (evm.ts)
+ *     call, estimateGas, createAccessList: one message on a throw-away overlay, prices by their own rules
+ *
+ * Holds throughout: an overlay belongs to one job, and an Evm too; nothing here writes to the disk, reads a clock that
+ * was not handed in, or keeps anything from one block to the next. Rules are data (rules.ts), never a fork's name.
+ *
+ * Left to others: everything that headers and bodies promise (chain), state roots (state), and which transactions come
+ * in which order (txpool).
+ */
+export interface BlockResult {
+  readonly gasUsed: bigint;
+  readonly receipts: readonly Receipt[];
+  readonly logsBloom: Uint8Array;
+}
+
+export type BlockRefusal = TransactionRefusal | "gasLimitAboveBlock" | "systemCallFailed";
+
+/**
+ * Executes the transactions of a block on `overlay`, which stands on the parent's state, and pays the reward. Of the
+ * header only what execution needs is believed. Refused with the index of the first transaction that cannot stand in
+ * this block; the overlay is then good for nothing.
+ */
+export async function executeBlock(
+  blockRules: BlockRules,
+  transactions: readonly SentTransaction[],
+  overlay: Overlay,
+  { pace, ...settings }: ReceiptSettings & { readonly pace: Pace },
+): Promise<Outcome<BlockResult, BlockRefusal>> {
+  const session = openSession({ ...blockRules, overlay, pace });
+  const begun = await beginBlock(blockRules, session);
+  if (!begun.ok) return begun;
+  const receipts = new BlockReceipts(settings);
+  for (const [index, transaction] of transactions.entries()) {
+    if (pace.isDue()) await pace.rest();
+    if (transaction.gasLimit > blockRules.block.gasLimit - receipts.gasUsed)
+      return refuse(index, transaction, TOO_MUCH_GAS);
+    overlay.beginTransaction();
+    const started = executeTransaction(session, transaction);
+    const executed = started instanceof Promise ? await started : started;
+    if (!executed.ok) return refuse(index, transaction, executed.rejection);
+    receipts.add(transaction.type, executed.value);
+  }
+  const ended = await endBlock(blockRules, session);
+  if (!ended.ok) return ended;
+  const { gasUsed, logsBloom } = receipts;
+  return ok({ gasUsed, receipts: receipts.receipts, logsBloom });
+}
+
+/** What a block does before its transactions. */
+export async function beginBlock(
+  { rules, parentHash }: BlockRules,
+  session: BlockSession,
+): Promise<Outcome<void, "systemCallFailed">> {
+  return rules.hasSystemCalls ? keepParentHash(session, parentHash) : ok(undefined);
+}
+
+/** What a block does after its transactions: requests first, then the reward. */
+export async function endBlock(
+  { rules, rewardWei, block }: BlockRules,
+  session: BlockSession,
+): Promise<Outcome<void, "systemCallFailed">> {
+  if (rules.hasSystemCalls) {
+    const drained = await drainRequestQueues(session);
+    if (!drained.ok) return drained;
+  }
+  if (rewardWei > 0n) credit(session.overlay, block.beneficiary, rewardWei);
+  return ok(undefined);
+}
+
+const TOO_MUCH_GAS: Rejection<BlockRefusal> = {
+  code: "gasLimitAboveBlock",
+  fault: "peer",
+  message: "its gas limit exceeds what the block has left",
+};
+
+function refuse(
+  index: number,
+  transaction: SentTransaction,
+  { code, message }: Rejection<BlockRefusal>,
+): Outcome<never, BlockRefusal> {
+  return rejected({
+    code,
+    fault: "peer",
+    message: `transaction ${index} (${nameOfTransaction(transaction)}): ${message}`,
+    facts: { index },
+  });
+}

@@ -1,0 +1,30 @@
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
+import type { BlockSession } from "./blockSession.ts";
+import { checkSender, checkSignedForm, type TransactionRefusal } from "./checkTransaction.ts";
+import { runTransaction } from "./runTransaction.ts";
+import type { TransactionResult } from "./transactionResult.ts";
+import { runsNoCode, transfer } from "./transfer.ts";
+
+export type TransactionOutcome = Outcome<TransactionResult, TransactionRefusal>;
+
+/**
+ * Judges a transaction against the state, and executes it on the session's overlay, whose transaction has begun. A
+ * refused one leaves no trace. What runs no code is done when this returns; a promise for each of ten thousand
+ * transfers a second would cost more than the transfers.
+ */
+export function executeTransaction(
+  session: BlockSession,
+  transaction: SentTransaction,
+): TransactionOutcome | Promise<TransactionOutcome> {
+  const { rules, terms, block, overlay } = session;
+  const refused =
+    checkSignedForm({ rules, chainId: terms.chainId, block }, transaction) ??
+    checkSender(transaction, overlay.account(transaction.sender), (account) =>
+      overlay.code(account.codeHash),
+    );
+  if (refused !== undefined) return refused;
+  const price = effectiveGasPrice(transaction, block.baseFeePerGas);
+  if (runsNoCode(session, transaction)) return ok(transfer(session, transaction, price));
+  return runTransaction(session, transaction, price).then(ok);
+}

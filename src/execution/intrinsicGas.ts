@@ -1,0 +1,61 @@
+import type { Transaction } from "../types/transaction.ts";
+import type { Rules } from "./rules.ts";
+
+/** The fields of a transaction that decide what it costs before its first instruction. */
+export type GasRelevant = Pick<Transaction, "to" | "data" | "accessList" | "authorizationList">;
+
+/** What a transaction must at least be able to pay: its intrinsic gas, or the floor for its data if that is more. */
+export function minimumGas(rules: Rules, transaction: GasRelevant): bigint {
+  const intrinsic = intrinsicGas(rules, transaction);
+  const floor = floorGas(rules, transaction.data);
+  if (floor > intrinsic) return floor;
+  return intrinsic;
+}
+
+/**
+ * Gas charged before the first instruction: transaction, data, creation with its init code, access list and
+ * authorizations (yellow paper §6.2, EIP-2, EIP-2028, EIP-2930, EIP-3860, EIP-7702).
+ */
+export function intrinsicGas(rules: Rules, transaction: GasRelevant): bigint {
+  const { to, data, accessList, authorizationList } = transaction;
+  let gas = TRANSACTION_GAS;
+  if (data.length > 0) {
+    const zeros = countZeros(data);
+    gas += BigInt(zeros) * ZERO_BYTE_GAS + BigInt(data.length - zeros) * rules.nonZeroByteGas;
+  }
+  if (to === undefined) {
+    if (rules.chargesCreation) gas += CREATION_GAS;
+    if (rules.initCodeLimitBytes !== undefined) gas += INIT_CODE_WORD_GAS * words(data.length);
+  }
+  for (const { storageKeys } of accessList)
+    gas += ACCESS_LIST_ADDRESS_GAS + ACCESS_LIST_KEY_GAS * BigInt(storageKeys.length);
+  return gas + AUTHORIZATION_GAS * BigInt(authorizationList.length);
+}
+
+/** Least gas that a transaction with such data uses, whatever it does (EIP-7623); zero before Prague. */
+export function floorGas(rules: Rules, data: Uint8Array): bigint {
+  if (!rules.hasCalldataFloor) return 0n;
+  const zeros = countZeros(data);
+  return TRANSACTION_GAS + FLOOR_TOKEN_GAS * BigInt(zeros + (data.length - zeros) * TOKENS_PER_NON_ZERO_BYTE);
+}
+
+export const TRANSACTION_GAS = 21_000n;
+const ZERO_BYTE_GAS = 4n;
+const CREATION_GAS = 32_000n;
+const INIT_CODE_WORD_GAS = 2n;
+const ACCESS_LIST_ADDRESS_GAS = 2_400n;
+const ACCESS_LIST_KEY_GAS = 1_900n;
+/** PER_EMPTY_ACCOUNT_COST of EIP-7702. */
+export const AUTHORIZATION_GAS = 25_000n;
+const FLOOR_TOKEN_GAS = 10n;
+const TOKENS_PER_NON_ZERO_BYTE = 4;
+
+function words(bytes: number): bigint {
+  return BigInt(Math.ceil(bytes / 32));
+}
+
+function countZeros(data: Uint8Array): number {
+  let zeros = 0;
+  for (const byte of data) if (byte === 0) zeros++;
+  return zeros;
+}

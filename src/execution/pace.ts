@@ -1,0 +1,44 @@
+import type { Clock } from "../primitives/clock.ts";
+
+/** Lets the rest of the thread breathe during long work: consensus and callers wait some milliseconds, not seconds. */
+export interface Pace {
+  /** True when it is time to rest. Cheap enough to be asked at every jump of a contract. */
+  isDue(): boolean;
+  /** Comes back when others had their turn. Throws OutOfTime once the deadline has passed. */
+  rest(): Promise<void>;
+}
+
+/** Work was stopped in the middle because its time was up. */
+export class OutOfTime extends Error {
+  override name = "OutOfTime";
+}
+
+export interface PaceSettings {
+  /** Wall-clock time at which the work must end. */
+  readonly deadlineMs?: number;
+}
+
+/** Rests every SLICE_MS milliseconds. */
+export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings = {}): Pace {
+  const deadlineMs = settings.deadlineMs ?? Number.POSITIVE_INFINITY;
+  let restAtMs = clock.nowMs() + SLICE_MS;
+  return {
+    isDue: () => {
+      const nowMs = clock.nowMs();
+      return nowMs >= restAtMs || nowMs >= deadlineMs;
+    },
+    async rest() {
+      if (clock.nowMs() >= deadlineMs) throw new OutOfTime("the time for this work is up");
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      restAtMs = clock.nowMs() + SLICE_MS;
+    },
+  };
+}
+
+const SLICE_MS = 10;
+
+/** For threads that have nothing else to do and are ended from outside. */
+export const TIRELESS: Pace = {
+  isDue: () => false,
+  rest: () => Promise.resolve(),
+};

@@ -1,0 +1,91 @@
+import { type ForkName, isAtLeast } from "../chainspec/forks.ts";
+import type { TransactionType } from "../types/transaction.ts";
+
+/** What a fork asks of transactions and blocks, spelled out once: execution asks these flags, never a fork's name. */
+export interface Rules {
+  readonly fork: ForkName;
+  /** Signatures may name a chain (EIP-155). */
+  readonly hasReplayProtection: boolean;
+  /** s lies in the lower half of the order (EIP-2). */
+  readonly requiresLowS: boolean;
+  /** A creation costs 32,000 gas beforehand, and fails without the gas to store its code (EIP-2). */
+  readonly chargesCreation: boolean;
+  /** Touched accounts that are empty vanish; a new contract begins with nonce 1 (EIP-161). */
+  readonly clearsEmptyAccounts: boolean;
+  /** Receipts tell success or failure instead of a state root (EIP-658). */
+  readonly hasStatusReceipts: boolean;
+  /** Gas for a byte of transaction data that is not zero: 68, from Istanbul 16 (EIP-2028). */
+  readonly nonZeroByteGas: bigint;
+  /** First access to an account or slot in a transaction costs more (EIP-2929). */
+  readonly hasColdAccess: boolean;
+  /** Blocks carry a base fee (EIP-1559). */
+  readonly hasBaseFee: boolean;
+  /** At most gas used divided by this is refunded: 2, from London 5 (EIP-3529). */
+  readonly refundQuotient: bigint;
+  /** The beneficiary is warm from the start (EIP-3651). */
+  readonly hasWarmBeneficiary: boolean;
+  /** Largest init code in bytes (EIP-3860). The genesis option contractSizeLimit does not move it, as in the incumbent. */
+  readonly initCodeLimitBytes: number | undefined;
+  /** Self-destruction deletes only what the same transaction created (EIP-6780). */
+  readonly keepsOldContracts: boolean;
+  /** Most blob gas in one transaction (EIP-4844, EIP-7691). */
+  readonly blobGasLimit: bigint;
+  /** Transactions pay at least a floor for their data (EIP-7623). */
+  readonly hasCalldataFloor: boolean;
+  /** Accounts may delegate to code (EIP-7702). */
+  readonly hasDelegation: boolean;
+  /** Block hashes are kept in a contract, and request queues are drained (EIP-2935, EIP-7002, EIP-7251). */
+  readonly hasSystemCalls: boolean;
+  readonly acceptedTypes: ReadonlySet<TransactionType>;
+}
+
+/** The rules of a fork; the same object each time, so it may key a map. */
+export function rulesOf(fork: ForkName): Rules {
+  let rules = known.get(fork);
+  if (rules === undefined) {
+    rules = deriveRules(fork);
+    known.set(fork, rules);
+  }
+  return rules;
+}
+
+const known = new Map<ForkName, Rules>();
+
+/** Twice the largest code of EIP-170. */
+const INIT_CODE_LIMIT_BYTES = 49_152;
+
+export const BLOB_GAS = 131_072n;
+const CANCUN_BLOBS = 6n;
+const PRAGUE_BLOBS = 9n;
+
+function deriveRules(fork: ForkName): Rules {
+  const from = (other: ForkName): boolean => isAtLeast(fork, other);
+  return {
+    fork,
+    hasReplayProtection: from("spuriousDragon"),
+    requiresLowS: from("homestead"),
+    chargesCreation: from("homestead"),
+    clearsEmptyAccounts: from("spuriousDragon"),
+    hasStatusReceipts: from("byzantium"),
+    nonZeroByteGas: from("istanbul") ? 16n : 68n,
+    hasColdAccess: from("berlin"),
+    hasBaseFee: from("london"),
+    refundQuotient: from("london") ? 5n : 2n,
+    hasWarmBeneficiary: from("shanghai"),
+    initCodeLimitBytes: from("shanghai") ? INIT_CODE_LIMIT_BYTES : undefined,
+    keepsOldContracts: from("cancun"),
+    blobGasLimit: BLOB_GAS * (from("prague") ? PRAGUE_BLOBS : CANCUN_BLOBS),
+    hasCalldataFloor: from("prague"),
+    hasDelegation: from("prague"),
+    hasSystemCalls: from("prague"),
+    acceptedTypes: new Set(TYPE_ORIGINS.filter(([, origin]) => from(origin)).map(([type]) => type)),
+  };
+}
+
+const TYPE_ORIGINS: readonly (readonly [TransactionType, ForkName])[] = [
+  [0, "frontier"],
+  [1, "berlin"],
+  [2, "london"],
+  [3, "cancun"],
+  [4, "prague"],
+];

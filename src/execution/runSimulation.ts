@@ -1,0 +1,20 @@
+import { assertNever } from "../primitives/assert.ts";
+import { createAccessList } from "./accessList.ts";
+import { call } from "./call.ts";
+import { estimateGas } from "./estimateGas.ts";
+import type { SimulationScene } from "./simulate.ts";
+import type { SimulationJob, SimulationResult } from "./simulation.ts";
+
+/** Performs a job on its scene, the state after the block that it names. */
+export function runSimulation(job: SimulationJob, scene: SimulationScene): Promise<SimulationResult> {
+  switch (job.kind) {
+    case "call":
+      return call(scene, job.call);
+    case "estimateGas":
+      return estimateGas(scene, job.call);
+    case "createAccessList":
+      return createAccessList(scene, job.call);
+    default:
+      return assertNever(job);
+  }
+}

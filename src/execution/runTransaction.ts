@@ -1,0 +1,94 @@
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_ACCOUNT } from "../types/account.ts";
+import type { BlockSession } from "./blockSession.ts";
+import { blobGasOf, type Executable } from "./checkTransaction.ts";
+import { applyAuthorizations } from "./delegation.ts";
+import { clearIfEmpty, credit } from "./emptyAccounts.ts";
+import { floorGas, intrinsicGas } from "./intrinsicGas.ts";
+import type { TransactionResult } from "./transactionResult.ts";
+
+/**
+ * A transaction through the interpreter (yellow paper §6.2). The sender has been found good for it. `price` is what it
+ * pays per gas in this block. The overlay's transaction has begun.
+ *
+ *     buy gas, raise the nonce ─> authorizations ─> the message ─> refund ─> the beneficiary's fee ─> deletions
+ *
+ * Throws OutOfTime when the session's pace says so; the overlay then stands where the message began.
+ */
+export async function runTransaction(
+  session: BlockSession,
+  transaction: Executable,
+  price: bigint,
+): Promise<TransactionResult> {
+  const { rules, block, overlay, accesses, terms } = session;
+  const { sender, gasLimit } = transaction;
+  accesses.clear();
+  warmFromTheStart(session, transaction);
+  buyGas(session, transaction, price);
+  const { authorizationList } = transaction;
+  const authorizationRefund =
+    authorizationList.length === 0
+      ? 0n
+      : applyAuthorizations(authorizationList, terms.chainId, overlay, accesses);
+
+  const intrinsic = intrinsicGas(rules, transaction);
+  const message = await session.evm.run({
+    caller: sender,
+    to: transaction.to,
+    value: transaction.value,
+    data: transaction.data,
+    gasLimit: gasLimit - intrinsic,
+    gasPrice: price,
+    blobVersionedHashes: transaction.blobVersionedHashes,
+  });
+
+  const gasBeforeRefund = intrinsic + message.gasUsed;
+  const refund = least(message.gasRefund + authorizationRefund, gasBeforeRefund / rules.refundQuotient);
+  const gasUsed = most(gasBeforeRefund - refund, floorGas(rules, transaction.data));
+  credit(overlay, sender, (gasLimit - gasUsed) * price);
+  credit(
+    overlay,
+    block.beneficiary,
+    gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price),
+  );
+  accesses.touch(block.beneficiary);
+  deleteAccounts(session, message.destroyed);
+  const { outcome, output, logs } = message;
+  return { outcome, gasUsed, gasBeforeRefund, output, logs };
+}
+
+/** Sender, recipient, beneficiary and access list are warm from the start (EIP-2929, EIP-2930, EIP-3651). */
+function warmFromTheStart(
+  { rules, accesses, block }: BlockSession,
+  { sender, to, accessList }: Executable,
+): void {
+  if (!rules.hasColdAccess) return;
+  accesses.warm(sender);
+  if (to !== undefined) accesses.warm(to);
+  if (rules.hasWarmBeneficiary) accesses.warm(block.beneficiary);
+  for (const { address, storageKeys } of accessList) {
+    accesses.warm(address);
+    for (const key of storageKeys) accesses.warmSlot(address, key);
+  }
+}
+
+function buyGas({ overlay, accesses, block }: BlockSession, transaction: Executable, price: bigint): void {
+  const { sender, gasLimit } = transaction;
+  const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
+  const cost = gasLimit * price + blobGasOf(transaction) * block.blobBaseFee;
+  overlay.putAccount(sender, { ...account, nonce: account.nonce + 1n, balance: account.balance - cost });
+  accesses.touch(sender);
+}
+
+function deleteAccounts({ rules, overlay, accesses }: BlockSession, destroyed: readonly Address[]): void {
+  for (const address of destroyed) overlay.putAccount(address, undefined);
+  if (rules.clearsEmptyAccounts) for (const address of accesses.touched()) clearIfEmpty(overlay, address);
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function most(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

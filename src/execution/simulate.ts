@@ -1,0 +1,134 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { AssertionFailed } from "../primitives/assert.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import type { Rejection } from "../primitives/outcome.ts";
+import { createOverlay } from "../state/overlay.ts";
+import type { StateReader } from "../state/stateReader.ts";
+import type { Header } from "../types/header.ts";
+import { effectiveGasPrice, type TransactionType } from "../types/transaction.ts";
+import { type BlockRules, blockRules } from "./blockRules.ts";
+import { type BlockSession, openSession } from "./blockSession.ts";
+import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
+import type { Observed } from "./evm.ts";
+import { TIRELESS } from "./pace.ts";
+import { runTransaction } from "./runTransaction.ts";
+import type { CallRequest, SimulationRefusal } from "./simulation.ts";
+import type { TransactionResult } from "./transactionResult.ts";
+import { runsNoCode, transfer } from "./transfer.ts";
+
+/** Where a call is simulated: on the state after a block, seeing that very block's own header (json-rpc.md §1.6). */
+export interface SimulationScene {
+  readonly spec: ChainSpec;
+  readonly header: Header;
+  /** State after the header's block. Never written. */
+  readonly state: StateReader;
+  ancestorHash(number: bigint): Hash | undefined;
+  /** --rpc-gas-cap: when above zero it takes the place of every gas limit, smaller ones too. */
+  readonly gasCap: bigint;
+}
+
+export interface SimulationTerms {
+  readonly gasLimit: bigint;
+  /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
+  readonly enforcesBalance: boolean;
+  readonly observed?: Observed;
+}
+
+export type Simulated =
+  | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
+  | { readonly kind: "executed"; readonly result: TransactionResult; readonly session: BlockSession };
+
+/** One call as if it were a transaction of the sender's next nonce, on an overlay that is then dropped. */
+export async function simulate(
+  scene: SimulationScene,
+  call: CallRequest,
+  terms: SimulationTerms,
+): Promise<Simulated> {
+  const blockRules = sceneRules(scene, terms);
+  const overlay = createOverlay(scene.state);
+  const { observed } = terms;
+  const session = openSession({ ...blockRules, overlay, pace: TIRELESS, ...(observed && { observed }) });
+  const { rules, block } = session;
+  const sender = call.from ?? ZERO_ADDRESS;
+  const account = overlay.account(sender);
+  const transaction = toExecutable(call, terms, scene, account?.nonce ?? 0n);
+  const refused =
+    checkForm({ rules, chainId: scene.spec.chainId, block }, transaction) ?? checkFunds(transaction, account);
+  if (refused !== undefined) return toRefusal(refused.rejection);
+  overlay.beginTransaction();
+  const price = effectiveGasPrice(transaction, block.baseFeePerGas);
+  const result = runsNoCode(session, transaction)
+    ? transferObserved(session, transaction, price, observed)
+    : await runTransaction(session, transaction, price);
+  return { kind: "executed", result, session };
+}
+
+function sceneRules({ spec, header, ancestorHash }: SimulationScene, terms: SimulationTerms): BlockRules {
+  const rules = blockRules(spec, header, ancestorHash);
+  if (terms.enforcesBalance) return rules;
+  const free = { blobBaseFee: 0n, ...(header.baseFeePerGas !== undefined && { baseFeePerGas: 0n }) };
+  return { ...rules, block: { ...rules.block, ...free } };
+}
+
+function toExecutable(
+  call: CallRequest,
+  { gasLimit, enforcesBalance }: SimulationTerms,
+  { header, gasCap }: SimulationScene,
+  nonce: bigint,
+): Executable {
+  const gasPrice = enforcesBalance ? (call.gasPrice ?? 0n) : 0n;
+  const isFeeMarket = header.baseFeePerGas !== undefined;
+  return {
+    type: typeOf(call, isFeeMarket),
+    sender: call.from ?? ZERO_ADDRESS,
+    nonce,
+    gasLimit: gasCap > 0n ? gasCap : gasLimit,
+    ...(call.to !== undefined && { to: call.to }),
+    value: call.value ?? 0n,
+    data: call.data ?? EMPTY_BYTES,
+    accessList: call.accessList ?? [],
+    blobVersionedHashes: call.blobVersionedHashes ?? [],
+    authorizationList: [],
+    gasPrice,
+    ...(isFeeMarket && {
+      maxFeePerGas: enforcesBalance ? (call.maxFeePerGas ?? gasPrice) : 0n,
+      maxPriorityFeePerGas: enforcesBalance ? (call.maxPriorityFeePerGas ?? gasPrice) : 0n,
+    }),
+    maxFeePerBlobGas: enforcesBalance ? (call.maxFeePerBlobGas ?? 0n) : 0n,
+  };
+}
+
+function typeOf({ blobVersionedHashes, accessList }: CallRequest, isFeeMarket: boolean): TransactionType {
+  if (blobVersionedHashes !== undefined) return 3;
+  if (isFeeMarket) return 2;
+  return accessList === undefined ? 0 : 1;
+}
+
+/** The incumbent counts the STOP that ends every code, also one of no bytes. */
+function transferObserved(
+  session: BlockSession,
+  transaction: Executable,
+  price: bigint,
+  observed: Observed | undefined,
+): TransactionResult {
+  if (observed !== undefined) observed.maxDepth = Math.max(observed.maxDepth, 0);
+  for (const { address, storageKeys } of transaction.accessList)
+    for (const key of storageKeys) session.accesses.warmSlot(address, key);
+  return transfer(session, transaction, price);
+}
+
+function toRefusal({ code, message }: Rejection<TransactionRefusal>): Simulated {
+  switch (code) {
+    case "wrongChainId":
+    case "chainIdNotSupported":
+    case "invalidSignature":
+    case "nonceTooLow":
+    case "nonceTooHigh":
+    case "senderNotAuthorized":
+      throw new AssertionFailed(`a simulated call has no signature and the right nonce: ${message}`);
+    default:
+      return { kind: "refused", code, detail: message };
+  }
+}

@@ -1,0 +1,14 @@
+import type { Log } from "../types/log.ts";
+import type { MessageResult } from "./evm.ts";
+
+/** What came of a transaction that was good enough to be executed. */
+export interface TransactionResult {
+  readonly outcome: MessageResult["outcome"];
+  /** What the sender paid for: after refunds, and not below the floor for its data. */
+  readonly gasUsed: bigint;
+  /** What gas estimation starts from. */
+  readonly gasBeforeRefund: bigint;
+  /** Returned or reverted with; the new code for a creation. */
+  readonly output: Uint8Array;
+  readonly logs: readonly Log[];
+}

@@ -1,0 +1,57 @@
+import type { Address } from "../primitives/address.ts";
+import { present } from "../primitives/assert.ts";
+import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
+import type { Overlay } from "../state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../types/account.ts";
+import type { BlockSession } from "./blockSession.ts";
+import { blobGasOf, type Executable } from "./checkTransaction.ts";
+import { clearIfEmpty, credit, hasNoCode } from "./emptyAccounts.ts";
+import { minimumGas } from "./intrinsicGas.ts";
+import type { TransactionResult } from "./transactionResult.ts";
+
+/** True when nothing will run: a call of an account without code that is no precompiled contract. */
+export function runsNoCode(session: BlockSession, { to, authorizationList }: Executable): boolean {
+  if (to === undefined || authorizationList.length > 0 || isPrecompile(session, to)) return false;
+  const account = session.overlay.account(to);
+  return account === undefined || hasNoCode(account);
+}
+
+/**
+ * A transaction that runs no code, without the interpreter: the same state, gas and receipt in a tenth of the time.
+ * The sender has been found good for it. `price` is what it pays per gas in this block.
+ */
+export function transfer(session: BlockSession, transaction: Executable, price: bigint): TransactionResult {
+  const { rules, overlay, block } = session;
+  const { sender, value } = transaction;
+  const to = present(transaction.to, "the recipient of a transfer");
+  const gasUsed = minimumGas(rules, transaction);
+  // An account that does not exist may send nothing for nothing.
+  const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
+  const cost = gasUsed * price + blobGasOf(transaction) * block.blobBaseFee + value;
+  overlay.putAccount(sender, { ...account, nonce: account.nonce + 1n, balance: account.balance - cost });
+  const fee = gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price);
+  if (rules.clearsEmptyAccounts) {
+    creditUnlessZero(overlay, to, value);
+    creditUnlessZero(overlay, block.beneficiary, fee);
+    if (value === 0n) clearIfEmpty(overlay, to);
+    if (fee === 0n) clearIfEmpty(overlay, block.beneficiary);
+  } else {
+    credit(overlay, to, value);
+    credit(overlay, block.beneficiary, fee);
+  }
+  return { outcome: SUCCEEDED, gasUsed, gasBeforeRefund: gasUsed, output: EMPTY_BYTES, logs: NO_LOGS };
+}
+
+const SUCCEEDED = { kind: "succeeded" } as const;
+const NO_LOGS: readonly never[] = [];
+
+/** What is touched with nothing, and was not there, would not stay. */
+function creditUnlessZero(overlay: Overlay, address: Address, amount: bigint): void {
+  if (amount > 0n) credit(overlay, address, amount);
+}
+
+/** Precompiled contracts have low addresses, so nearly always a look at the first bytes is enough. */
+function isPrecompile({ precompiles }: BlockSession, address: Address): boolean {
+  for (let at = 0; at < 18; at++) if (address[at] !== 0) return false;
+  return precompiles.has(toKey(address));
+}
