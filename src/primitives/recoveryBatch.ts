@@ -1,0 +1,62 @@
+import { type Address, asAddress } from "./address.ts";
+import { addressOfPublicKey, curve, type Signature } from "./secp256k1.ts";
+
+/** Something signed, and its signature. */
+export interface RecoveryItem {
+  /** 32 bytes. */
+  readonly digest: Uint8Array;
+  readonly signature: Signature;
+}
+
+/*
+ * What travels between the pool and its threads: one buffer for each batch, handed over without a copy.
+ * There: digest (32), r (32), s (32), parity (1) for each item. Back: 1 or 0, and the address (20).
+ */
+const ITEM_BYTES = 97;
+const ANSWER_BYTES = 21;
+
+export function encodeItems(items: readonly RecoveryItem[]): ArrayBuffer {
+  const bytes = new Uint8Array(items.length * ITEM_BYTES);
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const { digest, signature } of items) {
+    bytes.set(digest, at);
+    writeScalar(view, at + 32, signature.r);
+    writeScalar(view, at + 64, signature.s);
+    bytes[at + 96] = signature.yParity;
+    at += ITEM_BYTES;
+  }
+  return bytes.buffer;
+}
+
+/** The threads' part: recovers each item; an item that fits no key gives zeros. */
+export function answerItems(items: ArrayBuffer): ArrayBuffer {
+  const bytes = new Uint8Array(items);
+  const answers = new Uint8Array((bytes.length / ITEM_BYTES) * ANSWER_BYTES);
+  for (let at = 0, out = 0; at < bytes.length; at += ITEM_BYTES, out += ANSWER_BYTES) {
+    const rs = bytes.subarray(at + 32, at + 96);
+    const publicKey = curve.recover(bytes.subarray(at, at + 32), rs, bytes[at + 96] ?? 0);
+    if (publicKey === undefined) continue;
+    answers[out] = 1;
+    answers.set(addressOfPublicKey(publicKey), out + 1);
+  }
+  return answers.buffer;
+}
+
+export function decodeAnswers(answers: ArrayBuffer): (Address | undefined)[] {
+  const bytes = new Uint8Array(answers);
+  const addresses: (Address | undefined)[] = [];
+  for (let at = 0; at < bytes.length; at += ANSWER_BYTES)
+    addresses.push(bytes[at] === 1 ? asAddress(bytes.slice(at + 1, at + ANSWER_BYTES)) : undefined);
+  return addresses;
+}
+
+/** A scalar outside of 256 bits is written as zero, which fits no key. */
+function writeScalar(view: DataView, at: number, scalar: bigint): void {
+  if (scalar <= 0n || scalar >= SCALAR_END) return;
+  for (let word = 0; word < 4; word++)
+    view.setBigUint64(at + 8 * word, BigInt.asUintN(64, scalar >> WORD_SHIFTS[word as 0 | 1 | 2 | 3]));
+}
+
+const SCALAR_END = 1n << 256n;
+const WORD_SHIFTS = [192n, 128n, 64n, 0n] as const;

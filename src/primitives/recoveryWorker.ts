@@ -1,0 +1,11 @@
+import { parentPort } from "node:worker_threads";
+import { present } from "./assert.ts";
+import { answerItems } from "./recoveryBatch.ts";
+
+/** A thread of the recovery pool: batches come in, addresses go back in the same order. */
+const port = present(parentPort, "the port of a worker thread");
+
+port.on("message", (items: ArrayBuffer) => {
+  const answers = answerItems(items);
+  port.postMessage(answers, [answers]);
+});
