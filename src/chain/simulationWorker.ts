@@ -1,0 +1,53 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { runSimulation } from "../execution/runSimulation.ts";
+import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
+import { present } from "../primitives/assert.ts";
+import { createStateHistory } from "../state/history.ts";
+import { readHeader } from "../storage/headerStore.ts";
+import { openLevelDatabase } from "../storage/levelDatabase.ts";
+
+/** What a thread is started with. */
+export interface SimulationWorkerData {
+  readonly databasePath: string;
+  /** Without the accounts of genesis, which nothing here asks for. */
+  readonly spec: ChainSpec;
+  readonly gasCap: bigint;
+}
+
+/** What a thread says: first that it is ready, then one answer for each job, in their order. */
+export type SimulationAnswer =
+  | { readonly kind: "ready" }
+  | { readonly kind: "done"; readonly result: SimulationResult }
+  /** Broken machinery, such as damaged data; the text is for the log. */
+  | { readonly kind: "failed"; readonly message: string };
+
+/**
+ * A thread of the simulation pool. It reads headers and states from the database that the main thread has open, so a
+ * job is a few hundred bytes; and since the main thread ends it when a job takes too long, it keeps nothing of value.
+ */
+const port = present(parentPort, "the port of a worker thread");
+const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
+const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
+const history = createStateHistory(database);
+
+port.on("message", (job: SimulationJob) => {
+  run(job).then(
+    (result) => answer({ kind: "done", result }),
+    (error: unknown) =>
+      answer({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+  );
+});
+answer({ kind: "ready" });
+
+async function run(job: SimulationJob): Promise<SimulationResult> {
+  const found = readHeader(database, job.blockNumber);
+  const state = found === undefined ? undefined : history.at(job.blockNumber);
+  if (found === undefined || state === undefined) return { kind: "stateUnavailable" };
+  const ancestorHash = (number: bigint) => readHeader(database, number)?.hash;
+  return runSimulation(job, { spec, header: found.header, state, ancestorHash, gasCap });
+}
+
+function answer(message: SimulationAnswer): void {
+  port.postMessage(message);
+}
