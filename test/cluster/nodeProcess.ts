@@ -15,6 +15,8 @@ export interface NodeProcess {
   readonly httpPort: number;
   readonly wsPort: number;
   readonly child: ChildProcess;
+  /** The exit code, once the process has ended. */
+  readonly exit: Promise<number | null>;
   /** Everything printed so far, both streams. */
   output(): string;
   rpc<T>(method: string, params?: readonly unknown[]): Promise<T>;
@@ -46,6 +48,7 @@ export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodePro
     httpUrl: `http://127.0.0.1:${httpPort}`,
     wsUrl: `ws://127.0.0.1:${wsPort}`,
     child: started.child,
+    exit: started.exit,
     output: started.output,
     rpc: (method, params = []) => rpc(`http://127.0.0.1:${httpPort}`, method, params),
     async stop() {

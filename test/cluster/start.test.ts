@@ -25,7 +25,7 @@ describe("starting and stopping", () => {
       }
       const askedAtMs = Date.now();
       node.child.kill(signal);
-      expect(await node.stop()).toBe(0);
+      expect(await node.exit).toBe(0);
       expect(Date.now() - askedAtMs).toBeLessThan(5000);
     }
   });
