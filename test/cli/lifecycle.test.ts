@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "../cluster/nodeProcess.ts";
+
+const ROOT = resolve(import.meta.dirname, "..", "..");
+
+describe("the running program", () => {
+  it("keeps its process id in a file, and stops cleanly though Ctrl-C arrives twice, as it does under npm", async () => {
+    const folder = temporaryFolder();
+    const pidFile = join(folder, "node.pid");
+    const node = await startNodeProcess({ dataPath: folder, options: [`--pid-path=${pidFile}`] });
+    const written = await until(
+      async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : undefined),
+      5000,
+      "a pid file",
+    );
+    expect(written).toBe(`${node.child.pid}`);
+    node.child.kill("SIGINT");
+    node.child.kill("SIGINT");
+    expect(await node.exit).toBe(0);
+    expect(existsSync(pidFile)).toBe(false);
+  });
+
+  it("does not run with a pid file that cannot be written, and says why", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "absent", "node.pid");
+    const ports = [`--rpc-http-port=${await freePort()}`, `--rpc-ws-port=${await freePort()}`];
+    const program = runProgram([`--data-path=${folder}`, ...ports, `--pid-path=${path}`]);
+    expect(await program.exit).toBe(2);
+    expect(program.output()).toContain(`The file ${path} named by --pid-path cannot be written: `);
+  });
+
+  it("makes blocks with the example file, whose genesis block names the public validator", async () => {
+    const folder = temporaryFolder();
+    const http = await freePort();
+    const program = runProgram(
+      [
+        "--config-file=config/dev.toml",
+        `--data-path=${folder}`,
+        `--rpc-http-port=${http}`,
+        `--rpc-ws-port=${await freePort()}`,
+      ],
+      ROOT,
+    );
+    await until(
+      async () => (/"number":2\b/.test(program.output()) ? true : undefined),
+      20_000,
+      "a second block",
+    );
+    program.child.kill("SIGTERM");
+    expect(await program.exit).toBe(0);
+    expect(program.output()).not.toContain('"level":"WARN"');
+    expect(program.output()).not.toContain("private keys");
+  });
+
+  it("logs each warning of its configuration once", async () => {
+    const node = await startNodeProcess({ options: ["--max-peers=3"] });
+    await node.stop();
+    const warning = "--max-peers has no effect: peer-to-peer networking is not part of this version.";
+    expect(node.output().split(warning)).toHaveLength(2);
+  });
+});
