@@ -32,12 +32,6 @@ export function decodeCall(value: unknown): CallRequest | undefined {
   return hasTwoInputs(value) || hasTwoPricings(call) ? undefined : call;
 }
 
-/** The call as an estimate sees it: without a gas limit, which it is to find, and without blobs (json-rpc.md §1.6). */
-export function forEstimate(call: CallRequest): CallRequest {
-  const { gasLimit, maxFeePerBlobGas, blobVersionedHashes, ...rest } = call;
-  return rest;
-}
-
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 /** Name in JSON, name in a CallRequest, decoder. `input` stands after `data` because it wins. */

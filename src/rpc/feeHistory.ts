@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { blobBaseFee } from "../execution/blockRules.ts";
 import { type Hex, toKey } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { effectivePriorityFee } from "../types/transaction.ts";
-import { blobBaseFee } from "./blobBaseFee.ts";
 
 export interface FeeHistoryRequest {
   /** The last block, at most the head. */

@@ -1,28 +1,46 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Chain } from "../../../src/chain/createChain.ts";
+import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
+import { createAccessList } from "../../../src/execution/accessList.ts";
+import { nextBaseFee } from "../../../src/execution/baseFee.ts";
+import { call } from "../../../src/execution/call.ts";
+import { estimateGas } from "../../../src/execution/estimateGas.ts";
+import type { Simulator } from "../../../src/execution/simulation.ts";
 import { silentLogger } from "../../../src/logging/logger.ts";
+import { createPoolView } from "../../../src/node/poolView.ts";
+import { createSubmission } from "../../../src/node/submission.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
+import { systemClock } from "../../../src/primitives/clock.ts";
+import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { isAbsent } from "../../../src/rpc/parameters.ts";
-import type { RpcBackend } from "../../../src/rpc/ports.ts";
-import { aChainSpec, anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
-import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
+import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
+import { createTxPool } from "../../../src/txpool/txPool.ts";
+import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
+import { aChain, type TestChain } from "../../builders/aChain.ts";
+import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 /**
- * Answers of a live network of the incumbent, asked again of our methods over its recorded blocks and receipts. Left
- * out are answers that need what a recorded chain has not: state, execution, a filled pool, a growing chain. Their
- * refusals are compared all the same.
+ * What a live node of the incumbent answered, asked again of our methods over the real chain, state, executor and
+ * pool, which have imported the same blocks by all rules. Every answer is compared as text.
  */
+
+interface Request {
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
 
 interface RecordedCase {
   /** Its group and name, as the list of exceptions has it. */
   readonly name: string;
-  readonly request?: { readonly method: string; readonly params?: readonly unknown[] };
+  readonly request: Request;
   readonly response: {
     readonly result?: unknown;
     readonly error?: { code: number; message: string; data?: string };
@@ -34,103 +52,219 @@ interface RecordedCase {
 interface Exception {
   readonly compare?: "set" | "shape" | "sequence";
   readonly ruling?: string;
+  /** Cases to ask first. */
+  readonly after?: readonly string[];
+  readonly setup?: "gap";
 }
 
 const OURS = new Set(METHODS.flatMap(({ name, aliases }) => [name, ...(aliases ?? [])]));
 
-/** Their results come from the state; their refusals of parameters do not. */
-const NEED_STATE = new Set([
-  "eth_call",
-  "eth_createAccessList",
-  "eth_estimateGas",
-  "eth_getBalance",
-  "eth_getCode",
-  "eth_getProof",
-  "eth_getStorageAt",
-  "eth_getTransactionCount",
-]);
-const PARAMETER_REFUSALS = new Set(["Invalid params", "Block not found", "Internal error"]);
-
-/** Groups that were asked of other nodes than the one whose chain was recorded, with other settings, or in one story. */
-const OTHER_NODES = new Set([
-  "mingasprice-1000-nolocals",
-  "miner",
-  "ibft-scenario",
-  "filters",
-  "transport",
-  "txpool",
-]);
+/** Asked of another node than the one whose chain was recorded, after its settings had changed, or of four at once. */
+const OTHER_NODES = new Set(["mingasprice-1000-nolocals", "miner", "ibft-scenario", "transport"]);
 
 describeWithVectors("answers recorded from a live network", () => {
   describe.each(["net1", "net2"] as const)("%s", (network) => {
-    const chain = recordedChain(network);
-    const ask = askerOf(backendLike(network, chain));
     const exceptions = readVectorJson<{ cases: Record<string, Exception> }>(
       "besu-ibft",
       network,
       "rpc-volatile.json",
     ).cases;
-    const cases = readCases(network).filter((recorded) => isAnswerable(recorded, exceptions[recorded.name]));
-    const names = [...new Set(cases.map(({ request }) => request?.method ?? ""))].sort();
-
-    it("covers most of what was recorded", () => {
-      expect(cases.length).toBeGreaterThan(330);
+    const cases = readCases(network).filter(({ name, request }) => {
+      const { compare, ruling } = exceptions[name] ?? {};
+      const isOurs = OURS.has(request?.method) && !OTHER_NODES.has(name.split("/")[0] ?? "");
+      return isOurs && compare !== "sequence" && ruling?.includes("overrides") !== true;
     });
+    const methods = [...new Set(cases.map(({ request }) => request.method))].sort();
+    /** What we answered and what should be answered, by method. */
+    const pairs = new Map<string, Pair[]>(methods.map((method) => [method, []]));
 
-    it.each(names)("%s", async (method) => {
-      for (const recorded of cases.filter(({ request }) => request?.method === method)) {
-        for (const head of headsOf(recorded, chain)) {
-          chain.moveHead(head);
-          const label = `${recorded.name} at ${head}`;
-          const text = await ask(recorded.request);
-          const { compare, ruling } = exceptions[recorded.name] ?? {};
-          if (ruling?.includes("finalized and safe") === true) {
-            expect(text, label).toBe(await ask(withLatest(recorded.request)));
-            expect(text, label).toContain('"result":');
-          } else if (compare === "shape") {
-            const shape = (answer: object) => JSON.stringify(answer).replace(/:"[^"]*"/g, ":text");
-            expect(shape(JSON.parse(text)), label).toBe(shape(recorded.response));
-          } else {
-            expect(text, label).toBe(JSON.stringify(recorded.response));
-          }
+    beforeAll(async () => {
+      const folder = ["besu-ibft", network];
+      const node = await aChain({
+        genesis: readFileSync(vectorPath(...folder, "genesis.json"), "utf8"),
+        production: { keepsRevertReasons: network === "net2" },
+      });
+      const story = { node, network, cases, exceptions };
+      const blocks = recordedBlocks(folder);
+      for (const { header, transactions, ommers } of blocks) {
+        if (header.number > 0n) {
+          const imported = await node.chain.importBlock({ header, transactions, ommers });
+          if (!imported.ok) throw new Error(imported.rejection.message);
+        }
+        for (const recorded of cases) {
+          if (!headsOf(recorded, network, blocks.length - 1).includes(Number(header.number))) continue;
+          pairs.get(recorded.request.method)?.push(await askAgain(recorded, story));
         }
       }
+    }, 120_000);
+
+    it("are asked again, nearly all", () => {
+      expect(cases.length).toBeGreaterThan(450);
+    });
+
+    it.each(methods)("%s", (method) => {
+      const asked = pairs.get(method) ?? [];
+      expect(asked.length).toBeGreaterThan(0);
+      for (const { label, ours, expected } of asked) expect(ours, label).toBe(expected);
     });
   });
 });
 
-function isAnswerable({ name, request, response }: RecordedCase, exception: Exception | undefined): boolean {
-  const [group = ""] = name.split("/");
-  if (request === undefined || OTHER_NODES.has(group) || exception?.compare === "sequence") return false;
-  if (!OURS.has(request.method)) return false;
-  const isRefusal = response.error !== undefined && PARAMETER_REFUSALS.has(response.error.message);
-  if (NEED_STATE.has(request.method)) return isRefusal && exception?.ruling === undefined;
-  return isRefusal || request.method !== "eth_sendRawTransaction";
+interface Pair {
+  readonly label: string;
+  readonly ours: string;
+  readonly expected: string;
 }
 
-/** Both ends of the range in which the answer holds; the last block where any head would do. */
-function headsOf({ heads }: RecordedCase, chain: RecordedChain): readonly number[] {
-  return isAbsent(heads) ? [chain.blocks.length - 1] : [...new Set(heads)];
+interface Story {
+  readonly node: TestChain;
+  readonly network: Network;
+  readonly cases: readonly RecordedCase[];
+  readonly exceptions: Readonly<Record<string, Exception>>;
 }
 
-function askerOf(backend: RpcBackend): (request: unknown) => Promise<string> {
+type Network = "net1" | "net2";
+
+/**
+ * Both ends of the range in which the answer holds, but one for simulations, of which some burn a whole block's gas
+ * for seconds; the last block where any head would do.
+ */
+function headsOf({ name, request, heads }: RecordedCase, network: Network, last: number): readonly number[] {
+  const misdated = MISDATED.get(`${network}/${name}`);
+  if (misdated !== undefined) return [misdated];
+  if (isAbsent(heads)) return [last];
+  return SIMULATIONS.has(request.method) ? [heads[1]] : [...new Set(heads)];
+}
+
+const SIMULATIONS = new Set(["eth_call", "eth_estimateGas", "eth_createAccessList"]);
+
+/** It depends on the head's gas limit and was asked at block 903 or 904; the record takes it for 900 to 903. */
+const MISDATED: ReadonlyMap<string, number> = new Map([["net1/eth_estimateGas/precompiles", 904]]);
+
+/** Each case meets a pool and filters of its own, in which only what it needs has happened before. */
+async function askAgain(recorded: RecordedCase, { node, network, cases, exceptions }: Story): Promise<Pair> {
+  const { after = [], setup, compare, ruling } = exceptions[recorded.name] ?? {};
+  const ask = openNode(node, network);
+  if (setup === "gap") for (const raw of rawsOfGap(network)) await ask({ ...SEND, params: [raw] });
+  /** Ours for each id that the recorded node gave. */
+  const ids = new Map<unknown, unknown>();
+  const translated = (request: Request): Request => ({
+    ...request,
+    ...(request.params && { params: request.params.map((value) => ids.get(value) ?? value) }),
+  });
+  for (const earlier of after.flatMap((name) => cases.find((each) => each.name === name) ?? [])) {
+    const { result } = JSON.parse(await ask(translated(earlier.request))) as { result?: unknown };
+    ids.set(earlier.response.result, result);
+  }
+  const ours = await ask(translated(recorded.request));
+  const label = `${recorded.name} at ${node.chain.head.header.number}`;
+  if (ruling?.includes("finalized and safe") === true) {
+    return { label, ours, expected: await ask(withLatest(recorded.request)) };
+  }
+  const expected = ruling?.includes("code 3") === true ? withCode3(recorded.response) : recorded.response;
+  const normalized = NORMALIZED[compare ?? "text"];
+  return { label, ours: normalized(JSON.parse(ours)), expected: normalized(expected) };
+}
+
+/** How two answers are made comparable. */
+const NORMALIZED: Readonly<Record<"text" | "set" | "shape" | "sequence", (answer: object) => string>> = {
+  text: (answer) => JSON.stringify(answer),
+  sequence: (answer) => JSON.stringify(answer),
+  shape: (answer) => JSON.stringify(answer).replace(/:"[^"]*"/g, ":text"),
+  set: (answer) => JSON.stringify(sorted(answer)),
+};
+
+/** Lists in the order of their texts; times, which no two nodes share, left out. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(sorted).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter(([name]) => name !== "addedToPoolAt");
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}
+
+function withCode3({ error, ...rest }: RecordedCase["response"]): object {
+  return { ...rest, error: { ...error, code: 3 } };
+}
+
+/** The same request for the head. */
+function withLatest(request: Request): Request {
+  const isTag = (value: unknown) => value === "finalized" || value === "safe";
+  return { ...request, params: (request.params ?? []).map((value) => (isTag(value) ? "latest" : value)) };
+}
+
+function openNode(
+  { chain, spec, world }: TestChain,
+  network: Network,
+): (request: Request) => Promise<string> {
+  const pool = createTxPool(
+    { ...DEFAULT_TX_POOL_LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } },
+    { chain: createPoolView(spec, chain, world.head, systemClock), clock: systemClock },
+  );
+  const recoverSenders: Parameters<typeof createSubmission>[0] = (transactions) =>
+    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each))));
+  const backend = anRpcBackend({
+    chain,
+    spec,
+    pool,
+    simulator: simulatorOf(chain, spec),
+    submit: createSubmission(recoverSenders, pool),
+    prove: (number, address, slots) => world.prove(number, address, slots),
+    nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
+    settings: { ...RPC_SETTINGS, networkId: spec.chainId, maxLogsRange: 5000n },
+    ...factsOf(network),
+  });
   const dispatcher = createDispatcher(
     { methods: METHODS, modules: MODULES },
     { backend, logger: silentLogger },
   );
   const caller = { connection: undefined, isAbandoned: () => false };
-  return async (request) => {
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
-    return present(reply, "the reply").text;
+  return async (request) =>
+    present(await dispatcher.answerRequest(request, JSON.stringify(request), caller), "the reply").text;
+}
+
+/** The simulations that workers run, on this thread. */
+function simulatorOf(chain: Chain, spec: ChainSpec): Simulator {
+  const simulations = { call, estimateGas, createAccessList };
+  return {
+    run({ kind, call: request, blockNumber }) {
+      const { header } = present(chain.headerByNumber(blockNumber), "the header");
+      const state = present(chain.stateAt(blockNumber), "the state");
+      const ancestorHash = (number: bigint) => chain.headerByNumber(number)?.hash;
+      return simulations[kind]({ spec, header, state, ancestorHash, gasCap: 0n }, request);
+    },
   };
 }
 
-/** The same request for the head. */
-function withLatest(request: RecordedCase["request"]): RecordedCase["request"] {
-  const params = request?.params?.map((value) =>
-    value === "finalized" || value === "safe" ? "latest" : value,
-  );
-  return request && params ? { ...request, params } : request;
+/** What only the recorded node can know of itself. */
+function factsOf(network: Network) {
+  const answerTo = (name: string) =>
+    readCase(vectorPath("besu-ibft", network, "rpc", `${name}.json`)).response.result;
+  const services = answerTo("basic/net_services") as Readonly<Record<string, { host: string; port: string }>>;
+  const endpoints = Object.entries(services).map(([name, { host, port }]) => [
+    name,
+    { host, port: Number(port) },
+  ]);
+  return {
+    nodeAddress: addressFromHex(String(answerTo("basic/eth_coinbase"))),
+    network: {
+      peerToPeer: { isListening: true, peerCount: 3, enode: String(answerTo("noparams/net_enode")) },
+      ethVersion: 68,
+      services: () => Object.fromEntries(endpoints),
+    },
+  };
+}
+
+const SEND = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction" };
+
+/** Two transactions that leave a gap before them (rpc-README.md). */
+function rawsOfGap(network: Network): readonly string[] {
+  const name = "txpool/txpool_besuPendingTransactions-with-gap.json";
+  const { response } = readCase(vectorPath("besu-ibft", network, "rpc", name));
+  return (response.result as { raw: string; nonce: string }[])
+    .sort((a, b) => (a.nonce < b.nonce ? -1 : 1))
+    .map(({ raw }) => raw);
 }
 
 /** In the order in which the recorded node lists them. */
@@ -144,38 +278,7 @@ const MODULES: ReadonlySet<Namespace> = new Set(
   ),
 );
 
-function backendLike(network: "net1" | "net2", chain: RecordedChain): RpcBackend {
-  const isFirst = network === "net1";
-  const coinbase = readCase(vectorPath("besu-ibft", network, "rpc", "basic", "eth_coinbase.json"));
-  const services = readCase(vectorPath("besu-ibft", network, "rpc", "basic", "net_services.json")).response
-    .result as {
-    [service in "jsonrpc" | "ws" | "p2p"]: { host: string; port: string };
-  };
-  const endpoint = ({ host, port }: { host: string; port: string }) => ({ host, port: Number(port) });
-  return anRpcBackend({
-    chain,
-    spec: aChainSpec(chain, {
-      chainId: isFirst ? 7171n : 7772n,
-      fork: isFirst ? "berlin" : "london",
-      isZeroBaseFee: !isFirst,
-      rewardWei: 100_000_000_000_000n,
-    }),
-    settings: { ...RPC_SETTINGS, networkId: isFirst ? 7171n : 7772n, maxLogsRange: 5000n },
-    nodeAddress: addressFromHex(String(coinbase.response.result)),
-    nextBaseFeePerGas: () => (isFirst ? undefined : 0n),
-    network: {
-      peerToPeer: { isListening: true, peerCount: 3, enode: "enode://free" },
-      ethVersion: 68,
-      services: () => ({
-        jsonrpc: endpoint(services.jsonrpc),
-        ws: endpoint(services.ws),
-        p2p: endpoint(services.p2p),
-      }),
-    },
-  });
-}
-
-function readCases(network: string): RecordedCase[] {
+function readCases(network: Network): RecordedCase[] {
   const folder = vectorPath("besu-ibft", network, "rpc");
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".json") || file.endsWith(".json.gz"))
@@ -183,10 +286,7 @@ function readCases(network: string): RecordedCase[] {
     .map((file) => ({ ...readCase(`${folder}/${file}`), name: file.replace(/\.json(\.gz)?$/, "") }));
 }
 
-function readCase(path: string): Omit<RecordedCase, "name"> {
+function readCase(path: string): RecordedCase {
   const bytes = readFileSync(path);
-  return JSON.parse((path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8")) as Omit<
-    RecordedCase,
-    "name"
-  >;
+  return JSON.parse((path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8")) as RecordedCase;
 }

@@ -160,7 +160,7 @@ describe("methods that simulate", () => {
     return { jobs, ask: askerOf({ simulator: { run } }) };
   };
 
-  it("run on the block that was named, or on the head for an estimate, which has no gas limit", async () => {
+  it("run on the block that was named, or on the head for an estimate", async () => {
     const call = { to: STRANGER, gas: "0x5208" };
     const { ask, jobs } = simulating({ kind: "returned", data: Uint8Array.of(0x2a), gas: 21_000n });
     expect(await ask("eth_call", call, "0x1")).toBe("0x2a");
@@ -169,8 +169,8 @@ describe("methods that simulate", () => {
     const to = addressFromHex(STRANGER);
     expect(jobs).toEqual([
       { kind: "call", call: { to, gasLimit: 21_000n }, blockNumber: 1n },
-      { kind: "estimateGas", call: { to }, blockNumber: 2n },
-      { kind: "createAccessList", call: { to }, blockNumber: 2n },
+      { kind: "estimateGas", call: { to, gasLimit: 21_000n }, blockNumber: 2n },
+      { kind: "createAccessList", call: { to, gasLimit: 21_000n }, blockNumber: 2n },
     ]);
   });
 

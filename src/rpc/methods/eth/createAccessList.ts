@@ -1,11 +1,11 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeCall, forEstimate } from "../../callParameter.ts";
+import { decodeCall } from "../../callParameter.ts";
 import { defineMethod, required } from "../../method.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 import { estimateError } from "../../simulationErrors.ts";
 
-/** Always on the head: the incumbent ignores a block parameter. */
+/** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
 export const ethCreateAccessList = defineMethod({
   name: "eth_createAccessList",
   namespace: "ETH",
@@ -15,7 +15,7 @@ export const ethCreateAccessList = defineMethod({
   mayOverlap: true,
   async run([call], { backend: { chain, simulator } }) {
     const blockNumber = chain.head.header.number;
-    const result = await simulator.run({ kind: "createAccessList", call: forEstimate(call), blockNumber });
+    const result = await simulator.run({ kind: "createAccessList", call, blockNumber });
     if (result.kind !== "returned") return estimateError(result);
     const accessList = (result.accessList ?? []).map(({ address, storageKeys }) => ({
       address: toHex(address),

@@ -1,5 +1,5 @@
+import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { blobBaseFee } from "../../blobBaseFee.ts";
 import { defineMethod } from "../../method.ts";
 import { QUANTITY } from "../../schemas.ts";
 

@@ -1,4 +1,4 @@
-import { blobBaseFee } from "../../blobBaseFee.ts";
+import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";

@@ -1,4 +1,4 @@
-import { blobBaseFee } from "../../blobBaseFee.ts";
+import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
 import { decodeHash } from "../../parameters.ts";
 import { receiptJson } from "../../receiptResult.ts";
