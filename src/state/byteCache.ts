@@ -5,17 +5,20 @@ import { assert } from "../primitives/assert.ts";
  * a hash of their key. An object per entry would take three to six times as much, and the garbage collector would walk
  * them all: a block of 12,000 transfers replaces 60,000 entries.
  *
- *   entry   key length u8 | value length u16 | key | value
+ *   entry   key length u8 | used u8 | value length u16 | key | value
  */
 const CHUNK_BITS = 20;
 const CHUNK_BYTES = 1 << CHUNK_BITS;
-const ENTRY_HEADER_LENGTH = 3;
-const FIRST_TABLE_SLOTS = 1 << 10;
-const BYTES_PER_SLOT = 4;
+const HEADER_LENGTH = 4;
+/** What survives of a chunk that is cleared: no more, or a cache in full use would find no room. */
+const SURVIVING_BYTES = CHUNK_BYTES / 2;
+const SMALLEST_TABLE = 1 << 10;
 /** Slots looked at for one key: whoever finds many keys with one hash gains nothing but misses. */
 const PROBE_LIMIT = 32;
+/** A slot whose entry is gone, behind which others may lie. */
+const GONE = 0xffffffff;
 
-/** Where a value lies; a view that the next put may overwrite. */
+/** Where a value lies; a view that holds until the next put. */
 export interface FoundBytes {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -23,140 +26,174 @@ export interface FoundBytes {
 }
 
 /**
- * A bounded map from bytes to bytes that forgets what was not used for long. Two generations take turns:
- * what is found in the older moves to the younger, which becomes the older when half of the limit is full.
+ * A bounded map from bytes to bytes. When the limit is reached, the chunk written longest ago is cleared, of which
+ * those entries survive that were used since.
  */
 export class ByteCache {
-  private readonly limitBytes: number;
-  private young = new Generation();
-  private old = new Generation();
+  private readonly chunkLimit: number;
+  private readonly chunks: Buffer[] = [];
+  /** Bytes used of each chunk. */
+  private readonly fill: number[] = [];
+  private current = -1;
+  /** Position of an entry plus one by hash, 0 where none ever was, GONE where none is any more. */
+  private table = new Uint32Array(SMALLEST_TABLE);
+  private takenSlots = 0;
 
+  /** At least one chunk is kept; the table takes some 12 bytes an entry more. */
   constructor(limitBytes: number) {
-    this.limitBytes = limitBytes;
+    this.chunkLimit = Math.max(1, Math.floor(limitBytes / CHUNK_BYTES));
   }
 
   find(key: Uint8Array): FoundBytes | undefined {
-    const hash = hashOf(key);
-    const recent = this.young.find(key, hash);
-    if (recent !== undefined) return recent;
-    const found = this.old.find(key, hash);
-    if (found !== undefined) this.add(key, hash, found);
-    return found;
+    const slot = this.slotOf(key, hashOf(key, 0, key.length));
+    if (slot < 0) return undefined;
+    const position = (this.table[slot] ?? 0) - 1;
+    const bytes = this.chunkAt(position);
+    const at = offsetOf(position);
+    bytes[at + 1] = 1;
+    return { bytes, start: at + HEADER_LENGTH + key.length, length: valueLength(bytes, at) };
   }
 
   /** Copies key (up to 255 bytes) and value (up to 65,535). */
   put(key: Uint8Array, value: FoundBytes): void {
-    this.add(key, hashOf(key), value);
+    assert(key.length <= 0xff && value.length <= 0xffff, "an entry of the cache has a small key and value");
+    const hash = hashOf(key, 0, key.length);
+    const known = this.slotOf(key, hash);
+    // Most changes leave the length as it is: then the value takes its old place.
+    if (known >= 0 && this.overwrite((this.table[known] ?? 0) - 1, key, value)) return;
+    const position = this.append(key, value);
+    // Making room may have moved what was known.
+    const slot = known >= 0 ? this.slotOf(key, hash) : -1;
+    if (slot >= 0) this.table[slot] = position + 1;
+    else this.enter(hash, position);
   }
 
   clear(): void {
-    this.young = new Generation();
-    this.old = new Generation();
+    this.chunks.length = 0;
+    this.fill.length = 0;
+    this.current = -1;
+    this.table = new Uint32Array(SMALLEST_TABLE);
+    this.takenSlots = 0;
   }
 
-  private add(key: Uint8Array, hash: number, value: FoundBytes): void {
-    this.young.put(key, hash, value);
-    if (this.young.byteLength <= this.limitBytes / 2) return;
-    this.old = this.young;
-    this.young = new Generation();
-  }
-}
-
-class Generation {
-  private readonly chunks: Buffer[] = [];
-  /** Position of an entry plus one, or 0, by hash; collisions go to the next free slot. */
-  private table = new Uint32Array(FIRST_TABLE_SLOTS);
-  private entries = 0;
-  /** Position where the next entry goes. */
-  private next = 0;
-
-  get byteLength(): number {
-    return this.next + this.table.length * BYTES_PER_SLOT;
-  }
-
-  find(key: Uint8Array, hash: number): FoundBytes | undefined {
-    const position = this.table[this.slotOf(key, hash)] ?? 0;
-    if (position === 0 || !this.hasKey(position - 1, key)) return undefined;
-    const bytes = this.chunkAt(position - 1);
-    const at = offsetOf(position - 1);
-    return { bytes, start: at + ENTRY_HEADER_LENGTH + key.length, length: valueLength(bytes, at) };
-  }
-
-  put(key: Uint8Array, hash: number, value: FoundBytes): void {
-    assert(key.length <= 0xff && value.length <= 0xffff, "an entry of the cache has a small key and value");
-    const slot = this.slotOf(key, hash);
-    const known = this.table[slot] ?? 0;
-    if (known !== 0 && this.hasKey(known - 1, key)) {
-      const chunk = this.chunkAt(known - 1);
-      const at = offsetOf(known - 1);
-      // Most changes leave the length as it is: then the value takes its old place.
-      if (valueLength(chunk, at) === value.length) {
-        chunk.set(
-          value.bytes.subarray(value.start, value.start + value.length),
-          at + ENTRY_HEADER_LENGTH + key.length,
-        );
-        return;
-      }
-    }
-    this.table[slot] = this.append(key, value) + 1;
-    if (known !== 0) return;
-    this.entries++;
-    if (this.entries * 2 > this.table.length) this.growTable();
+  private overwrite(position: number, key: Uint8Array, { bytes, start, length }: FoundBytes): boolean {
+    const chunk = this.chunkAt(position);
+    const at = offsetOf(position);
+    if (valueLength(chunk, at) !== length) return false;
+    chunk[at + 1] = 1;
+    chunk.set(bytes.subarray(start, start + length), at + HEADER_LENGTH + key.length);
+    return true;
   }
 
   private append(key: Uint8Array, { bytes, start, length }: FoundBytes): number {
-    const size = ENTRY_HEADER_LENGTH + key.length + length;
-    if (this.next + size > this.chunks.length * CHUNK_BYTES) {
-      this.next = this.chunks.length * CHUNK_BYTES;
-      this.chunks.push(Buffer.allocUnsafeSlow(CHUNK_BYTES));
-    }
-    const position = this.next;
-    this.next += size;
+    const size = HEADER_LENGTH + key.length + length;
+    if (this.current < 0 || (this.fill[this.current] ?? 0) + size > CHUNK_BYTES) this.makeRoom();
+    const at = this.fill[this.current] ?? 0;
+    this.fill[this.current] = at + size;
+    const position = this.current * CHUNK_BYTES + at;
     const chunk = this.chunkAt(position);
-    const at = offsetOf(position);
     chunk[at] = key.length;
-    chunk[at + 1] = length >> 8;
-    chunk[at + 2] = length & 0xff;
-    chunk.set(key, at + ENTRY_HEADER_LENGTH);
-    chunk.set(bytes.subarray(start, start + length), at + ENTRY_HEADER_LENGTH + key.length);
+    chunk[at + 1] = 0;
+    chunk[at + 2] = length >> 8;
+    chunk[at + 3] = length & 0xff;
+    chunk.set(key, at + HEADER_LENGTH);
+    chunk.set(bytes.subarray(start, start + length), at + HEADER_LENGTH + key.length);
     return position;
   }
 
-  /** The slot that holds the key, else a free one, else the first of its probes: what is there is given up. */
+  /** Makes a chunk current that has room for an entry of any size. */
+  private makeRoom(): void {
+    if (this.chunks.length < this.chunkLimit) {
+      this.current = this.chunks.length;
+      this.chunks.push(Buffer.allocUnsafeSlow(CHUNK_BYTES));
+      this.fill.push(0);
+      return;
+    }
+    this.current = (this.current + 1) % this.chunks.length;
+    this.fill[this.current] = this.compact(this.current);
+  }
+
+  /** Moves the entries of a chunk that survive to its beginning and forgets the others; answers where they end. */
+  private compact(index: number): number {
+    const first = index * CHUNK_BYTES;
+    const chunk = this.chunkAt(first);
+    const end = this.fill[index] ?? 0;
+    let kept = 0;
+    for (let at = 0, size = 0; at < end; at += size) {
+      const keyLength = chunk[at] ?? 0;
+      size = HEADER_LENGTH + keyLength + valueLength(chunk, at);
+      const slot = this.slotAt(first + at, hashOf(chunk, at + HEADER_LENGTH, keyLength));
+      if (slot < 0) continue;
+      if (chunk[at + 1] === 0 || kept + size > SURVIVING_BYTES) {
+        this.table[slot] = GONE;
+        continue;
+      }
+      chunk.copyWithin(kept, at, at + size);
+      chunk[kept + 1] = 0;
+      this.table[slot] = first + kept + 1;
+      kept += size;
+    }
+    return kept;
+  }
+
+  /** The slot that leads to the entry of `key`; -1 when there is none. */
   private slotOf(key: Uint8Array, hash: number): number {
     const mask = this.table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
       const slot = (hash + probe) & mask;
       const position = this.table[slot] ?? 0;
-      if (position === 0 || this.hasKey(position - 1, key)) return slot;
+      if (position === 0) return -1;
+      if (position !== GONE && this.hasKey(position - 1, key)) return slot;
     }
-    return hash & mask;
+    return -1;
+  }
+
+  /** The slot that leads to a position; -1 when none does any more. */
+  private slotAt(position: number, hash: number): number {
+    const mask = this.table.length - 1;
+    for (let probe = 0; probe < PROBE_LIMIT; probe++) {
+      const slot = (hash + probe) & mask;
+      if (this.table[slot] === position + 1) return slot;
+      if (this.table[slot] === 0) return -1;
+    }
+    return -1;
+  }
+
+  /** Leads the first free slot to a new position; where all probes are taken, the first gives way. */
+  private enter(hash: number, position: number): void {
+    if (this.takenSlots * 2 >= this.table.length) this.rebuildTable();
+    const mask = this.table.length - 1;
+    for (let probe = 0; probe < PROBE_LIMIT; probe++) {
+      const slot = (hash + probe) & mask;
+      const taken = this.table[slot] ?? 0;
+      if (taken !== 0 && taken !== GONE) continue;
+      if (taken === 0) this.takenSlots++;
+      this.table[slot] = position + 1;
+      return;
+    }
+    this.table[hash & mask] = position + 1;
+  }
+
+  /** A table without slots that lead nowhere, a quarter full. */
+  private rebuildTable(): void {
+    const positions = this.table.filter((position) => position !== 0 && position !== GONE);
+    let size = SMALLEST_TABLE;
+    while (size < positions.length * 3) size *= 2;
+    this.table = new Uint32Array(size);
+    this.takenSlots = 0;
+    for (const position of positions) {
+      const chunk = this.chunkAt(position - 1);
+      const at = offsetOf(position - 1);
+      this.enter(hashOf(chunk, at + HEADER_LENGTH, chunk[at] ?? 0), position - 1);
+    }
   }
 
   private hasKey(position: number, key: Uint8Array): boolean {
     const chunk = this.chunkAt(position);
     const at = offsetOf(position);
     if (chunk[at] !== key.length) return false;
-    for (let i = 0; i < key.length; i++) if (chunk[at + ENTRY_HEADER_LENGTH + i] !== key[i]) return false;
+    for (let i = 0; i < key.length; i++) if (chunk[at + HEADER_LENGTH + i] !== key[i]) return false;
     return true;
-  }
-
-  private growTable(): void {
-    const before = this.table;
-    this.table = new Uint32Array(before.length * 2);
-    const mask = this.table.length - 1;
-    for (const position of before) {
-      if (position === 0) continue;
-      const chunk = this.chunkAt(position - 1);
-      const at = offsetOf(position - 1) + ENTRY_HEADER_LENGTH;
-      const hash = hashOf(chunk.subarray(at, at + (chunk[at - ENTRY_HEADER_LENGTH] ?? 0)));
-      for (let probe = 0; probe < PROBE_LIMIT; probe++) {
-        const slot = (hash + probe) & mask;
-        if (this.table[slot] !== 0) continue;
-        this.table[slot] = position;
-        break;
-      }
-    }
   }
 
   private chunkAt(position: number): Buffer {
@@ -171,13 +208,13 @@ function offsetOf(position: number): number {
 }
 
 function valueLength(chunk: Uint8Array, at: number): number {
-  return ((chunk[at + 1] ?? 0) << 8) | (chunk[at + 2] ?? 0);
+  return ((chunk[at + 2] ?? 0) << 8) | (chunk[at + 3] ?? 0);
 }
 
 /** FNV-1a with a final mix. */
-function hashOf(key: Uint8Array): number {
+function hashOf(bytes: Uint8Array, start: number, length: number): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ (key[i] ?? 0), 0x01000193);
+  for (let i = start; i < start + length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
   hash ^= hash >>> 15;
   return Math.imul(hash, 0x2c1b3c6d) >>> 0;
 }

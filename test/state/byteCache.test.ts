@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toKey } from "../../src/primitives/hex.ts";
+import { ByteCache } from "../../src/state/byteCache.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+describe("byte cache", () => {
+  it("answers the value last put or nothing, and never more than the limit", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(40), fc.nat(60_000), fc.boolean()), { maxLength: 200 }),
+        (steps) => {
+          const cache = new ByteCache(2 * MEGABYTE);
+          const model = new Map<string, Uint8Array>();
+          for (const [name, length, isRead] of steps) {
+            const key = keyOf(name);
+            if (!isRead) {
+              const value = new Uint8Array(length).fill(name + length);
+              cache.put(key, { bytes: value, start: 0, length });
+              model.set(toKey(key), value);
+            }
+            const found = read(cache, key);
+            if (!isRead) expect(found).toBeDefined();
+            if (found !== undefined)
+              expect(Buffer.compare(found, model.get(toKey(key)) ?? new Uint8Array(1))).toBe(0);
+          }
+          expect(heldBytes(cache, model)).toBeLessThanOrEqual(2 * MEGABYTE);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it("forgets what was not used, and keeps what was", () => {
+    const cache = new ByteCache(4 * MEGABYTE);
+    for (let i = 0; i < 40_000; i++) {
+      put(cache, i);
+      for (let hot = 0; hot < 10; hot++) expect(read(cache, keyOf(hot))?.length ?? 100).toBe(100);
+      if (i >= 10) for (let hot = 0; hot < 10; hot++) expect(read(cache, keyOf(hot))).toBeDefined();
+    }
+    expect(read(cache, keyOf(100))).toBeUndefined();
+    expect(read(cache, keyOf(39_999))).toBeDefined();
+  });
+
+  it("holds nearly all that fits its limit", () => {
+    const cache = new ByteCache(4 * MEGABYTE);
+    const count = 30_000;
+    for (let round = 0; round < 5; round++) for (let i = 0; i < count; i++) put(cache, i);
+    let held = 0;
+    for (let i = 0; i < count; i++) if (read(cache, keyOf(i)) !== undefined) held++;
+    expect(held).toBeGreaterThan(count * 0.999);
+  });
+
+  it("is empty after clear", () => {
+    const cache = new ByteCache(MEGABYTE);
+    put(cache, 1);
+    cache.clear();
+    expect(read(cache, keyOf(1))).toBeUndefined();
+    put(cache, 1);
+    expect(read(cache, keyOf(1))).toBeDefined();
+  });
+});
+
+function put(cache: ByteCache, name: number): void {
+  cache.put(keyOf(name), { bytes: new Uint8Array(100).fill(name), start: 0, length: 100 });
+}
+
+function read(cache: ByteCache, key: Uint8Array): Uint8Array | undefined {
+  const found = cache.find(key);
+  return found === undefined ? undefined : found.bytes.slice(found.start, found.start + found.length);
+}
+
+function heldBytes(cache: ByteCache, model: ReadonlyMap<string, Uint8Array>): number {
+  let sum = 0;
+  for (const text of model.keys()) sum += read(cache, Buffer.from(text, "hex"))?.length ?? 0;
+  return sum;
+}
+
+function keyOf(name: number): Uint8Array {
+  return Uint8Array.of(name & 255, name >> 8, 7);
+}
