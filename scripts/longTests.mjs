@@ -1,0 +1,31 @@
+/**
+ * `npm run test:long`: the suites of the daily run that take a number, with the numbers turned up. A seed is printed by
+ * each; IBEX_SEED repeats one. Numbers already in the environment are kept.
+ */
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Kills under load, seeds of power cuts, malformed requests, and damaged folders. */
+const NUMBERS = { IBEX_KILLS: "100", IBEX_POWER_CUTS: "200", IBEX_FUZZ: "20000", IBEX_DAMAGES: "200" };
+
+const SUITES = [
+  "test/cluster/durability",
+  "test/cluster/fuzz",
+  "test/cluster/damage",
+  "test/node/powerCut",
+  "test/storage/damage",
+];
+
+const { status } = spawnSync(
+  process.execPath,
+  [join(root, "node_modules", "vitest", "vitest.mjs"), "run", ...SUITES, ...process.argv.slice(2)],
+  {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...NUMBERS, ...process.env },
+  },
+);
+process.exit(status ?? 1);
