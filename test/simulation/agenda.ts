@@ -1,0 +1,67 @@
+/** What is to happen in virtual time: earliest first, and in the order of planning among equals. */
+export interface Agenda {
+  readonly nowMs: number;
+  plan(atMs: number, action: () => void): void;
+  /** Performs everything due until `endMs`, and leaves the time there. */
+  runUntil(endMs: number): void;
+}
+
+interface Entry {
+  readonly atMs: number;
+  readonly sequence: number;
+  readonly action: () => void;
+}
+
+export function createAgenda(): Agenda {
+  const heap: Entry[] = [];
+  let sequence = 0;
+  let nowMs = 0;
+
+  const isBefore = (a: Entry, b: Entry): boolean =>
+    a.atMs < b.atMs || (a.atMs === b.atMs && a.sequence < b.sequence);
+
+  function push(entry: Entry): void {
+    let at = heap.length;
+    heap.push(entry);
+    while (at > 0) {
+      const parentAt = (at - 1) >> 1;
+      const parent = heap[parentAt];
+      if (parent === undefined || !isBefore(entry, parent)) break;
+      heap[at] = parent;
+      at = parentAt;
+    }
+    heap[at] = entry;
+  }
+
+  function pop(): Entry | undefined {
+    const [first] = heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]];
+      const isRight = right !== undefined && left !== undefined && isBefore(right, left);
+      const child = isRight ? right : left;
+      if (child === undefined || !isBefore(child, last)) break;
+      heap[at] = child;
+      at = 2 * at + (isRight ? 2 : 1);
+    }
+    heap[at] = last;
+    return first;
+  }
+
+  return {
+    get nowMs() {
+      return nowMs;
+    },
+    plan: (atMs, action) => push({ atMs: Math.max(atMs, nowMs), sequence: sequence++, action }),
+    runUntil(endMs) {
+      for (let next = heap[0]; next !== undefined && next.atMs <= endMs; next = heap[0]) {
+        pop();
+        nowMs = next.atMs;
+        next.action();
+      }
+      nowMs = endMs;
+    },
+  };
+}
