@@ -31,7 +31,7 @@ export interface FoundBytes {
  */
 export class ByteCache {
   private readonly chunkLimit: number;
-  private readonly chunks: Buffer[] = [];
+  private readonly chunks: Uint8Array[] = [];
   /** Bytes used of each chunk. */
   private readonly fill: number[] = [];
   private current = -1;
@@ -105,7 +105,7 @@ export class ByteCache {
   private makeRoom(): void {
     if (this.chunks.length < this.chunkLimit) {
       this.current = this.chunks.length;
-      this.chunks.push(Buffer.allocUnsafeSlow(CHUNK_BYTES));
+      this.chunks.push(new Uint8Array(CHUNK_BYTES));
       this.fill.push(0);
       return;
     }
@@ -196,7 +196,7 @@ export class ByteCache {
     return true;
   }
 
-  private chunkAt(position: number): Buffer {
+  private chunkAt(position: number): Uint8Array {
     const chunk = this.chunks[position >>> CHUNK_BITS];
     if (chunk === undefined) throw new RangeError("no chunk there");
     return chunk;

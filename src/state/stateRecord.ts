@@ -1,5 +1,5 @@
 import { asHash } from "../primitives/hash.ts";
-import { damaged, openEntry, readUint32, sealEntry, writeUint32 } from "../storage/checksum.ts";
+import { damaged, missing, openEntry, readUint32, sealEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import { STATE_HEAD_KEY, stateRecordKey } from "../storage/stateKeys.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
@@ -49,11 +49,14 @@ export function encodeStateHead({ number, epoch }: StateHead): Uint8Array {
   return sealEntry(STATE_HEAD_KEY, bytes);
 }
 
-/** Undefined in a database without any state. */
+/** Undefined in a database without any state, which has none of block 0 either. */
 export function readStateHead(database: Database): StateHead | undefined {
   const sealed = database.get(STATE_HEAD_KEY);
-  if (sealed === undefined) return undefined;
   const what = "the record of the newest state";
+  if (sealed === undefined) {
+    if (database.get(stateRecordKey(0)) !== undefined) throw missing(what);
+    return undefined;
+  }
   const bytes = openEntry(STATE_HEAD_KEY, sealed, what);
   if (bytes.length !== 16) throw damaged(what, "its length is wrong");
   return { number: readNumber(bytes, 0), epoch: readNumber(bytes, 8) };

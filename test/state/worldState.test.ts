@@ -1,9 +1,12 @@
 import { verifyMerkleProof } from "@ethereumjs/mpt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
 import { toHex, toKey } from "../../src/primitives/hex.ts";
-import { createStateHistory } from "../../src/state/history.ts";
+import { checkState } from "../../src/state/check.ts";
+import { createStateHistory, type StateHistory } from "../../src/state/history.ts";
+import type { Overlay } from "../../src/state/overlay.ts";
 import { createWorldState, type StagedState, type WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -112,25 +115,87 @@ describe("world state", () => {
     expect(node.world.at(-1n)).toBeUndefined();
   });
 
-  it("stages a genesis of 20,000 accounts at once", async () => {
+  it("comes to the same root by many blocks as by one, over thousands of accounts and slots", async () => {
+    const random = fc.sample(fc.tuple(fc.nat(4000), fc.nat(2), fc.nat(3000), fc.nat(200)), {
+      numRuns: 9000,
+      seed: 7,
+    });
+    const database = createMemoryDatabase();
+    const world = createWorldState({ database });
+    const balances = new Map<number, bigint>();
+    const slots = new Map<number, number>();
+    const contract = numberedAddress(5000);
+    for (let number = 0; number < 9; number++) {
+      const overlay = world.overlay();
+      overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
+      for (const [who, kind, slot, value] of random.slice(number * 1000, number * 1000 + 1000)) {
+        if (kind === 0) balances.delete(who);
+        else balances.set(who, BigInt(value));
+        overlay.putAccount(
+          numberedAddress(who),
+          kind === 0 ? undefined : { ...EMPTY_ACCOUNT, balance: BigInt(value) },
+        );
+        overlay.putStorage(
+          contract,
+          numberedSlot(slot),
+          value < 60 ? new Uint8Array(0) : Uint8Array.of(value),
+        );
+        if (value < 60) slots.delete(slot);
+        else slots.set(slot, value);
+      }
+      await commit(world, database, overlay, BigInt(number));
+    }
+    const whole = createWorldState({ database: createMemoryDatabase() });
+    const overlay = whole.overlay();
+    overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
+    for (const [who, balance] of balances)
+      overlay.putAccount(numberedAddress(who), { ...EMPTY_ACCOUNT, balance });
+    for (const [slot, value] of slots) overlay.putStorage(contract, numberedSlot(slot), Uint8Array.of(value));
+    const expected = whole.stage(overlay.changes(), 0n);
+    const empty = { accounts: [], code: [] };
+    expect(toHex(world.stage(empty, 9n).root)).toBe(toHex(expected.root));
+    expect((await checkState(database)).damages).toEqual([]);
+  });
+
+  it("writes a genesis of 20,000 accounts as a few pages of many nodes", async () => {
     const world = createWorldState({ database: createMemoryDatabase() });
     const overlay = world.overlay();
-    const addresses = Array.from({ length: 20_000 }, (_, i) =>
-      addressOf(i & 255).map((b, at) => (at < 2 ? (i >> (8 * at)) & 255 : b)),
-    );
-    for (const address of addresses) overlay.putAccount(address as never, { ...EMPTY_ACCOUNT, balance: 7n });
-    const staged = world.stage(overlay.changes(), 0n);
+    for (let i = 0; i < 20_000; i++)
+      overlay.putAccount(numberedAddress(i), { ...EMPTY_ACCOUNT, balance: 7n });
     const batch = createBatch();
-    staged.writeTo(batch);
+    world.stage(overlay.changes(), 0n).writeTo(batch);
+    expect(batch.operations.length).toBeGreaterThan(20_000);
     expect(batch.operations.length).toBeLessThan(22_500);
-    world.adopt(staged);
   });
 });
+
+function numberedAddress(number: number): Address {
+  return asAddress(Uint8Array.of(...new Uint8Array(18), number >> 8, number & 255));
+}
+
+function numberedSlot(number: number): Uint8Array {
+  return Uint8Array.of(...new Uint8Array(30), number >> 8, number & 255);
+}
+
+async function commit(
+  world: WorldState,
+  database: Database,
+  overlay: Overlay,
+  number: bigint,
+): Promise<void> {
+  const staged = world.stage(overlay.changes(), number);
+  const batch = createBatch();
+  staged.writeTo(batch);
+  await database.write(batch);
+  world.adopt(staged);
+}
 
 /** A world state over a database, beside a model of every block. */
 class Node {
   readonly database: Database;
   readonly world: WorldState;
+  /** Reads the same database without being told of commits and rewinds, as a worker thread does. */
+  private readonly bystander: StateHistory;
   /** The model after each block. */
   states: ModelState[];
 
@@ -138,6 +203,7 @@ class Node {
     this.database = database;
     this.states = states;
     this.world = createWorldState({ database });
+    this.bystander = createStateHistory(database);
   }
 
   get state(): ModelState {
@@ -178,9 +244,8 @@ class Node {
 
   expectAllReads(): void {
     expect(readAll(this.world.head)).toEqual(this.state);
-    const history = createStateHistory(this.database);
     for (const [number, state] of this.states.entries()) {
-      const [ours, theirs] = [this.world.at(BigInt(number)), history.at(BigInt(number))];
+      const [ours, theirs] = [this.world.at(BigInt(number)), this.bystander.at(BigInt(number))];
       if (ours === undefined || theirs === undefined) throw new Error(`block ${number} is not stored`);
       expect(readAll(ours)).toEqual(state);
       expect(readAll(theirs)).toEqual(state);

@@ -1,31 +1,18 @@
 import { nibbleAt } from "./nibbles.ts";
+import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
+import { isBranchNode, isLeafNode, itemEnd, readPath, secondItem } from "./nodeRlp.ts";
 import {
-  ACCOUNT_LEAF,
-  accountLeafStorage,
-  branchChild,
-  embeddedChild,
-  extensionChild,
-  type PlacedRecord,
-  rlpStart,
-  rootNode,
-  type StoragePointer,
-  type StoredNode,
-} from "./nodeRecord.ts";
-import { isBranchNode, isLeafNode, itemEnd, payloadStart, readPath, secondItem } from "./nodeRlp.ts";
-import type { NodeReader } from "./pageReader.ts";
+  childOf,
+  type LeafContents,
+  leafContents,
+  type NodeSource,
+  type ReadNode,
+  readNode,
+} from "./readNode.ts";
 import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
-export interface FoundLeaf {
-  /** What the leaf holds; a view that must not be changed. */
-  readonly value: Uint8Array;
-  /** Where the account's storage is; undefined for leaves of storage tries. */
-  readonly storage: StoragePointer | undefined;
-}
-
 /** A trie to look into, and by what to read it. */
-export interface TrieSource {
-  readonly reader: NodeReader;
-  readonly trieId: number;
+export interface TrieSource extends NodeSource {
   readonly root: TrieRoot;
 }
 
@@ -34,37 +21,28 @@ export interface TrieSource {
  * a hash, the root first: a Merkle proof, of the key's absence too.
  */
 export function findLeaf(
-  { reader, trieId, root }: TrieSource,
+  source: TrieSource,
   key: Uint8Array,
   visit?: (rlp: Uint8Array) => void,
-): FoundLeaf | undefined {
+): LeafContents | undefined {
+  const { root } = source;
   if (isEmptyTrie(root)) return undefined;
+  const path = new Uint8Array(key.length);
   let node: StoredNode | undefined = rootNode(root.hash, root.version);
   let depth = 0;
-  const path = new Uint8Array(key.length);
   while (node !== undefined) {
-    const record: PlacedRecord = node.isEmbedded
-      ? { bytes: node.referenceBytes, start: node.referenceStart, version: 0, pageDepth: 0, offset: 0 }
-      : reader.read(trieId, key, depth, node);
-    const { bytes, start } = record;
-    const rlp: number = node.isEmbedded ? start : rlpStart(bytes, start);
-    if (!node.isEmbedded) visit?.(bytes.subarray(rlp, itemEnd(bytes, rlp)));
-    if (isBranchNode(bytes, rlp)) {
-      node = node.isEmbedded
-        ? embeddedChild(bytes, rlp, nibbleAt(key, depth))
-        : branchChild(record, nibbleAt(key, depth));
+    const read: ReadNode = readNode(source, node, key, depth);
+    const { bytes } = read.record;
+    if (!node.isEmbedded) visit?.(bytes.subarray(read.rlp, itemEnd(bytes, read.rlp)));
+    if (isBranchNode(bytes, read.rlp)) {
+      node = childOf(node, read, nibbleAt(key, depth));
       depth++;
       continue;
     }
-    const until = readPath(bytes, rlp, path, depth);
+    const until = readPath(bytes, read.rlp, path, depth);
     for (let at = depth; at < until; at++) if (nibbleAt(path, at) !== nibbleAt(key, at)) return undefined;
-    const item = secondItem(bytes, rlp);
-    if (isLeafNode(bytes, rlp)) {
-      const value = bytes.subarray(payloadStart(bytes, item), itemEnd(bytes, item));
-      const isAccount = !node.isEmbedded && bytes[start] === ACCOUNT_LEAF;
-      return { value, storage: isAccount ? accountLeafStorage(bytes, start) : undefined };
-    }
-    node = extensionChild(record, item);
+    if (isLeafNode(bytes, read.rlp)) return leafContents(node, read);
+    node = extensionChild(read.record, secondItem(bytes, read.rlp));
     depth = until;
   }
   return undefined;

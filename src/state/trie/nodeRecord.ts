@@ -64,7 +64,8 @@ export class StoredNode {
 
   /** The same, over a reference of its own that outlives the memory it was read from. */
   detached(): StoredNode {
-    const bytes = this.referenceBytes.slice(this.referenceStart, this.referenceStart + this.referenceLength);
+    const end = this.referenceStart + this.referenceLength;
+    const bytes = Uint8Array.from(this.referenceBytes.subarray(this.referenceStart, end));
     return new StoredNode({ bytes, start: 0, length: bytes.length }, this, this.isLeaf);
   }
 }

@@ -6,22 +6,12 @@ import type { ByteArena } from "../byteArena.ts";
 import { BranchFrame } from "./branchFrame.ts";
 import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
 import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
-import {
-  ACCOUNT_LEAF,
-  accountLeafStorage,
-  BRANCH,
-  extensionChild,
-  type PlacedRecord,
-  rlpStart,
-  rootNode,
-  type StoragePointer,
-  StoredNode,
-} from "./nodeRecord.ts";
-import { isBranchNode, isLeafNode, itemEnd, payloadStart, readPath, secondItem } from "./nodeRlp.ts";
+import { rootNode, type StoragePointer, StoredNode } from "./nodeRecord.ts";
 import type { BuiltNode, ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
-import type { NodeReader } from "./pageReader.ts";
+import { openBranch, readLeaf, takeApart } from "./openStored.ts";
 import { type PageSink, PageStack } from "./pageStack.ts";
 import { placeChildren } from "./placeChildren.ts";
+import type { NodeSource } from "./readNode.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
 export interface TrieChange {
@@ -38,11 +28,9 @@ export interface TrieChange {
 /** What is below a place before its changes: nothing, something stored, or something already taken apart. */
 type Base = StoredNode | LeafNode | ExtensionNode | undefined;
 
-export interface TrieUpdate {
-  readonly trieId: number;
+export interface TrieUpdate extends NodeSource {
   /** The block number that writes; greater than any version in the trie. */
   readonly version: number;
-  readonly reader: NodeReader;
   readonly sink: PageSink;
   /** Where the pages are made. */
   readonly arena: ByteArena;
@@ -105,11 +93,12 @@ class Updater {
     until: number,
   ): OpenNode | undefined {
     const { key } = changeAt(changes, from);
-    if (base.isLeaf) return this.changeLeaf(() => this.leaf(base, key, depth), depth, changes, from, until);
+    if (base.isLeaf)
+      return this.changeLeaf(() => readLeaf(this.update, base, key, depth), depth, changes, from, until);
     const frame = this.frame(depth);
-    if (this.openBranch(frame, base, key, depth))
+    if (openBranch(this.update, frame, base, key, depth))
       return this.changeBranch(frame, depth, changes, from, until);
-    const node = this.takeApart(base, key, depth);
+    const node = takeApart(this.update, base, key, depth);
     return this.change(node, depth, changes, from, until);
   }
 
@@ -242,7 +231,7 @@ class Updater {
       case "built":
         return this.extend(child, withNibble(key, depth, nibble), depth + 1);
       default:
-        return this.takeApart(child, withNibble(key, depth, nibble), depth + 1);
+        return takeApart(this.update, child, withNibble(key, depth, nibble), depth + 1);
     }
   }
 
@@ -278,54 +267,6 @@ class Updater {
       default:
         return node;
     }
-  }
-
-  /** Lays a stored branch open in `frame`; false when the node is none. */
-  private openBranch(frame: BranchFrame, node: StoredNode, key: Uint8Array, depth: number): boolean {
-    if (node.isEmbedded) {
-      if (!isBranchNode(node.referenceBytes, node.referenceStart)) return false;
-      frame.openRlp(node.referenceBytes, node.referenceStart);
-      return true;
-    }
-    const record = this.update.reader.read(this.update.trieId, key, depth, node);
-    if (record.bytes[record.start] !== BRANCH) return false;
-    frame.open(record);
-    return true;
-  }
-
-  /** A stored node as one whose path can still change; a branch as an extension that ends where the branch begins. */
-  private takeApart(node: StoredNode, key: Uint8Array, depth: number): LeafNode | ExtensionNode {
-    const record = this.record(node, key, depth);
-    const rlp = node.isEmbedded ? record.start : rlpStart(record.bytes, record.start);
-    if (isBranchNode(record.bytes, rlp))
-      return { kind: "extension", key, until: depth, branch: node.detached() };
-    if (isLeafNode(record.bytes, rlp)) return this.leaf(node, key, depth);
-    const path = Uint8Array.from(key);
-    const until = readPath(record.bytes, rlp, path, depth);
-    const branch = extensionChild(record, secondItem(record.bytes, rlp)).detached();
-    return { kind: "extension", key: path, until, branch };
-  }
-
-  private leaf(node: StoredNode, key: Uint8Array, depth: number): LeafNode {
-    const { bytes, start } = this.record(node, key, depth);
-    const rlp = node.isEmbedded ? start : rlpStart(bytes, start);
-    const path = Uint8Array.from(key);
-    assert(readPath(bytes, rlp, path, depth) === key.length * 2, "a leaf ends where its key ends");
-    const item = secondItem(bytes, rlp);
-    const value = bytes.slice(payloadStart(bytes, item), itemEnd(bytes, item));
-    const isAccount = !node.isEmbedded && bytes[start] === ACCOUNT_LEAF;
-    return {
-      kind: "leaf",
-      key: path,
-      value,
-      storage: isAccount ? accountLeafStorage(bytes, start) : undefined,
-    };
-  }
-
-  /** The record of a node; of an embedded one, its bare RLP, below which there are no places. */
-  private record(node: StoredNode, key: Uint8Array, depth: number): PlacedRecord {
-    if (!node.isEmbedded) return this.update.reader.read(this.update.trieId, key, depth, node);
-    return { bytes: node.referenceBytes, start: node.referenceStart, version: 0, pageDepth: 0, offset: 0 };
   }
 
   private frame(depth: number): BranchFrame {

@@ -1,8 +1,9 @@
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { compareBytes } from "../../../src/primitives/hex.ts";
 import { ByteArena } from "../../../src/state/byteArena.ts";
-import { type FoundLeaf, findLeaf } from "../../../src/state/trie/findLeaf.ts";
+import { findLeaf } from "../../../src/state/trie/findLeaf.ts";
 import { PageReader } from "../../../src/state/trie/pageReader.ts";
+import type { LeafContents } from "../../../src/state/trie/readNode.ts";
 import { EMPTY_TRIE, type TrieRoot } from "../../../src/state/trie/trieRoot.ts";
 import { updateTrie } from "../../../src/state/trie/updateTrie.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
@@ -53,7 +54,11 @@ export class TrieHarness {
     return root;
   }
 
-  find(text: string, root: TrieRoot = this.root, visit?: (rlp: Uint8Array) => void): FoundLeaf | undefined {
+  find(
+    text: string,
+    root: TrieRoot = this.root,
+    visit?: (rlp: Uint8Array) => void,
+  ): LeafContents | undefined {
     return findLeaf({ reader: this.reader(), trieId: this.trieId, root }, bytesOf(text), visit);
   }
 

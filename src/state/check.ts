@@ -1,0 +1,212 @@
+import type { Hash } from "../primitives/hash.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { damaged, missing, openEntry } from "../storage/checksum.ts";
+import { DamagedData, type Database } from "../storage/database.ts";
+import { KEY_PREFIXES, prefixRange } from "../storage/keys.ts";
+import { accountKey, parseSlotKey, parseTrieKey, slotKey, trieKeysFrom } from "../storage/stateKeys.ts";
+import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
+import { createCodeReader } from "./codeReader.ts";
+import { encodeFlatAccount } from "./flatAccount.ts";
+import { ACCOUNT_TRIE } from "./stage.ts";
+import { readStateHead, readStateRecord } from "./stateRecord.ts";
+import { NO_STORAGE } from "./trie/nodeRecord.ts";
+import { PageReader } from "./trie/pageReader.ts";
+import { newTrieLeaves, type TrieLeaf, trieLeaves } from "./trie/trieLeaves.ts";
+import type { TrieRoot } from "./trie/trieRoot.ts";
+
+export interface StateCheck {
+  readonly accounts: number;
+  readonly slots: number;
+  /** Pages of the tries, of all blocks. */
+  readonly pages: number;
+  /** What is wrong, in words; the first DAMAGE_LIMIT of it. */
+  readonly damages: readonly string[];
+}
+
+/** How far a check is. */
+export type StateCheckProgress = Omit<StateCheck, "damages">;
+
+const KEY_LENGTH = 32;
+const PAGE_CACHE_BYTES = 32 * 1024 * 1024;
+const CODE_CACHE_BYTES = 1024 * 1024;
+/** Damages that are named one by one. */
+export const DAMAGE_LIMIT = 100;
+const PROGRESS_ENTRIES = 10_000;
+
+/**
+ * Checks the states of all blocks, and the flat column against the state of the head:
+ *
+ *   1. Every page and every list of deleted leaves has its checksum.
+ *   2. Every node that a block wrote is there and has its hash. Older nodes that it names were written, and so checked,
+ *      with an older block.
+ *   3. Every leaf of the head has its flat entry, and every flat entry its leaf; contract code has its hash. Flat slots
+ *      of cleared storage, which no account names any more, only have to have their checksum.
+ */
+export async function checkState(
+  database: Database,
+  onProgress: (progress: StateCheckProgress) => void | Promise<void> = () => undefined,
+): Promise<StateCheck> {
+  const check = new Checker(database, onProgress);
+  await check.run();
+  const { accounts, slots, pages, damages } = check;
+  return { accounts, slots, pages, damages };
+}
+
+class Checker {
+  accounts = 0;
+  slots = 0;
+  pages = 0;
+  readonly damages: string[] = [];
+  private readonly database: Database;
+  private readonly onProgress: (progress: StateCheckProgress) => void | Promise<void>;
+  private readonly reader: PageReader;
+  private readonly code: (codeHash: Hash) => Uint8Array;
+  /** Leaves found in each storage trie that an account of the head names. */
+  private readonly slotsOf = new Map<number, number>();
+  private steps = 0;
+
+  constructor(database: Database, onProgress: (progress: StateCheckProgress) => void | Promise<void>) {
+    this.database = database;
+    this.onProgress = onProgress;
+    this.reader = new PageReader(database, PAGE_CACHE_BYTES);
+    this.code = createCodeReader(database, CODE_CACHE_BYTES);
+  }
+
+  async run(): Promise<void> {
+    await this.checkPages();
+    const root = await this.checkBlocks();
+    if (root === undefined) return;
+    const source = { reader: this.reader, trieId: ACCOUNT_TRIE, root };
+    for (const leaf of trieLeaves(source, KEY_LENGTH, this.note)) {
+      this.attempt(() => this.checkAccount(leaf));
+      await this.checkStorage(leaf);
+      await this.step();
+    }
+    await this.checkFlatAccounts();
+    await this.checkFlatSlots();
+  }
+
+  /** Checks what each block wrote; answers the root of the newest. */
+  private async checkBlocks(): Promise<TrieRoot | undefined> {
+    const head = this.attempt(() => readStateHead(this.database));
+    if (head === undefined) return undefined;
+    let root: TrieRoot | undefined;
+    for (let number = 0; number <= head.number; number++) {
+      root = this.attempt(() => this.recordOf(number).root);
+      if (root?.version === number) await this.checkNewNodes(root);
+    }
+    return root;
+  }
+
+  private async checkNewNodes(root: TrieRoot): Promise<void> {
+    const { reader } = this;
+    for (const leaf of newTrieLeaves({ reader, trieId: ACCOUNT_TRIE, root }, KEY_LENGTH, this.note)) {
+      await this.step();
+      const { trieId, version } = leaf.storage ?? NO_STORAGE;
+      if (trieId === 0 || version !== root.version) continue;
+      const storage = { hash: decodeAccount(leaf.value).storageRoot, version };
+      for (const _ of newTrieLeaves({ reader, trieId, root: storage }, KEY_LENGTH, this.note))
+        await this.step();
+    }
+  }
+
+  private recordOf(number: number) {
+    const record = readStateRecord(this.database, number);
+    if (record === undefined) throw missing(`the state record of block ${number}`);
+    return record;
+  }
+
+  private async checkPages(): Promise<void> {
+    for await (const [key, sealed] of this.database.range(trieKeysFrom(0))) {
+      const { version, trieId } = parseTrieKey(key);
+      this.attempt(() => openEntry(key, sealed, `a page of trie ${trieId} of block ${version}`));
+      this.pages++;
+      await this.step();
+    }
+  }
+
+  private checkAccount(leaf: TrieLeaf): void {
+    const key = accountKey(leaf.key);
+    const what = `the account with the address hash ${toHex(leaf.key)} at the head`;
+    this.accounts++;
+    const account = decodeAccount(leaf.value);
+    const expected = encodeFlatAccount({ account, storage: leaf.storage ?? NO_STORAGE });
+    const sealed = this.database.get(key);
+    if (sealed === undefined) throw missing(what);
+    if (!equalBytes(openEntry(key, sealed, what), expected)) throw damaged(what, "the trie says otherwise");
+    this.code(account.codeHash);
+  }
+
+  private async checkStorage(leaf: TrieLeaf): Promise<void> {
+    const { trieId, version } = leaf.storage ?? NO_STORAGE;
+    if (trieId === 0) return;
+    const root = { hash: decodeAccount(leaf.value).storageRoot, version };
+    let count = 0;
+    for (const slot of trieLeaves({ reader: this.reader, trieId, root }, KEY_LENGTH, this.note)) {
+      this.attempt(() => this.checkSlot(trieId, slot));
+      count++;
+      await this.step();
+    }
+    this.slotsOf.set(trieId, count);
+  }
+
+  private checkSlot(trieId: number, leaf: TrieLeaf): void {
+    this.slots++;
+    const key = slotKey(trieId, leaf.key);
+    const what = `the slot with the hash ${toHex(leaf.key)} of storage ${trieId} at the head`;
+    const sealed = this.database.get(key);
+    if (sealed === undefined) throw missing(what);
+    if (!equalBytes(openEntry(key, sealed, what), decodeSlotValue(leaf.value)))
+      throw damaged(what, "the trie says otherwise");
+  }
+
+  /** Every leaf has its entry by now, so the entries can only be too many. */
+  private async checkFlatAccounts(): Promise<void> {
+    let count = 0;
+    for await (const _ of this.database.range(prefixRange(KEY_PREFIXES.account))) {
+      count++;
+      await this.step();
+    }
+    if (count > this.accounts) this.add(`${count - this.accounts} accounts at the head are in no trie`);
+  }
+
+  private async checkFlatSlots(): Promise<void> {
+    const counts = new Map<number, number>();
+    for await (const [key, sealed] of this.database.range(prefixRange(KEY_PREFIXES.slot))) {
+      const { trieId, slotHash } = parseSlotKey(key);
+      this.attempt(() =>
+        openEntry(key, sealed, `the slot with the hash ${toHex(slotHash)} of storage ${trieId}`),
+      );
+      if (this.slotsOf.has(trieId)) counts.set(trieId, (counts.get(trieId) ?? 0) + 1);
+      await this.step();
+    }
+    for (const [trieId, count] of counts) {
+      const extra = count - (this.slotsOf.get(trieId) ?? 0);
+      if (extra > 0) this.add(`${extra} slots of storage ${trieId} at the head are in no trie`);
+    }
+  }
+
+  /** The answer of `part`, or undefined with its damage noted. */
+  private attempt<T>(part: () => T): T | undefined {
+    try {
+      return part();
+    } catch (error) {
+      this.note(error);
+      return undefined;
+    }
+  }
+
+  private readonly note = (error: unknown): void => {
+    if (!(error instanceof DamagedData)) throw error;
+    this.add(error.message);
+  };
+
+  private add(damage: string): void {
+    if (this.damages.length < DAMAGE_LIMIT) this.damages.push(damage);
+  }
+
+  private async step(): Promise<void> {
+    if (++this.steps % PROGRESS_ENTRIES !== 0) return;
+    await this.onProgress({ accounts: this.accounts, slots: this.slots, pages: this.pages });
+  }
+}

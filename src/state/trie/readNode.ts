@@ -1,0 +1,62 @@
+import {
+  ACCOUNT_LEAF,
+  accountLeafStorage,
+  branchChild,
+  embeddedChild,
+  type PlacedRecord,
+  rlpStart,
+  type StoragePointer,
+  type StoredNode,
+} from "./nodeRecord.ts";
+import { itemEnd, payloadStart, secondItem } from "./nodeRlp.ts";
+import type { NodeReader } from "./pageReader.ts";
+
+/** By what the nodes of a trie are read. */
+export interface NodeSource {
+  readonly reader: NodeReader;
+  readonly trieId: number;
+}
+
+/** What a leaf holds. */
+export interface LeafContents {
+  /** A view that must not be changed. */
+  readonly value: Uint8Array;
+  /** Where the account's storage is; undefined for leaves of storage tries. */
+  readonly storage: StoragePointer | undefined;
+}
+
+/** A node in memory, and where its RLP begins. */
+export interface ReadNode {
+  readonly record: PlacedRecord;
+  readonly rlp: number;
+}
+
+/** Reads a node; an embedded one is there already, as bare RLP. */
+export function readNode(
+  { reader, trieId }: NodeSource,
+  node: StoredNode,
+  key: Uint8Array,
+  depth: number,
+): ReadNode {
+  if (!node.isEmbedded) {
+    const record = reader.read(trieId, key, depth, node);
+    return { record, rlp: rlpStart(record.bytes, record.start) };
+  }
+  const { referenceBytes: bytes, referenceStart: start } = node;
+  return { record: { bytes, start, version: 0, pageDepth: 0, offset: 0 }, rlp: start };
+}
+
+/** The child at `nibble` of a branch that was read as `node`. */
+export function childOf(node: StoredNode, { record, rlp }: ReadNode, nibble: number): StoredNode | undefined {
+  return node.isEmbedded ? embeddedChild(record.bytes, rlp, nibble) : branchChild(record, nibble);
+}
+
+/** The contents of a leaf that was read as `node`. */
+export function leafContents(node: StoredNode, { record: { bytes, start }, rlp }: ReadNode): LeafContents {
+  const item = secondItem(bytes, rlp);
+  const isAccount = !node.isEmbedded && bytes[start] === ACCOUNT_LEAF;
+  return {
+    value: bytes.subarray(payloadStart(bytes, item), itemEnd(bytes, item)),
+    storage: isAccount ? accountLeafStorage(bytes, start) : undefined,
+  };
+}

@@ -1,0 +1,84 @@
+import { present } from "../../primitives/assert.ts";
+import type { TrieSource } from "./findLeaf.ts";
+import { withNibble } from "./nibbles.ts";
+import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
+import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
+import { childOf, type LeafContents, leafContents, type ReadNode, readNode } from "./readNode.ts";
+import { isEmptyTrie } from "./trieRoot.ts";
+
+export interface TrieLeaf extends LeafContents {
+  readonly key: Uint8Array;
+}
+
+/** A node still to be visited, at the first `depth` nibbles of `key`. */
+interface Visit {
+  readonly node: StoredNode;
+  readonly key: Uint8Array;
+  readonly depth: number;
+}
+
+/**
+ * All leaves of a trie in the order of their keys, which have `keyLength` bytes each. What cannot be read is told to
+ * `onDamage`, and the walk goes on beside it.
+ */
+export function trieLeaves(
+  source: TrieSource,
+  keyLength: number,
+  onDamage: (error: unknown) => void,
+): Generator<TrieLeaf, void> {
+  return leavesOf(source, keyLength, onDamage, () => true);
+}
+
+/** As trieLeaves, but visits only what the version of the root wrote, and so only the leaves that it wrote. */
+export function newTrieLeaves(
+  source: TrieSource,
+  keyLength: number,
+  onDamage: (error: unknown) => void,
+): Generator<TrieLeaf, void> {
+  const { version } = source.root;
+  return leavesOf(source, keyLength, onDamage, (node) => node.isEmbedded || node.version === version);
+}
+
+function* leavesOf(
+  source: TrieSource,
+  keyLength: number,
+  onDamage: (error: unknown) => void,
+  isWanted: (node: StoredNode) => boolean,
+): Generator<TrieLeaf, void> {
+  const { root } = source;
+  if (isEmptyTrie(root)) return;
+  const visits: Visit[] = [
+    { node: rootNode(root.hash, root.version), key: new Uint8Array(keyLength), depth: 0 },
+  ];
+  while (visits.length > 0) {
+    const visit = present(visits.pop(), "a node to visit");
+    if (!isWanted(visit.node)) continue;
+    let read: ReadNode;
+    try {
+      read = readNode(source, visit.node, visit.key, visit.depth);
+    } catch (error) {
+      onDamage(error);
+      continue;
+    }
+    const leaf = visitNode(visit, read, visits);
+    if (leaf !== undefined) yield leaf;
+  }
+}
+
+/** The leaf, when the node is one; else its children are added to the visits, the first on top. */
+function visitNode({ node, key, depth }: Visit, read: ReadNode, visits: Visit[]): TrieLeaf | undefined {
+  const { record, rlp } = read;
+  if (isBranchNode(record.bytes, rlp)) {
+    for (let nibble = 15; nibble >= 0; nibble--) {
+      const child = childOf(node, read, nibble);
+      if (child !== undefined)
+        visits.push({ node: child, key: withNibble(key, depth, nibble), depth: depth + 1 });
+    }
+    return undefined;
+  }
+  const path = Uint8Array.from(key);
+  const until = readPath(record.bytes, rlp, path, depth);
+  if (isLeafNode(record.bytes, rlp)) return { key: path, ...leafContents(node, read) };
+  visits.push({ node: extensionChild(record, secondItem(record.bytes, rlp)), key: path, depth: until });
+  return undefined;
+}

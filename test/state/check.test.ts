@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toKey } from "../../src/primitives/hex.ts";
+import { checkState } from "../../src/state/check.ts";
+import { createStateHistory } from "../../src/state/history.ts";
+import type { StateReader } from "../../src/state/stateReader.ts";
+import { createWorldState } from "../../src/state/worldState.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { DamagedData, type Database } from "../../src/storage/database.ts";
+import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
+import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { type Action, blockActions, type ModelState, perform, readAll } from "./stateModel.ts";
+
+describe("state check", () => {
+  it("finds nothing wrong after any blocks, cleared storage and rewinds included", async () => {
+    await fc.assert(
+      fc.asyncProperty(chains(), fc.nat(5), async (chain, back) => {
+        const { database } = await chainOf(chain);
+        expect((await checkState(database)).damages).toEqual([]);
+        const world = createWorldState({ database });
+        const batch = createBatch();
+        const number = BigInt(Math.min(back, chain.length - 1));
+        await world.rewind(number, batch);
+        await database.write(batch);
+        expect((await checkState(database)).damages).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("counts accounts and slots and tells how far it is", async () => {
+    const { database, states } = await chainOf([SOME_BLOCK, SOME_BLOCK]);
+    const { accounts, slots } = await checkState(database);
+    const state = Object.values(states.at(-1) ?? {});
+    expect(accounts).toBe(state.length);
+    expect(slots).toBe(state.reduce((sum, account) => sum + Object.keys(account.slots).length, 0));
+  });
+
+  it("notices every entry that is lost, and every flipped bit that matters", async () => {
+    const { database, states } = await chainOf([SOME_BLOCK, SOME_BLOCK]);
+    const entries = await stateEntries(database);
+    expect(entries.length).toBeGreaterThan(15);
+    for (const [index, [key, value]] of entries.entries()) {
+      const lost = database.copy();
+      await change(lost, key, undefined);
+      expectNoWrongAnswer(lost, states);
+      expect((await checkState(lost)).damages, `entry ${toKey(key)} lost`).not.toEqual([]);
+      const flipped = database.copy();
+      const bit = (index * 37) % (value.length * 8);
+      await change(
+        flipped,
+        key,
+        value.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte)),
+      );
+      expectNoWrongAnswer(flipped, states);
+      expect((await checkState(flipped)).damages, `entry ${toKey(key)} flipped`).not.toEqual([]);
+    }
+  });
+
+  it("notices entries that no trie knows", async () => {
+    const { database } = await chainOf([SOME_BLOCK]);
+    const [account] = await stateEntries(database, [KEY_PREFIXES.account]);
+    if (account === undefined) throw new Error("the chain has an account");
+    await change(
+      database,
+      account[0].map((byte, at) => (at === 5 ? byte ^ 1 : byte)),
+      account[1],
+    );
+    expect((await checkState(database)).damages).toEqual(["1 accounts at the head are in no trie"]);
+  });
+});
+
+const SOME_BLOCK: readonly Action[] = [
+  ...Array.from({ length: 6 }, (_, who) => ({ kind: "fund" as const, who, wei: BigInt(who) << 60n })),
+  { kind: "deploy", who: 1, code: 2 },
+  ...Array.from({ length: 5 }, (_, slot) => ({ kind: "slot" as const, who: 1, slot, value: 0xffffff })),
+  { kind: "slot", who: 2, slot: 3, value: 1 },
+];
+
+const chains = () => fc.array(blockActions(), { minLength: 1, maxLength: 6 });
+
+async function chainOf(
+  chain: readonly (readonly Action[])[],
+): Promise<{ readonly database: MemoryDatabase; readonly states: readonly ModelState[] }> {
+  const database = createMemoryDatabase();
+  const world = createWorldState({ database });
+  const states: ModelState[] = [];
+  for (const [number, actions] of chain.entries()) {
+    const overlay = world.overlay();
+    const state = structuredClone(states.at(-1) ?? {});
+    for (const action of actions) perform(overlay, state, action);
+    const staged = world.stage(overlay.changes(), BigInt(number));
+    const batch = createBatch();
+    staged.writeTo(batch);
+    await database.write(batch);
+    world.adopt(staged);
+    states.push(state);
+  }
+  return { database, states };
+}
+
+type Entry = readonly [key: Uint8Array, value: Uint8Array];
+
+async function stateEntries(database: Database, prefixes = Object.values(KEY_PREFIXES)): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const prefix of prefixes)
+    for await (const entry of database.range(prefixRange(prefix))) entries.push(entry);
+  return entries;
+}
+
+async function change(database: Database, key: Uint8Array, value: Uint8Array | undefined): Promise<void> {
+  const batch = createBatch();
+  if (value === undefined) batch.delete(key);
+  else batch.put(key, value);
+  await database.write(batch);
+}
+
+/** Each reader of the damaged state tells the truth or says that it is damaged. */
+function expectNoWrongAnswer(database: Database, states: readonly ModelState[]): void {
+  const head = unlessDamaged(() => createWorldState({ database }).head);
+  if (head !== undefined) expectTruth(head, states.at(-1) ?? {});
+  for (const [number, state] of states.entries()) {
+    const reader = unlessDamaged(() => createStateHistory(database).at(BigInt(number)));
+    if (reader !== undefined) expectTruth(reader, state);
+  }
+}
+
+function expectTruth(reader: StateReader, state: ModelState): void {
+  const told = unlessDamaged(() => readAll(reader));
+  if (told !== undefined) expect(told).toEqual(state);
+}
+
+function unlessDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DamagedData) return undefined;
+    throw error;
+  }
+}
