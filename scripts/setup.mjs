@@ -30,11 +30,9 @@ function installIfNeeded() {
   const installed = existsSync(marker) ? readFileSync(marker, "utf8").split("\n") : [];
   if (installed[0] === lock && (installed[1] === "all" || !wantsDevelopment)) return;
   console.log(`Installing dependencies${wantsDevelopment ? ", test tools included" : ""} (once)…`);
-  run(
-    npmCommand(),
-    ["ci", "--loglevel=error", ...(wantsDevelopment ? [] : ["--omit=dev"])],
-    "the dependencies could not be installed",
-  );
+  // Not `npm ci`: it insists that the lock file names the binaries of every platform, which a registry may not have.
+  const options = ["--no-save", "--loglevel=error", ...(wantsDevelopment ? [] : ["--omit=dev"])];
+  run(npmCommand(), ["install", ...options], "the dependencies could not be installed");
   writeFileSync(marker, `${lock}\n${wantsDevelopment ? "all" : "runtime"}\n`);
 }
 
