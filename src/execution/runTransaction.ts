@@ -42,9 +42,10 @@ export async function runTransaction(
     blobVersionedHashes: transaction.blobVersionedHashes,
   });
 
-  const gasBeforeRefund = intrinsic + message.gasUsed;
-  const refund = least(message.gasRefund + authorizationRefund, gasBeforeRefund / rules.refundQuotient);
-  const gasUsed = most(gasBeforeRefund - refund, floorGas(rules, transaction.data));
+  const spent = intrinsic + message.gasUsed;
+  const refund = least(message.gasRefund + authorizationRefund, spent / rules.refundQuotient);
+  const floor = floorGas(rules, transaction.data);
+  const gasUsed = most(spent - refund, floor);
   credit(overlay, sender, (gasLimit - gasUsed) * price);
   credit(
     overlay,
@@ -54,7 +55,7 @@ export async function runTransaction(
   accesses.touch(block.beneficiary);
   deleteAccounts(session, message.destroyed);
   const { outcome, output, logs } = message;
-  return { outcome, gasUsed, gasBeforeRefund, output, logs };
+  return { outcome, gasUsed, gasBeforeRefund: most(spent, floor), output, logs };
 }
 
 /** Sender, recipient, beneficiary and access list are warm from the start (EIP-2929, EIP-2930, EIP-3651). */

@@ -6,7 +6,7 @@ export interface TransactionResult {
   readonly outcome: MessageResult["outcome"];
   /** What the sender paid for: after refunds, and not below the floor for its data. */
   readonly gasUsed: bigint;
-  /** What gas estimation starts from. */
+  /** The same without refunds: the gas limit that gas estimation tries first. */
   readonly gasBeforeRefund: bigint;
   /** Returned or reverted with; the new code for a creation. */
   readonly output: Uint8Array;

@@ -1,0 +1,269 @@
+import { describe, expect, it } from "vitest";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
+import { runSimulation } from "../../src/execution/runSimulation.ts";
+import type { SimulationScene } from "../../src/execution/simulate.ts";
+import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
+import { asHash } from "../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import type { StateReader } from "../../src/state/stateReader.ts";
+import type { Header } from "../../src/types/header.ts";
+import type { AccessListEntry } from "../../src/types/transaction.ts";
+import { account } from "../builders/testAccounts.ts";
+import {
+  anOverlay,
+  BENEFICIARY,
+  CHAIN_ID,
+  chainHashOf,
+  contractAt,
+  ETHER,
+  type SceneAccount,
+  slotOf,
+  word,
+} from "./scene.ts";
+
+const CONTRACT = contractAt(1);
+const OTHER = contractAt(2);
+const RETURN_WORD = "60005260206000f3";
+
+interface Choices {
+  readonly fork?: ForkName;
+  readonly header?: Partial<Header>;
+  readonly gasCap?: bigint;
+  readonly accounts?: Readonly<Record<string, SceneAccount>>;
+}
+
+/** Block 100 of a chain under one fork from its first block on; London and later with a base fee of 7 wei. */
+function aScene(
+  code: string,
+  { fork = "cancun", header = {}, gasCap = 0n, accounts = {} }: Choices = {},
+): SimulationScene {
+  const state: StateReader = anOverlay([
+    [CONTRACT, { code, ...accounts["contract"] }],
+    [OTHER, accounts["other"] ?? {}],
+  ]);
+  const hasBaseFee = FORK_NAMES.indexOf(fork) >= FORK_NAMES.indexOf("london");
+  const spec = {
+    chainId: CHAIN_ID,
+    forks: { activations: [{ fork, at: { block: 0n } }] },
+    ibft: { eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: 0n } }] },
+    contractSizeLimitBytes: 24_576,
+    isZeroBaseFee: false,
+  } as unknown as ChainSpec;
+  return {
+    spec,
+    header: {
+      parentHash: chainHashOf(99n),
+      number: 100n,
+      timestamp: 1_700_000_000n,
+      gasLimit: 30_000_000n,
+      coinbase: BENEFICIARY,
+      difficulty: 1n,
+      mixHash: asHash(slotOf(1)),
+      ...(hasBaseFee && { baseFeePerGas: 7n }),
+      ...header,
+    } as Header,
+    state,
+    ancestorHash: chainHashOf,
+    gasCap,
+  };
+}
+
+function call(scene: SimulationScene, request: CallRequest = {}): Promise<SimulationResult> {
+  return runSimulation({ kind: "call", call: { to: CONTRACT, ...request }, blockNumber: 100n }, scene);
+}
+
+function estimate(scene: SimulationScene, request: CallRequest = {}): Promise<SimulationResult> {
+  return runSimulation({ kind: "estimateGas", call: { to: CONTRACT, ...request }, blockNumber: 100n }, scene);
+}
+
+function list(scene: SimulationScene, request: CallRequest = {}): Promise<SimulationResult> {
+  return runSimulation(
+    { kind: "createAccessList", call: { to: CONTRACT, ...request }, blockNumber: 100n },
+    scene,
+  );
+}
+
+function dataOf(result: SimulationResult): string {
+  return result.kind === "returned" || result.kind === "reverted" ? toHex(result.data) : result.kind;
+}
+
+describe("eth_call", () => {
+  it("sees the chosen block's own header, its parent by BLOCKHASH, and the raised nonce", async () => {
+    expect(dataOf(await call(aScene(`0x43${RETURN_WORD}`)))).toBe(toHex(word(100n)));
+    expect(dataOf(await call(aScene(`0x45${RETURN_WORD}`)))).toBe(toHex(word(30_000_000n)));
+    expect(dataOf(await call(aScene(`0x606340${RETURN_WORD}`)))).toBe(toHex(chainHashOf(99n)));
+    const creation = await runSimulation(
+      {
+        kind: "call",
+        call: { from: account(0).address, data: hexToBytes(`0x30${RETURN_WORD}`) },
+        blockNumber: 100n,
+      },
+      aScene("0x"),
+    );
+    // The address of a creation follows from the nonce before it was raised.
+    expect(dataOf(creation)).toBe(toHex(word(hexToBytes("0x5fbdb2315678afecb367f032d93f642f64180aa3"))));
+  });
+
+  it("costs nothing, and sees a base fee of zero, unless a price is named", async () => {
+    const price = aScene(`0x3a${RETURN_WORD}`);
+    const baseFee = aScene(`0x48${RETURN_WORD}`);
+    const from = account(0).address;
+    expect(dataOf(await call(price))).toBe(toHex(word(0n)));
+    expect(dataOf(await call(baseFee))).toBe(toHex(word(0n)));
+    expect(dataOf(await call(baseFee, { from, gasPrice: 8n }))).toBe(toHex(word(7n)));
+    expect(dataOf(await call(price, { from, maxFeePerGas: 9n, maxPriorityFeePerGas: 1n }))).toBe(
+      toHex(word(8n)),
+    );
+    expect(dataOf(await call(price, { from, maxFeePerGas: 9n, strict: false }))).toBe(toHex(word(0n)));
+  });
+
+  it("must be affordable exactly when the incumbent says so", async () => {
+    const poor = contractAt(7);
+    const london = aScene("0x00");
+    const berlin = aScene("0x00", { fork: "berlin" });
+    const refused = { kind: "refused", code: "upfrontCostAboveBalance" };
+    expect(await call(london, { from: poor, gasPrice: 8n })).toMatchObject(refused);
+    expect(await call(london, { from: poor, maxFeePerGas: 8n })).toMatchObject(refused);
+    expect(await call(london, { from: poor, gasPrice: 8n, strict: false })).toMatchObject({
+      kind: "returned",
+    });
+    expect(await call(london, { from: poor })).toMatchObject({ kind: "returned" });
+    expect(await call(london, { from: poor, strict: true })).toMatchObject({ code: "gasPriceBelowBaseFee" });
+    expect(await call(berlin, { from: poor, gasPrice: 1n })).toMatchObject(refused);
+    expect(await call(berlin, { from: poor, maxFeePerGas: 1n })).toMatchObject({ kind: "returned" });
+    expect(await call(london, { from: poor, value: 1n })).toMatchObject({
+      ...refused,
+      detail: "transaction up-front cost 0x1 exceeds transaction sender account balance 0x0",
+    });
+    const tip = { from: account(0).address, maxFeePerGas: 8n, maxPriorityFeePerGas: 9n };
+    expect(await call(london, tip)).toMatchObject({ kind: "refused", code: "priorityFeeAboveFeeCap" });
+    expect(await call(berlin, tip)).toMatchObject({ kind: "returned" });
+  });
+
+  it("may be sent by a contract, and is bounded by its own gas limit, the block's, or the operator's cap", async () => {
+    expect(await call(aScene("0x00"), { from: CONTRACT })).toMatchObject({ kind: "returned", gas: 21_000n });
+    const gas = `0x5a${RETURN_WORD}`;
+    expect(dataOf(await call(aScene(gas)))).toBe(toHex(word(30_000_000n - 21_002n)));
+    expect(dataOf(await call(aScene(gas), { gasLimit: 10n ** 12n }))).toBe(toHex(word(10n ** 12n - 21_002n)));
+    expect(dataOf(await call(aScene(gas, { gasCap: 50_000n }), { gasLimit: 22_000n }))).toBe(
+      toHex(word(28_998n)),
+    );
+    expect(await call(aScene("0x00"), { gasLimit: 20_999n })).toEqual({
+      kind: "refused",
+      code: "intrinsicGasAboveLimit",
+      detail: "intrinsic gas cost 21000 exceeds gas limit 20999",
+    });
+  });
+
+  it("tells a revert with its data from a halt with its reason", async () => {
+    expect(await call(aScene("0x602a60005260206000fd"))).toMatchObject({ kind: "reverted", data: word(42n) });
+    expect(await call(aScene("0xfe"), { gasLimit: 30_000n })).toEqual({
+      kind: "halted",
+      reason: "INVALID_OPERATION",
+      gas: 30_000n,
+    });
+  });
+});
+
+describe("eth_estimateGas", () => {
+  const gasOf = (result: SimulationResult): unknown => (result.kind === "returned" ? result.gas : result);
+
+  it("is what the call uses, where that much is enough", async () => {
+    expect(
+      gasOf(await estimate(aScene("0x00"), { to: account(1).address, value: 1n, from: account(0).address })),
+    ).toBe(21_000n);
+    expect(gasOf(await estimate(aScene("0x6001600055")))).toBe(21_006n + 22_100n);
+    const creation = await runSimulation({ kind: "estimateGas", call: {}, blockNumber: 100n }, aScene("0x"));
+    expect(gasOf(creation)).toBe(53_000n);
+    expect(
+      gasOf(await estimate(aScene("0x00", { fork: "prague" }), { data: new Uint8Array(100).fill(1) })),
+    ).toBe(25_000n);
+  });
+
+  it("ignores the call's own gas limit, and finds what the 63/64 rule asks for by search", async () => {
+    // CALL(all gas, other), and a jump to nowhere if that failed.
+    const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}5af115602257`;
+    const scene = aScene(calling, { accounts: { other: { code: "0x6001600055" } } });
+    const found = await estimate(scene, { gasLimit: 1n });
+    if (found.kind !== "returned") throw new Error(found.kind);
+    const at = (gasLimit: bigint): Promise<SimulationResult> => call(scene, { gasLimit });
+    expect(await at(30_000_000n)).toMatchObject({ kind: "returned", gas: 45_742n });
+    expect(found.gas).toBeGreaterThan(45_742n);
+    expect(await at(found.gas)).toMatchObject({ kind: "returned" });
+    expect(await at(found.gas - 1n)).toMatchObject({ kind: "halted" });
+  });
+
+  it("does not count refunds, and needs no money unless strict", async () => {
+    const clearing = aScene("0x6000600055", { accounts: { contract: { storage: { 0: 7n } } } });
+    expect(gasOf(await estimate(clearing))).toBe(26_006n);
+    const poor = { from: contractAt(7), gasPrice: 10n ** 18n };
+    expect(gasOf(await estimate(aScene("0x00"), poor))).toBe(21_000n);
+    expect(await estimate(aScene("0x00"), { ...poor, strict: true })).toMatchObject({
+      code: "upfrontCostAboveBalance",
+    });
+    expect(await estimate(aScene("0x00"), { from: contractAt(7), value: 1n })).toMatchObject({
+      code: "upfrontCostAboveBalance",
+    });
+  });
+
+  it("fails as the call does", async () => {
+    expect(await estimate(aScene("0x60006000fd"))).toMatchObject({ kind: "reverted" });
+    expect(await estimate(aScene("0x01"))).toMatchObject({
+      kind: "halted",
+      reason: "INSUFFICIENT_STACK_ITEMS",
+    });
+  });
+});
+
+describe("eth_createAccessList", () => {
+  const readable = (entries: readonly AccessListEntry[] = []) =>
+    entries.map(({ address, storageKeys }) => [toHex(address), storageKeys.map((key) => BigInt(toHex(key)))]);
+
+  it("names the storage that was touched, and the gas with that list", async () => {
+    const result = await list(aScene("0x600354506001600455"));
+    if (result.kind !== "returned") throw new Error(result.kind);
+    expect(readable(result.accessList)).toEqual([[toHex(CONTRACT), [3n, 4n]]]);
+    // 21,000 + 2,400 + 2 × 1,900 for the list, a warm SLOAD, a warm SSTORE; and the stipend that SSTORE asks for.
+    expect(result.gas).toBe(27_200n + 3n + 100n + 2n + 6n + 20_000n + 2_300n);
+  });
+
+  it("leaves out addresses alone, and what a failed call touched", async () => {
+    const failing = { other: { code: "0x600154fe" } };
+    const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}620186a0f131`;
+    const result = await list(aScene(calling, { accounts: failing }));
+    expect(result).toMatchObject({ kind: "returned", accessList: [] });
+  });
+
+  it("lists nothing for a plain transfer, and keeps what the caller listed", async () => {
+    const to = account(1).address;
+    expect(await list(aScene("0x"), { to })).toMatchObject({
+      kind: "returned",
+      gas: 21_000n,
+      accessList: [],
+    });
+    const accessList = [{ address: CONTRACT, storageKeys: [asHash(slotOf(9))] }];
+    const result = await list(aScene("0x"), { to, accessList });
+    if (result.kind !== "returned") throw new Error(result.kind);
+    expect(readable(result.accessList)).toEqual([[toHex(CONTRACT), [9n]]]);
+    expect(result.gas).toBe(25_300n);
+  });
+
+  it("inflates the gas by 65/64 for each level of calls", async () => {
+    const codeless = { other: {} };
+    const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}620186a0f1`;
+    const result = await list(aScene(calling, { accounts: codeless }));
+    if (result.kind !== "returned") throw new Error(result.kind);
+    const used = 21_000n + 6n * 3n + 3n + 2_600n;
+    expect(result.gas).toBe(BigInt(Math.trunc((Number(used) * 65) / 64)));
+  });
+});
+
+describe("simulations", () => {
+  it("leave no trace in the state they look at", async () => {
+    const scene = aScene("0x6001600055");
+    await call(scene, { from: account(0).address, value: ETHER });
+    expect(scene.state.account(account(0).address)).toMatchObject({ nonce: 0n, balance: 10n * ETHER });
+    expect(scene.state.storage(CONTRACT, slotOf(0))).toHaveLength(0);
+  });
+});
