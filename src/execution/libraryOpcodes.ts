@@ -4,6 +4,7 @@ import { Address } from "@ethereumjs/util";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { Observed } from "./evm.ts";
 import { RETURN_DATA_OUT_OF_BOUNDS } from "./haltReason.ts";
+import { keepJumpAnalyses } from "./jumpAnalysis.ts";
 import type { Pace } from "./pace.ts";
 
 /** The library's instruction set for one fork. */
@@ -91,8 +92,15 @@ function watchful(state: RunState): WatchfulEvm {
   return state.interpreter._evm as unknown as WatchfulEvm;
 }
 
+/** The library does not export its interpreter: the first one that is seen at work leads to what all of them share. */
+let keepsAnalyses = false;
+
 /** Not an async function: nearly always there is nothing to wait for. */
 function breathe(state: RunState): Promise<void> | undefined {
+  if (!keepsAnalyses) {
+    keepJumpAnalyses(state.interpreter);
+    keepsAnalyses = true;
+  }
   const { pace } = watchful(state);
   return pace.isDue() ? pace.rest() : undefined;
 }
