@@ -12,11 +12,12 @@ import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StagedState } from "../state/worldState.ts";
-import type { NamedHeader } from "../types/block.ts";
+import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import type { ChainStores } from "./headMover.ts";
+import { createPunctuality } from "./punctuality.ts";
 
 /** Where the transactions of our blocks come from: the pool. */
 export interface TransactionSupply {
@@ -63,6 +64,8 @@ export interface BlockExecution {
   ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
   /** Derives the state root; the head must still be the one that was executed on. */
   stage(filling: BlockFilling, number: bigint): StagedState;
+  /** To be told of each block that became the head. */
+  committed(block: Block): void;
 }
 
 export interface BlockExecutionParts {
@@ -80,6 +83,8 @@ export function createBlockExecution({
 }: BlockExecutionParts): BlockExecution {
   const { blocks, world } = stores;
   const { keepsRevertReasons, minOccupancyRatio } = production;
+  const punctuality = createPunctuality(() => clock.nowMs());
+  let filled: { readonly number: bigint; readonly atMs: number } | undefined;
   const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
 
   function rulesFor(draft: BlockDraft & { readonly coinbase: Address }): BlockRules {
@@ -98,14 +103,21 @@ export function createBlockExecution({
       };
     },
     async fill(draft, supply) {
-      const { blockPeriodSeconds } = parametersAt(spec.ibft, draft.number);
-      const budgetMs = blockPeriodSeconds * 10 * production.selectionTimePercent;
-      const built = await buildBlock(rulesFor(draft), supply.select(draft.baseFeePerGas), world.overlay(), {
+      const startMs = clock.nowMs();
+      const periodMs = parametersAt(spec.ibft, draft.number).blockPeriodSeconds * 1000;
+      const selectionShare = production.selectionTimePercent / 100;
+      const source = punctuality.inTime(supply.select(draft.baseFeePerGas), {
+        startMs,
+        // Who allows more than a period for the selection alone has chosen late blocks.
+        periodMs: periodMs * Math.max(1, selectionShare),
+      });
+      const built = await buildBlock(rulesFor(draft), source, world.overlay(), {
         clock,
-        deadlineMs: clock.nowMs() + budgetMs,
+        deadlineMs: startMs + periodMs * selectionShare,
         minOccupancyRatio,
         keepsRevertReasons,
       });
+      filled = { number: draft.number, atMs: clock.nowMs() };
       for (const { hash, reason } of built.dropped) supply.drop(hash, reason);
       return built;
     },
@@ -121,5 +133,10 @@ export function createBlockExecution({
       return rejected({ code: "invalidTransaction", fault: "peer", message, facts });
     },
     stage: ({ overlay }, number) => world.stage(overlay.changes(), number),
+    committed({ header, transactions }) {
+      if (filled?.number === header.number)
+        punctuality.learn(transactions.length, clock.nowMs() - filled.atMs);
+      filled = undefined;
+    },
   };
 }

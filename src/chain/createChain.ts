@@ -61,8 +61,11 @@ export async function createChain(
   });
   const head = createHeadMover(stores, genesis, (batch, block) => validators.keep(batch, block));
   const executions = createExecutions();
-  head.onHeadChanged(() => executions.clear());
   const execution = createBlockExecution({ spec, stores, clock, production: parts.production });
+  head.onHeadChanged(({ added }) => {
+    executions.clear();
+    for (const block of added) execution.committed(block);
+  });
   const turns = createTurns();
   const importer = createImporter({
     spec,
