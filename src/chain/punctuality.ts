@@ -16,7 +16,7 @@ export interface Punctuality {
 }
 
 /** Share of the period that a block may take in all; the rest is for whatever else the thread has to do. */
-const SHARE_OF_PERIOD = 0.9;
+const SHARE_OF_PERIOD = 0.8;
 /** Below this many transactions the fixed costs say nothing about each. */
 const TELLING_TRANSACTIONS = 200;
 /** What is believed before anything was learnt, milliseconds a transaction. */
