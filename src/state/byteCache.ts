@@ -44,26 +44,27 @@ export class ByteCache {
     this.chunkLimit = Math.max(1, Math.floor(limitBytes / CHUNK_BYTES));
   }
 
-  find(key: Uint8Array): FoundBytes | undefined {
-    const slot = this.slotOf(key, hashOf(key, 0, key.length));
+  /** Finds the value of the first `keyLength` bytes of `key`: callers build their keys in one array again and again. */
+  find(key: Uint8Array, keyLength = key.length): FoundBytes | undefined {
+    const slot = this.slotOf(key, keyLength, hashOf(key, 0, keyLength));
     if (slot < 0) return undefined;
     const position = (this.table[slot] ?? 0) - 1;
     const bytes = this.chunkAt(position);
     const at = offsetOf(position);
     bytes[at + 1] = 1;
-    return { bytes, start: at + HEADER_LENGTH + key.length, length: valueLength(bytes, at) };
+    return { bytes, start: at + HEADER_LENGTH + keyLength, length: valueLength(bytes, at) };
   }
 
   /** Copies key (up to 255 bytes) and value (up to 65,535). */
-  put(key: Uint8Array, value: FoundBytes): void {
-    assert(key.length <= 0xff && value.length <= 0xffff, "an entry of the cache has a small key and value");
-    const hash = hashOf(key, 0, key.length);
-    const known = this.slotOf(key, hash);
+  put(key: Uint8Array, value: FoundBytes, keyLength = key.length): void {
+    assert(keyLength <= 0xff && value.length <= 0xffff, "an entry of the cache has a small key and value");
+    const hash = hashOf(key, 0, keyLength);
+    const known = this.slotOf(key, keyLength, hash);
     // Most changes leave the length as it is: then the value takes its old place.
-    if (known >= 0 && this.overwrite((this.table[known] ?? 0) - 1, key, value)) return;
-    const position = this.append(key, value);
+    if (known >= 0 && this.overwrite((this.table[known] ?? 0) - 1, keyLength, value)) return;
+    const position = this.append(key, keyLength, value);
     // Making room may have moved what was known.
-    const slot = known >= 0 ? this.slotOf(key, hash) : -1;
+    const slot = known >= 0 ? this.slotOf(key, keyLength, hash) : -1;
     if (slot >= 0) this.table[slot] = position + 1;
     else this.enter(hash, position);
   }
@@ -76,28 +77,28 @@ export class ByteCache {
     this.takenSlots = 0;
   }
 
-  private overwrite(position: number, key: Uint8Array, { bytes, start, length }: FoundBytes): boolean {
+  private overwrite(position: number, keyLength: number, value: FoundBytes): boolean {
     const chunk = this.chunkAt(position);
     const at = offsetOf(position);
-    if (valueLength(chunk, at) !== length) return false;
+    if (valueLength(chunk, at) !== value.length) return false;
     chunk[at + 1] = 1;
-    chunk.set(bytes.subarray(start, start + length), at + HEADER_LENGTH + key.length);
+    copyValue(value, chunk, at + HEADER_LENGTH + keyLength);
     return true;
   }
 
-  private append(key: Uint8Array, { bytes, start, length }: FoundBytes): number {
-    const size = HEADER_LENGTH + key.length + length;
+  private append(key: Uint8Array, keyLength: number, value: FoundBytes): number {
+    const size = HEADER_LENGTH + keyLength + value.length;
     if (this.current < 0 || (this.fill[this.current] ?? 0) + size > CHUNK_BYTES) this.makeRoom();
     const at = this.fill[this.current] ?? 0;
     this.fill[this.current] = at + size;
     const position = this.current * CHUNK_BYTES + at;
     const chunk = this.chunkAt(position);
-    chunk[at] = key.length;
+    chunk[at] = keyLength;
     chunk[at + 1] = 0;
-    chunk[at + 2] = length >> 8;
-    chunk[at + 3] = length & 0xff;
-    chunk.set(key, at + HEADER_LENGTH);
-    chunk.set(bytes.subarray(start, start + length), at + HEADER_LENGTH + key.length);
+    chunk[at + 2] = value.length >> 8;
+    chunk[at + 3] = value.length & 0xff;
+    for (let i = 0; i < keyLength; i++) chunk[at + HEADER_LENGTH + i] = key[i] ?? 0;
+    copyValue(value, chunk, at + HEADER_LENGTH + keyLength);
     return position;
   }
 
@@ -137,13 +138,13 @@ export class ByteCache {
   }
 
   /** The slot that leads to the entry of `key`; -1 when there is none. */
-  private slotOf(key: Uint8Array, hash: number): number {
+  private slotOf(key: Uint8Array, keyLength: number, hash: number): number {
     const mask = this.table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
       const slot = (hash + probe) & mask;
       const position = this.table[slot] ?? 0;
       if (position === 0) return -1;
-      if (position !== GONE && this.hasKey(position - 1, key)) return slot;
+      if (position !== GONE && this.hasKey(position - 1, key, keyLength)) return slot;
     }
     return -1;
   }
@@ -188,11 +189,11 @@ export class ByteCache {
     }
   }
 
-  private hasKey(position: number, key: Uint8Array): boolean {
+  private hasKey(position: number, key: Uint8Array, keyLength: number): boolean {
     const chunk = this.chunkAt(position);
     const at = offsetOf(position);
-    if (chunk[at] !== key.length) return false;
-    for (let i = 0; i < key.length; i++) if (chunk[at + HEADER_LENGTH + i] !== key[i]) return false;
+    if (chunk[at] !== keyLength) return false;
+    for (let i = 0; i < keyLength; i++) if (chunk[at + HEADER_LENGTH + i] !== key[i]) return false;
     return true;
   }
 
@@ -205,6 +206,10 @@ export class ByteCache {
 
 function offsetOf(position: number): number {
   return position & (CHUNK_BYTES - 1);
+}
+
+function copyValue({ bytes, start, length }: FoundBytes, into: Uint8Array, at: number): void {
+  into.set(start === 0 && length === bytes.length ? bytes : bytes.subarray(start, start + length), at);
 }
 
 function valueLength(chunk: Uint8Array, at: number): number {

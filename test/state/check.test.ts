@@ -6,6 +6,7 @@ import { createStateHistory } from "../../src/state/history.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { createWorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
+import { openEntry, sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -54,6 +55,19 @@ describe("state check", () => {
       );
       expectNoWrongAnswer(flipped, states);
       expect((await checkState(flipped)).damages, `entry ${toKey(key)} flipped`).not.toEqual([]);
+    }
+  });
+
+  it("notices a page that is sealed well but holds other nodes than their parents name", async () => {
+    const { database, states } = await chainOf([SOME_BLOCK, SOME_BLOCK]);
+    for (const [key, sealed] of await stateEntries(database, [KEY_PREFIXES.trie])) {
+      const other = database.copy();
+      const page = openEntry(key, sealed, "a page").slice();
+      // The last byte of the topmost node, before the two that say where it begins.
+      page[page.length - 3] = (page[page.length - 3] ?? 0) ^ 1;
+      await change(other, key, sealEntry(key, page));
+      expectNoWrongAnswer(other, states);
+      expect((await checkState(other)).damages).not.toEqual([]);
     }
   });
 

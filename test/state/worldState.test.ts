@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
 import { toHex, toKey } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { checkState } from "../../src/state/check.ts";
 import { createStateHistory, type StateHistory } from "../../src/state/history.ts";
 import type { Overlay } from "../../src/state/overlay.ts";
@@ -49,6 +50,7 @@ describe("world state", () => {
       fc.asyncProperty(blocks(), fc.nat(6), blocks(), async (chain, back, other) => {
         const node = new Node();
         for (const actions of chain) await node.commit(actions);
+        node.expectAllReads();
         await node.rewind(Math.min(back, chain.length - 1));
         node.expectAllReads();
         for (const actions of other) {
@@ -87,7 +89,7 @@ describe("world state", () => {
   it("reads one state while a batch is on its way to the disk", async () => {
     const node = new Node();
     await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
-    const world = createWorldState({ database: node.database }, TINY_LIMITS);
+    const world = createWorldState({ database: node.database }, SMALLEST_LIMITS);
     const overlay = world.overlay();
     perform(overlay, structuredClone(node.state), { kind: "fund", who: 1, wei: 99n });
     perform(overlay, structuredClone(node.state), { kind: "fund", who: 2, wei: 99n });
@@ -95,9 +97,11 @@ describe("world state", () => {
     const batch = createBatch();
     staged.writeTo(batch);
     await node.database.write(batch);
+    forgetAccounts(world);
     expect(world.head.account(addressOf(1))?.balance).toBe(10n);
     expect(world.head.account(addressOf(2))).toBeUndefined();
     world.adopt(staged);
+    forgetAccounts(world);
     expect(world.head.account(addressOf(1))?.balance).toBe(99n);
     expect(world.head.account(addressOf(2))?.balance).toBe(99n);
   });
@@ -169,12 +173,17 @@ describe("world state", () => {
   });
 });
 
+/** Reads so many other accounts that the smallest cache has nothing else left. */
+function forgetAccounts(world: WorldState): void {
+  for (let i = 0; i < 200_000; i++) world.head.account(numberedAddress(i));
+}
+
 function numberedAddress(number: number): Address {
-  return asAddress(Uint8Array.of(...new Uint8Array(18), number >> 8, number & 255));
+  return asAddress(bigintToFixedBytes(BigInt(number), 20));
 }
 
 function numberedSlot(number: number): Uint8Array {
-  return Uint8Array.of(...new Uint8Array(30), number >> 8, number & 255);
+  return bigintToFixedBytes(BigInt(number), 32);
 }
 
 async function commit(
@@ -254,7 +263,7 @@ class Node {
   }
 }
 
-const TINY_LIMITS = {
+const SMALLEST_LIMITS = {
   nodeCacheBytes: 0,
   accountCacheBytes: 0,
   slotCacheBytes: 0,

@@ -47,7 +47,7 @@ export class HeadNodes implements NodeReader {
 
   read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
     const { version } = node;
-    const found = this.cache.find(this.keyOf(trieId, key, depth));
+    const found = this.cache.find(this.cacheKey, this.writeCacheKey(trieId, key, depth));
     if (found !== undefined && readUint32(found.bytes, found.start) === version) {
       const { bytes, start } = found;
       const pageDepth = bytes[start + 4] ?? 0;
@@ -86,10 +86,11 @@ export class HeadNodes implements NodeReader {
     entry[4] = pageDepth;
     writeU16(entry, 5, offset);
     entry.set(bytes.subarray(start, end), PLACE_LENGTH);
-    this.cache.put(this.keyOf(trieId, key, depth), { bytes: entry, start: 0, length });
+    this.cache.put(this.cacheKey, { bytes: entry, start: 0, length }, this.writeCacheKey(trieId, key, depth));
   }
 
-  private keyOf(trieId: number, key: Uint8Array, depth: number): Uint8Array {
+  /** Answers the length of the key. */
+  private writeCacheKey(trieId: number, key: Uint8Array, depth: number): number {
     const { cacheKey } = this;
     writeU16(cacheKey, 0, Math.floor(trieId / 2 ** 32));
     writeUint32(cacheKey, 2, trieId % 2 ** 32);
@@ -97,6 +98,6 @@ export class HeadNodes implements NodeReader {
     const whole = depth >> 1;
     for (let i = 0; i < whole; i++) cacheKey[CACHE_KEY_HEADER + i] = key[i] ?? 0;
     if ((depth & 1) === 1) cacheKey[CACHE_KEY_HEADER + whole] = (key[whole] ?? 0) & 0xf0;
-    return cacheKey.subarray(0, CACHE_KEY_HEADER + whole + (depth & 1));
+    return CACHE_KEY_HEADER + whole + (depth & 1);
   }
 }
