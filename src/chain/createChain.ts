@@ -1,5 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
+import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
@@ -42,6 +43,7 @@ export interface ChainParts {
   readonly clock: Clock;
   readonly recoverSenders: RecoverSenders;
   readonly production: BlockProduction;
+  readonly logger: Logger;
 }
 
 /** Opens the chain in its stores, beginning it with its genesis block where they are empty. */
@@ -49,7 +51,7 @@ export async function createChain(
   settings: CandidateSettings,
   parts: ChainParts,
 ): Promise<Outcome<Chain, "differentGenesis">> {
-  const { spec, stores, clock, recoverSenders } = parts;
+  const { spec, stores, clock, recoverSenders, logger } = parts;
   const { database, blocks } = stores;
   const opened = await openGenesis(spec, stores);
   if (!opened.ok) return opened;
@@ -59,7 +61,7 @@ export async function createChain(
     schedule: spec.ibft,
     header: (number) => blocks.header(number),
   });
-  const head = createHeadMover(stores, genesis, (batch, block) => validators.keep(batch, block));
+  const head = createHeadMover(stores, genesis, { alsoWrite: validators.keep, logger });
   const executions = createExecutions();
   const execution = createBlockExecution({ spec, stores, clock, production: parts.production });
   head.onHeadChanged(({ added }) => {

@@ -1,3 +1,4 @@
+import type { Logger } from "../logging/logger.ts";
 import { assert, present } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { StagedState, WorldState } from "../state/worldState.ts";
@@ -27,19 +28,31 @@ export interface HeadMover {
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
 }
 
-/** `alsoWrite` adds to a block's batch what others keep by block (the tally of votes). */
+export interface HeadMoverParts {
+  /** Adds to a block's batch what others keep by block (the tally of votes). */
+  alsoWrite(batch: Batch, block: StoredBlock): void;
+  readonly logger: Logger;
+}
+
 export function createHeadMover(
   stores: ChainStores,
   genesis: NamedHeader,
-  alsoWrite: (batch: Batch, block: StoredBlock) => void,
+  { alsoWrite, logger }: HeadMoverParts,
 ): HeadMover {
   const { database, blocks, world, headWitness } = stores;
   const listeners = new Set<(change: HeadChange) => void>();
   let head = blocks.head() ?? genesis;
 
+  /** The head has moved by now, whatever a listener makes of it: one that fails costs the others nothing. */
   function announce(change: HeadChange): void {
     head = change.head;
-    for (const listener of listeners) listener(change);
+    for (const listener of [...listeners]) {
+      try {
+        listener(change);
+      } catch (error) {
+        logger.error({ number: head.header.number, error }, "a listener failed at the news of a new head");
+      }
+    }
   }
 
   return {

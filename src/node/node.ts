@@ -108,6 +108,7 @@ async function open(
     );
 
   const { blockProduction, keepsRevertReasons } = settings;
+  const chainLogger = logger.child("chain");
   const opened = await createChain(
     { builder: key.value.address, vanity: blockProduction.vanity },
     {
@@ -116,6 +117,7 @@ async function open(
       clock,
       recoverSenders,
       production: { ...blockProduction, keepsRevertReasons },
+      logger: chainLogger,
     },
   );
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
@@ -147,7 +149,7 @@ async function open(
     onFailure: reportFailure,
   });
   onStop(() => engine.stop());
-  logBlocks(chain, logger.child("chain"));
+  logBlocks(chain, chainLogger);
 
   const services: { jsonrpc?: Endpoint; ws?: Endpoint } = {};
   const ports = createRpcPorts({

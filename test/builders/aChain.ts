@@ -2,6 +2,7 @@ import type { BlockProduction } from "../../src/chain/blockExecution.ts";
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
+import { type Logger, silentLogger } from "../../src/logging/logger.ts";
 import { type Clock, systemClock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
@@ -22,6 +23,7 @@ export interface ChainChoices {
   readonly production?: Partial<BlockProduction>;
   /** Account that builds blocks. */
   readonly builder?: Uint8Array;
+  readonly logger?: Logger;
 }
 
 /** The real chain over its real stores, in memory unless a database is given. */
@@ -60,6 +62,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
         keepsRevertReasons: false,
         ...choices.production,
       },
+      logger: choices.logger ?? silentLogger,
     },
   );
   if (!opened.ok) throw new Error(opened.rejection.message);

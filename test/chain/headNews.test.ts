@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { aChain } from "../builders/aChain.ts";
+import { createHandClock } from "../builders/handClock.ts";
+
+it("tells all others of a new head, and has it committed, though one listener throws", async () => {
+  const clock = createHandClock(1_800_000_000_000);
+  const complaints: unknown[] = [];
+  const { chain } = await aChain({
+    genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
+    clock,
+    builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+    logger: { ...silentLogger, error: ({ error }) => void complaints.push(error) },
+  });
+  const heard: bigint[] = [];
+  const mistake = new Error("a listener's own mistake");
+  chain.onHeadChanged(() => {
+    throw mistake;
+  });
+  chain.onHeadChanged(({ head }) => void heard.push(head.header.number));
+  const empty = {
+    select: () => ({ next: () => undefined, skipSender: () => undefined }),
+    drop: () => undefined,
+  };
+  const built = await chain.build({ parent: chain.head, round: 0, timestamp: 1_800_000_000n }, empty);
+  if (!built.ok) throw new Error(built.rejection.message);
+  const committed = await chain.commit(built.value, [sign(built.value.digest, DEV_VALIDATOR_KEY)]);
+  expect(committed.ok).toBe(true);
+  expect(heard).toEqual([1n]);
+  await chain.rewind(0n);
+  expect(heard).toEqual([1n, 0n]);
+  expect(complaints).toEqual([mistake, mistake]);
+});
