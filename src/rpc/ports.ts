@@ -5,7 +5,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Outcome } from "../primitives/outcome.ts";
-import type { AccountProof } from "../state/worldState.ts";
+import type { AccountProof } from "../state/proof.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { TransactionDefect } from "../types/transaction.ts";

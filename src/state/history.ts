@@ -7,7 +7,7 @@ import type { Database } from "../storage/database.ts";
 import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createCodeReader } from "./codeReader.ts";
-import { proveAccount } from "./proof.ts";
+import { type AccountProof, proveAccount } from "./proof.ts";
 import { ACCOUNT_TRIE } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
@@ -15,7 +15,6 @@ import { findLeaf } from "./trie/findLeaf.ts";
 import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
 import { type NodeReader, PageReader } from "./trie/pageReader.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
-import type { AccountProof } from "./worldState.ts";
 
 /** The states of all stored blocks, read from the tries. */
 export interface StateHistory {

@@ -1,12 +1,23 @@
 import type { Address } from "../primitives/address.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
+import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { ACCOUNT_TRIE } from "./stage.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import { EMPTY_TRIE, type TrieRoot } from "./trie/trieRoot.ts";
-import type { AccountProof } from "./worldState.ts";
+
+/** Nodes from the root downwards, as RLP. `account` is absent when the proof is one of exclusion. */
+export interface AccountProof {
+  readonly account?: Account;
+  readonly accountProof: readonly Uint8Array[];
+  readonly storageProof: readonly {
+    readonly slot: Uint8Array;
+    readonly value: Uint8Array;
+    readonly proof: readonly Uint8Array[];
+  }[];
+}
 
 /**
  * The nodes that prove an account and some of its slots under `root`, or prove their absence (EIP-1186). The empty

@@ -25,7 +25,6 @@ import type { NodeReader } from "./trie/pageReader.ts";
 import { findChange, sortChanges } from "./trie/sortChanges.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trie/trieRoot.ts";
 import { type TrieChange, updateTrie } from "./trie/updateTrie.ts";
-import type { StagedState } from "./worldState.ts";
 
 /** The id of the account trie; storage tries count from 1. */
 export const ACCOUNT_TRIE = 0;
@@ -60,11 +59,11 @@ interface SlotLeafChange extends TrieChange {
 }
 
 /**
- * A state that is derived but not yet anyone's: what its commit writes, and what its adoption takes over. Storage that
+ * A StagedState (worldState.ts): a state that is derived but not yet anyone's: what its commit writes, and what its adoption takes over. Storage that
  * is cleared keeps its trie (old blocks need it) and its flat slots (they are unreachable once the account names
  * another trie, and right again after a rewind); the account's next slots go to a trie with a new id.
  */
-export class Staged implements StagedState, OverwrittenEntries {
+export class Staged implements OverwrittenEntries {
   readonly number: bigint;
   readonly base: StageBase;
   readonly record: StateRecord;

@@ -4,11 +4,11 @@ import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
-import type { Account } from "../types/account.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
 import { createStateHistory, DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "./history.ts";
 import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
+import type { AccountProof } from "./proof.ts";
 import { rewindState } from "./rewind.ts";
 import { ACCOUNT_TRIE, Staged, stageChanges, storageOf } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -17,17 +17,53 @@ import { findLeaf } from "./trie/findLeaf.ts";
 import { HeadNodes } from "./trie/headNodes.ts";
 import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
+/*
+ * The state: who has what after every block. One block's way through this folder:
+ *
+ *      StateReader            the head's flat column, or any block's tries
+ *          │
+ *      Overlay                writes of a block on trial, in memory, with undo (overlay.ts)
+ *          │ changes()
+ *      stage()                new flat entries, new trie nodes, new root; writes nothing (stage.ts, trie/updateTrie.ts)
+ *          │ writeTo(batch)
+ *      the block's one batch  pages of nodes, flat entries, code, the block's state record, the head's
+ *          │ once it is durable
+ *      adopt()                the staged state is the head's, its entries are in the caches
+ *
+ * Two forms of one truth. The flat column (flatColumn.ts) has the latest value of each account and slot under its
+ * hash: one read. The tries have every block's: a node is stored in a page under the number of the block that wrote
+ * it, the trie's id and the page's path, and a parent knows the page of each child (trie/nodeRecord.ts). So a block's
+ * nodes are written side by side, old ones are never touched, and every block stays readable (history.ts) and provable
+ * (proof.ts).
+ *
+ * Each account's storage is a trie with an id of its own, which its leaf names. Storage that is cleared is left as it
+ * is; the next slot of that account goes to a trie with a new id, so old slots are out of reach without being deleted.
+ *
+ * Going back to block n (rewind.ts) deletes the pages above n and restores the flat entries of the leaves that those
+ * pages, and the lists of deleted leaves beside them, name.
+ *
+ * What always holds: the flat column equals the tries of the head (check.ts compares them) · a node, code and a flat
+ * entry are compared with their hash or checksum when they come from disk, and the trie confirms that what is missing
+ * from the flat column does not exist · every state record's root was written by that block or an earlier one · head
+ * readers see one block's state at any moment, also while the next batch is being written.
+ *
+ * Left to others: the order of blocks, when to commit, and that only one batch is on its way at a time (chain).
+ */
+
 /** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
 export interface WorldState {
   /** State after the head block, from the flat column: the fastest read there is. Moves with the head. */
   readonly head: StateReader;
   /** State after block `number`, from the trie, verified by hash on a cold read; undefined when not stored. */
   at(number: bigint): StateReader | undefined;
-  /** An empty overlay over the state after the head. */
+  /** An empty overlay over the state after the head. It is of no use once the head has moved: see overlayAt. */
   overlay(): Overlay;
   /** An empty overlay over the state after block `number`; undefined when that is not stored. */
   overlayAt(number: bigint): Overlay | undefined;
-  /** Derives the state root after `changes` to the head's state, for a block at height `number`. Writes nothing. */
+  /**
+   * Derives the state root after `changes` to the head's state, for block `number`, the one after the head (0n in an
+   * empty database: the genesis). Writes nothing. There may be many staged states; at most one is adopted.
+   */
   stage(changes: StateChanges, number: bigint): StagedState;
   /** Makes a staged state the head's, after its batch has become durable. */
   adopt(staged: StagedState): void;
@@ -45,17 +81,6 @@ export interface StagedState {
   readonly number: bigint;
   /** Adds trie nodes, flat entries, code and the state's commit entry to the block's one batch. */
   writeTo(batch: Batch): void;
-}
-
-/** Nodes from the root downwards, as RLP. `account` is absent when the proof is one of exclusion. */
-export interface AccountProof {
-  readonly account?: Account;
-  readonly accountProof: readonly Uint8Array[];
-  readonly storageProof: readonly {
-    readonly slot: Uint8Array;
-    readonly value: Uint8Array;
-    readonly proof: readonly Uint8Array[];
-  }[];
 }
 
 export interface WorldStateLimits extends FlatLimits, HistoryLimits {
