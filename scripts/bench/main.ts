@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- transfers token reads start] [--seconds=30]`: measures this node beside anvil, one after the
+ * `npm run bench [-- transfers token reads start] [--seconds=30] [--rate=4000]`: measures this node beside anvil, one after the
  * other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
+ * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
@@ -20,6 +21,8 @@ if (unknown !== undefined) {
 const seconds = Number(
   process.argv.find((word) => word.startsWith("--seconds="))?.slice("--seconds=".length) ?? 30,
 );
+const rateWord = process.argv.find((word) => word.startsWith("--rate="));
+const rate = rateWord === undefined ? undefined : Number(rateWord.slice("--rate=".length));
 const parts = PARTS.filter((part) => asked.length === 0 || asked.includes(part));
 
 /** More than either node can take, so that the sender never runs dry. */
@@ -35,10 +38,11 @@ for (const part of parts) await measurements[part]();
 
 async function throughput(kind: "transfers" | "token"): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>
-    measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind]);
+    measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind], rate);
   const ours = await withNode(startIbex, measure);
   const theirs = await withNode(startAnvil, measure);
-  console.log(`\n${ours.workload}, ${seconds} s of sending, all processes on this machine`);
+  const pressure = rate === undefined ? "as many as are taken" : `${rate} a second`;
+  console.log(`\n${ours.workload}, ${seconds} s of sending ${pressure}, all processes on this machine`);
   printRatio("transactions per second", "tx/s", ours.perSecond, theirs.perSecond);
   printRatio("block spacing, median", "s", ours.spacingP50, theirs.spacingP50);
   printRatio("block spacing, p95", "s", ours.spacingP95, theirs.spacingP95);

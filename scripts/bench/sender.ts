@@ -10,6 +10,8 @@ export interface SendOrder {
   readonly bodies: readonly Buffer[];
   readonly batchSize: number;
   readonly stopAfterMs: number;
+  /** Transactions per second at most; as many as the node takes when absent. */
+  readonly ratePerSecond?: number;
 }
 
 export interface SendReport {
@@ -22,9 +24,14 @@ const CONNECTIONS = 4;
 /** Sent but not yet mined: enough to fill several blocks, little enough for any pool. */
 const BACKLOG_LIMIT = 12_000;
 
-async function send({ port, bodies, batchSize, stopAfterMs }: SendOrder): Promise<SendReport> {
+async function send({ port, bodies, batchSize, stopAfterMs, ratePerSecond }: SendOrder): Promise<SendReport> {
   const client = createRpcClient(port, CONNECTIONS + 1);
-  const stopAtMs = performance.now() + stopAfterMs;
+  const startedAtMs = performance.now();
+  const stopAtMs = startedAtMs + stopAfterMs;
+  const allowed = (): number =>
+    ratePerSecond === undefined
+      ? Number.POSITIVE_INFINITY
+      : ((performance.now() - startedAtMs) / 1000) * ratePerSecond;
   let next = 0;
   let sent = 0;
   let refused = 0;
@@ -33,8 +40,8 @@ async function send({ port, bodies, batchSize, stopAfterMs }: SendOrder): Promis
 
   async function sendBodies(): Promise<void> {
     while (next < bodies.length && performance.now() < stopAtMs) {
-      if (sent - mined > BACKLOG_LIMIT) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      if (sent - mined > BACKLOG_LIMIT || sent > allowed()) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
         continue;
       }
       const body = bodies[next++];

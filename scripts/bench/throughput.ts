@@ -27,21 +27,28 @@ export async function measureThroughput(
   contender: Contender,
   kind: "transfers" | "token",
   seconds: number,
-  perSecondAtMost: number,
+  signedPerSecond: number,
+  ratePerSecond?: number,
 ): Promise<ThroughputResult> {
   const client = createRpcClient(contender.port, 2);
   const nonces = await client.batch<string>(
     senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
   );
   const build = kind === "transfers" ? transferWorkload : tokenWorkload;
-  const workload = build(seconds * perSecondAtMost, nonces.map(Number));
+  const workload = build(seconds * (ratePerSecond ?? signedPerSecond), nonces.map(Number));
   await setUp(client, workload);
 
   const blocks: SeenBlock[] = [];
   const watch = watchBlocks(client, 10, (block) => blocks.push(block));
   const cpuBefore = contender.cpuSeconds();
   const startedAtMs = performance.now();
-  const report = await sendFromOwnProcess(contender.port, workload, seconds * 1000);
+  const report = await sendFromOwnProcess({
+    port: contender.port,
+    bodies: workload.bodies,
+    batchSize: BATCH_SIZE,
+    stopAfterMs: seconds * 1000,
+    ...(ratePerSecond !== undefined && { ratePerSecond }),
+  });
   if (report.refused > 0)
     throw new Error(`${contender.name} refused ${report.refused}: ${report.firstRefusal}`);
   await untilMined(blocks, report.sent);
@@ -78,13 +85,13 @@ async function setUp(client: RpcClient, workload: Workload): Promise<void> {
   }
 }
 
-function sendFromOwnProcess(port: number, workload: Workload, stopAfterMs: number): Promise<SendReport> {
+function sendFromOwnProcess(order: SendOrder): Promise<SendReport> {
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
     child.once("message", (report: SendReport) => resolve(report));
     child.once("error", reject);
     child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
-    child.send({ port, bodies: workload.bodies, batchSize: BATCH_SIZE, stopAfterMs } satisfies SendOrder);
+    child.send(order);
   });
 }
 
