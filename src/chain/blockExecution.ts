@@ -51,12 +51,21 @@ export interface BlockFilling extends BlockResult {
   readonly overlay: Overlay;
 }
 
-/** Execution on top of the head, as the chain uses it for its own blocks and for others'. */
+/** A block of ours in the making. */
+export interface DraftFilling extends BlockFilling {
+  /** Transactions that no block will ever take, if the head is still the one that they were tried on. */
+  readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
+}
+
+/**
+ * Execution on top of the head, as the chain uses it for its own blocks and for others'. When the head moves meanwhile,
+ * some of it read one state and some the other: what comes of it, refusals included, then says nothing about anything.
+ */
 export interface BlockExecution {
   /** The fixed points of the block after `parent`. */
   draft(parent: NamedHeader, timestamp: bigint): BlockDraft;
   /** Fills a block of ours until gas or time is spent. */
-  fill(draft: BlockDraft & { readonly coinbase: Address }, supply: TransactionSupply): Promise<BlockFilling>;
+  fill(draft: BlockDraft & { readonly coinbase: Address }, supply: TransactionSupply): Promise<DraftFilling>;
   /** Executes what a header and its body say. */
   replay(
     header: Header,
@@ -118,7 +127,6 @@ export function createBlockExecution({
         keepsRevertReasons,
       });
       filled = { number: draft.number, atMs: clock.nowMs() };
-      for (const { hash, reason } of built.dropped) supply.drop(hash, reason);
       return built;
     },
     async replay(header, transactions) {

@@ -52,14 +52,14 @@ export interface Candidates {
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
   const { head, validators, execution, executions, importer } = parts;
-  const isHead = (block: NamedHeader): boolean => equalBytes(block.hash, head.head.hash);
-
   return {
     async build({ parent, round, timestamp, vote }, supply) {
-      if (!isHead(parent)) return notTheHead(parent);
+      const base = head.head;
+      if (!equalBytes(parent.hash, base.hash)) return notTheHead(parent);
       const draft = execution.draft(parent, timestamp);
       const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply);
-      if (!isHead(parent)) return notTheHead(parent);
+      if (head.head !== base) return notTheHead(parent);
+      for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
       const staged = execution.stage(filling, draft.number);
       const candidate = createCandidate(
         headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root }),

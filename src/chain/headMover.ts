@@ -20,6 +20,7 @@ export interface ChainStores {
 
 /** Moves the head: for each move one atomic, durable batch, and then the news of it. Callers take turns. */
 export interface HeadMover {
+  /** An object of its own after each move, so that work in between can tell that the head went, even if it came back. */
   readonly head: NamedHeader;
   /** Commits the block that follows the head, with the state that was staged for it. */
   commit(block: StoredBlock, staged: StagedState): Promise<void>;
@@ -45,7 +46,7 @@ export function createHeadMover(
 
   /** The head has moved by now, whatever a listener makes of it: one that fails costs the others nothing. */
   function announce(change: HeadChange): void {
-    head = change.head;
+    head = { ...change.head };
     for (const listener of [...listeners]) {
       try {
         listener(change);

@@ -70,6 +70,7 @@ export function createImporter(parts: ImportParts): Importer {
     if (!bodyVerdict.ok) return bodyVerdict;
     const transactions = await withSenders(block.transactions);
     if (!transactions.ok) return transactions;
+    if (head.head !== parent) return notAfterHead(block.header, head.head);
     return execute({ ...block, hash, transactions: transactions.value }, parent);
   }
 
@@ -78,8 +79,8 @@ export function createImporter(parts: ImportParts): Importer {
     parent: NamedHeader,
   ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
     const executed = await execution.replay(block.header, block.transactions);
-    if (!executed.ok) return executed;
     if (head.head !== parent) return notAfterHead(block.header, head.head);
+    if (!executed.ok) return executed;
     const staged = execution.stage(executed.value, block.header.number);
     const verdict = checkExecution(block.header, { ...executed.value, stateRoot: staged.root });
     if (!verdict.ok) return verdict;

@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { type Candidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import type { Clock } from "../../src/primitives/clock.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import type { Block } from "../../src/types/block.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+
+/*
+ * Executions that the head overtakes: they read some accounts before it moved and others after. Time flies here, so
+ * that execution lets others have their turn after every transaction.
+ */
+
+const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+const TIMESTAMP = 1_800_000_000n;
+
+function hurriedClock(): Clock {
+  let nowMs = Number(TIMESTAMP) * 1000 + 5_000;
+  return {
+    nowMs: () => {
+      nowMs += 20;
+      return nowMs;
+    },
+    at: () => ({ cancel: () => undefined }),
+  };
+}
+
+async function open(): Promise<Chain> {
+  const { chain } = await aChain({
+    genesis,
+    clock: hurriedClock(),
+    builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+    production: { selectionTimePercent: 1_000_000 },
+  });
+  return chain;
+}
+
+function supplyOf(
+  transactions: readonly SentTransaction[],
+): TransactionSupply & { readonly dropped: string[]; readonly left: SentTransaction[] } {
+  const left = [...transactions];
+  const dropped: string[] = [];
+  return {
+    left,
+    dropped,
+    select: () => ({ next: () => left.shift(), skipSender: () => undefined }),
+    drop: (hash) => void dropped.push(toHex(hash)),
+  };
+}
+
+function ordered(chain: Chain): { parent: Chain["head"]; round: number; timestamp: bigint } {
+  return { parent: chain.head, round: 0, timestamp: TIMESTAMP + chain.head.header.number };
+}
+
+async function build(chain: Chain, transactions: readonly SentTransaction[]): Promise<Candidate> {
+  const built = await chain.build(ordered(chain), supplyOf(transactions));
+  if (!built.ok) throw new Error(built.rejection.message);
+  return built.value;
+}
+
+function seal(candidate: Candidate): Block {
+  const { transactions, digest } = candidate;
+  return { header: sealedHeader(candidate, [sign(digest, DEV_VALIDATOR_KEY)]), transactions, ommers: [] };
+}
+
+/** Of two accounts: many of the first, then one of the other's, which the rival block sends as well. */
+const last = aTransaction({ privateKey: account(9).privateKey, value: 1n });
+const many = Array.from({ length: 40 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
+const rival = aTransaction({ privateKey: account(9).privateKey, value: 2n });
+
+let chain: Chain;
+let other: Chain;
+
+beforeEach(async () => {
+  chain = await open();
+  other = await open();
+});
+
+describe("work on a head that moves meanwhile", () => {
+  it("blames nobody for a block that could not be judged in time", async () => {
+    const candidate = await build(other, [...many, last]);
+    const rivalBlock = seal(await build(await open(), [rival]));
+    const [checked, imported] = await Promise.all([chain.check(candidate), chain.importBlock(rivalBlock)]);
+    expect(imported.ok).toBe(true);
+    expect(checked).toMatchObject({ ok: false, rejection: { code: "notAfterHead", fault: "local" } });
+  });
+
+  it("drops no transaction for what a block that is not built found wrong with it", async () => {
+    const rivalBlock = seal(await build(other, [rival]));
+    const supply = supplyOf([...many, last]);
+    const [built, imported] = await Promise.all([
+      chain.build(ordered(chain), supply),
+      chain.importBlock(rivalBlock),
+    ]);
+    expect(imported.ok).toBe(true);
+    expect(built).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+    expect(supply.left).toEqual([]);
+    expect(supply.dropped).toEqual([]);
+  });
+
+  it("builds nothing on a head that went and came back", async () => {
+    const first = seal(await build(other, [rival]));
+    await chain.importBlock(first);
+    const order = ordered(chain);
+    const following = aTransaction({ privateKey: account(9).privateKey, nonce: 1n });
+    const building = chain.build(order, supplyOf([...many, following]));
+    await chain.rewind(0n);
+    expect((await chain.importBlock(first)).ok).toBe(true);
+    expect(toHex(chain.head.hash)).toBe(toHex(order.parent.hash));
+    expect(await building).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+  });
+});
