@@ -1,8 +1,9 @@
 import { concatBytes } from "./hex.ts";
 
 /**
- * RLP for the hot paths: written from parts that are already encoded, and read one level deep without copies (block
- * bodies, trie nodes, transactions). Everything else uses the library (@ethereumjs/rlp).
+ * RLP for the hot paths and for what strangers send: written from parts that are already encoded, and read without
+ * copies, one level deep (block bodies, trie nodes, transactions) or as deep as its reader expects. What is our own may
+ * be read by the library (@ethereumjs/rlp), which is patient with depth: a megabyte of nested lists costs it a minute.
  */
 
 /** RLP of a byte string. */
@@ -53,6 +54,31 @@ export function readRlpList(bytes: Uint8Array): RlpSpan[] {
   for (let at = list.from; at < list.until; ) {
     const member = readRlpSpan(bytes, at, list.until);
     members.push(member);
+    at = member.until;
+  }
+  return members;
+}
+
+/** A byte string, which is a view, or a list. */
+export type RlpItem = Uint8Array | readonly RlpItem[];
+
+/**
+ * The item that fills `bytes` exactly, with lists in one another no deeper than `depth`: 1 for a list of strings. Throws
+ * RangeError for anything deeper, and for anything that is not canonical RLP.
+ */
+export function readRlp(bytes: Uint8Array, depth: number): RlpItem {
+  const item = readRlpSpan(bytes, 0, bytes.length);
+  if (item.until !== bytes.length) throw new RangeError("bytes after the item");
+  return itemAt(bytes, item, depth);
+}
+
+function itemAt(bytes: Uint8Array, { isList, from, until }: RlpSpan, depth: number): RlpItem {
+  if (!isList) return bytes.subarray(from, until);
+  if (depth === 0) throw new RangeError("a list where none may be");
+  const members: RlpItem[] = [];
+  for (let at = from; at < until; ) {
+    const member = readRlpSpan(bytes, at, until);
+    members.push(itemAt(bytes, member, depth - 1));
     at = member.until;
   }
   return members;

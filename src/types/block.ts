@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { encodeRlpList } from "../primitives/rlp.ts";
+import { encodeRlpList, readRlp } from "../primitives/rlp.ts";
 import { encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
@@ -65,12 +65,15 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
 export function decodeBlock(bytes: Uint8Array): Outcome<Block, "malformedBlock"> {
   let items: unknown;
   try {
-    items = RLP.decode(bytes);
+    items = readRlp(bytes, BLOCK_DEPTH);
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
   return blockFromItems(items);
 }
+
+/** A block, its lists, and in them the fields of a transaction, an ommer or a withdrawal. */
+const BLOCK_DEPTH = 3;
 
 /** As decodeBlock, from items already taken out of a larger RLP (an IBFT proposal, a NewBlock message). */
 export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock"> {

@@ -2,6 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { readRlp } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 
 /** A header's vote on a validator. */
@@ -41,7 +42,7 @@ export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
 export function decodeExtraData(bytes: Uint8Array): Outcome<ExtraData, "malformedExtraData"> {
   let items: unknown;
   try {
-    items = RLP.decode(bytes);
+    items = readRlp(bytes, 2);
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }

@@ -3,6 +3,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { readRlp } from "../primitives/rlp.ts";
 
 /**
  * A block header, in the order of its RLP. The optional fields are those later forks add; an IBFT chain of the
@@ -77,7 +78,7 @@ export function encodeHeader(header: Header): Uint8Array {
 export function decodeHeader(bytes: Uint8Array): Outcome<Header, "malformedHeader"> {
   let items: unknown;
   try {
-    items = RLP.decode(bytes);
+    items = readRlp(bytes, 1);
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }

@@ -4,7 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString, readRlpList } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, readRlp, readRlpList } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -158,7 +158,7 @@ export function effectivePriorityFee(transaction: FeeTerms, baseFeePerGas: bigin
 }
 
 function decodeLegacy(bytes: Uint8Array): Transaction {
-  const f = fields(bytes, [9]);
+  const f = fields(bytes, { count: 9, listDepth: 0 });
   const v = scalar(f, 6);
   if (v !== 27n && v !== 28n && v < 35n) throw new RangeError(`v cannot be ${v}`);
   const isProtected = v >= 35n;
@@ -183,7 +183,8 @@ function decodeLegacy(bytes: Uint8Array): Transaction {
 }
 
 function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
-  const f = fields(bytes.subarray(1), [type === 1 ? 11 : type === 2 ? 12 : type === 3 ? 14 : 13]);
+  const count = type === 1 ? 11 : type === 2 ? 12 : type === 3 ? 14 : 13;
+  const f = fields(bytes.subarray(1), { count, listDepth: ACCESS_LIST_DEPTH });
   const isFeeMarket = type >= 2;
   const afterNonce = isFeeMarket ? 4 : 3;
   const accessListAt = afterNonce + 4;
@@ -220,14 +221,21 @@ const NO_ENTRIES: readonly never[] = [];
 
 type Fields = readonly unknown[];
 
-function fields(bytes: Uint8Array, lengths: readonly number[]): Fields {
+/** A list of entries, in each a list of keys: no field goes deeper. */
+const ACCESS_LIST_DEPTH = 3;
+
+/** `listDepth` is how deep the lists in a field may go: strangers send this, and deep ones cost their reader dearly. */
+function fields(
+  bytes: Uint8Array,
+  { count, listDepth }: { readonly count: number; readonly listDepth: number },
+): Fields {
   const spans = readRlpList(bytes);
-  if (!lengths.includes(spans.length)) {
+  if (spans.length !== count) {
     throw new RangeError(`a transaction of this type does not have ${spans.length} fields`);
   }
   return spans.map(({ isList, start, from, until }) => {
     if (!isList) return bytes.subarray(from, until);
-    return from === until ? NO_ENTRIES : RLP.decode(bytes.subarray(start, until));
+    return from === until ? NO_ENTRIES : readRlp(bytes.subarray(start, until), listDepth);
   });
 }
 

@@ -2,7 +2,14 @@ import { RLP } from "@ethereumjs/rlp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlpList } from "../../src/primitives/rlp.ts";
+import {
+  encodeRlpIndex,
+  encodeRlpList,
+  encodeRlpString,
+  readRlp,
+  readRlpList,
+} from "../../src/primitives/rlp.ts";
+import { nestedLists } from "../builders/nestedLists.ts";
 
 const { item } = fc.letrec<{ item: unknown; list: unknown[]; bytes: Uint8Array }>((tie) => ({
   item: fc.oneof({ maxDepth: 3 }, tie("bytes"), tie("list")),
@@ -73,5 +80,31 @@ describe("reading RLP one level deep", () => {
     ["a length with a leading zero", "f90001c0"],
   ])("refuses %s", (_, hex) => {
     expect(() => readRlpList(Uint8Array.from(Buffer.from(hex, "hex")))).toThrow(RangeError);
+  });
+});
+
+describe("reading RLP as deep as its reader expects", () => {
+  /** How deep the lists of an item are in one another. */
+  function depthOf(decoded: unknown): number {
+    return Array.isArray(decoded) ? 1 + Math.max(0, ...decoded.map(depthOf)) : 0;
+  }
+
+  it("finds what the library finds, and refuses a list beyond the depth", () => {
+    fc.assert(
+      fc.property(anyList, (bytes) => {
+        const decoded = RLP.decode(bytes);
+        const depth = depthOf(decoded);
+        expect(RLP.encode(readRlp(bytes, depth) as Uint8Array[])).toEqual(bytes);
+        expect(readRlp(bytes, depth)).toEqual(decoded);
+        expect(() => readRlp(bytes, depth - 1)).toThrow(RangeError);
+      }),
+    );
+  });
+
+  it("refuses in no time what a stranger nested without end", () => {
+    const bytes = nestedLists(2_000_000);
+    const startedAtMs = performance.now();
+    expect(() => readRlp(bytes, 3)).toThrow("a list where none may be");
+    expect(performance.now() - startedAtMs).toBeLessThan(100);
   });
 });

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { asAddress } from "../../src/primitives/address.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { encodeRlpList, readRlpList } from "../../src/primitives/rlp.ts";
 import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import {
   decodeBodyTransaction,
@@ -20,6 +21,7 @@ import {
   withRecoveredSender,
 } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
+import { nestedLists } from "../builders/nestedLists.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
 function decoded(bytes: Uint8Array): Transaction {
@@ -114,6 +116,8 @@ function inTheSameWords(transaction: Transaction): Record<string, unknown> {
   };
 }
 
+const DEEP = nestedLists(100_000);
+
 describe("decoding a transaction", () => {
   it("reads what viem reads, under the hash that viem derives, for any fields of any type", () => {
     fc.assert(
@@ -198,6 +202,22 @@ describe("decoding nonsense", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it("refuses lists nested without end, in any field and of any type, in no time", () => {
+    const startedAtMs = performance.now();
+    for (const type of [0, 1, 2, 3, 4] as const) {
+      const { raw } = aTransaction({ type });
+      const fields = readRlpList(type === 0 ? raw : raw.subarray(1)).map(({ start, until }) =>
+        raw.subarray(type === 0 ? start : start + 1, type === 0 ? until : until + 1),
+      );
+      for (const index of fields.keys()) {
+        const spoilt = encodeRlpList(fields.with(index, DEEP));
+        const answer = decodeTransaction(type === 0 ? spoilt : concatBytes(Uint8Array.of(type), spoilt));
+        expect(answer).toMatchObject({ ok: false, rejection: { code: "malformedTransaction" } });
+      }
+    }
+    expect(performance.now() - startedAtMs).toBeLessThan(2000);
   });
 
   it("refuses any bytes at all without throwing", () => {
