@@ -9,18 +9,25 @@ import {
   spellingsOf,
 } from "../config/options.ts";
 
-export const COMMANDS = ["validate-config"] as const;
+export const COMMANDS = ["validate-config", "database check", "database info"] as const;
+
+type Command = (typeof COMMANDS)[number];
 
 export interface CommandLine {
   /** Undefined runs the node. */
-  readonly command: (typeof COMMANDS)[number] | undefined;
+  readonly command: Command | undefined;
   readonly asksFor: "help" | "version" | undefined;
   readonly given: readonly Given[];
   readonly problems: readonly string[];
 }
 
-/** Options that mean something after the word of a command. */
-const COMMAND_OPTIONS: readonly OptionName[] = ["config-file", "help", "version"];
+/** Options that mean something after the first word of a command. */
+const COMMAND_OPTIONS: Readonly<Record<string, readonly OptionName[]>> = {
+  "validate-config": ["config-file", "help", "version"],
+  database: ["data-path", "config-file", "help", "version"],
+};
+
+const FIRST_WORDS = Object.keys(COMMAND_OPTIONS);
 
 /**
  * Reads the arguments by the incumbent's grammar (operations.md §1): `--name=value` or `--name value`, switches alone
@@ -30,7 +37,8 @@ const COMMAND_OPTIONS: readonly OptionName[] = ["config-file", "help", "version"
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const reader = new ArgumentReader(args);
   reader.readAll();
-  const { command, problems } = reader;
+  const { command } = reader;
+  const problems = [...reader.problems, ...reader.missingWords()];
   const given = [...reader.texts].map(
     ([name, texts]): Given => ({ name, text: texts.join(","), source: { kind: "commandLine" } }),
   );
@@ -47,12 +55,22 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 class ArgumentReader {
   readonly texts = new Map<OptionName, string[]>();
   readonly problems: string[] = [];
-  command: CommandLine["command"];
+  /** The words of the command so far. */
+  readonly #words: string[] = [];
   readonly #args: readonly string[];
   #next = 0;
 
   constructor(args: readonly string[]) {
     this.#args = args;
+  }
+
+  get command(): Command | undefined {
+    return COMMANDS.find((each) => each === this.#words.join(" "));
+  }
+
+  missingWords(): readonly string[] {
+    if (this.#words.length === 0 || this.command !== undefined || this.problems.length > 0) return [];
+    return [`Missing required subcommand: one of ${nextWords(this.#words).join(", ")}`];
   }
 
   readAll(): void {
@@ -66,14 +84,14 @@ class ArgumentReader {
   }
 
   #readWord(word: string, index: number): void {
-    const command = COMMANDS.find((each) => each === word);
-    if (command !== undefined && this.command === undefined) this.command = command;
-    else this.problems.push(`Unmatched argument at index ${index}: '${word}'${suggestion(word, COMMANDS)}`);
+    const known = nextWords(this.#words);
+    if (known.includes(word)) this.#words.push(word);
+    else this.problems.push(`Unmatched argument at index ${index}: '${word}'${suggestion(word, known)}`);
   }
 
   #readOption(arg: string): void {
     const { spelling, name, attached } = takeApart(arg);
-    if (name === undefined || (this.command !== undefined && !COMMAND_OPTIONS.includes(name))) {
+    if (name === undefined || !this.#optionNames().includes(name)) {
       this.problems.push(
         `Unknown option: '${spelling}'${suggestion(spelling.slice(2), this.#spellings(), "--")}`,
       );
@@ -109,7 +127,11 @@ class ArgumentReader {
   }
 
   #spellings(): readonly string[] {
-    return (this.command === undefined ? OPTION_NAMES : COMMAND_OPTIONS).flatMap(spellingsOf);
+    return this.#optionNames().flatMap(spellingsOf);
+  }
+
+  #optionNames(): readonly OptionName[] {
+    return COMMAND_OPTIONS[this.#words[0] ?? ""] ?? OPTION_NAMES;
   }
 
   #hasValue(): boolean {
@@ -162,7 +184,15 @@ function takeApart(arg: string): TakenApart {
 }
 
 function isCommand(word: string): boolean {
-  return COMMANDS.some((each) => each === word);
+  return FIRST_WORDS.includes(word);
+}
+
+/** What may follow the words of a command. */
+function nextWords(words: readonly string[]): readonly string[] {
+  const candidates = COMMANDS.map((command) => command.split(" ")).filter((parts) =>
+    words.every((word, index) => parts[index] === word),
+  );
+  return [...new Set(candidates.flatMap((parts) => parts[words.length] ?? []))];
 }
 
 function suggestion(mistyped: string, known: readonly string[], dashes = ""): string {

@@ -1,10 +1,11 @@
 import { clientVersion } from "../config/clientVersion.ts";
 import type { Environment } from "../config/environment.ts";
-import { readSettings } from "../config/readSettings.ts";
+import { readDataPath, readSettings } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import type { RunningNode, StartRefusal } from "../node/node.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
+import { findDatabase } from "./databasePlace.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText } from "./help.ts";
 import { writePidFile } from "./pidFile.ts";
@@ -41,9 +42,33 @@ export async function run(args: readonly string[], world: World): Promise<number
     case undefined:
   }
   if (commandLine.problems.length > 0) return refuse(commandLine.problems.join("\n"), world);
-  return commandLine.command === undefined
-    ? configureAndRun(commandLine, world)
-    : printVerdict(commandLine, world);
+  switch (commandLine.command) {
+    case undefined:
+      return configureAndRun(commandLine, world);
+    case "validate-config":
+      return printVerdict(commandLine, world);
+    case "database check":
+    case "database info":
+      return lookIntoDatabase(commandLine.command, commandLine.given, world);
+  }
+}
+
+async function lookIntoDatabase(
+  command: "database check" | "database info",
+  given: CommandLine["given"],
+  world: World,
+): Promise<number> {
+  const dataPath = readDataPath({ ...world, given });
+  if (!dataPath.ok) return refuse(dataPath.rejection.message, world);
+  const place = findDatabase(dataPath.value);
+  if (!place.ok) return refuse(place.rejection.message, world);
+  const print = (line: string): void => world.print(`${line}\n`);
+  if (command === "database check") {
+    const { checkDatabase } = await import("./checkDatabase.ts");
+    return checkDatabase(place.value, print);
+  }
+  const { printDatabaseInfo } = await import("./databaseInfo.ts");
+  return printDatabaseInfo(place.value, print);
 }
 
 function printVerdict({ given }: CommandLine, world: World): number {

@@ -62,6 +62,19 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   });
 }
 
+/**
+ * The data folder, for commands that look at nothing else: no genesis file is asked for, and rules between options are
+ * left to the start of the node. Refused with every problem of the options, one to a line.
+ */
+export function readDataPath(surroundings: Surroundings): Outcome<string, "badConfiguration"> {
+  const environment = readEnvironment(surroundings.environment);
+  const file = readConfigFile(surroundings, environment.given);
+  const resolution = resolveOptions([surroundings.given, environment.given, file.given]);
+  const problems = [...environment.problems, ...file.problems, ...resolution.problems];
+  if (problems.length > 0) return refuse(problems);
+  return ok(resolve(surroundings.workingDirectory, resolution.options.values["data-path"]));
+}
+
 function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Given[]): SourceReading {
   const onCommandLine = findGiven([surroundings.given], "config-file");
   const inEnvironment = findGiven([byEnvironment], "config-file");

@@ -151,9 +151,10 @@ function plainBytes(buffer: Uint8Array | undefined): Uint8Array | undefined {
 
 /**
  * Asks for the lock and nothing else, so that the files of another node at work are not mistaken for damaged ones:
- * LevelDB takes the lock before it looks whether the folder is as these options want it, and it never is.
+ * LevelDB takes the lock before it looks whether the folder is as these options want it, and it never is. Fails with
+ * DiskFailure.
  */
-async function refuseLockedFolder(path: string): Promise<void> {
+export async function refuseLockedFolder(path: string): Promise<void> {
   if (!existsSync(path)) return;
   const level = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
   try {

@@ -1,0 +1,42 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { toHex } from "../primitives/hex.ts";
+import { readHead } from "../storage/commitRecord.ts";
+import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { openLevelDatabase } from "../storage/levelDatabase.ts";
+import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
+import type { DatabasePlace } from "./databasePlace.ts";
+import { EXIT } from "./exitCodes.ts";
+
+/** `ibex database info`: one fact a line, name and value, so that people and scripts can read it. */
+export async function printDatabaseInfo(
+  place: DatabasePlace,
+  print: (line: string) => void,
+): Promise<number> {
+  try {
+    const database = await openLevelDatabase({ path: place.chain });
+    try {
+      const schema = await checkSchema(database);
+      const head = readHead(database);
+      print(`folder: ${place.chain}`);
+      print(`schema version: ${schema === "ours" ? SCHEMA_VERSION : "none, the database is empty"}`);
+      print(`head number: ${head === undefined ? "none" : head.number}`);
+      print(`head hash: ${head === undefined ? "none" : toHex(head.hash)}`);
+      print(`bytes on disk: ${bytesIn(place.chain)}`);
+      return EXIT.ok;
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
+    print(error.message);
+    return EXIT.disk;
+  }
+}
+
+/** LevelDB may remove a file at any time; that one counts for nothing. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder)
+    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
+}

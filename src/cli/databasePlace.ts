@@ -1,0 +1,22 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+
+/** Where a data folder keeps its database, found without creating anything. */
+export interface DatabasePlace {
+  /** Folder of the LevelDB database. */
+  readonly chain: string;
+  /** File of the head witness. */
+  readonly headFile: string;
+}
+
+/** Refused when the data folder holds no database. */
+export function findDatabase(dataPath: string): Outcome<DatabasePlace, "noDatabase"> {
+  const chain = join(dataPath, "chain");
+  if (existsSync(chain)) return ok({ chain, headFile: join(dataPath, "head.log") });
+  return rejected({
+    code: "noDatabase",
+    fault: "caller",
+    message: `There is no database in ${dataPath}. Name the data folder of the node with --data-path.`,
+  });
+}

@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { run } from "../../src/cli/run.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
+import { bodyKey } from "../../src/storage/keys.ts";
+import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { aStoredChain } from "../storage/storedBlocks.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+
+const chain = aStoredChain({ seed: 5, blocks: 4, transactions: 2 });
+
+describe("ibex database", () => {
+  it("finds a sound database sound, and tells its newest block", async () => {
+    const dataPath = await aDataFolder();
+    const check = await ibex("database", "check", `--data-path=${dataPath}`);
+    expect(check.exitCode).toBe(0);
+    expect(check.output.split("\n").slice(-2)).toEqual(["The database is sound.", ""]);
+    const info = await ibex(`--data-path=${dataPath}`, "database", "info");
+    expect(info.exitCode).toBe(0);
+    expect(info.output).toContain("schema version: 1\nhead number: 4\n");
+    expect(info.output).toContain(`head hash: ${toHex(chain.at(-1)?.hash ?? new Uint8Array())}\n`);
+    expect(Number(/^bytes on disk: (\d+)$/m.exec(info.output)?.[1])).toBeGreaterThan(1000);
+  });
+
+  it("names a damaged entry deep below the head, says what to do once, and exits with 74", async () => {
+    const dataPath = await aDataFolder();
+    const database = await openLevelDatabase({ path: join(dataPath, "chain") });
+    const batch = createBatch();
+    batch.delete(bodyKey(2n, 0));
+    await database.write(batch);
+    await database.close();
+    const { exitCode, output } = await ibex("database", "check", "--data-path", dataPath);
+    expect(exitCode).toBe(74);
+    expect(output).toMatch(/^Damage: .*block 2\b/im);
+    expect(output.match(/backup/g)).toHaveLength(1);
+  });
+
+  it("looks at nothing inside files that are not sound", async () => {
+    const dataPath = await aDataFolder();
+    writeFileSync(join(dataPath, "chain", "CURRENT"), "nonsense");
+    const { exitCode, output } = await ibex("database", "check", "--data-path", dataPath);
+    expect(exitCode).toBe(74);
+    expect(output).toContain("does not name a manifest of the folder");
+    expect(output).toContain("was not looked at");
+    expect(readFileSync(join(dataPath, "chain", "CURRENT"), "utf8")).toBe("nonsense");
+  });
+
+  it("notices that the end of the chain is lost", async () => {
+    const dataPath = await aDataFolder();
+    const shorter = await aDataFolder(chain.slice(0, 3));
+    writeFileSync(join(shorter, "head.log"), readFileSync(join(dataPath, "head.log")));
+    const { exitCode, output } = await ibex("database", "check", "--data-path", shorter);
+    expect(exitCode).toBe(74);
+    expect(output).toContain("Damage: The database has lost its end: block 4");
+  });
+
+  it("leaves the database of a running node alone", async () => {
+    const dataPath = await aDataFolder();
+    const open = await openLevelDatabase({ path: join(dataPath, "chain") });
+    for (const word of ["check", "info"]) {
+      const { exitCode, output } = await ibex("database", word, "--data-path", dataPath);
+      expect(exitCode).toBe(74);
+      expect(output).toMatch(/another|in use|lock/i);
+    }
+    await open.close();
+  });
+
+  it("creates no database where there is none", async () => {
+    const dataPath = join(temporaryFolder(), "absent");
+    const { exitCode, errors } = await ibex("database", "check", "--data-path", dataPath);
+    expect(exitCode).toBe(2);
+    expect(errors).toContain(`There is no database in ${dataPath}.`);
+    expect(existsSync(dataPath)).toBe(false);
+  });
+
+  it("asks for the second word", async () => {
+    const { exitCode, errors } = await ibex("database");
+    expect(exitCode).toBe(2);
+    expect(errors).toMatch(/^Missing required subcommand: one of check, info\n/);
+  });
+});
+
+async function aDataFolder(blocks = chain): Promise<string> {
+  const dataPath = temporaryFolder();
+  const stored = await openChainDatabase({
+    path: join(dataPath, "chain"),
+    headFile: join(dataPath, "head.log"),
+  });
+  const store = createBlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
+  for (const block of blocks) {
+    const batch = createBatch();
+    store.put(batch, block);
+    store.complete(batch, block);
+    await stored.database.write(batch);
+    stored.headWitness.record({ number: block.header.number, hash: block.hash });
+  }
+  await stored.close();
+  return dataPath;
+}
+
+async function ibex(...args: string[]) {
+  let output = "";
+  let errors = "";
+  const exitCode = await run(args, {
+    environment: {},
+    workingDirectory: temporaryFolder(),
+    processId: process.pid,
+    isTerminal: false,
+    print: (text) => {
+      output += text;
+    },
+    printError: (text) => {
+      errors += text;
+    },
+    awaitStop: () => {
+      throw new Error("no command waits for signals");
+    },
+  });
+  return { exitCode, output, errors };
+}
