@@ -30,6 +30,8 @@ export interface NodeOptions {
   readonly dataPath?: string;
   readonly httpPort?: number;
   readonly options?: readonly string[];
+  /** For Node.js itself. */
+  readonly runtimeOptions?: readonly string[];
 }
 
 const STARTS_WITHIN_MS = 30_000;
@@ -40,7 +42,7 @@ export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodePro
   const httpPort = asked.httpPort ?? (await freePort());
   const wsPort = await freePort();
   const options = [`--data-path=${dataPath}`, `--rpc-http-port=${httpPort}`, `--rpc-ws-port=${wsPort}`];
-  const started = runProgram([...options, ...(asked.options ?? [])]);
+  const started = runProgram([...options, ...(asked.options ?? [])], undefined, asked.runtimeOptions);
   const node: NodeProcess = {
     dataPath,
     httpPort,
@@ -77,8 +79,12 @@ export interface RunningProgram {
 }
 
 /** Runs the program with these arguments; nothing is waited for. */
-export function runProgram(options: readonly string[], cwd?: string): RunningProgram {
-  const child = spawn(process.execPath, [PROGRAM, ...options], {
+export function runProgram(
+  options: readonly string[],
+  cwd?: string,
+  runtimeOptions: readonly string[] = [],
+): RunningProgram {
+  const child = spawn(process.execPath, [...runtimeOptions, PROGRAM, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },
     ...(cwd !== undefined && { cwd }),

@@ -1,10 +1,23 @@
 /**
  * JSON-RPC requests gone wrong: wrong types, huge numbers, deep nesting, odd text, torn JSON, bytes that are no text.
  * The same seed gives the same requests, so that a failure can be repeated by its seed and its place in the row.
+ * `known` are sound requests about what the chain at hand really holds: half of what is mangled is taken from them.
  */
-export function* mutatedRequests(seed: number): Generator<Buffer, never> {
+export function* mutatedRequests(
+  seed: number,
+  known: readonly SoundRequest[] = [],
+): Generator<Buffer, never> {
   const chance = createChance(seed);
-  while (true) yield mangleBytes(chance, serialize(mangleShape(chance, chance.pick(SOUND_REQUESTS))));
+  const origins = [SOUND_REQUESTS, known.length === 0 ? SOUND_REQUESTS : known.map(requestOf)];
+  while (true) {
+    const sound = chance.pick(origins);
+    yield mangleBytes(chance, serialize(mangleShape(chance, sound)));
+  }
+}
+
+export interface SoundRequest {
+  readonly method: string;
+  readonly params: readonly unknown[];
 }
 
 /** Chance from a seed (mulberry32). */
@@ -93,7 +106,11 @@ const SOUND_REQUESTS: readonly Json[] = (
     ["admin_peers", []],
     ["no_such", [1, 2, 3]],
   ] as const
-).map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
+).map(([method, params], id) => requestOf({ method, params }, id));
+
+function requestOf({ method, params }: SoundRequest, id: number): Json {
+  return { jsonrpc: "2.0", id, method, params };
+}
 
 /** JSON that JSON.stringify cannot write; it is put in by its text. */
 class Verbatim {
@@ -163,8 +180,9 @@ const HOSTILE: readonly Json[] = [
   Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key${index}`, index])),
 ];
 
-/** What stands in the place of a request: itself, something near to it, a batch of such, or something else. */
-function mangleShape(chance: Chance, request: Json): Json {
+/** Something near to one of the sound requests, or itself, or a batch of such, or something else in its place. */
+function mangleShape(chance: Chance, sound: readonly Json[]): Json {
+  const request = chance.pick(sound);
   switch (chance.below(12)) {
     case 0:
       return request;
@@ -172,7 +190,7 @@ function mangleShape(chance: Chance, request: Json): Json {
       return chance.pick(HOSTILE);
     case 2:
     case 3:
-      return Array.from({ length: chance.below(8) }, () => mangleShape(chance, chance.pick(SOUND_REQUESTS)));
+      return Array.from({ length: chance.below(8) }, () => mangleShape(chance, sound));
     case 4:
       return mangleMember(chance, mangleMember(chance, request));
     default:
@@ -197,6 +215,7 @@ function mangleMember(chance: Chance, request: Json): Json {
 
 /** Replaces, drops or adds something somewhere in a list or an object. */
 function mangleDeep(chance: Chance, value: Json): Json {
+  if (typeof value === "string" && /^0x./.test(value) && chance.oneIn(2)) return mangleHex(chance, value);
   if (value instanceof Verbatim || typeof value !== "object" || value === null || chance.oneIn(8)) {
     return chance.pick(HOSTILE);
   }
@@ -218,6 +237,20 @@ function mangleDeep(chance: Chance, value: Json): Json {
   const names = Object.keys(value);
   const name = names.length === 0 || chance.oneIn(6) ? "unknown" : chance.pick(names);
   return { ...value, [name]: mangleDeep(chance, (value as Record<string, Json>)[name]) };
+}
+
+/** Hex with another digit somewhere, cut short, or with something in between: for a transaction, RLP gone wrong. */
+function mangleHex(chance: Chance, hex: string): string {
+  const at = 2 + chance.below(hex.length - 2);
+  const digits = chance.below(256).toString(16).padStart(2, "0");
+  switch (chance.below(4)) {
+    case 0:
+      return hex.slice(0, at);
+    case 1:
+      return hex.slice(0, at) + digits + hex.slice(at);
+    default:
+      return hex.slice(0, at) + digits + hex.slice(at + 2);
+  }
 }
 
 function serialize(value: Json): string {

@@ -15,6 +15,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { createChance, mutatedRequests } from "../mutations.ts";
+import { problemsOf } from "../soundAnswer.ts";
 import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor, type WebSocketClient } from "./doors.ts";
 
 /** Every method there is, over a small chain; what went wrong inside of one is kept. */
@@ -126,20 +127,6 @@ function post(door: Door, agent: Agent, body: Buffer): Promise<{ status: number 
     outgoing.on("error", reject);
     outgoing.end(body);
   });
-}
-
-/** What is wrong with an answer: it must have an id and either a result or an error of the known shape. */
-function problemsOf(answer: unknown): readonly unknown[] {
-  if (Array.isArray(answer)) return answer.flatMap(problemsOf);
-  const { jsonrpc, id, result, error } = answer as Record<string, unknown>;
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  const isSound =
-    jsonrpc === "2.0" &&
-    (id === null || typeof id === "string" || typeof id === "number") &&
-    (error === undefined
-      ? result !== undefined
-      : result === undefined && Number.isInteger(code) && typeof message === "string");
-  return isSound ? [] : [answer];
 }
 
 /** Reads until the answer to a call of our own comes. */

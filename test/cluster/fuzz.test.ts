@@ -1,0 +1,100 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createChance, mutatedRequests, type SoundRequest } from "../rpc/mutations.ts";
+import { beginHistory, extendHistory, questionsAbout } from "./history.ts";
+import { type LiveMemory, liveMemoryOf, MEASURABLE } from "./liveMemory.ts";
+import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
+import { openThrower } from "./throwing.ts";
+
+/** The daily run; the long run asks for 20,000 (`npm run test:long`). */
+const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 2_000);
+const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+/** Requests under way at one time. */
+const ROUND = 50;
+const ROUNDS = Math.ceil(REQUESTS / ROUND);
+const ROUNDS_PER_CONNECTION = 20;
+/**
+ * What the last two thirds of the requests may add to what the process keeps. Installed filters stay for ten minutes by
+ * their nature, some hundred bytes for one request in thirty; beyond that, code is still being compiled.
+ */
+const GROWTH_LIMIT_MB = { heap: 6, resident: 32 };
+
+describe("mutated requests", () => {
+  it(
+    `are answered, ${REQUESTS} of them, by a node whose memory stays flat (IBEX_SEED=${SEED})`,
+    async () => {
+      const node = await startNodeProcess({ ...MEASURABLE, options: ["--logging=WARN"] });
+      onTestFinished(() => node.kill());
+      const requests = mutatedRequests(SEED, await soundRequests(node));
+      const chance = createChance(SEED);
+      const thrower = await openThrower(node, () => chance.below(1000) / 1000);
+      onTestFinished(() => thrower.close());
+      const headBefore = await headOf(node);
+      const startedAtMs = performance.now();
+
+      const memory: LiveMemory[] = [];
+      for (let round = 1; round <= ROUNDS; round++) {
+        await thrower.throwRound(Array.from({ length: ROUND }, () => requests.next().value));
+        if (round % ROUNDS_PER_CONNECTION === 0) await thrower.renewConnections();
+        if (round === 1 || round === Math.ceil(ROUNDS / 3) || round === ROUNDS)
+          memory.push(await liveMemoryOf(node));
+      }
+
+      const tookMs = performance.now() - startedAtMs;
+      const blocks = (await headOf(node)) - headBefore;
+      console.log(figures(tookMs, memory, blocks));
+      // One block a second, with room for a machine that does other things, too.
+      expect(blocks).toBeGreaterThanOrEqual(Math.floor(tookMs / 2000));
+      const next = headBefore + blocks + 2;
+      await until(async () => ((await headOf(node)) >= next ? next : undefined), 10_000, "two more blocks");
+      expect(node.child.exitCode).toBeNull();
+      expect(complaintsOf(node)).toEqual([]);
+      expectFlat(memory);
+      expect(await node.stop()).toBe(0);
+    },
+    120_000 + REQUESTS * 20,
+  );
+});
+
+/** About what the chain really holds, so that more than refusals is tried. */
+async function soundRequests({ httpUrl }: NodeProcess): Promise<readonly SoundRequest[]> {
+  const history = await beginHistory(httpUrl);
+  await extendHistory(httpUrl, history);
+  const sent = ([0, 1, 2, 3, 4] as const).map((type) => toHex(aTransaction({ type, nonce: 3n }).raw));
+  return [
+    ...(await questionsAbout(httpUrl, history)),
+    ...sent.map((raw) => ({ method: "eth_sendRawTransaction", params: [raw] })),
+  ];
+}
+
+async function headOf(node: NodeProcess): Promise<number> {
+  return Number(await node.rpc<string>("eth_blockNumber"));
+}
+
+/** What the node found worth a warning: no request is. */
+function complaintsOf(node: NodeProcess): readonly string[] {
+  return node
+    .output()
+    .split("\n")
+    .filter((line) => /\b(WARN|ERROR)\b/.test(line));
+}
+
+function expectFlat([, warm, ended]: readonly LiveMemory[]): void {
+  if (warm === undefined || ended === undefined) throw new Error("the memory was not measured");
+  expect(ended.heapMb - warm.heapMb).toBeLessThan(GROWTH_LIMIT_MB.heap);
+  if (warm.residentMb === undefined || ended.residentMb === undefined)
+    console.log("resident memory is not looked at: there is no /proc here");
+  else expect(ended.residentMb - warm.residentMb).toBeLessThan(GROWTH_LIMIT_MB.resident);
+}
+
+function figures(tookMs: number, memory: readonly LiveMemory[], blocks: number): string {
+  const [started, warm, ended] = memory.map(
+    ({ heapMb, residentMb }) => `${heapMb.toFixed(1)}/${residentMb?.toFixed(0) ?? "?"} MB`,
+  );
+  return (
+    `${REQUESTS} mutated requests in ${(tookMs / 1000).toFixed(1)} s ` +
+    `(${Math.round((REQUESTS * 1000) / tookMs)}/s), ${blocks} blocks meanwhile; ` +
+    `live heap/resident at first ${started}, after a third ${warm}, at the end ${ended}`
+  );
+}
