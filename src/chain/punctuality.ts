@@ -17,7 +17,7 @@ export interface Punctuality {
 
 /** Share of the period that a block may take in all; the rest is for whatever else the thread has to do. */
 const SHARE_OF_PERIOD = 0.8;
-/** Below this many transactions the fixed costs say nothing about each. */
+/** Below this many transactions the fixed costs hide what each takes, which is that much at most. */
 const TELLING_TRANSACTIONS = 200;
 /** What is believed before anything was learnt, milliseconds a transaction. */
 const FIRST_GUESS_MS = 0.02;
@@ -40,8 +40,10 @@ export function createPunctuality(nowMs: () => number): Punctuality {
       };
     },
     learn(transactions, finishMs) {
-      if (transactions < TELLING_TRANSACTIONS) return;
-      finishMsEach += (finishMs / transactions - finishMsEach) * WEIGHT_OF_NEWEST;
+      if (transactions === 0 || finishMs < 0) return;
+      const newest = finishMs / transactions;
+      if (transactions < TELLING_TRANSACTIONS) finishMsEach = Math.min(finishMsEach, newest);
+      else finishMsEach += (newest - finishMsEach) * WEIGHT_OF_NEWEST;
     },
   };
 }

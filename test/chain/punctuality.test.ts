@@ -36,4 +36,19 @@ describe("punctuality", () => {
     for (let block = 0; block < 40; block++) punctuality.learn(1, 30);
     expect(taken(punctuality, clock, 1)).toBe(before);
   });
+
+  it("gets over one block that took an hour to finish, because the machine slept or its clock jumped", () => {
+    const clock = { nowMs: 0 };
+    const punctuality = createPunctuality(() => clock.nowMs);
+    const before = taken(punctuality, clock, 0.1);
+    punctuality.learn(300, 3_600_000);
+    punctuality.learn(300, -3_600_000);
+    for (let block = 0; block < 10; block++) {
+      const transactions = taken(punctuality, clock, 0.1);
+      punctuality.learn(transactions, 10 + transactions * 0.02);
+    }
+    const after = taken(punctuality, clock, 0.1);
+    expect(after).toBeGreaterThan(before * 0.8);
+    expect(after).toBeLessThan(before * 1.2);
+  });
 });
