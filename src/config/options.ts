@@ -1,4 +1,5 @@
 import { GENERAL_OPTIONS } from "./options/general.ts";
+import { METRICS_OPTIONS } from "./options/metrics.ts";
 import { MINING_OPTIONS } from "./options/mining.ts";
 import type { Option } from "./options/option.ts";
 import { PEER_TO_PEER_OPTIONS } from "./options/peerToPeer.ts";
@@ -21,6 +22,7 @@ export const OPTIONS = {
   ...MINING_OPTIONS,
   ...STORAGE_OPTIONS,
   ...PEER_TO_PEER_OPTIONS,
+  ...METRICS_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

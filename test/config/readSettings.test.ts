@@ -346,6 +346,22 @@ describe("warnings", () => {
         "--max-peers, --nat-method have no effect: peer-to-peer networking is not part of this version.",
       ],
     ],
+    [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
+    [
+      {
+        options: [
+          "metrics-enabled=true",
+          "metrics-categories=ETHEREUM,JVM",
+          "tx-pool-enable-save-restore=true",
+          "rpc-max-trace-filter-range=0",
+        ],
+      },
+      [
+        "--rpc-max-trace-filter-range has no effect: trace_filter is not part of this version.",
+        "--tx-pool-enable-save-restore has no effect: the pool is not kept over a restart in this version.",
+        "--metrics-enabled, --metrics-category have no effect: metrics are not part of this version.",
+      ],
+    ],
     [
       { options: [DEV_GENESIS, "rpc-http-port=1", "rpc-http-host=x"] },
       [

@@ -157,6 +157,14 @@ const ANSWER_OPTIONS = {
     group: "Limits and answers of JSON-RPC",
     help: "Most blocks between the ends of a query for logs; 0 for no limit.",
   }),
+  "rpc-max-trace-filter-range": option({
+    type: bigintType({ label: "<BLOCKS>", unit: "blocks, 0 for no limit", max: MAX_LONG }),
+    default: 1000n,
+    group: "Limits and answers of JSON-RPC",
+    isHidden: true,
+    noEffect: "trace_filter is not part of this version",
+    help: "Most blocks that trace_filter looks at; 0 for no limit.",
+  }),
   "api-gas-price-blocks": option({
     type: integerType({ label: "<BLOCKS>", unit: "blocks", min: 1n }),
     default: 100,

@@ -91,6 +91,15 @@ export const TX_POOL_OPTIONS = {
     noEffect: "--tx-pool-max-future-by-sender bounds a sender",
     help: "Share of the pool that one sender may fill.",
   }),
+  "tx-pool-enable-save-restore": option({
+    type: switchType,
+    default: false,
+    group: "Transaction pool",
+    isHidden: true,
+    noEffect: "the pool is not kept over a restart in this version",
+    isMetBy: false,
+    help: "Write the pool to a file at the stop, and read it at the start.",
+  }),
   "rpc-tx-feecap": option({
     type: bigintType({ label: "<WEI>", unit: "wei, 0 for no cap", max: 2n ** 64n - 1n }),
     default: DEFAULT_TX_POOL_LIMITS.feeCapWei,
