@@ -36,7 +36,9 @@ export interface Engine {
   /** The operator's wishes for the validator set. */
   readonly proposals: VoteProposals;
   status(): ConsensusStatus;
-  /** Resolves when nothing is under way any more. */
+  /** Stops for good, and tells why, because something that it rests on is broken. */
+  fail(error: unknown): void;
+  /** Resolves when no commit is under way any more. */
   stop(): Promise<void>;
 }
 
@@ -90,7 +92,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     if (isFailed) return;
     isFailed = true;
     isStopped = true;
-    performer.cancelAlarms();
+    performer.end();
     logger.error(
       { error },
       "consensus has stopped: this node neither proposes nor votes until it is restarted",
@@ -113,9 +115,10 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     resume: () => post({ kind: "resumed" }),
     proposals,
     status: () => describeStatus(state, rules.self, isFailed),
+    fail,
     async stop() {
       isStopped = true;
-      performer.cancelAlarms();
+      performer.end();
       await mailbox.close();
       await performer.settled();
     },

@@ -25,8 +25,9 @@ export interface Performer {
   recordVote(record: VoteRecord): Promise<void>;
   /** Does what the machine asks, in the state it asked it in; slow work goes on by itself and its answer is posted. */
   perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void;
-  cancelAlarms(): void;
-  /** Resolves when no work is under way. */
+  /** Cancels alarms; what still goes wrong in work under way is no news any more. */
+  end(): void;
+  /** Resolves when no commit is under way. What is being built or checked leaves no trace and is not waited for. */
   settled(): Promise<void>;
 }
 
@@ -37,15 +38,17 @@ export function createPerformer(
 ): Performer {
   const { builder, checker, committer, voteStore, outbox, clock, logger } = parts;
   const alarms: Record<TimerKind, Alarm | undefined> = { blockTimer: undefined, roundTimer: undefined };
-  const underWay = new Set<Promise<void>>();
-  const committing = new Set<string>();
+  const commits = new Map<string, Promise<void>>();
+  let hasEnded = false;
 
-  /** Work that nobody waits for. A failure in it is told and leaves the round to its timer. */
-  function begin(what: string, work: () => Promise<void>): void {
-    const running = work()
-      .catch((error: unknown) => logger.error({ error }, `${what} failed`))
-      .finally(() => underWay.delete(running));
-    underWay.add(running);
+  /** Slow work. A failure in it is told and leaves the round to its timer. */
+  async function attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (hasEnded) logger.debug({ error }, `${what} was abandoned`);
+      else logger.error({ error }, `${what} failed`);
+    }
   }
 
   /** A later timer of a kind is always of a later round, or of the same round and later. */
@@ -70,17 +73,21 @@ export function createPerformer(
   }
 
   async function commit({ candidate, seals }: EffectOf<"commitBlock">): Promise<void> {
-    const key = toKey(candidate.hash);
-    if (committing.has(key)) return;
-    committing.add(key);
-    try {
-      const isCommitted = await committer.commit(candidate, seals);
-      if (isCommitted) return;
-      const { number } = candidate.header;
-      logger.error({ number, hash: candidate.hash }, "a decided block could not be committed");
-    } finally {
-      committing.delete(key);
-    }
+    const isCommitted = await committer.commit(candidate, seals);
+    if (isCommitted) return;
+    const { number } = candidate.header;
+    logger.error({ number, hash: candidate.hash }, "a decided block could not be committed");
+  }
+
+  /** A commit is asked for again when it takes long; the one under way goes on. */
+  function beginCommit(effect: EffectOf<"commitBlock">): void {
+    const key = toKey(effect.candidate.hash);
+    if (commits.has(key)) return;
+    const running = attempt("committing a decided block", () => commit(effect));
+    commits.set(
+      key,
+      running.finally(() => commits.delete(key)),
+    );
   }
 
   function tell({ message }: EffectOf<"multicast">, state: State): void {
@@ -103,13 +110,13 @@ export function createPerformer(
           setAlarm("roundTimer", effect);
           break;
         case "buildCandidate":
-          begin("building a block", () => build(effect, state));
+          void attempt("building a block", () => build(effect, state));
           break;
         case "checkCandidate":
-          begin("checking a proposed block", () => check(effect));
+          void attempt("checking a proposed block", () => check(effect));
           break;
         case "commitBlock":
-          begin("committing a decided block", () => commit(effect));
+          beginCommit(effect);
           break;
         case "rejectMessage": {
           const { kind, signed } = effect.message;
@@ -126,12 +133,13 @@ export function createPerformer(
           assertNever(effect);
       }
     },
-    cancelAlarms() {
+    end() {
+      hasEnded = true;
       alarms.blockTimer?.cancel();
       alarms.roundTimer?.cancel();
     },
     async settled() {
-      await Promise.all(underWay);
+      await Promise.all(commits.values());
     },
   };
 }

@@ -5,6 +5,7 @@ import { createEngine, type Engine } from "../consensus/engine.ts";
 import type { VoteStore } from "../consensus/ports.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { DamagedData, DiskFailure } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
@@ -27,7 +28,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
     {
       builder: {
         async build(order) {
-          const built = await chain.build(order, pool);
+          const built = await onSoundDisk(chain.build(order, pool), engine.fail);
           if (built.ok) return built.value;
           logger.debug({ reason: built.rejection.message }, "a candidate could not be built");
           return undefined;
@@ -35,14 +36,18 @@ export function joinConsensus(parts: ConsensusParts): Engine {
       },
       checker: {
         async check(candidate) {
-          const checked = await chain.check(candidate);
+          const checked = await onSoundDisk(chain.check(candidate), engine.fail);
           if (!checked.ok) logger.warn({ ...checked.rejection }, "a proposed block is not sound");
           return checked.ok;
         },
       },
       committer: {
         async commit(candidate, seals) {
-          const committed = await chain.commit(candidate, seals);
+          const committed = await chain.commit(candidate, seals).catch((error: unknown) => {
+            // Half-way through a commit nobody knows what the disk holds; the next start will find out.
+            engine.fail(error);
+            throw error;
+          });
           if (!committed.ok)
             logger.error({ ...committed.rejection }, "an agreed block could not be committed");
           return committed.ok;
@@ -55,8 +60,24 @@ export function joinConsensus(parts: ConsensusParts): Engine {
       onFailure,
     },
   );
-  chain.onHeadChanged(({ head }) => engine.headAdvanced({ ...head, tally: chain.tallyAfter(head) }));
+  chain.onHeadChanged(({ head }) => {
+    try {
+      engine.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
+    } catch (error) {
+      engine.fail(error);
+    }
+  });
   return engine;
+}
+
+/** Where the disk fails or lies there is nothing to build on. Any other failure costs a round, and is told. */
+async function onSoundDisk<T>(work: Promise<T>, fail: (error: unknown) => void): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof DiskFailure || error instanceof DamagedData) fail(error);
+    throw error;
+  }
 }
 
 /** Takes part from the chain's present head on. */

@@ -5,6 +5,8 @@ export interface HandClock extends Clock {
   /** Moves to `atMs`, ringing the alarms that fall due on the way, earliest first and each at its own time. */
   advanceTo(atMs: number): void;
   advanceBy(durationMs: number): void;
+  /** As when somebody corrects a clock that was fast: alarms stay due at the times they were set for. */
+  setBack(durationMs: number): void;
   /** When the next alarm is due; undefined when none is set. */
   readonly nextAlarmMs: number | undefined;
 }
@@ -40,6 +42,9 @@ export function createHandClock(startMs: number): HandClock {
       nowMs = Math.max(nowMs, atMs);
     },
     advanceBy: (durationMs) => clock.advanceTo(nowMs + durationMs),
+    setBack(durationMs) {
+      nowMs -= durationMs;
+    },
     get nextAlarmMs() {
       return earliest()?.atMs;
     },

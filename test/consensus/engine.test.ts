@@ -182,6 +182,36 @@ describe("an engine", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
+  it("ends at once while a block is being built, but not while one is being committed", async () => {
+    const building = aRun({ buildMs: 60_000 });
+    await live(building.clock, 800);
+    expect(building.node.engine.status().round?.phase).toBe("building");
+    await building.node.engine.stop();
+
+    const committing = aRun({ commitMs: 400 });
+    await live(committing.clock, 800);
+    expect(committing.node.engine.status().round?.phase).toBe("decided");
+    const stopping = committing.node.engine.stop();
+    await live(committing.clock, 500);
+    await stopping;
+    expect(committing.disk.heads.length).toBe(2);
+  });
+
+  it("stops for good when it is told that what it rests on has failed", async () => {
+    const failures: unknown[] = [];
+    const { clock, node, disk } = aRun({ onFailure: (error) => failures.push(error) });
+    await live(clock, 2_000);
+    const broken = new Error("the disk is full");
+    node.engine.fail(broken);
+    node.engine.fail(new Error("the disk is full, as was said"));
+    const heads = disk.heads.length;
+    await live(clock, 5_000);
+    expect(disk.heads.length).toBe(heads);
+    expect(failures).toEqual([broken]);
+    expect(node.engine.status().mode).toBe("failed");
+    expect(clock.nextAlarmMs).toBeUndefined();
+  });
+
   it("stays silent up to the height of its last vote when the chain has been set back", async () => {
     const first = aRun();
     await live(first.clock, 3_000);

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
+import { nodeKey } from "../../src/node/nodeKey.ts";
+import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { createMemoryVoteStore } from "../../src/storage/voteStore.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { accountFromSeed } from "../builders/testAccounts.ts";
+
+const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+const key = nodeKey(DEV_VALIDATOR_KEY);
+
+/** Chain and consensus as a node joins them, over a database of which a test may change operations. */
+async function aNode(change: (database: Database) => Partial<Database> = () => ({})) {
+  const memory = createMemoryDatabase();
+  const clock = createHandClock(1_800_000_000_000);
+  const complaints: string[] = [];
+  const complain = (_: unknown, message: string): void => void complaints.push(message);
+  const logger: Logger = { ...silentLogger, error: complain, warn: complain };
+  const database = { ...memory, ...change(memory) };
+  const { chain, spec } = await aChain({ genesis, database, clock, builder: key.address, logger });
+  const failures: unknown[] = [];
+  const waiting: SentTransaction[] = [];
+  const pool: TransactionSupply = {
+    select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
+    drop: () => undefined,
+  };
+  const engine = joinConsensus({
+    spec,
+    chain,
+    pool,
+    key,
+    voteStore: createMemoryVoteStore(),
+    clock,
+    logger,
+    onFailure: (error) => failures.push(error),
+  });
+  startConsensus(engine, chain);
+  const live = async (durationMs: number): Promise<void> => {
+    const untilMs = clock.nowMs() + durationMs;
+    while (clock.nowMs() < untilMs) {
+      for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume));
+      clock.advanceTo(Math.min(untilMs, clock.nowMs() + 100));
+    }
+  };
+  return { chain, engine, failures, complaints, clock, waiting, live };
+}
+
+describe("consensus over the chain", () => {
+  it("ends the node at the first block that cannot be written, and keeps silent from then on", async () => {
+    const full = new DiskFailure("The disk is full: make room, then start the node again.");
+    let writes = 0;
+    const { chain, engine, failures, complaints, clock, live } = await aNode((database) => ({
+      write: async (batch) => {
+        if (++writes > 4) throw full;
+        await database.write(batch);
+      },
+    }));
+    await live(20_000);
+    const { number } = chain.head.header;
+    expect(failures).toEqual([full]);
+    expect(complaints).toEqual([
+      "consensus has stopped: this node neither proposes nor votes until it is restarted",
+    ]);
+    expect(number).toBeGreaterThan(0n);
+    expect(engine.status().mode).toBe("failed");
+    const tried = writes;
+    await live(60_000);
+    expect(writes).toBe(tried);
+    expect(clock.nextAlarmMs).toBeUndefined();
+    expect(chain.head.header.number).toBe(number);
+  });
+
+  it("ends the node when the state that it builds on is damaged", async () => {
+    const damage = new DamagedData("the account is damaged");
+    let isDamaged = false;
+    const { failures, waiting, live } = await aNode((database) => ({
+      get(bytes) {
+        if (isDamaged) throw damage;
+        return database.get(bytes);
+      },
+    }));
+    await live(3_000);
+    expect(failures).toEqual([]);
+    isDamaged = true;
+    waiting.push(aTransaction({ to: accountFromSeed(1).address }));
+    await live(3_000);
+    expect(failures).toEqual([damage]);
+  });
+
+  it("waits for its clock when that is set back, and goes on then", async () => {
+    const { chain, clock, live, failures } = await aNode();
+    await live(3_000);
+    const before = chain.head.header.number;
+    expect(before).toBeGreaterThan(1n);
+    clock.setBack(30_000);
+    await live(29_000);
+    expect(chain.head.header.number).toBeLessThanOrEqual(before + 1n);
+    await live(5_000);
+    expect(chain.head.header.number).toBeGreaterThan(before + 2n);
+    expect(failures).toEqual([]);
+  });
+});
