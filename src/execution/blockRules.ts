@@ -33,7 +33,11 @@ export function blockRules(
   const { blockRewardWei, miningBeneficiary } = parametersAt(spec.ibft, number);
   return {
     rules: rulesOf(forkAt(spec.forks, number, timestamp)),
-    terms: { chainId: spec.chainId, contractSizeLimitBytes: spec.contractSizeLimitBytes },
+    terms: {
+      chainId: spec.chainId,
+      contractSizeLimitBytes: spec.contractSizeLimitBytes,
+      stackLimit: spec.evmStackSize,
+    },
     parentHash,
     rewardWei: blockRewardWei,
     block: {

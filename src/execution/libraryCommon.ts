@@ -10,13 +10,17 @@ import { curve } from "../primitives/secp256k1.ts";
 export interface ChainTerms {
   readonly chainId: bigint;
   readonly contractSizeLimitBytes: number;
+  /** Most words on a frame's stack: 1,024 unless the genesis file says otherwise. */
+  readonly stackLimit: number;
 }
+
+type CommonTerms = Pick<ChainTerms, "chainId" | "contractSizeLimitBytes">;
 
 /**
  * The library's object for the parameters of one fork on one chain. Building it takes a millisecond, so there is one
  * for each, never copied and never switched to another fork.
  */
-export function libraryCommon(terms: ChainTerms, fork: ForkName): Common {
+export function libraryCommon(terms: CommonTerms, fork: ForkName): Common {
   const key = `${terms.chainId}/${terms.contractSizeLimitBytes}/${fork}`;
   let common = built.get(key);
   if (common === undefined) {
@@ -69,7 +73,7 @@ class ForkCommon extends Common {
   override updateParams(): void {}
 }
 
-function optionsOf({ chainId, contractSizeLimitBytes }: ChainTerms, fork: ForkName): CommonOpts {
+function optionsOf({ chainId, contractSizeLimitBytes }: CommonTerms, fork: ForkName): CommonOpts {
   return {
     chain: {
       name: "ibex",

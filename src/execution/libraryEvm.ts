@@ -1,42 +1,28 @@
 import type { Common } from "@ethereumjs/common";
-import {
-  EVM,
-  type EVMResult,
-  getActivePrecompiles,
-  type Message as LibraryMessage,
-  NobleBLS,
-  NobleBN254,
-} from "@ethereumjs/evm";
+import { type EVMResult, getActivePrecompiles } from "@ethereumjs/evm";
 import { Address as LibraryAddress } from "@ethereumjs/util";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { assert } from "../primitives/assert.ts";
-import { asHash, ZERO_HASH } from "../primitives/hash.ts";
+import { asHash } from "../primitives/hash.ts";
 import { hexToBytes, toHex } from "../primitives/hex.ts";
 import type { Log } from "../types/log.ts";
 import type { BlockContext } from "./blockContext.ts";
-import type { Evm, EvmParts, Message, MessageResult, Observed } from "./evm.ts";
+import type { Evm, EvmParts, Message, MessageResult } from "./evm.ts";
 import { haltReasonOf } from "./haltReason.ts";
+import { ForkEvm } from "./interpreter/forkEvm.ts";
 import { type ChainTerms, libraryCommon } from "./libraryCommon.ts";
-import { LibraryJournal } from "./libraryJournal.ts";
-import { type OpcodeTables, opcodeTables } from "./libraryOpcodes.ts";
-import { LibraryState } from "./libraryState.ts";
-import type { Pace } from "./pace.ts";
-import { POINT_EVALUATION } from "./pointEvaluation.ts";
 import type { Rules } from "./rules.ts";
 
-/** An Evm around the library's interpreter (@ethereumjs/evm). */
+/** An Evm around the library's (@ethereumjs/evm); see interpreter/forkEvm.ts for which part is whose. */
 export function createEvm(parts: EvmParts): Evm {
-  const { terms, rules, block, overlay, accesses } = parts;
-  const state = new LibraryState(overlay);
-  const journal = new LibraryJournal(accesses, overlay, state);
-  const interpreter = new ForkEvm(libraryCommon(terms, rules.fork), state, journal, parts);
-  const libraryBlock = toLibraryBlock(block);
+  const machine = new ForkEvm(parts);
+  const libraryBlock = toLibraryBlock(parts.block);
   let isSpent = false;
 
   async function runCall(message: Message): Promise<EVMResult> {
-    assert(!isSpent, "an interpreter that was stopped in the middle is of no further use");
+    assert(!isSpent, "a machine that was stopped in the middle is of no further use");
     try {
-      return await interpreter.runCall({
+      return await machine.runCall({
         block: libraryBlock,
         caller: new LibraryAddress(message.caller),
         ...(message.to !== undefined && { to: new LibraryAddress(message.to) }),
@@ -49,7 +35,7 @@ export function createEvm(parts: EvmParts): Evm {
       });
     } catch (error) {
       isSpent = true;
-      journal.unwind();
+      machine.unwind();
       throw error;
     }
   }
@@ -58,12 +44,12 @@ export function createEvm(parts: EvmParts): Evm {
     async run(message) {
       const { execResult } = await runCall(message);
       return {
-        outcome: outcomeOf(execResult, message.to !== undefined && interpreter.isPrecompile(message.to)),
+        outcome: outcomeOf(execResult, message.to !== undefined && machine.isPrecompile(message.to)),
         gasUsed: execResult.executionGasUsed,
         gasRefund: execResult.gasRefund ?? 0n,
         output: execResult.returnValue,
         logs: execResult.logs?.map(toLog) ?? [],
-        destroyed: destroyedBy(execResult, rules),
+        destroyed: destroyedBy(execResult, parts.rules),
       };
     },
   };
@@ -81,84 +67,6 @@ export function precompileKeys(terms: ChainTerms, rules: Rules): ReadonlySet<str
 }
 
 const keysByCommon = new WeakMap<Common, ReadonlySet<string>>();
-
-const bls = new NobleBLS();
-const bn254 = new NobleBN254();
-
-/** The library's EVM with the costly parts of its construction shared, and our journal inside. */
-class ForkEvm extends EVM {
-  readonly pace: Pace;
-  readonly observed: Observed;
-
-  constructor(
-    common: Common,
-    state: LibraryState,
-    journal: LibraryJournal,
-    { block, pace, observed }: EvmParts,
-  ) {
-    super({
-      common,
-      stateManager: state,
-      blockchain: hashLookup(block),
-      bls,
-      bn254,
-      ...(common.isActivatedEIP(EIP_BLOBS) && { customPrecompiles: [POINT_EVALUATION] }),
-    });
-    // The same methods by design; the library asks for its class by name only.
-    this.journal = journal as unknown as EVM["journal"];
-    // Each construction leaves a listener behind, for a change of fork that never comes.
-    common.events.removeAllListeners();
-    this.pace = pace;
-    this.observed = observed;
-  }
-
-  override getActiveOpcodes(): OpcodeTables["opcodes"] {
-    const tables = opcodeTables(this.common);
-    this._opcodes = tables.opcodes;
-    this._dynamicGasHandlers = tables.dynamicGasHandlers;
-    this._handlers = tables.handlers;
-    this._opcodeMap = tables.opcodeMap;
-    return tables.opcodes;
-  }
-
-  isPrecompile(address: Uint8Array): boolean {
-    return this.getPrecompile(new LibraryAddress(address)) !== undefined;
-  }
-
-  protected override _executeCall(message: LibraryMessage & { to: LibraryAddress }): Promise<EVMResult> {
-    // An account without code counts as well: there the incumbent executes the STOP that ends every code.
-    if (this.getPrecompile(message.codeAddress) === undefined) this.observe(message.depth);
-    if (!this.pace.isDue()) return super._executeCall(message);
-    return this.pace.rest().then(() => super._executeCall(message));
-  }
-
-  protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
-    this.observe(message.depth);
-    if (!this.pace.isDue()) return super._executeCreate(message);
-    return this.pace.rest().then(() => super._executeCreate(message));
-  }
-
-  private observe(depth: number): void {
-    if (depth > this.observed.maxDepth) this.observed.maxDepth = depth;
-  }
-}
-
-const EIP_BLOBS = 4844;
-
-type LibraryBlockchain = ConstructorParameters<typeof EVM>[0]["blockchain"];
-
-/** Serves BLOCKHASH, which the library asks of a chain of its own kind. */
-function hashLookup(block: BlockContext): NonNullable<LibraryBlockchain> {
-  const lookup: NonNullable<LibraryBlockchain> = {
-    async getBlock(number) {
-      const hash = block.hashOf(BigInt(number)) ?? ZERO_HASH;
-      return { hash: () => hash };
-    },
-    putBlock: () => Promise.reject(new TypeError("code does not store blocks")),
-    shallowCopy: () => lookup,
-  };
-  return lookup;
-}
 
 function toLibraryBlock(block: BlockContext) {
   return {

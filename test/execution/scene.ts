@@ -88,7 +88,7 @@ export function chainHashOf(number: bigint): Hash {
 export function theRules(fork: ForkName, context: Partial<BlockContext> = {}, rewardWei = 0n): BlockRules {
   return {
     rules: rulesOf(fork),
-    terms: { chainId: CHAIN_ID, contractSizeLimitBytes: 24_576 },
+    terms: { chainId: CHAIN_ID, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     block: aContext(context),
     parentHash: chainHashOf((context.number ?? 100n) - 1n),
     rewardWei,

@@ -68,7 +68,7 @@ export async function runStateTest(
   const world = await worldOf(test.pre);
   const overlay = world.overlay();
   const session = openSession({
-    terms: { chainId: 1n, contractSizeLimitBytes: 24_576 },
+    terms: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     rules: rulesOf(fork),
     block: contextOf(test.env, forkName),
     overlay,

@@ -1,0 +1,217 @@
+import {
+  EVM,
+  EVMError,
+  type EVMResult,
+  type ExecResult,
+  type Message,
+  NobleBLS,
+  NobleBN254,
+  type PrecompileFunc,
+} from "@ethereumjs/evm";
+import { Account as LibraryAccount, Address as LibraryAddress } from "@ethereumjs/util";
+import { asAddress } from "../../primitives/address.ts";
+import { present } from "../../primitives/assert.ts";
+import { ZERO_HASH } from "../../primitives/hash.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import type { AccessJournal } from "../accessJournal.ts";
+import type { BlockContext } from "../blockContext.ts";
+import { credit } from "../emptyAccounts.ts";
+import type { EvmParts, Observed } from "../evm.ts";
+import { libraryCommon } from "../libraryCommon.ts";
+import { LibraryJournal } from "../libraryJournal.ts";
+import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
+import { LibraryState } from "../libraryState.ts";
+import type { Pace } from "../pace.ts";
+import { POINT_EVALUATION } from "../pointEvaluation.ts";
+import type { Rules } from "../rules.ts";
+import { Frame, type FrameEnvironment, type FrameEvm } from "./frame.ts";
+import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
+
+/**
+ * The library's machine under one fork, for one job. Kept of it: messages with their checkpoints, creations, rare
+ * instructions and precompiled contracts. Ours: the state and the journal below, calls, frames, the loop and the
+ * frequent instructions. The costly parts of its construction are shared.
+ */
+export class ForkEvm extends EVM implements FrameEvm {
+  readonly overlay: Overlay;
+  readonly accesses: AccessJournal;
+  readonly pace: Pace;
+  readonly observed: Observed;
+  readonly stackLimit: number;
+  private readonly rules: Rules;
+  private readonly ownJournal: LibraryJournal;
+  private readonly instructions: InstructionSet;
+
+  constructor({ terms, rules, block, overlay, accesses, pace, observed }: EvmParts) {
+    const common = libraryCommon(terms, rules.fork);
+    const state = new LibraryState(overlay);
+    super({
+      common,
+      stateManager: state,
+      blockchain: hashLookup(block),
+      bls,
+      bn254,
+      ...(common.isActivatedEIP(EIP_BLOBS) && { customPrecompiles: [POINT_EVALUATION] }),
+    });
+    this.ownJournal = new LibraryJournal(accesses, overlay, state);
+    // The same methods by design; the library asks for its class by name only.
+    this.journal = this.ownJournal as unknown as EVM["journal"];
+    // Each construction leaves a listener behind, for a change of fork that never comes.
+    common.events.removeAllListeners();
+    this.overlay = overlay;
+    this.accesses = accesses;
+    this.pace = pace;
+    this.observed = observed;
+    this.stackLimit = terms.stackLimit;
+    this.rules = rules;
+    this.instructions = instructionsOf(opcodeTables(common), rules);
+  }
+
+  /** Undoes all that is open, after a run was stopped in the middle. */
+  unwind(): void {
+    this.ownJournal.unwind();
+  }
+
+  isPrecompile(address: Uint8Array): boolean {
+    return this.getPrecompile(new LibraryAddress(address)) !== undefined;
+  }
+
+  override getActiveOpcodes(): OpcodeTables["opcodes"] {
+    const tables = opcodeTables(this.common);
+    this._opcodes = tables.opcodes;
+    this._dynamicGasHandlers = tables.dynamicGasHandlers;
+    this._handlers = tables.handlers;
+    this._opcodeMap = tables.opcodeMap;
+    return tables.opcodes;
+  }
+
+  protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
+    if (this.pace.isDue()) await this.pace.rest();
+    const failure = message.delegatecall ? undefined : this.transferValue(message);
+    await this._loadCode(message);
+    const { code, gasRefund, depth } = message;
+    const isPrecompile = typeof code === "function";
+    // An account without code counts as well: there the incumbent executes the STOP that ends every code.
+    if (!isPrecompile) this.observe(depth);
+    if (failure !== undefined || code === undefined || (!isPrecompile && code.length === 0))
+      return { execResult: endedAtOnce(gasRefund, failure) };
+    const execResult = isPrecompile
+      ? { ...(await this.runPrecompile(code as PrecompileFunc, message.data, message.gasLimit)), gasRefund }
+      : await this.runInterpreter(message);
+    if (depth === 0) this.transientStorage.clear();
+    return { execResult };
+  }
+
+  protected override async _executeCreate(message: Message): Promise<EVMResult> {
+    if (this.pace.isDue()) await this.pace.rest();
+    this.observe(message.depth);
+    return super._executeCreate(message);
+  }
+
+  protected override async runInterpreter(message: Message): Promise<ExecResult> {
+    const frame = new Frame(this, this.environmentOf(message), message.gasLimit);
+    const { _result: result, _runState: state } = frame;
+    if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct;
+    result.createdAddresses = message.createdAddresses;
+    const error = await runFrame(state, this.instructions);
+    const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
+    return {
+      logs: error === undefined ? result.logs : [],
+      selfdestruct: error === undefined ? result.selfdestruct : new Map(),
+      createdAddresses: error === undefined ? (result.createdAddresses ?? new Set()) : new Set(),
+      returnValue: result.returnValue ?? EMPTY_BYTES,
+      ...(error !== undefined && { exceptionError: error }),
+      gas: state.gasLeft,
+      executionGasUsed: keepsGas ? message.gasLimit - state.gasLeft : message.gasLimit,
+      gasRefund: state.gasRefund,
+    };
+  }
+
+  /** Both accounts are touched, even by nothing; the error when the sender does not have so much. */
+  private transferValue({ caller, to, value }: Message & { to: LibraryAddress }): EVMError | undefined {
+    const { overlay, accesses } = this;
+    const from = asAddress(caller.bytes);
+    const recipient = asAddress(to.bytes);
+    accesses.touch(from);
+    accesses.touch(recipient);
+    if (value === 0n) {
+      if (!this.rules.clearsEmptyAccounts) credit(overlay, recipient, 0n);
+      return undefined;
+    }
+    const account = overlay.account(from) ?? EMPTY_ACCOUNT;
+    if (account.balance < value) return new EVMError(EVMError.errorMessages.INSUFFICIENT_BALANCE);
+    overlay.putAccount(from, { ...account, balance: account.balance - value });
+    const { balance } = overlay.account(recipient) ?? EMPTY_ACCOUNT;
+    if (balance + value > HIGHEST_BALANCE) return new EVMError(EVMError.errorMessages.VALUE_OVERFLOW);
+    credit(overlay, recipient, value);
+    return undefined;
+  }
+
+  private environmentOf(message: Message): FrameEnvironment {
+    const { gasPrice, origin } = present(this._tx, "the transaction that runs");
+    const address = present(message.to, "the account whose code runs");
+    const account = this.overlay.account(asAddress(address.bytes)) ?? EMPTY_ACCOUNT;
+    return {
+      address,
+      caller: message.caller,
+      callData: message.data,
+      callValue: message.value,
+      code: message.code as Uint8Array,
+      isStatic: message.isStatic,
+      isCreate: message.isCreate ?? false,
+      depth: message.depth,
+      gasPrice,
+      origin,
+      block: this._block,
+      contract: new LibraryAccount(account.nonce, account.balance, account.storageRoot, account.codeHash),
+      codeAddress: message._codeAddress ?? address,
+      gasRefund: message.gasRefund,
+      blobVersionedHashes: message.blobVersionedHashes ?? [],
+      createdAddresses: message.createdAddresses,
+    };
+  }
+
+  private observe(depth: number): void {
+    if (depth > this.observed.maxDepth) this.observed.maxDepth = depth;
+  }
+}
+
+const EIP_BLOBS = 4844;
+const HIGHEST_BALANCE = 2n ** 256n - 1n;
+const bls = new NobleBLS();
+const bn254 = new NobleBN254();
+
+function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
+  let instructions = knownInstructions.get(tables);
+  if (instructions === undefined) {
+    instructions = instructionSet(tables.opcodeMap, rules);
+    knownInstructions.set(tables, instructions);
+  }
+  return instructions;
+}
+
+const knownInstructions = new WeakMap<OpcodeTables, InstructionSet>();
+
+function endedAtOnce(gasRefund: bigint, failure: EVMError | undefined): ExecResult {
+  return {
+    gasRefund,
+    executionGasUsed: 0n,
+    returnValue: EMPTY_BYTES,
+    ...(failure !== undefined && { exceptionError: failure }),
+  };
+}
+
+/** Serves BLOCKHASH, which the library asks of a chain of its own kind. */
+function hashLookup(block: BlockContext): EVM["blockchain"] {
+  const lookup: EVM["blockchain"] = {
+    async getBlock(number) {
+      const hash = block.hashOf(BigInt(number)) ?? ZERO_HASH;
+      return { hash: () => hash };
+    },
+    putBlock: () => Promise.reject(new TypeError("code does not store blocks")),
+    shallowCopy: () => lookup,
+  };
+  return lookup;
+}

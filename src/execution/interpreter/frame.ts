@@ -1,0 +1,126 @@
+import type { StateManagerInterface } from "@ethereumjs/common";
+import { type EVM, EVMError, type Log } from "@ethereumjs/evm";
+import type { Account as LibraryAccount, Address as LibraryAddress } from "@ethereumjs/util";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import type { AccessJournal } from "../accessJournal.ts";
+import type { Observed } from "../evm.ts";
+import type { Pace } from "../pace.ts";
+import { analyse, type CodeAnalysis } from "./analysis.ts";
+import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
+import { Memory } from "./memory.ts";
+import { Stack } from "./stack.ts";
+
+/** What a frame uses of the machine it runs in. */
+export interface FrameEvm extends EVM {
+  readonly overlay: Overlay;
+  readonly accesses: AccessJournal;
+  readonly pace: Pace;
+  readonly observed: Observed;
+  readonly stackLimit: number;
+}
+
+/** What instructions can ask about where they run; the names are the library's. */
+export interface FrameEnvironment {
+  readonly address: LibraryAddress;
+  readonly caller: LibraryAddress;
+  readonly callData: Uint8Array;
+  readonly callValue: bigint;
+  readonly code: Uint8Array;
+  readonly isStatic: boolean;
+  readonly isCreate: boolean;
+  readonly depth: number;
+  readonly gasPrice: bigint;
+  readonly origin: LibraryAddress;
+  readonly block: unknown;
+  readonly contract: LibraryAccount;
+  readonly codeAddress: LibraryAddress;
+  readonly gasRefund: bigint;
+  readonly blobVersionedHashes: readonly string[];
+  readonly createdAddresses: Set<string> | undefined;
+}
+
+/** What a frame leaves behind; the names are the library's. */
+export interface FrameResult {
+  readonly logs: Log[];
+  returnValue: Uint8Array | undefined;
+  selfdestruct: Map<`0x${string}`, `0x${string}`>;
+  createdAddresses: Set<`0x${string}`> | undefined;
+}
+
+/**
+ * The state of one running frame, in the shape in which the library's instructions work on it. Ours work on it too:
+ * each instruction may be the library's or ours (loop.ts).
+ */
+export class FrameState {
+  programCounter = 0;
+  opCode = 0;
+  isStopped = false;
+  readonly memory = new Memory();
+  memoryWordCount = 0n;
+  highestMemCost = 0n;
+  readonly stack: Stack;
+  readonly code: Uint8Array;
+  readonly analysis: CodeAnalysis;
+  readonly stateManager: StateManagerInterface;
+  readonly blockchain: EVM["blockchain"];
+  readonly env: FrameEnvironment;
+  readonly interpreter: Frame;
+  readonly evm: FrameEvm;
+  gasRefund: bigint;
+  gasLeft: bigint;
+  stateGasSpilled = 0n;
+  returnBytes = EMPTY_BYTES;
+  messageGasLimit: bigint | undefined = undefined;
+  /** JUMPDESTs passed. */
+  jumps = 0;
+
+  constructor(evm: FrameEvm, interpreter: Frame, env: FrameEnvironment, gasLeft: bigint) {
+    this.stack = new Stack(evm.stackLimit);
+    this.code = env.code;
+    this.analysis = analyse(env.code);
+    this.stateManager = evm.stateManager;
+    this.blockchain = evm.blockchain;
+    this.env = env;
+    this.interpreter = interpreter;
+    this.evm = evm;
+    this.gasRefund = env.gasRefund;
+    this.gasLeft = gasLeft;
+  }
+
+  /** Throws when the gas does not suffice. */
+  useGas(amount: bigint): void {
+    this.gasLeft -= amount;
+    if (this.gasLeft >= 0n) return;
+    this.gasLeft = 0n;
+    throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
+  }
+}
+
+/** Stands where the library's instructions expect its interpreter, and inherits what they call: calls, creations… */
+export class Frame {
+  readonly _evm: FrameEvm;
+  readonly _stateManager: StateManagerInterface;
+  readonly common: EVM["common"];
+  readonly journal: EVM["journal"];
+  readonly _env: FrameEnvironment;
+  readonly _result: FrameResult;
+  readonly _runState: FrameState;
+
+  constructor(evm: FrameEvm, env: FrameEnvironment, gasLeft: bigint) {
+    this._evm = evm;
+    this._stateManager = evm.stateManager;
+    this.common = evm.common;
+    this.journal = evm.journal;
+    this._env = env;
+    this._result = {
+      logs: [],
+      returnValue: undefined,
+      selfdestruct: new Map(),
+      createdAddresses: undefined,
+    };
+    this._runState = new FrameState(evm, this, env, gasLeft);
+  }
+}
+
+Object.setPrototypeOf(Frame.prototype, LIBRARY_INTERPRETER);
