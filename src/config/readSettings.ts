@@ -4,7 +4,7 @@ import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
-import { decodeExtraData } from "../types/extraData.ts";
+import { decodeExtraData, vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
@@ -167,7 +167,7 @@ function assemble(values: OptionValues, genesis: GenesisReading, surroundings: S
       minOccupancyRatio: values["min-block-occupancy-ratio"],
       targetGasLimit: values["target-gas-limit"],
       selectionTimePercent: values["poa-block-txs-selection-max-time"],
-      vanity: leftPadded(values["miner-extra-data"], 32),
+      vanity: vanityFromBytes(values["miner-extra-data"]),
     },
     keepsRevertReasons: values["revert-reason-enabled"],
   };
@@ -231,13 +231,6 @@ function poolSettings(values: OptionValues): TxPoolLimits {
 
 function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
-}
-
-/** As the incumbent fills the vanity: zeros first. */
-function leftPadded(bytes: Uint8Array, length: number): Uint8Array {
-  const padded = new Uint8Array(length);
-  padded.set(bytes, length - bytes.length);
-  return padded;
 }
 
 function refuse(problems: readonly string[]): Outcome<never, "badConfiguration"> {

@@ -5,6 +5,7 @@ import { createEngine, type Engine } from "../consensus/engine.ts";
 import type { VoteStore } from "../consensus/ports.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { NodeKey } from "./nodeKey.ts";
@@ -80,8 +81,15 @@ async function onSoundDisk<T>(work: Promise<T>, fail: (error: unknown) => void):
   }
 }
 
-/** Takes part from the chain's present head on. */
-export function startConsensus(engine: Engine, chain: Chain): void {
+/** Takes part from the chain's present head on. Refused when the record of our votes does not fit to it. */
+export function startConsensus(engine: Engine, chain: Chain): Outcome<void, "unusableVotes"> {
   const head: NamedHeader = chain.head;
-  engine.start({ ...head, tally: chain.tallyAfter(head) });
+  const tally = chain.tallyAfter(head);
+  try {
+    engine.start({ ...head, tally });
+    return ok(undefined);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return rejected({ code: "unusableVotes", fault: "local", message });
+  }
 }

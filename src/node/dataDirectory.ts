@@ -20,11 +20,10 @@ export function openDataDirectory(path: string): Outcome<DataDirectory, "unusabl
     mkdirSync(join(path, "chain"), { recursive: true });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     return rejected({
       code: "unusableDataPath",
       fault: "local",
-      message: `The data folder ${path} cannot be used: ${reason}. Give a folder that this user may write with --data-path.`,
+      message: `The data folder ${path} cannot be used: ${reasonOf(error)}. Give a folder that this user may write with --data-path.`,
     });
   }
   return ok({
@@ -39,9 +38,22 @@ export function openDataDirectory(path: string): Outcome<DataDirectory, "unusabl
 }
 
 /** The ports in use, as Java properties in `besu.ports`: start scripts wait for this file (operations.md §10). */
-export function writePortsFile(path: string, ports: Readonly<Record<string, number>>): void {
+export function writePortsFile(
+  path: string,
+  ports: Readonly<Record<string, number>>,
+): Outcome<void, "unusableDataPath"> {
+  const file = join(path, PORTS_FILE);
   const lines = Object.entries(ports).map(([name, port]) => `${name}=${port}`);
-  writeFileSync(join(path, PORTS_FILE), `${lines.join("\n")}\n`);
+  try {
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    return ok(undefined);
+  } catch (error) {
+    return rejected({
+      code: "unusableDataPath",
+      fault: "local",
+      message: `The list of ports ${file} cannot be written: ${reasonOf(error)}.`,
+    });
+  }
 }
 
 export function removePortsFile(path: string): void {
@@ -49,3 +61,7 @@ export function removePortsFile(path: string): void {
 }
 
 const PORTS_FILE = "besu.ports";
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -18,7 +18,7 @@ import { openVoteStore } from "../storage/voteStore.ts";
 import { createTxPool } from "../txpool/txPool.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
-import { openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
+import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { openDoors } from "./doors.ts";
 import { openNodeKey } from "./nodeKey.ts";
 import { createPoolView } from "./poolView.ts";
@@ -59,7 +59,7 @@ export async function startNode(
 ): Promise<Outcome<RunningNode, StartRefusal>> {
   const closers: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
-    for (const close of closers.reverse()) await close();
+    for (const close of closers.splice(0).reverse()) await closeOne(close, logger);
   };
   try {
     const started = await open(settings, logger, (close) => closers.push(close));
@@ -69,6 +69,15 @@ export async function startNode(
     await closeAll();
     if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
     return rejected({ code: "unusableDatabase", fault: "local", message: error.message });
+  }
+}
+
+/** One that fails is told, and the others are closed all the same: the database is among the last. */
+async function closeOne(close: () => Promise<void> | void, logger: Logger): Promise<void> {
+  try {
+    await close();
+  } catch (error) {
+    logger.error({ error }, "a part of the node could not be closed");
   }
 }
 
@@ -134,6 +143,7 @@ async function open(
   );
   onStop(() => simulator.close());
   const voteStore = await openVoteStore(directory.value.voteFile);
+  onStop(() => voteStore.close());
   let reportFailure: (error: unknown) => void = () => undefined;
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
@@ -170,12 +180,14 @@ async function open(
   const { http, webSocket } = doors.value;
   if (http !== undefined) services.jsonrpc = http;
   if (webSocket !== undefined) services.ws = webSocket;
-  writePortsFile(settings.dataPath, {
+  const written = writePortsFile(settings.dataPath, {
     ...(http !== undefined && { "json-rpc": http.port }),
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
   });
+  if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
-  startConsensus(engine, chain);
+  const begun = startConsensus(engine, chain);
+  if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
   return ok({
     http,
     webSocket,
@@ -193,6 +205,16 @@ function explainGenesis(settings: Settings, difference: string): Outcome<never, 
     message:
       `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
       "Give another folder with --data-path, or the original file with --genesis-file.",
+  });
+}
+
+function explainVotes({ voteFile }: DataDirectory, flaw: string): Outcome<never, "unusableDatabase"> {
+  return rejected({
+    code: "unusableDatabase",
+    fault: "local",
+    message:
+      `The vote record ${voteFile} cannot be used: ${flaw}. Restore the file that belongs to this chain; or, if this ` +
+      `node has never voted on it, delete ${voteFile} and ${voteFile}.mark.`,
   });
 }
 

@@ -42,7 +42,7 @@ async function aNode(change: (database: Database) => Partial<Database> = () => (
     logger,
     onFailure: (error) => failures.push(error),
   });
-  startConsensus(engine, chain);
+  expect(startConsensus(engine, chain).ok).toBe(true);
   const live = async (durationMs: number): Promise<void> => {
     const untilMs = clock.nowMs() + durationMs;
     while (clock.nowMs() < untilMs) {

@@ -61,7 +61,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
     throw error;
   };
   const engine = joinConsensus({ spec, chain, pool, key, voteStore, clock, logger: silentLogger, onFailure });
-  startConsensus(engine, chain);
+  expect(startConsensus(engine, chain).ok).toBe(true);
   return { chain, pool, engine };
 }
 

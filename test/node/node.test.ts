@@ -1,0 +1,76 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { readSettings } from "../../src/config/readSettings.ts";
+import type { Settings } from "../../src/config/settings.ts";
+import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { type RunningNode, startNode } from "../../src/node/node.ts";
+import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
+import { openVoteStore } from "../../src/storage/voteStore.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+
+let folder: string;
+let complaints: string[];
+let logger: Logger;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  complaints = [];
+  logger = { ...silentLogger, error: (_, message) => void complaints.push(message), child: () => logger };
+});
+
+function settingsOf(options: Readonly<Record<string, string>>): Settings {
+  const settings = readSettings({
+    given: Object.entries(options).map(([name, text]) => ({
+      name: name as "data-path",
+      text,
+      source: { kind: "commandLine" },
+    })),
+    environment: {},
+    workingDirectory: folder,
+    isTerminal: false,
+  });
+  if (!settings.ok) throw new Error(settings.rejection.message);
+  return settings.value;
+}
+
+function start() {
+  return startNode(settingsOf({ "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" }), logger);
+}
+
+async function started(): Promise<RunningNode> {
+  const node = await start();
+  if (!node.ok) throw new Error(node.rejection.message);
+  return node.value;
+}
+
+describe("a node", () => {
+  it("closes all of its parts though one of them fails to close", async () => {
+    const node = await started();
+    rmSync(join(folder, "besu.ports"));
+    mkdirSync(join(folder, "besu.ports"));
+    await node.stop();
+    expect(complaints).toEqual(["a part of the node could not be closed"]);
+    const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
+    await (await openChainDatabase(paths)).close();
+  });
+
+  it("does not start with a record of votes that it cannot read, and says which file and what to do", async () => {
+    const path = join(folder, "votes.log");
+    const votes = await openVoteStore(path);
+    await votes.write(Uint8Array.of(0xc0));
+    await votes.close();
+    const node = await start();
+    expect(node).toMatchObject({ ok: false, rejection: { code: "unusableDatabase" } });
+    expect(node.ok ? "" : node.rejection.message).toContain(path);
+    const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
+    await (await openChainDatabase(paths)).close();
+  });
+
+  it("does not start when the list of its ports cannot be written, and says why", async () => {
+    mkdirSync(join(folder, "besu.ports"));
+    const node = await start();
+    expect(node).toMatchObject({ ok: false, rejection: { code: "unusableDataPath" } });
+    expect(node.ok ? "" : node.rejection.message).toContain(join(folder, "besu.ports"));
+  });
+});
