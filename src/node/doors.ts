@@ -1,9 +1,11 @@
+import type { ApiGroup } from "../config/apiGroups.ts";
 import type { HttpSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
+import type { RpcMethod } from "../rpc/method.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import type { Door, DoorRejectionCode } from "../rpc/server/door.ts";
@@ -51,7 +53,7 @@ function openHttp(
   { logger }: DoorParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
-  const modules = new Set(settings.groups);
+  const modules = servedBy(METHODS, settings.groups);
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
@@ -98,6 +100,11 @@ function openWebSocket(
     },
     { dispatcher, clock, logger },
   );
+}
+
+/** The groups asked for that have methods: rpc_modules must not promise what nobody answers. */
+function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): ReadonlySet<ApiGroup> {
+  return new Set(groups.filter((group) => methods.some(({ namespace }) => namespace === group)));
 }
 
 /** Which option to change, for the operator. */
