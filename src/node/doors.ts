@@ -88,7 +88,10 @@ function openWebSocket(
     logger,
   });
   const methods = [...METHODS, ...subscriptions];
-  const dispatcher = createDispatcher({ methods, modules: new Set(settings.groups) }, { backend, logger });
+  const dispatcher = createDispatcher(
+    { methods, modules: servedBy(METHODS, settings.groups) },
+    { backend, logger },
+  );
   return openWebSocketDoor(
     {
       host,
