@@ -42,6 +42,8 @@ const BATCH_LIMIT = 256;
 const BATCHES_PER_THREAD = 2;
 const WAITING_LIMIT = 100_000;
 const FAILURE_LIMIT = 3;
+/** Taking askers off the front one by one would move all the others each time. */
+const DONE_LIMIT = 4096;
 
 interface Asker {
   readonly items: readonly RecoveryItem[];
@@ -71,7 +73,9 @@ interface Thread {
 
 class ThreadedRecovery implements RecoveryPool {
   private readonly threads: Thread[];
-  private readonly waiting: Asker[] = [];
+  /** Askers with items not yet sent, from `first` on; those before are done with. */
+  private waiting: Asker[] = [];
+  private first = 0;
   private waitingItems = 0;
   private isScheduled = false;
   private isClosed = false;
@@ -102,7 +106,7 @@ class ThreadedRecovery implements RecoveryPool {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const asker of this.waiting.splice(0)) asker.reject(new Error(CLOSED));
+    this.refuseWaiting(new Error(CLOSED));
     await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
   }
 
@@ -128,14 +132,14 @@ class ThreadedRecovery implements RecoveryPool {
   private sendAll(): void {
     for (let load = 0; load < BATCHES_PER_THREAD; load++)
       for (const thread of this.threads)
-        if (thread.batches.length === load && this.waiting.length > 0) this.send(thread);
+        if (thread.batches.length === load && this.first < this.waiting.length) this.send(thread);
   }
 
   private send(thread: Thread): void {
     const shares: Share[] = [];
     const items: RecoveryItem[] = [];
     while (items.length < BATCH_LIMIT) {
-      const asker = this.waiting[0];
+      const asker = this.waiting[this.first];
       if (asker === undefined) break;
       const from = asker.sent;
       const count = Math.min(asker.items.length - from, BATCH_LIMIT - items.length);
@@ -143,7 +147,11 @@ class ThreadedRecovery implements RecoveryPool {
         items.push(present(asker.items[index], "an item to recover"));
       shares.push({ asker, from, count });
       asker.sent += count;
-      if (asker.sent === asker.items.length) this.waiting.shift();
+      if (asker.sent === asker.items.length) this.first++;
+    }
+    if (this.first === this.waiting.length || this.first > DONE_LIMIT) {
+      this.waiting = this.waiting.slice(this.first);
+      this.first = 0;
     }
     this.waitingItems -= items.length;
     if (thread.batches.length === 0) thread.worker.ref();
@@ -181,7 +189,14 @@ class ThreadedRecovery implements RecoveryPool {
 
   private giveUp(failure: Error): void {
     this.failure = failure;
-    for (const asker of this.waiting.splice(0)) asker.reject(failure);
+    this.refuseWaiting(failure);
+  }
+
+  private refuseWaiting(reason: Error): void {
+    for (const asker of this.waiting.slice(this.first)) asker.reject(reason);
+    this.waiting = [];
+    this.first = 0;
+    this.waitingItems = 0;
   }
 }
 
