@@ -14,7 +14,8 @@ import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
  * What a full block costs the state: blocks of 12,000 transfers between 24,000 of 1,000,000 accounts, staged, then
  * written as one synced batch with a body and transaction index of that size. Usage:
  *
- *   npx tsc -p scripts; node dist/.scripts/scripts/bench/stateWrites.js [seconds = 120] [accounts = 1000000] [transfers a block = 12000]
+ *   npx tsc -p scripts
+ *   node dist/.scripts/scripts/bench/stateWrites.js [seconds = 120] [accounts = 1000000] [transfers a block = 12000]
  */
 const [seconds = 120, accountCount = 1_000_000, transfers = 12_000] = process.argv.slice(2).map(Number);
 const TRANSACTION_BYTES = 110;
