@@ -5,6 +5,8 @@ import { decodeIndex, decodeList, decodeNumber } from "../../parameters.ts";
 import { INTEGER, listOf, NUMBER_OR_TAG, OBJECT, QUANTITY } from "../../schemas.ts";
 
 const MAX_BLOCKS = 1024;
+/** Priority fees in one answer: a hundred percentiles of that many blocks. The incumbent gives as many as its memory holds. */
+const MAX_REWARDS = 100 * MAX_BLOCKS;
 
 export const ethFeeHistory = defineMethod({
   name: "eth_feeHistory",
@@ -19,6 +21,7 @@ export const ethFeeHistory = defineMethod({
   run([blockCount, choice, percentiles], context) {
     const { chain, feeHistory } = context.backend;
     if (blockCount < 1 || blockCount > MAX_BLOCKS) return ERRORS.invalidParams;
+    if (blockCount * (percentiles?.length ?? 0) > MAX_REWARDS) return ERRORS.invalidParams;
     const newest = numberOf(chain, choice);
     if (newest > chain.head.header.number) return ERRORS.invalidParams;
     if (newest < 0n) return ERRORS.internalError;
