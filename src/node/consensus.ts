@@ -19,16 +19,19 @@ export interface ConsensusParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onFailure: (error: unknown) => void;
+  /** Told when a block of this number begins to be built or checked. */
+  readonly onBegun: (number: bigint) => void;
 }
 
 /** Joins consensus to the chain: what it asks to build, check and commit, and the heads it must hear of. */
 export function joinConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, pool, key, voteStore, clock, logger, onFailure } = parts;
+  const { spec, chain, pool, key, voteStore, clock, logger, onFailure, onBegun } = parts;
   const engine = createEngine(
     { privateKey: key.privateKey, schedule: spec.ibft, buildAheadMs: 0 },
     {
       builder: {
         async build(order) {
+          onBegun(order.parent.header.number + 1n);
           const built = await onSoundDisk(chain.build(order, pool), engine.fail);
           if (built.ok) return built.value;
           logger.debug({ reason: built.rejection.message }, "a candidate could not be built");
@@ -37,6 +40,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
       },
       checker: {
         async check(candidate) {
+          onBegun(candidate.header.number);
           const checked = await onSoundDisk(chain.check(candidate), engine.fail);
           if (!checked.ok) logger.warn({ ...checked.rejection }, "a proposed block is not sound");
           return checked.ok;

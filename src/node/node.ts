@@ -1,4 +1,4 @@
-import { type Chain, createChain } from "../chain/createChain.ts";
+import { createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simulationPool.ts";
 import type { Settings } from "../config/settings.ts";
@@ -17,6 +17,7 @@ import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
 import { createTxPool } from "../txpool/txPool.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
+import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { openDoors } from "./doors.ts";
@@ -148,6 +149,7 @@ async function open(
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
   });
+  const blockLog = createBlockLog({ clock, logger: chainLogger });
   const engine = joinConsensus({
     spec: settings.chainSpec,
     chain,
@@ -157,9 +159,10 @@ async function open(
     clock,
     logger: logger.child("consensus"),
     onFailure: reportFailure,
+    onBegun: blockLog.begun,
   });
   onStop(() => engine.stop());
-  logBlocks(chain, chainLogger);
+  chain.onHeadChanged(blockLog.headChanged);
 
   const services: { jsonrpc?: Endpoint; ws?: Endpoint } = {};
   const ports = createRpcPorts({
@@ -215,25 +218,5 @@ function explainVotes({ voteFile }: DataDirectory, flaw: string): Outcome<never,
     message:
       `The vote record ${voteFile} cannot be used: ${flaw}. Restore the file that belongs to this chain; or, if this ` +
       `node has never voted on it, delete ${voteFile} and ${voteFile}.mark.`,
-  });
-}
-
-/** One line for each block, with what an operator looks for first. */
-function logBlocks(chain: Chain, logger: Logger): void {
-  chain.onHeadChanged(({ added, removed }) => {
-    for (const { header, hash, transactions } of added) {
-      logger.info(
-        {
-          number: header.number,
-          hash,
-          transactions: transactions.length,
-          gasUsed: header.gasUsed,
-          proposer: header.coinbase,
-        },
-        "block committed",
-      );
-    }
-    if (removed.length > 0)
-      logger.warn({ blocks: removed.length, head: chain.head.header.number }, "blocks taken away");
   });
 }

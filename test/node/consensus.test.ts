@@ -41,6 +41,7 @@ async function aNode(change: (database: Database) => Partial<Database> = () => (
     clock,
     logger,
     onFailure: (error) => failures.push(error),
+    onBegun: () => undefined,
   });
   expect(startConsensus(engine, chain).ok).toBe(true);
   const live = async (durationMs: number): Promise<void> => {

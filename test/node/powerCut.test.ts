@@ -60,7 +60,17 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
   const onFailure = (error: unknown): void => {
     throw error;
   };
-  const engine = joinConsensus({ spec, chain, pool, key, voteStore, clock, logger: silentLogger, onFailure });
+  const engine = joinConsensus({
+    spec,
+    chain,
+    pool,
+    key,
+    voteStore,
+    clock,
+    logger: silentLogger,
+    onFailure,
+    onBegun: () => undefined,
+  });
   expect(startConsensus(engine, chain).ok).toBe(true);
   return { chain, pool, engine };
 }

@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { createCandidate } from "../../src/ibft/candidate.ts";
+import { type Facts, silentLogger } from "../../src/logging/logger.ts";
+import { createBlockLog } from "../../src/node/blockLog.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock } from "../builders/handClock.ts";
+
+it("says of each block who built it, in which round it was sealed, how full it is and how long it took", async () => {
+  const clock = createHandClock(1_800_000_000_000);
+  const validator = addressOfPrivateKey(DEV_VALIDATOR_KEY);
+  const { chain } = await aChain({
+    genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
+    clock,
+    builder: validator,
+  });
+  const lines: Facts[] = [];
+  const log = createBlockLog({
+    clock,
+    logger: {
+      ...silentLogger,
+      isShown: () => true,
+      info: (facts, message) => void lines.push({ ...facts, message }),
+      warn: (facts, message) => void lines.push({ ...facts, message }),
+    },
+  });
+  chain.onHeadChanged(log.headChanged);
+
+  async function extend(round: number): Promise<Uint8Array> {
+    const parent = chain.head;
+    const transactions = [aTransaction({ nonce: parent.header.number })];
+    const supply = {
+      select: () => ({ next: () => transactions.shift(), skipSender: () => undefined }),
+      drop: () => undefined,
+    };
+    const built = await chain.build(
+      { parent, round: 0, timestamp: 1_800_000_000n + parent.header.number },
+      supply,
+    );
+    if (!built.ok) throw new Error(built.rejection.message);
+    const { header, extra } = built.value;
+    const candidate = createCandidate(header, { ...extra, round }, built.value.transactions);
+    await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
+    return candidate.hash;
+  }
+
+  log.begun(1n);
+  clock.advanceBy(120);
+  log.begun(1n);
+  clock.advanceBy(30);
+  const first = await extend(2);
+  clock.advanceBy(1_000);
+  const second = await extend(0);
+  await chain.rewind(0n);
+  const facts = { transactions: 1, gasUsed: 21_000n, proposer: validator, message: "block committed" };
+  expect(lines).toEqual([
+    { number: 1n, hash: first, round: 2, tookMs: 150, ...facts },
+    { number: 2n, hash: second, round: 0, ...facts },
+    { blocks: 2, head: 0n, message: "blocks taken away" },
+  ]);
+});
