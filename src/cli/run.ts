@@ -121,7 +121,10 @@ async function runNode(settings: Settings, logger: Logger, world: World): Promis
 
 async function untilEnd(node: RunningNode, stopRequest: StopRequest, logger: Logger): Promise<number> {
   const failure = node.failure.then((error) => ({ error }));
+  // A node without servers that is no validator waits for nothing but a signal, which does not keep a process alive.
+  const holdingOn = setInterval(() => undefined, LONGEST_TIMER_MS);
   const end = await Promise.race([stopRequest.received, failure]);
+  clearInterval(holdingOn);
   if (typeof end === "string") {
     logger.info({ signal: end }, "stopping");
     return EXIT.ok;
@@ -130,6 +133,8 @@ async function untilEnd(node: RunningNode, stopRequest: StopRequest, logger: Log
   const { DamagedData, DiskFailure } = await import("../storage/database.ts");
   return end.error instanceof DiskFailure || end.error instanceof DamagedData ? EXIT.disk : EXIT.failed;
 }
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function factsOf({ http, webSocket, nodeAddress, isValidator, headNumber }: RunningNode) {
   return { http, webSocket, nodeAddress, isValidator, headNumber };

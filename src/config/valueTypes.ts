@@ -187,6 +187,26 @@ export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly st
   };
 }
 
+/** As openListType, of regular expressions: a page's origin must match one of them as a whole. */
+export const originsType: ValueType<readonly string[]> = {
+  ...openListType("Domain"),
+  read: (text) => {
+    const names = openListType("Domain").read(text);
+    if (!names.ok || names.value.includes("*")) return names;
+    const broken = names.value.find((name) => !isRegularExpression(name));
+    return broken === undefined ? names : bad(`'${broken}' is not a regular expression`);
+  },
+};
+
+function isRegularExpression(text: string): boolean {
+  try {
+    new RegExp(`^(?:${text})$`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function bad(reason: string): Outcome<never, "badValue"> {
   return rejected({ code: "badValue", fault: "caller", message: reason });
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 
 /** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */
@@ -17,7 +17,7 @@ export interface DataDirectory {
 /** Opens the folder, creating it when absent. Refused when it cannot be created or written. */
 export function openDataDirectory(path: string): Outcome<DataDirectory, "unusableDataPath"> {
   try {
-    mkdirSync(join(path, "chain"), { recursive: true });
+    createFolders(join(path, "chain"));
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     return rejected({
@@ -35,6 +35,13 @@ export function openDataDirectory(path: string): Outcome<DataDirectory, "unusabl
     hasIncumbentDatabase:
       existsSync(join(path, "database", "IDENTITY")) || existsSync(join(path, "DATABASE_METADATA.json")),
   });
+}
+
+/** One after another: told to do it by itself, Node.js never ends where the system denies a folder that it has (/proc). */
+function createFolders(path: string): void {
+  if (existsSync(path)) return;
+  createFolders(dirname(path));
+  mkdirSync(path);
 }
 
 /** The ports in use, as Java properties in `besu.ports`: start scripts wait for this file (operations.md §10). */

@@ -32,11 +32,11 @@ export async function openDoors(
 ): Promise<Outcome<Doors, DoorRejectionCode>> {
   const backend = createRpcBackend(ports);
   const httpDoor = http === undefined ? undefined : await openHttp(http, backend, parts);
-  if (httpDoor?.ok === false) return nameOption(httpDoor, "--rpc-http-port");
+  if (httpDoor?.ok === false) return nameOption(httpDoor, "--rpc-http");
   const webSocketDoor = webSocket === undefined ? undefined : await openWebSocket(webSocket, backend, parts);
   if (webSocketDoor?.ok === false) {
     await httpDoor?.value.close();
-    return nameOption(webSocketDoor, "--rpc-ws-port");
+    return nameOption(webSocketDoor, "--rpc-ws");
   }
   const opened = { http: httpDoor?.value, webSocket: webSocketDoor?.value };
   return ok({
@@ -113,7 +113,11 @@ function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): R
 /** Which option to change, for the operator. */
 function nameOption(
   { rejection }: Rejected<DoorRejectionCode>,
-  option: string,
+  prefix: "--rpc-http" | "--rpc-ws",
 ): Outcome<never, DoorRejectionCode> {
-  return rejected({ ...rejection, message: `${rejection.message}. Choose another port with ${option}.` });
+  const cure =
+    rejection.code === "addressInUse"
+      ? `Choose another port with ${prefix}-port.`
+      : `Choose another address with ${prefix}-host and ${prefix}-port.`;
+  return rejected({ ...rejection, message: `${rejection.message}. ${cure}` });
 }

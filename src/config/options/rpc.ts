@@ -4,7 +4,7 @@ import {
   decimalType,
   hostType,
   integerType,
-  openListType,
+  originsType,
   portType,
   switchType,
 } from "../valueTypes.ts";
@@ -47,7 +47,7 @@ const HTTP_OPTIONS = {
     help: "Groups of methods to answer.",
   }),
   "rpc-http-cors-origins": option({
-    type: openListType("Domain"),
+    type: originsType,
     default: [],
     defaultText: "none",
     group: "JSON-RPC over HTTP",
