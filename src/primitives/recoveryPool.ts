@@ -13,7 +13,9 @@ export type { RecoveryItem } from "./recoveryBatch.ts";
  *
  *     recoverMany ──> waiting ──(a thread has room)──> batch ──> thread ──> answers, to each asker its part
  *
- * Bounded: beyond WAITING_LIMIT items the asker recovers for itself, which slows down whoever asks too much.
+ * Bounded: beyond `waitingLimit` items the asker recovers for itself, which slows down whoever asks too much.
+ * Answers leave in the order in which they were asked for, whichever thread is done first: whoever sends transactions
+ * one after another counts on their being judged that way, nonce by nonce.
  */
 export interface RecoveryPool {
   /** Addresses in the order of the items; undefined where a signature fits no key. */
@@ -24,6 +26,8 @@ export interface RecoveryPool {
 
 export interface RecoverySettings {
   readonly threads: number;
+  /** Items that may wait for a thread. */
+  readonly waitingLimit: number;
 }
 
 export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY_SETTINGS): RecoveryPool {
@@ -34,16 +38,14 @@ export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY
 /** One core is left to the main thread. */
 export const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
   threads: Math.max(1, Math.min(4, availableParallelism() - 1)),
+  waitingLimit: 100_000,
 };
 
 /** Some 10 ms of work for a thread with the native curve. */
 const BATCH_LIMIT = 256;
 /** A thread always has its next batch at hand. */
 const BATCHES_PER_THREAD = 2;
-const WAITING_LIMIT = 100_000;
 const FAILURE_LIMIT = 3;
-/** Taking askers off the front one by one would move all the others each time. */
-const DONE_LIMIT = 4096;
 
 interface Asker {
   readonly items: readonly RecoveryItem[];
@@ -52,6 +54,10 @@ interface Asker {
   sent: number;
   /** Items answered; threads may answer in any order. */
   answered: number;
+  /** Why it will get no answer; undefined while it may. */
+  failure: Error | undefined;
+  /** Who asked next. */
+  next: Asker | undefined;
   resolve(addresses: (Address | undefined)[]): void;
   reject(error: Error): void;
 }
@@ -73,16 +79,20 @@ interface Thread {
 
 class ThreadedRecovery implements RecoveryPool {
   private readonly threads: Thread[];
-  /** Askers with items not yet sent, from `first` on; those before are done with. */
-  private waiting: Asker[] = [];
-  private first = 0;
+  private readonly waitingLimit: number;
+  /** The askers that have not been answered, each linked to the next: none is moved when another leaves. */
+  private oldest: Asker | undefined;
+  private newest: Asker | undefined;
+  /** The oldest one with items that no thread has yet. */
+  private firstWaiting: Asker | undefined;
   private waitingItems = 0;
   private isScheduled = false;
   private isClosed = false;
   /** Why threads do not even start; undefined while they do. */
   private failure: Error | undefined;
 
-  constructor({ threads }: RecoverySettings) {
+  constructor({ threads, waitingLimit }: RecoverySettings) {
+    this.waitingLimit = waitingLimit;
     this.threads = Array.from({ length: threads }, () => this.startThread());
   }
 
@@ -90,24 +100,71 @@ class ThreadedRecovery implements RecoveryPool {
     if (this.isClosed) return Promise.reject(new Error(CLOSED));
     if (this.failure !== undefined) return Promise.reject(this.failure);
     if (items.length === 0) return Promise.resolve([]);
-    if (this.waitingItems + items.length > WAITING_LIMIT)
-      return Promise.resolve(decodeAnswers(answerItems(encodeItems(items))));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ items, addresses: new Array(items.length), sent: 0, answered: 0, resolve, reject });
-      this.waitingItems += items.length;
-      if (this.isScheduled) return;
-      this.isScheduled = true;
-      setImmediate(() => {
-        this.isScheduled = false;
-        this.sendAll();
-      });
+      const asker = this.queue(items, resolve, reject);
+      if (this.waitingItems + items.length > this.waitingLimit) this.recoverHere(asker);
+      else this.wait(asker);
     });
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.refuseWaiting(new Error(CLOSED));
+    this.refuseAll(new Error(CLOSED));
     await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
+  }
+
+  private queue(items: readonly RecoveryItem[], resolve: Asker["resolve"], reject: Asker["reject"]): Asker {
+    const asker: Asker = {
+      items,
+      addresses: new Array(items.length),
+      sent: 0,
+      answered: 0,
+      failure: undefined,
+      next: undefined,
+      resolve,
+      reject,
+    };
+    if (this.newest === undefined) this.oldest = asker;
+    else this.newest.next = asker;
+    this.newest = asker;
+    return asker;
+  }
+
+  private recoverHere(asker: Asker): void {
+    const addresses = decodeAnswers(answerItems(encodeItems(asker.items)));
+    for (const [index, address] of addresses.entries()) asker.addresses[index] = address;
+    asker.sent = asker.items.length;
+    asker.answered = asker.items.length;
+    this.answerOldest();
+  }
+
+  private wait(asker: Asker): void {
+    this.firstWaiting ??= asker;
+    this.waitingItems += asker.items.length;
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      this.sendAll();
+    });
+  }
+
+  /** Answers from the oldest on, as far as everything is known. */
+  private answerOldest(): void {
+    for (let asker = this.oldest; asker !== undefined; asker = asker.next) {
+      if (asker.failure !== undefined) asker.reject(asker.failure);
+      else if (asker.answered === asker.items.length) asker.resolve(asker.addresses);
+      else break;
+      this.oldest = asker.next;
+    }
+    if (this.oldest === undefined) this.newest = undefined;
+  }
+
+  private refuseAll(failure: Error): void {
+    this.firstWaiting = undefined;
+    this.waitingItems = 0;
+    for (let asker = this.oldest; asker !== undefined; asker = asker.next) asker.failure ??= failure;
+    this.answerOldest();
   }
 
   private startThread(): Thread {
@@ -132,27 +189,23 @@ class ThreadedRecovery implements RecoveryPool {
   private sendAll(): void {
     for (let load = 0; load < BATCHES_PER_THREAD; load++)
       for (const thread of this.threads)
-        if (thread.batches.length === load && this.first < this.waiting.length) this.send(thread);
+        if (thread.batches.length === load && this.firstWaiting !== undefined) this.send(thread);
   }
 
   private send(thread: Thread): void {
     const shares: Share[] = [];
     const items: RecoveryItem[] = [];
-    while (items.length < BATCH_LIMIT) {
-      const asker = this.waiting[this.first];
-      if (asker === undefined) break;
+    let asker = this.firstWaiting;
+    while (asker !== undefined && items.length < BATCH_LIMIT) {
       const from = asker.sent;
       const count = Math.min(asker.items.length - from, BATCH_LIMIT - items.length);
       for (let index = from; index < from + count; index++)
         items.push(present(asker.items[index], "an item to recover"));
       shares.push({ asker, from, count });
       asker.sent += count;
-      if (asker.sent === asker.items.length) this.first++;
+      while (asker !== undefined && asker.sent === asker.items.length) asker = asker.next;
     }
-    if (this.first === this.waiting.length || this.first > DONE_LIMIT) {
-      this.waiting = this.waiting.slice(this.first);
-      this.first = 0;
-    }
+    this.firstWaiting = asker;
     this.waitingItems -= items.length;
     if (thread.batches.length === 0) thread.worker.ref();
     thread.batches.push(shares);
@@ -170,13 +223,14 @@ class ThreadedRecovery implements RecoveryPool {
     for (const { asker, from, count } of shares) {
       for (let index = from; index < from + count; index++) asker.addresses[index] = addresses[at++];
       asker.answered += count;
-      if (asker.answered === asker.items.length) asker.resolve(asker.addresses);
     }
+    this.answerOldest();
   }
 
   /** A thread that fell over takes its batches with it; another takes its place, unless that never helps. */
   private threadEnded(thread: Thread, failure: Error): void {
-    for (const shares of thread.batches.splice(0)) for (const { asker } of shares) asker.reject(failure);
+    for (const shares of thread.batches.splice(0)) for (const { asker } of shares) asker.failure ??= failure;
+    this.answerOldest();
     if (this.isClosed) return;
     thread.failures++;
     if (thread.failures > FAILURE_LIMIT) {
@@ -189,14 +243,7 @@ class ThreadedRecovery implements RecoveryPool {
 
   private giveUp(failure: Error): void {
     this.failure = failure;
-    this.refuseWaiting(failure);
-  }
-
-  private refuseWaiting(reason: Error): void {
-    for (const asker of this.waiting.slice(this.first)) asker.reject(reason);
-    this.waiting = [];
-    this.first = 0;
-    this.waitingItems = 0;
+    this.refuseAll(failure);
   }
 }
 

@@ -12,7 +12,7 @@ function signedBy(seed: number): RecoveryItem {
 }
 
 describe("recovery on threads", () => {
-  const pool = createRecoveryPool({ threads: 2 });
+  const pool = createRecoveryPool({ threads: 2, waitingLimit: 100_000 });
   afterAll(() => pool.close());
 
   it("gives each asker the signers of its own items, in their order", async () => {
@@ -21,6 +21,20 @@ describe("recovery on threads", () => {
     const asked = counts.map((count) => Array.from({ length: count }, () => seed++));
     const answers = await Promise.all(asked.map((seeds) => pool.recoverMany(seeds.map(signedBy))));
     expect(answers).toEqual(asked.map((seeds) => seeds.map((one) => accountFromSeed(one).address)));
+  });
+
+  it("answers in the order in which it was asked, whichever thread is done first and whoever recovered", async () => {
+    const small = createRecoveryPool({ threads: 2, waitingLimit: 800 });
+    // The last ones find the pool full, and are recovered at once on this thread.
+    const counts = [256, 1, 256, 1, 1, 200, 1, 500, 1];
+    const answered: number[] = [];
+    const asked = counts.map(async (count, index) => {
+      await small.recoverMany(Array.from({ length: count }, (_, seed) => signedBy(seed + 1)));
+      answered.push(index);
+    });
+    await Promise.all(asked);
+    await small.close();
+    expect(answered).toEqual(counts.map((_, index) => index));
   });
 
   it("answers like recovery on this thread, whatever the scalars", async () => {
@@ -46,7 +60,7 @@ describe("recovery on threads", () => {
   });
 
   it("refuses what is waiting when it is closed, and all that comes later", async () => {
-    const other = createRecoveryPool({ threads: 1 });
+    const other = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const waiting = other.recoverMany([signedBy(1)]);
     const refused = expect(waiting).rejects.toThrow("closed");
     await other.close();
