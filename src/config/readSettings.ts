@@ -56,7 +56,7 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
     ...genesis.value.warnings,
   ];
   return ok({
-    ...assemble(options.values, genesis.value, surroundings),
+    ...assemble(options, genesis.value, surroundings),
     isDevelopmentNetwork,
     warnings,
   });
@@ -126,7 +126,8 @@ function readGenesisFile(
 
 type Assembled = Omit<Settings, "isDevelopmentNetwork" | "warnings">;
 
-function assemble(values: OptionValues, genesis: GenesisReading, surroundings: Surroundings): Assembled {
+function assemble(options: ResolvedOptions, genesis: GenesisReading, surroundings: Surroundings): Assembled {
+  const { values } = options;
   const { spec } = genesis;
   const { workingDirectory, isTerminal, environment } = surroundings;
   const absolute = (path: string): string => resolve(workingDirectory, path);
@@ -159,6 +160,7 @@ function assemble(values: OptionValues, genesis: GenesisReading, surroundings: S
         maxWei: values["api-gas-price-max"],
       },
       coinbase: values["miner-coinbase"],
+      poolMaxSize: shownPoolSize(options),
     },
     pool: poolSettings(values),
     blockProduction: {
@@ -227,6 +229,12 @@ function poolSettings(values: OptionValues): TxPoolLimits {
     requiresReplayProtection: values["strict-tx-replay-protection-enabled"],
     blockFloors: { minGasPriceWei, minPriorityFeeWei: values["min-priority-fee"] },
   };
+}
+
+/** The incumbent's layered pool, its default, has no size; its sequenced one shows its own (json-rpc.md §4). */
+function shownPoolSize({ values, isGiven }: ResolvedOptions): number {
+  const isSequenced = values["tx-pool"] === "SEQUENCED" || values["tx-pool"] === "LEGACY";
+  return isSequenced || isGiven("tx-pool-max-size") ? values["tx-pool-max-size"] : -1;
 }
 
 function smaller(a: bigint, b: bigint): bigint {

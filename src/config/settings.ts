@@ -83,6 +83,8 @@ export interface RpcAnswerSettings {
   };
   /** What eth_coinbase answers; undefined for the node's own address. */
   readonly coinbase: Address | undefined;
+  /** What the pool's statistics show as its size; -1 unless the operator asked for one. */
+  readonly poolMaxSize: number;
 }
 
 export interface BlockProductionSettings {

@@ -47,7 +47,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
           return pool.blockFloors.minPriorityFeeWei;
         },
       },
-      poolMaxSize: settings.pool.maxTransactions,
+      poolMaxSize: settings.rpc.poolMaxSize,
     },
     network: { peerToPeer: undefined, ethVersion: undefined, services },
     prove: (number, address, slots) => world.prove(number, address, slots),

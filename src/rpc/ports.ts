@@ -22,7 +22,7 @@ export interface RpcPorts {
   readonly clock: Clock;
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;
-  /** The account of the node's own key, whether or not it is a validator. */
+  /** --miner-coinbase, or the account of the node's own key, whether or not it is a validator. */
   readonly nodeAddress: Address;
   /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
   submit(raw: Uint8Array): Promise<Outcome<Hash, SubmissionRejectionCode>>;
@@ -57,7 +57,7 @@ export interface RpcSettings {
   /** --rpc-max-logs-range: largest difference between the ends of an eth_getLogs query; 0 for no limit. */
   readonly maxLogsRange: bigint;
   readonly gasPrice: GasPriceSettings;
-  /** What txpool_nodeStatistics shows as maxSize; -1 for a pool that is not bounded by a count alone. */
+  /** What txpool_nodeStatistics shows as maxSize; -1 unless the operator asked for a size. */
   readonly poolMaxSize: number;
 }
 

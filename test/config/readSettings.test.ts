@@ -120,6 +120,18 @@ describe("with nothing asked", () => {
   });
 });
 
+describe("the pool size that is shown", () => {
+  it.each<[readonly string[], number]>([
+    [[], -1],
+    [["tx-pool=LAYERED"], -1],
+    [["tx-pool-max-size=4096"], 4096],
+    [["tx-pool=SEQUENCED", "tx-pool-max-size=5"], 5],
+    [["tx-pool=LEGACY"], DEFAULT_TX_POOL_LIMITS.maxTransactions],
+  ])("is for %j %d, as the incumbent's layered pool shows none", (options, shown) => {
+    expect(settings({ options }).rpc.poolMaxSize).toBe(shown);
+  });
+});
+
 describe("the development network", () => {
   it("keeps what it sets for all that the operator does not", () => {
     const changed = settings({ options: ["rpc-http-port=9545", "data-path=/tmp/x", "min-gas-price=5"] });
