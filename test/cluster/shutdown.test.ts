@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import {
+  freePort,
+  type NodeProcess,
+  pause,
+  rpc,
+  runProgram,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
+
+const STOPS_WITHIN_MS = 5000;
+
+/** Sends plain transfers of one account in batches, as fast as they are taken, until the door closes. */
+async function flood(node: NodeProcess): Promise<void> {
+  for (let nonce = 0; ; nonce += 500) {
+    const calls = Array.from({ length: 500 }, (_, index) => ({
+      jsonrpc: "2.0",
+      id: index,
+      method: "eth_sendRawTransaction",
+      params: [toHex(aTransaction({ nonce: BigInt(nonce + index), gasPrice: 1n }).raw)],
+    }));
+    try {
+      const response = await fetch(node.httpUrl, { method: "POST", body: JSON.stringify(calls) });
+      await response.text();
+    } catch {
+      return;
+    }
+  }
+}
+
+describe("stopping in the middle of work", () => {
+  it("ends within five seconds while transactions flood in, and keeps what it answered", async () => {
+    const node = await startNodeProcess();
+    const flooding = flood(node);
+    const mined = await until(
+      async () => {
+        const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
+        return block.transactions.at(-1);
+      },
+      10_000,
+      "a block with transactions",
+    );
+    const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
+    const askedAtMs = Date.now();
+    expect(await node.stop()).toBe(0);
+    expect(Date.now() - askedAtMs).toBeLessThan(STOPS_WITHIN_MS);
+    await flooding;
+    expect(node.output()).not.toContain('"level":"ERROR"');
+    const again = await startNodeProcess({ dataPath: node.dataPath });
+    expect(await again.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
+    expect(await again.stop()).toBe(0);
+  });
+
+  it("ends within five seconds in the middle of a contract that would run for as long as a block may", async () => {
+    const folder = temporaryFolder();
+    const genesis = JSON.parse(
+      readFileSync(join(import.meta.dirname, "..", "..", "genesis", "dev.json"), "utf8"),
+    ) as { gasLimit: Hex; config: { ibft2: object }; alloc: Record<string, object> };
+    genesis.config.ibft2 = { ...genesis.config.ibft2, blockperiodseconds: PERIOD_SECONDS };
+    genesis.gasLimit = "0x77359400";
+    genesis.alloc[toHex(ENDLESS)] = { balance: "0x0", code: "0x5b5f56" };
+    writeFileSync(join(folder, "genesis.json"), JSON.stringify(genesis));
+    const port = await freePort();
+    const program = runProgram([
+      `--genesis-file=${join(folder, "genesis.json")}`,
+      `--data-path=${join(folder, "data")}`,
+      "--rpc-http-enabled",
+      `--rpc-http-port=${port}`,
+      "--min-gas-price=0",
+      "--poa-block-txs-selection-max-time=100",
+    ]);
+    const call = <T>(method: string, params: readonly unknown[]): Promise<T> =>
+      rpc<T>(`http://127.0.0.1:${port}`, method, params);
+    const { timestamp } = await until(
+      async () =>
+        (await call<{ timestamp: Hex } | null>("eth_getBlockByNumber", ["0x1", false]).catch(() => null)) ??
+        undefined,
+      10_000,
+      "the first block",
+    );
+    const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });
+    const hash = await call("eth_sendRawTransaction", [toHex(endless.raw)]);
+    const buildsAtMs = (Number(timestamp) + PERIOD_SECONDS) * 1000;
+    await pause(buildsAtMs + 300 - Date.now());
+    expect(await call("eth_blockNumber", [])).toBe("0x1");
+    expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
+    const askedAtMs = Date.now();
+    program.child.kill("SIGTERM");
+    expect(await program.exit).toBe(0);
+    expect(Date.now() - askedAtMs).toBeLessThan(STOPS_WITHIN_MS);
+    expect(program.output()).not.toContain('"level":"ERROR"');
+  }, 60_000);
+});
+
+/** JUMPDEST PUSH0 JUMP, for ever. */
+const ENDLESS = addressFromHex("0x00000000000000000000000000000000000100b5");
+/** Longer than a stop may take. */
+const PERIOD_SECONDS = 6;
