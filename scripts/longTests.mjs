@@ -21,7 +21,14 @@ const SUITES = [
 
 const { status } = spawnSync(
   process.execPath,
-  [join(root, "node_modules", "vitest", "vitest.mjs"), "run", ...SUITES, ...process.argv.slice(2)],
+  [
+    join(root, "node_modules", "vitest", "vitest.mjs"),
+    "run",
+    "--config",
+    "test/vitest.config.ts",
+    ...SUITES,
+    ...process.argv.slice(2),
+  ],
   {
     cwd: root,
     stdio: "inherit",
