@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { expect, it } from "vitest";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { freePort, PROGRAM, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+const BATCH = 500;
+
+/** A disk that takes files of up to some megabytes: to the program it is a full one. */
+function startOnSmallDisk(options: readonly string[]) {
+  const child = spawn("sh", ["-c", 'ulimit -f 4000; exec "$0" "$@"', process.execPath, PROGRAM, ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString("utf8");
+    });
+  }
+  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return { exit, output: () => output };
+}
+
+it("ends by itself when the disk is full, says so, and goes on from there once there is room", async () => {
+  const dataPath = temporaryFolder();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const program = startOnSmallDisk([
+    `--data-path=${dataPath}`,
+    `--rpc-http-port=${port}`,
+    `--rpc-ws-port=${await freePort()}`,
+  ]);
+  let isOver = false;
+  void program.exit.then(() => {
+    isOver = true;
+  });
+  await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 10_000, "an answer");
+  const answered: unknown[] = [];
+  for (let nonce = 0; !isOver; nonce += BATCH) {
+    const batch = Array.from({ length: BATCH }, (_, id) => {
+      const { raw } = aTransaction({ nonce: BigInt(nonce + id), gasPrice: 1n });
+      return { jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [toHex(raw)] };
+    });
+    // Refused once the door is closed, which is the end that this loop waits for.
+    await fetch(url, { method: "POST", body: JSON.stringify(batch) }).catch(() => undefined);
+    const receipts = await rpc<unknown[]>(url, "eth_getBlockReceipts", ["latest"]).catch(() => []);
+    answered.push(...receipts.slice(0, 1));
+  }
+  expect(await program.exit).toBe(74);
+  expect(program.output()).toContain("cannot be written: ");
+  expect(program.output()).toContain("then start the node again.");
+  expect(program.output()).toContain("the node cannot go on and ends");
+  const again = await startNodeProcess({ dataPath });
+  expect(answered.length).toBeGreaterThan(0);
+  for (const receipt of answered) {
+    const { transactionHash } = receipt as { transactionHash: Hex };
+    expect(await again.rpc("eth_getTransactionReceipt", [transactionHash])).toEqual(receipt);
+  }
+  const height = Number(await again.rpc<Hex>("eth_blockNumber"));
+  await until(
+    async () => (Number(await again.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
+    10_000,
+    "a new block",
+  );
+  expect(await again.stop()).toBe(0);
+}, 60_000);
