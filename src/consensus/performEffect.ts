@@ -57,6 +57,16 @@ export function createPerformer(
     alarms[kind] = clock.at(atMs, () => post({ kind, id }));
   }
 
+  /** Our turn then begins much later than it should, which looks like a node that has hung. */
+  function warnIfClockIsBehind({ head }: State): void {
+    const aheadMs = head === undefined ? 0 : Number(head.header.timestamp) * 1000 - clock.nowMs();
+    if (aheadMs <= TIMESTAMP_SLACK_MS) return;
+    logger.warn(
+      { aheadMs },
+      "the newest block is ahead of this machine's clock: no block can follow before that time",
+    );
+  }
+
   async function build({ id, timestamp }: EffectOf<"buildCandidate">, state: State): Promise<void> {
     const parent = present(state.head, "the head to build on");
     const vote = parts.proposals.take(parent.tally, rules.self);
@@ -104,6 +114,7 @@ export function createPerformer(
           tell(effect, state);
           break;
         case "setBlockTimer":
+          warnIfClockIsBehind(state);
           setAlarm("blockTimer", effect);
           break;
         case "setRoundTimer":
@@ -143,6 +154,9 @@ export function createPerformer(
     },
   };
 }
+
+/** Timestamps are rounded, and clocks differ a little. */
+const TIMESTAMP_SLACK_MS = 2000;
 
 type TimerKind = "blockTimer" | "roundTimer";
 

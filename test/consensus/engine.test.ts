@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
 import { decodeVoteRecord } from "../../src/ibft/voteRecord.ts";
+import { type Facts, silentLogger } from "../../src/logging/logger.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -60,6 +61,28 @@ describe("a lone validator", () => {
       "commit begins",
       "committed",
     ]);
+  });
+
+  it("says that its clock is behind the newest block, instead of waiting for it in silence", async () => {
+    const warnings: unknown[] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (facts: Facts, message: string) => void warnings.push({ ...facts, message }),
+    };
+    const disk = { heads: [aGenesisHead([self], 1_700_000_060n)], votes: undefined };
+    const { clock } = aRun({ logger }, disk);
+    await live(clock, 500);
+    expect(warnings).toEqual([
+      {
+        aheadMs: 59_750,
+        message: "the newest block is ahead of this machine's clock: no block can follow before that time",
+      },
+    ]);
+    await live(clock, 65_000);
+    expect(disk.heads.length).toBeGreaterThan(2);
+    warnings.length = 0;
+    await live(clock, 10_000);
+    expect(warnings).toEqual([]);
   });
 
   it("begins to build ahead of time when told to, and proposes on time", async () => {

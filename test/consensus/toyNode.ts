@@ -4,7 +4,7 @@ import type { CandidateBuilder, CandidateChecker, Committer, VoteStore } from ".
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { type Logger, silentLogger } from "../../src/logging/logger.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, type Signature } from "../../src/primitives/secp256k1.ts";
 import type { HandClock } from "../builders/handClock.ts";
@@ -33,6 +33,7 @@ export interface ToySettings {
   /** Called before and after everything that touches the world; "crash" ends the node there and then. */
   readonly onMoment?: (moment: string) => "crash" | undefined;
   readonly onFailure?: (error: unknown) => void;
+  readonly logger?: Logger;
 }
 
 export interface ToyNode {
@@ -125,7 +126,7 @@ export function startToyNode(
         },
       },
       clock,
-      logger: silentLogger,
+      logger: settings.logger ?? silentLogger,
       onFailure: settings.onFailure ?? fail,
     },
   );
