@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
+import { syncFolder } from "../storage/syncFolder.ts";
 
 /** The node's identity: its devp2p node id, and as a validator its address and its signature. */
 export interface NodeKey {
@@ -26,7 +28,9 @@ export interface NodeKeySource {
 export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<NodeKey, "unusableNodeKey"> {
   try {
     if (!existsSync(path)) {
-      writeFileSync(path, toHex(initialKey ?? newPrivateKey()), { mode: 0o600, flag: "wx" });
+      // Durable before anything is signed with it: a key that a power cut took back would be another validator.
+      writeFileSync(path, toHex(initialKey ?? newPrivateKey()), { mode: 0o600, flag: "wx", flush: true });
+      syncFolder(dirname(path));
     }
     const privateKey = parseHex(readFileSync(path, "utf8").trim());
     if (privateKey === undefined || !curve.isPrivateKey(privateKey)) {
