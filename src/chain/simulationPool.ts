@@ -10,11 +10,11 @@ import type { SimulationAnswer, SimulationWorkerData } from "./simulationWorker.
  * Simulated calls on threads that can be killed (architecture.md, decision 6): an endless loop in somebody's eth_call
  * costs one thread for some seconds, never a block.
  *
- *     run ──> waiting ──(a thread is idle)──> thread ──> answer
+ *     run ──> waiting ──(a thread has room)─> thread ──> answer
  *                                               └── too long ──> killed, a new one starts, the job is timedOut
  *
- * Invariants: a thread has one job at a time; a job that was taken is answered exactly once, whatever happens to its
- * thread; at most `waitingLimit` jobs wait, and one more is refused as busy.
+ * Invariants: a thread performs one job at a time, and has a few more at hand; a job that was taken is answered exactly
+ * once, whatever happens to its thread; at most `waitingLimit` jobs wait, and one more is refused as busy.
  */
 export interface SimulationPool extends Simulator {
   close(): Promise<void>;

@@ -6,6 +6,7 @@ import { present } from "../primitives/assert.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readHeader } from "../storage/headerStore.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
+import { createTurns } from "./turns.ts";
 
 /** What a thread is started with. */
 export interface SimulationWorkerData {
@@ -31,12 +32,17 @@ const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = createStateHistory(database);
 
+/** A job may have to wait (for code that is loaded at its first use), and the next one must not overtake it. */
+const turns = createTurns();
+
 port.on("message", (job: SimulationJob) => {
-  run(job).then(
-    (result) => answer({ kind: "done", result }),
-    (error: unknown) =>
-      answer({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
-  );
+  turns
+    .take(() => run(job))
+    .then(
+      (result) => answer({ kind: "done", result }),
+      (error: unknown) =>
+        answer({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+    );
 });
 answer({ kind: "ready" });
 

@@ -1,9 +1,11 @@
-/** Runs pieces of work one after another, each when the one before has ended, whatever came of it. */
+/**
+ * Runs pieces of work one after another, each when the one before has ended, whatever came of it. Everything that may
+ * move the head takes a turn, which makes the chain one writer; so does every job of a thread.
+ */
 export interface Turns {
   take<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The one writer of the chain: everything that may move the head takes a turn here. */
 export function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +24,8 @@ import { aChain } from "../builders/aChain.ts";
 const ADDER = "0x00000000000000000000000000000000000add00";
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = "0x00000000000000000000000000000000000100b5";
+
+const POINT_EVALUATION = addressFromHex("0x000000000000000000000000000000000000000a");
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-simulation-"));
 const path = join(folder, "chain");
@@ -68,6 +71,23 @@ describe("simulated calls on threads", () => {
     openPool({ threads: 2 });
     const sums = await Promise.all(Array.from({ length: 200 }, (_, n) => call(ADDER, BigInt(n)).then(sumOf)));
     expect(sums).toEqual(Array.from({ length: 200 }, (_, n) => BigInt(n + 42)));
+  });
+
+  it("gives no caller another's answer when a contract has to wait for code that is loaded at its first use", async () => {
+    openPool();
+    await call(ADDER, 0n);
+    // The point evaluation precompile, with a claim that fits its hash and has no proof.
+    const commitment = new Uint8Array(48);
+    const versionedHash = createHash("sha256").update(commitment).digest();
+    versionedHash[0] = 1;
+    const claim = Buffer.concat([versionedHash, new Uint8Array(64), commitment, new Uint8Array(48)]);
+    const [evaluated, ...sums] = await Promise.all([
+      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }),
+      call(ADDER, 1n),
+      call(ADDER, 2n),
+    ]);
+    expect(evaluated?.kind).toBe("halted");
+    expect(sums.map(sumOf)).toEqual([43n, 44n]);
   });
 
   it("estimates gas and lists accesses on the same threads", async () => {
