@@ -5,7 +5,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
-import { type BlockExecution, type BlockProduction, createBlockExecution } from "./blockExecution.ts";
+import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
 import { createExecutions } from "./executions.ts";
@@ -33,8 +33,6 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   rewind(number: bigint): Promise<void>;
   /** The validators after a block, and the votes on them. */
   tallyAfter(block: NamedHeader): VoteTally;
-  /** What execution would use for the block after the head at this time, for those who price transactions. */
-  readonly execution: Pick<BlockExecution, "draft">;
 }
 
 export interface ChainParts {
@@ -86,7 +84,6 @@ export async function createChain(
     get head() {
       return head.head;
     },
-    execution,
     importBlock: importer.import,
     rewind: (number) => turns.take(() => head.rewind(number)),
     tallyAfter: validators.after,
