@@ -3,6 +3,7 @@ import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
+import { missing } from "../storage/checksum.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
@@ -109,7 +110,14 @@ function reads(
       const extra = header === undefined ? undefined : decodeExtraData(header.extraData);
       return extra?.ok ? extra.value.validators : undefined;
     },
-    stateAt: (number) => (number === head.head.header.number ? world.head : world.at(number)),
+    stateAt(number) {
+      const newest = head.head.header.number;
+      const state = number === newest ? world.head : world.at(number);
+      // Every state up to the head is stored: an absent one is damage, not an answer.
+      if (state === undefined && number >= 0n && number < newest)
+        throw missing(`the state of block ${number}`);
+      return state;
+    },
     onHeadChanged: (listener) => head.onHeadChanged(listener),
   };
 }
