@@ -256,7 +256,7 @@ describe("building a block", () => {
       {
         ...settings,
         clock: systemClock,
-        deadlineMs: Date.now() + 50,
+        deadlineMs: Date.now() + 500,
       },
     );
     expect(built.transactions).toEqual([]);
