@@ -8,26 +8,24 @@ import {
   optionNamed,
   spellingsOf,
 } from "../config/options.ts";
-
-export const COMMANDS = ["validate-config", "database check", "database info"] as const;
-
-type Command = (typeof COMMANDS)[number];
+import type { ValueType } from "../config/valueTypes.ts";
+import type { Command, CommandOption } from "./commands/command.ts";
+import { COMMANDS, findCommand } from "./commands/commandTable.ts";
 
 export interface CommandLine {
-  /** Undefined runs the node. */
-  readonly command: Command | undefined;
+  /** The words of a command as far as they go; none runs the node. */
+  readonly words: string;
   readonly asksFor: "help" | "version" | undefined;
+  /** Options of the node. */
   readonly given: readonly Given[];
+  /** Options that only the command knows. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** What the command was given without a name. */
+  readonly operands: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** Options that mean something after the first word of a command. */
-const COMMAND_OPTIONS: Readonly<Record<string, readonly OptionName[]>> = {
-  "validate-config": ["config-file", "help", "version"],
-  database: ["data-path", "config-file", "help", "version"],
-};
-
-const FIRST_WORDS = Object.keys(COMMAND_OPTIONS);
+const FIRST_WORDS: readonly string[] = [...new Set(COMMANDS.map(({ words }) => words.split(" ")[0] ?? ""))];
 
 /**
  * Reads the arguments by the incumbent's grammar (operations.md §1): `--name=value` or `--name value`, switches alone
@@ -37,7 +35,7 @@ const FIRST_WORDS = Object.keys(COMMAND_OPTIONS);
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const reader = new ArgumentReader(args);
   reader.readAll();
-  const { command } = reader;
+  const { words, ownTexts, operands } = reader;
   const problems = [...reader.problems, ...reader.missingWords()];
   const given = [...reader.texts].map(
     ([name, texts]): Given => ({ name, text: texts.join(","), source: { kind: "commandLine" } }),
@@ -45,15 +43,19 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const isAsked = (name: OptionName): boolean =>
     given.some((each) => each.name === name && each.text !== "false");
   return {
-    command,
+    words,
     asksFor: isAsked("help") ? "help" : isAsked("version") ? "version" : undefined,
     given: given.filter(({ name }) => name !== "help" && name !== "version"),
+    texts: new Map([...ownTexts].map(([name, values]) => [name, values.join(",")])),
+    operands,
     problems,
   };
 }
 
 class ArgumentReader {
   readonly texts = new Map<OptionName, string[]>();
+  readonly ownTexts = new Map<string, string[]>();
+  readonly operands: string[] = [];
   readonly problems: string[] = [];
   /** The words of the command so far. */
   readonly #words: string[] = [];
@@ -64,12 +66,16 @@ class ArgumentReader {
     this.#args = args;
   }
 
-  get command(): Command | undefined {
-    return COMMANDS.find((each) => each === this.#words.join(" "));
+  get words(): string {
+    return this.#words.join(" ");
+  }
+
+  get #command(): Command | undefined {
+    return findCommand(this.words);
   }
 
   missingWords(): readonly string[] {
-    if (this.#words.length === 0 || this.command !== undefined || this.problems.length > 0) return [];
+    if (this.#words.length === 0 || this.#command !== undefined || this.problems.length > 0) return [];
     return [`Missing required subcommand: one of ${nextWords(this.#words).join(", ")}`];
   }
 
@@ -78,6 +84,7 @@ class ArgumentReader {
       const index = this.#next;
       const arg = this.#args[index] ?? "";
       this.#next += 1;
+      if (this.#command?.ignoresOptions === true && !ASKS_FOR_HELP.test(arg)) continue;
       if (isOptionLike(arg)) this.#readOption(arg);
       else this.#readWord(arg, index);
     }
@@ -86,29 +93,38 @@ class ArgumentReader {
   #readWord(word: string, index: number): void {
     const known = nextWords(this.#words);
     if (known.includes(word)) this.#words.push(word);
+    else if (this.#command?.operands !== undefined) this.operands.push(word);
     else this.problems.push(`Unmatched argument at index ${index}: '${word}'${suggestion(word, known)}`);
   }
 
   #readOption(arg: string): void {
     const { spelling, name, attached } = takeApart(arg);
-    if (name === undefined || !this.#optionNames().includes(name)) {
+    const own = this.#ownOptions().get(spelling.slice(2));
+    if (own !== undefined) {
+      this.#readValuesOf(this.ownTexts, spelling.slice(2), { spelling, attached, type: own.type });
+    } else if (name !== undefined && this.#optionNames().includes(name)) {
+      this.#readValuesOf(this.texts, name, { spelling, attached, type: optionNamed(name).type });
+    } else {
       this.problems.push(
         `Unknown option: '${spelling}'${suggestion(spelling.slice(2), this.#spellings(), "--")}`,
       );
       this.#skipValue(attached);
-      return;
     }
-    const { arity, label } = optionNamed(name).type;
+  }
+
+  #readValuesOf<N extends string>(texts: Map<N, string[]>, name: N, option: OptionOccurrence): void {
+    const { spelling, attached } = option;
+    const { arity, label } = option.type;
     const values = attached !== undefined ? [attached] : this.#readValues(arity);
     if (values.length === 0) {
       this.problems.push(`Missing required parameter for option '${spelling}' (${label})`);
       return;
     }
-    const before = this.texts.get(name);
+    const before = texts.get(name);
     if (before !== undefined && arity !== "list") {
       this.problems.push(`option '${spelling}' (${label}) should be specified only once`);
     }
-    this.texts.set(name, [...(before ?? []), ...values]);
+    texts.set(name, [...(before ?? []), ...values]);
   }
 
   /** What follows a name without "=": nothing needed for a switch, one text, or all texts up to the next option. */
@@ -127,11 +143,24 @@ class ArgumentReader {
   }
 
   #spellings(): readonly string[] {
-    return this.#optionNames().flatMap(spellingsOf);
+    return [...this.#ownOptions().keys(), ...this.#optionNames().flatMap(spellingsOf)];
   }
 
+  /** Options of the node that mean something here: after a command's words, those that it reads. */
   #optionNames(): readonly OptionName[] {
-    return COMMAND_OPTIONS[this.#words[0] ?? ""] ?? OPTION_NAMES;
+    if (this.#words.length === 0) return OPTION_NAMES;
+    const named = this.#commandsMeant().flatMap(({ nodeOptions }) => nodeOptions);
+    return ["help", "version", ...named];
+  }
+
+  #ownOptions(): ReadonlyMap<string, CommandOption> {
+    if (this.#words.length === 0) return new Map();
+    return new Map(this.#commandsMeant().flatMap(({ options }) => Object.entries(options)));
+  }
+
+  /** Those that begin with the words so far. */
+  #commandsMeant(): readonly Command[] {
+    return COMMANDS.filter(({ words }) => `${words} `.startsWith(`${this.words} `));
   }
 
   #hasValue(): boolean {
@@ -150,6 +179,14 @@ class ArgumentReader {
     if (attached === undefined && this.#hasValue() && !isCommand(this.#args[this.#next] ?? ""))
       this.#next += 1;
   }
+}
+
+const ASKS_FOR_HELP = /^(-h|--help)$/;
+
+interface OptionOccurrence {
+  readonly spelling: string;
+  readonly attached: string | undefined;
+  readonly type: Pick<ValueType<unknown>, "arity" | "label">;
 }
 
 /** Names begin with two dashes, letters with one; "-1" is a value. */
@@ -189,7 +226,7 @@ function isCommand(word: string): boolean {
 
 /** What may follow the words of a command. */
 function nextWords(words: readonly string[]): readonly string[] {
-  const candidates = COMMANDS.map((command) => command.split(" ")).filter((parts) =>
+  const candidates = COMMANDS.map((command) => command.words.split(" ")).filter((parts) =>
     words.every((word, index) => parts[index] === word),
   );
   return [...new Set(candidates.flatMap((parts) => parts[words.length] ?? []))];

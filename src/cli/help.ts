@@ -1,11 +1,18 @@
 import { HELP_GROUPS } from "../config/options/option.ts";
 import { OPTION_NAMES, type OptionName, optionNamed } from "../config/options.ts";
+import type { Command, CommandOption } from "./commands/command.ts";
+import { COMMANDS, findCommand } from "./commands/commandTable.ts";
 
 const WIDTH = 80;
 const INDENT = " ".repeat(8);
 
-/** What --help prints: every option that is not hidden, in its group, at most 80 columns wide. */
-export function helpText(): string {
+/** What --help prints, at most 80 columns wide: of the program, or of the commands that begin with these words. */
+export function helpText(words = ""): string {
+  return words === "" ? programHelp() : commandHelp(words);
+}
+
+/** Every option that is not hidden, in its group, and the commands. */
+function programHelp(): string {
   const groups = HELP_GROUPS.map((group) => ({
     group,
     names: OPTION_NAMES.filter(
@@ -15,7 +22,7 @@ export function helpText(): string {
   const sections = groups
     .filter(({ names }) => names.length > 0)
     .map(({ group, names }) => `${group}\n${names.map(describeOption).join("")}`);
-  return [INTRODUCTION, ...sections, COMMANDS, ENDING].join("\n");
+  return [INTRODUCTION, ...sections, commandList(), ENDING].join("\n");
 }
 
 const INTRODUCTION = `Usage: ibex [OPTIONS] [COMMAND]
@@ -24,20 +31,52 @@ A full node for EVM chains that agree by IBFT 2.0 proof of authority. Without a
 genesis file, a network or a configuration file it runs a development network.
 `;
 
-const COMMANDS = `Commands
-  validate-config --config-file=<PATH>
-        Check a configuration file, and the genesis file it names.
-  database check [--data-path=<PATH>] [--config-file=<PATH>]
-        Look for damage in the whole database of a stopped node. Ends with 0
-        when it is sound and with 74 when it is not.
-  database info [--data-path=<PATH>] [--config-file=<PATH>]
-        Show schema version, newest block and size of that database.
-`;
-
 const ENDING = `An option counts from the command line, else from its environment variable
 (IBEX_RPC_HTTP_PORT or BESU_RPC_HTTP_PORT for --rpc-http-port), else from the
 TOML file (rpc-http-port=8545), else its default. Lists are separated by commas.
 `;
+
+/** The commands in a line or two each. */
+function commandList(): string {
+  const lines = COMMANDS.filter(({ ignoresOptions }) => !ignoresOptions).map(
+    (command) => `${usageOf(command)}${wrap(command.help)}`,
+  );
+  return `Commands; "ibex <COMMAND> --help" tells more\n${lines.join("")}`;
+}
+
+function commandHelp(words: string): string {
+  const command = findCommand(words);
+  if (command === undefined) {
+    const members = COMMANDS.filter((each) => each.words.startsWith(`${words} `));
+    const lines = members.map((member) => `  ${member.words}\n${wrap(member.help)}`);
+    return `Usage: ibex [OPTIONS] ${words} [COMMAND]\n\nCommands\n${lines.join("")}`;
+  }
+  const own = Object.entries(command.options).map(([name, option]) => describeOwn(name, option));
+  const ofNode = command.nodeOptions.map(describeOption);
+  const sections = [
+    `Usage: ibex [OPTIONS] ${command.words}${own.length > 0 ? " [COMMAND OPTIONS]" : ""}${operandsOf(command)}\n`,
+    wrap(command.help, ""),
+    ...(own.length > 0 ? [`Command options\n${own.join("")}`] : []),
+    ...(ofNode.length > 0 ? [`Options of the node that count here\n${ofNode.join("")}`] : []),
+  ];
+  return sections.join("\n");
+}
+
+/** The words with the options that have to be given. */
+function usageOf(command: Command): string {
+  const required = Object.entries(command.options).filter(([, { isRequired }]) => isRequired === true);
+  const options = required.map(([name, { type }]) => ` --${name}=${type.label}`).join("");
+  return `  ${command.words}${options}${operandsOf(command)}\n`;
+}
+
+function operandsOf({ operands }: Command): string {
+  return operands === undefined ? "" : ` [${operands}]`;
+}
+
+function describeOwn(name: string, { type, help, default: assumed }: CommandOption): string {
+  const value = type.arity === "switch" ? "" : `=${type.label}`;
+  return `  --${name}${value}\n${wrap(assumed === undefined || type.arity === "switch" ? help : `${help} Default: ${assumed}.`)}`;
+}
 
 function describeOption(name: OptionName): string {
   const option = optionNamed(name);
@@ -55,15 +94,15 @@ function defaultOf(name: OptionName): string {
 }
 
 /** The text in indented lines, broken between words. */
-function wrap(text: string): string {
+function wrap(text: string, indent = INDENT): string {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
-    if (line !== "" && INDENT.length + line.length + 1 + word.length > WIDTH) {
+    if (line !== "" && indent.length + line.length + 1 + word.length > WIDTH) {
       lines.push(line);
       line = "";
     }
     line = line === "" ? word : `${line} ${word}`;
   }
-  return [...lines, line].map((each) => `${INDENT}${each}\n`).join("");
+  return [...lines, line].map((each) => `${indent}${each}\n`).join("");
 }

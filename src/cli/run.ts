@@ -1,30 +1,16 @@
 import { clientVersion } from "../config/clientVersion.ts";
-import type { Environment } from "../config/environment.ts";
-import { readDataPath, readSettings } from "../config/readSettings.ts";
+import { readSettings } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import type { RunningNode, StartRefusal } from "../node/node.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
-import { findDatabase } from "./databasePlace.ts";
+import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText } from "./help.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
-import { validateConfig } from "./validateConfig.ts";
 import { welcomeText } from "./welcome.ts";
-
-/** What the program has of the process it runs in. */
-export interface World {
-  readonly environment: Environment;
-  readonly workingDirectory: string;
-  readonly processId: number;
-  /** True when standard output is read by a person. */
-  readonly isTerminal: boolean;
-  print(text: string): void;
-  printError(text: string): void;
-  /** Begins to listen for requests to stop. */
-  awaitStop(): StopRequest;
-}
+import { refuse, type World } from "./world.ts";
 
 /**
  * The program from its arguments to its exit code: reads what is asked, checks it as a whole, then runs the node until
@@ -34,7 +20,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   const commandLine = parseCommandLine(args);
   switch (commandLine.asksFor) {
     case "help":
-      world.print(helpText());
+      world.print(helpText(commandLine.words));
       return EXIT.ok;
     case "version":
       world.print(`${clientVersion()}\n`);
@@ -42,39 +28,13 @@ export async function run(args: readonly string[], world: World): Promise<number
     case undefined:
   }
   if (commandLine.problems.length > 0) return refuse(commandLine.problems.join("\n"), world);
-  switch (commandLine.command) {
-    case undefined:
-      return configureAndRun(commandLine, world);
-    case "validate-config":
-      return printVerdict(commandLine, world);
-    case "database check":
-    case "database info":
-      return lookIntoDatabase(commandLine.command, commandLine.given, world);
-  }
-}
-
-async function lookIntoDatabase(
-  command: "database check" | "database info",
-  given: CommandLine["given"],
-  world: World,
-): Promise<number> {
-  const dataPath = readDataPath({ ...world, given });
-  if (!dataPath.ok) return refuse(dataPath.rejection.message, world);
-  const place = findDatabase(dataPath.value);
-  if (!place.ok) return refuse(place.rejection.message, world);
-  const print = (line: string): void => world.print(`${line}\n`);
-  if (command === "database check") {
-    const { checkDatabase } = await import("./checkDatabase.ts");
-    return checkDatabase(place.value, print);
-  }
-  const { printDatabaseInfo } = await import("./databaseInfo.ts");
-  return printDatabaseInfo(place.value, print);
-}
-
-function printVerdict({ given }: CommandLine, world: World): number {
-  const { isValid, text } = validateConfig(given, world.workingDirectory);
-  world.print(`${text}\n`);
-  return isValid ? EXIT.ok : EXIT.badInput;
+  const command = findCommand(commandLine.words);
+  if (command === undefined) return configureAndRun(commandLine, world);
+  return command.start({
+    ...commandLine,
+    world,
+    runNode: (settings, logger) => runNode(settings, logger, world),
+  });
 }
 
 async function configureAndRun({ given }: CommandLine, world: World): Promise<number> {
@@ -142,10 +102,4 @@ function factsOf({ http, webSocket, nodeAddress, isValidator, headNumber }: Runn
 
 function exitCodeOf(refusal: StartRefusal): number {
   return refusal === "unusableDatabase" ? EXIT.disk : EXIT.badInput;
-}
-
-/** The incumbent's form: what is wrong, an empty line, where to find help. */
-function refuse(problems: string, world: World): number {
-  world.printError(`${problems}\n\nTo display full help:\nibex [COMMAND] --help\n`);
-  return EXIT.badInput;
 }

@@ -67,12 +67,39 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
  * left to the start of the node. Refused with every problem of the options, one to a line.
  */
 export function readDataPath(surroundings: Surroundings): Outcome<string, "badConfiguration"> {
+  const options = readOptionsAlone(surroundings);
+  if (!options.ok) return options;
+  return ok(resolve(surroundings.workingDirectory, options.value.values["data-path"]));
+}
+
+/**
+ * Where the node's key is, likewise. The development network's own key is made only in its own folder: whoever names
+ * another makes a key for a network of their own.
+ */
+export function readKeyFile(surroundings: Surroundings): Outcome<NodeKeySettings, "badConfiguration"> {
+  const options = readOptionsAlone(surroundings);
+  if (!options.ok) return options;
+  const { values, isGiven } = options.value;
+  const isDevelopmentNetwork = [
+    ...PRESET_ENDERS,
+    "data-path" as const,
+    "node-private-key-file" as const,
+  ].every((name) => !isGiven(name));
+  return ok({
+    path: resolve(
+      surroundings.workingDirectory,
+      values["node-private-key-file"] ?? join(values["data-path"], "key"),
+    ),
+    ...(isDevelopmentNetwork && { initialKey: DEV_VALIDATOR_KEY }),
+  });
+}
+
+function readOptionsAlone(surroundings: Surroundings): Outcome<ResolvedOptions, "badConfiguration"> {
   const environment = readEnvironment(surroundings.environment);
   const file = readConfigFile(surroundings, environment.given);
   const resolution = resolveOptions([surroundings.given, environment.given, file.given]);
   const problems = [...environment.problems, ...file.problems, ...resolution.problems];
-  if (problems.length > 0) return refuse(problems);
-  return ok(resolve(surroundings.workingDirectory, resolution.options.values["data-path"]));
+  return problems.length > 0 ? refuse(problems) : ok(resolution.options);
 }
 
 function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Given[]): SourceReading {

@@ -38,7 +38,7 @@ export function openDataDirectory(path: string): Outcome<DataDirectory, "unusabl
 }
 
 /** One after another: told to do it by itself, Node.js never ends where the system denies a folder that it has (/proc). */
-function createFolders(path: string): void {
+export function createFolders(path: string): void {
   if (existsSync(path)) return;
   createFolders(dirname(path));
   mkdirSync(path);

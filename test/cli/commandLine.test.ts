@@ -35,15 +35,39 @@ describe("the command line", () => {
     expect(texts(...args)).toEqual(expected);
   });
 
-  it.each<[string[], ReturnType<typeof parseCommandLine>["asksFor"], string | undefined]>([
-    [["--help"], "help", undefined],
-    [["-h", "--version"], "help", undefined],
-    [["-V"], "version", undefined],
-    [["--help=false"], undefined, undefined],
+  it.each<[string[], ReturnType<typeof parseCommandLine>["asksFor"], string]>([
+    [["--help"], "help", ""],
+    [["-h", "--version"], "help", ""],
+    [["-V"], "version", ""],
+    [["--help=false"], undefined, ""],
     [["validate-config", "--config-file=x"], undefined, "validate-config"],
     [["validate-config", "-h"], "help", "validate-config"],
-  ])("%j asks for %j with the command %j", (args, asksFor, command) => {
-    expect(parseCommandLine(args)).toMatchObject({ asksFor, command, problems: [] });
+    [["rlp", "encode", "--help"], "help", "rlp encode"],
+    [["storage", "trie-log", "prune", "--help"], "help", "storage trie-log prune"],
+  ])("%j asks for %j with the command %j", (args, asksFor, words) => {
+    expect(parseCommandLine(args)).toMatchObject({ asksFor, words, problems: [] });
+  });
+
+  it("keeps the options of a command apart from those of the node, and takes both", () => {
+    const { given, texts, words } = parseCommandLine([
+      "--data-path=a",
+      "public-key",
+      "export",
+      "--to",
+      "b",
+      "--node-private-key-file=c",
+    ]);
+    expect(words).toBe("public-key export");
+    expect(given.map(({ name, text }) => [name, text])).toEqual([
+      ["data-path", "a"],
+      ["node-private-key-file", "c"],
+    ]);
+    expect([...texts]).toEqual([["to", "b"]]);
+  });
+
+  it("takes any option of a command that does nothing", () => {
+    const { words, problems } = parseCommandLine(["storage", "rocksdb", "usage", "--what=ever", "word"]);
+    expect({ words, problems }).toEqual({ words: "storage rocksdb usage", problems: [] });
   });
 
   it.each<[string[], readonly string[]]>([
@@ -64,6 +88,13 @@ describe("the command line", () => {
       ["Unmatched argument at index 1: 'valdate-config'\nPossible solutions: validate-config"],
     ],
     [["validate-config", "--data-path=x"], ["Unknown option: '--data-path'"]],
+    [["--to=x", "rlp", "encode"], ["Unknown option: '--to'"]],
+    [["rlp", "encode", "--form=x"], ["Unknown option: '--form'\nPossible solutions: --from"]],
+    [["rlp", "encode", "x"], ["Unmatched argument at index 2: 'x'"]],
+    [["rlp", "encode", "--to"], ["Missing required parameter for option '--to' (<PATH>)"]],
+    [["rlp", "encode", "--to=x", "--to=y"], ["option '--to' (<PATH>) should be specified only once"]],
+    [["rlp"], ["Missing required subcommand: one of encode, decode"]],
+    [["storage", "trie-log"], ["Missing required subcommand: one of count, prune, export, import"]],
   ])("%j is refused", (args, problems) => {
     expect(parseCommandLine(args).problems).toEqual(problems);
   });

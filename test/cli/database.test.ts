@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { run } from "../../src/cli/run.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
@@ -10,6 +9,7 @@ import { bodyKey } from "../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aStoredChain } from "../storage/storedBlocks.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { ibexHere } from "./program.ts";
 
 const chain = aStoredChain({ seed: 5, blocks: 4, transactions: 2 });
 
@@ -102,23 +102,6 @@ async function aDataFolder(blocks = chain): Promise<string> {
   return dataPath;
 }
 
-async function ibex(...args: string[]) {
-  let output = "";
-  let errors = "";
-  const exitCode = await run(args, {
-    environment: {},
-    workingDirectory: temporaryFolder(),
-    processId: process.pid,
-    isTerminal: false,
-    print: (text) => {
-      output += text;
-    },
-    printError: (text) => {
-      errors += text;
-    },
-    awaitStop: () => {
-      throw new Error("no command waits for signals");
-    },
-  });
-  return { exitCode, output, errors };
+function ibex(...args: string[]) {
+  return ibexHere(args);
 }

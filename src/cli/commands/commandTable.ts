@@ -1,0 +1,23 @@
+import type { Command } from "./command.ts";
+import { DATABASE_COMMANDS } from "./database.ts";
+import { NOT_APPLICABLE } from "./notApplicable.ts";
+import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
+import { RLP_COMMANDS } from "./rlp.ts";
+import { VALIDATE_CONFIG } from "./validateConfig.ts";
+
+/**
+ * All commands beside the node; the command line, the help and the program read this one table. What a command needs to
+ * do its work is loaded when it runs.
+ */
+export const COMMANDS: readonly Command[] = [
+  VALIDATE_CONFIG,
+  ...RLP_COMMANDS,
+  ...PUBLIC_KEY_COMMANDS,
+  ...DATABASE_COMMANDS,
+  ...NOT_APPLICABLE,
+];
+
+/** The command with just these words. */
+export function findCommand(words: string): Command | undefined {
+  return COMMANDS.find((command) => command.words === words);
+}

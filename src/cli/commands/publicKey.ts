@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { readKeyFile } from "../../config/readSettings.ts";
+import { choiceType, pathType } from "../../config/valueTypes.ts";
+import type { NodeKey } from "../../node/nodeKey.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { refuse, type World } from "../world.ts";
+import { type Command, defineCommand, type Invocation } from "./command.ts";
+import { reasonOf, writeAnswer } from "./textFiles.ts";
+
+const OPTIONS = {
+  to: { type: pathType, help: "File to write. Standard output when absent." },
+  "ec-curve": {
+    type: choiceType(["secp256k1"]),
+    default: "secp256k1",
+    help: "Curve of the key; there is only one.",
+  },
+} as const;
+
+const NODE_OPTIONS = ["node-private-key-file", "data-path", "config-file"] as const;
+
+export const PUBLIC_KEY_COMMANDS: readonly Command[] = [
+  defineCommand({
+    words: "public-key export",
+    help: "Show the public key of the node: its node id. A new key is made where there is none.",
+    options: OPTIONS,
+    nodeOptions: NODE_OPTIONS,
+    run: (invocation) => exportOf(invocation, ({ publicKey }) => publicKey),
+  }),
+  defineCommand({
+    words: "public-key export-address",
+    help: "Show the address of the node, by which validators are named. A new key is made where there is none.",
+    options: OPTIONS,
+    nodeOptions: NODE_OPTIONS,
+    run: (invocation) => exportOf(invocation, ({ address }) => address),
+  }),
+];
+
+async function exportOf(
+  { given, values, world }: Invocation<{ readonly to: string | undefined }>,
+  part: (key: NodeKey) => Uint8Array,
+): Promise<number> {
+  const source = readKeyFile({ ...world, given });
+  if (!source.ok) return refuse(source.rejection.message, world);
+  const key = await openKey(source.value, world);
+  return typeof key === "string" ? refuse(key, world) : writeAnswer(toHex(part(key)), values.to, world);
+}
+
+/** The key, or why there is none. That one was made is told beside the answer, which scripts read. */
+async function openKey(
+  source: { readonly path: string; readonly initialKey?: Uint8Array },
+  world: World,
+): Promise<NodeKey | string> {
+  const { openNodeKey } = await import("../../node/nodeKey.ts");
+  const { createFolders } = await import("../../node/dataDirectory.ts");
+  const isNew = !existsSync(source.path);
+  try {
+    createFolders(dirname(source.path));
+  } catch (error) {
+    return `The node key file ${source.path} cannot be used: ${reasonOf(error)}.`;
+  }
+  const key = openNodeKey(source);
+  if (!key.ok) return key.rejection.message;
+  if (isNew) world.printError(`A new node key was made: ${source.path}\n`);
+  return key.value;
+}

@@ -1,0 +1,90 @@
+import { choiceType, pathType } from "../../config/valueTypes.ts";
+import { type Address, addressFromHex } from "../../primitives/address.ts";
+import { parseHex, toHex } from "../../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { refuse, type World } from "../world.ts";
+import { type Command, defineCommand } from "./command.ts";
+import { decodeValidators, EXTRA_DATA_TYPES, encodeGenesisExtraData } from "./genesisExtraData.ts";
+import { readText, writeAnswer } from "./textFiles.ts";
+
+const TYPE = {
+  type: choiceType(EXTRA_DATA_TYPES),
+  default: "IBFT_EXTRA_DATA",
+  help: `What the RLP is: ${EXTRA_DATA_TYPES.join(" or ")}.`,
+} as const;
+
+export const RLP_COMMANDS: readonly Command[] = [
+  defineCommand({
+    words: "rlp encode",
+    help: "Turn a JSON list of validator addresses into the extra data of a genesis block.",
+    options: {
+      from: { type: pathType, help: "File with the JSON. Standard input when absent." },
+      to: { type: pathType, help: "File to write. Standard output when absent." },
+      type: TYPE,
+    },
+    run: async ({ values, world }) => {
+      const text = readText(values.from, world);
+      if (!text.ok) return refuse(text.rejection.message, world);
+      const validators = readAddresses(text.value);
+      if (!validators.ok) return refuse(validators.rejection.message, world);
+      return writeAnswer(toHex(encodeGenesisExtraData(values.type, validators.value)), values.to, world);
+    },
+  }),
+  defineCommand({
+    words: "rlp decode",
+    help: "List the validators that extra data names.",
+    options: {
+      from: {
+        type: pathType,
+        help: "File with the extra data in hexadecimal digits. Standard input when absent.",
+      },
+      to: { type: pathType, help: "File to write. Standard output when absent." },
+      type: TYPE,
+    },
+    run: async ({ values, world }) => decode(values, world),
+  }),
+];
+
+interface DecodeValues {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly type: (typeof EXTRA_DATA_TYPES)[number];
+}
+
+function decode({ from, to, type }: DecodeValues, world: World): number {
+  const text = readText(from, world);
+  if (!text.ok) return refuse(text.rejection.message, world);
+  const bytes = parseHex(text.value.trim());
+  if (bytes === undefined || bytes.length === 0) {
+    return refuse("Unable to decode the RLP data: hexadecimal digits are expected.", world);
+  }
+  const validators = decodeValidators(type, bytes);
+  if (!validators.ok) {
+    return refuse(`Unable to decode the RLP data as ${type}: ${validators.rejection.message}.`, world);
+  }
+  return writeAnswer(`[${validators.value.map(toHex).join(", ")}]`, to, world);
+}
+
+/** Refused with the incumbent's words. */
+function readAddresses(text: string): Outcome<readonly Address[], "badJson"> {
+  if (text.trim() === "") return bad("An error occurred while trying to read the JSON data.");
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return bad(`Unable to load the JSON data. Please check JSON input format. ${reason}`);
+  }
+  const odd = Array.isArray(json) ? json.findIndex((item) => !isAddressText(item)) : undefined;
+  if (Array.isArray(json) && odd === -1) return ok(json.map((item: string) => addressFromHex(item)));
+  const what = odd === undefined ? "A list of addresses is expected" : `Item ${odd} is not an address`;
+  return bad(`Unable to map the JSON data with selected type. Please check JSON input format. ${what}.`);
+}
+
+function isAddressText(item: unknown): boolean {
+  return typeof item === "string" && parseHex(item)?.length === 20;
+}
+
+function bad(message: string): Outcome<never, "badJson"> {
+  return rejected({ code: "badJson", fault: "caller", message });
+}

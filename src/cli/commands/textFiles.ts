@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { EXIT } from "../exitCodes.ts";
+import { refuse, type World } from "../world.ts";
+
+/** The text of a file, or of standard input where none is named. */
+export function readText(path: string | undefined, world: World): Outcome<string, "unreadable"> {
+  try {
+    return ok(readFileSync(path === undefined ? 0 : resolve(world.workingDirectory, path), "utf8"));
+  } catch (error) {
+    const where = path === undefined ? "Standard input" : `The file ${path}`;
+    return rejected({
+      code: "unreadable",
+      fault: "caller",
+      message: `${where} cannot be read: ${reasonOf(error)}`,
+    });
+  }
+}
+
+/** Writes a command's answer to a file as it is, or as a line to standard output; answers the exit code. */
+export function writeAnswer(text: string, path: string | undefined, world: World): number {
+  if (path === undefined) {
+    world.print(`${text}\n`);
+    return EXIT.ok;
+  }
+  try {
+    writeFileSync(resolve(world.workingDirectory, path), text);
+    return EXIT.ok;
+  } catch (error) {
+    return refuse(`The file ${path} cannot be written: ${reasonOf(error)}`, world);
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,22 @@
+import type { Environment } from "../config/environment.ts";
+import { EXIT } from "./exitCodes.ts";
+import type { StopRequest } from "./stopRequest.ts";
+
+/** What the program has of the process it runs in. */
+export interface World {
+  readonly environment: Environment;
+  readonly workingDirectory: string;
+  readonly processId: number;
+  /** True when standard output is read by a person. */
+  readonly isTerminal: boolean;
+  print(text: string): void;
+  printError(text: string): void;
+  /** Begins to listen for requests to stop. */
+  awaitStop(): StopRequest;
+}
+
+/** The incumbent's form: what is wrong, an empty line, where to find help. */
+export function refuse(problems: string, world: Pick<World, "printError">): number {
+  world.printError(`${problems}\n\nTo display full help:\nibex [COMMAND] --help\n`);
+  return EXIT.badInput;
+}

@@ -1,0 +1,164 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../src/cli/commands/commandTable.ts";
+import { helpText } from "../../src/cli/help.ts";
+import { DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { describeWithVectors, readVectorJson, vectorPath } from "../vectors.ts";
+import { ibexHere } from "./program.ts";
+
+const VALIDATORS = [
+  "0xbe068f726a13c8d46c44be6ce9d275600e1735a4",
+  "0x5ff6f4b66a46a2b2310a6f3a93aaddc0d9a1c193",
+] as const;
+const ADDRESSES = VALIDATORS.map((address) => `94${address.slice(2)}`).join("");
+/** The worked check of operations.md §8.2. */
+const IBFT_EXTRA_DATA = `0xf853a0${"00".repeat(32)}ea${ADDRESSES}808400000000c0`;
+const QBFT_EXTRA_DATA = `0xf84fa0${"00".repeat(32)}ea${ADDRESSES}c080c0`;
+
+describe("every command", () => {
+  it.each(COMMANDS.map(({ words }) => words))("%s has a help of its own, in 80 columns", async (words) => {
+    const { exitCode, output } = await ibexHere([...words.split(" "), "--help"]);
+    expect(exitCode).toBe(0);
+    expect(output).toMatch(new RegExp(`^Usage: ibex \\[OPTIONS\\] ${words}`));
+    expect(output.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it("is listed with those that share its first word, and in the help of the program", () => {
+    expect(helpText("rlp")).toMatch(/rlp encode\n(.|\n)*rlp decode\n/);
+    for (const { words, ignoresOptions } of COMMANDS)
+      if (!ignoresOptions) expect(helpText()).toMatch(new RegExp(`^  ${words}\\b`, "m"));
+  });
+});
+
+describe("ibex rlp", () => {
+  it.each([
+    ["IBFT_EXTRA_DATA", IBFT_EXTRA_DATA],
+    ["QBFT_EXTRA_DATA", QBFT_EXTRA_DATA],
+  ])("turns addresses into %s and back", async (type, extraData) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "validators.json"), JSON.stringify(VALIDATORS));
+    const here = { workingDirectory: folder };
+    const encoded = await ibexHere(["rlp", "encode", "--from=validators.json", `--type=${type}`], here);
+    expect(encoded).toEqual({ exitCode: 0, output: `${extraData}\n`, errors: "" });
+    await ibexHere(
+      ["rlp", "encode", "--from=validators.json", "--to=extra", `--type=${type.toLowerCase()}`],
+      here,
+    );
+    expect(readFileSync(join(folder, "extra"), "utf8")).toBe(extraData);
+    const decoded = await ibexHere(["rlp", "decode", "--from=extra", `--type=${type}`], here);
+    expect(decoded).toEqual({ exitCode: 0, output: `[${VALIDATORS.join(", ")}]\n`, errors: "" });
+  });
+
+  it.each([
+    ["encode", "", "An error occurred while trying to read the JSON data."],
+    [
+      "encode",
+      '{"property":0}',
+      "Unable to map the JSON data with selected type. Please check JSON input format.",
+    ],
+    [
+      "encode",
+      '["0x12"]',
+      "Unable to map the JSON data with selected type. Please check JSON input format. Item 0",
+    ],
+    ["encode", "[", "Unable to load the JSON data. Please check JSON input format."],
+    ["decode", "zz", "Unable to decode the RLP data: hexadecimal digits are expected."],
+    [
+      "decode",
+      "0xc0",
+      "Unable to decode the RLP data as IBFT_EXTRA_DATA: extra data is a list of five items.",
+    ],
+  ])("refuses to %s %j", async (word, input, message) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "input"), input);
+    const refused = await ibexHere(["rlp", word, "--from=input"], { workingDirectory: folder });
+    expect(refused).toMatchObject({ exitCode: 2, output: "" });
+    expect(refused.errors).toContain(message);
+  });
+
+  it("refuses a type that it does not know, and a file that is not there", async () => {
+    const wrong = await ibexHere(["rlp", "encode", "--from=absent", "--type=CLIQUE"]);
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.errors).toMatch(/^Invalid value for option '--type': expected one of \[IBFT_EXTRA_DATA, /);
+    const absent = await ibexHere(["rlp", "encode", "--from=absent"]);
+    expect(absent.exitCode).toBe(2);
+    expect(absent.errors).toMatch(/^The file absent cannot be read: ENOENT/);
+  });
+});
+
+describe("ibex public-key", () => {
+  it("makes a key once where there is none, readable by nobody else, and says so beside the answer", async () => {
+    const folder = temporaryFolder();
+    const here = { workingDirectory: folder };
+    const first = await ibexHere(["--data-path=deep/node", "public-key", "export"], here);
+    const keyFile = join(folder, "deep", "node", "key");
+    expect(first.exitCode).toBe(0);
+    expect(first.output).toMatch(/^0x[0-9a-f]{128}\n$/);
+    expect(first.errors).toBe(`A new node key was made: ${keyFile}\n`);
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    const again = await ibexHere(["--data-path=deep/node", "public-key", "export"], here);
+    expect(again).toEqual({ exitCode: 0, output: first.output, errors: "" });
+    const inFile = await ibexHere(
+      ["public-key", "export-address", `--node-private-key-file=${keyFile}`, "--to=address"],
+      here,
+    );
+    expect(inFile).toEqual({ exitCode: 0, output: "", errors: "" });
+    expect(readFileSync(join(folder, "address"), "utf8")).toMatch(/^0x[0-9a-f]{40}$/);
+    expect(existsSync(join(folder, "deep", "node", "chain"))).toBe(false);
+  });
+
+  it("makes the public key of the development network in its own folder only", async () => {
+    const address = toHex(DEV_VALIDATOR_ADDRESS);
+    expect((await ibexHere(["public-key", "export-address"])).output).toBe(`${address}\n`);
+    expect((await ibexHere(["--data-path=x", "public-key", "export-address"])).output).not.toContain(address);
+  });
+
+  it("refuses what is no key, and another curve", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "key"), "nonsense");
+    const here = { workingDirectory: folder };
+    const noKey = await ibexHere(["--node-private-key-file=key", "public-key", "export"], here);
+    expect(noKey.exitCode).toBe(2);
+    expect(noKey.errors).toContain("does not hold a valid private key");
+    const curve = await ibexHere(["public-key", "export", "--ec-curve=secp256r1"], here);
+    expect(curve.exitCode).toBe(2);
+    expect(curve.errors).toMatch(/^Invalid value for option '--ec-curve': expected one of \[secp256k1\]/);
+  });
+});
+
+describe("commands for what Ibex does not have", () => {
+  it.each([
+    ["storage trie-log prune --data-path=x", 0],
+    ["storage rocksdb usage", 0],
+    ["operator generate-log-bloom-cache --start-block=0", 0],
+    ["password hash --password=secret", 1],
+  ])("ibex %s says so and exits with %i", async (line, expected) => {
+    const { exitCode, output, errors } = await ibexHere(line.split(" "));
+    expect(exitCode).toBe(expected);
+    expect(output + errors).toMatch(/^Not applicable: .*\.\n$/);
+  });
+});
+
+describeWithVectors("what Besu printed", () => {
+  const recorded = (name: string): string => readFileSync(vectorPath("besu-ibft", "cli", name), "utf8");
+  const keys = readVectorJson<{ privateKey: string; address: string }[]>("besu-ibft", "net1", "keys.json");
+
+  it("is what rlp encode prints", async () => {
+    const input = vectorPath("besu-ibft", "cli", "rlp-encode.input.json");
+    const { output } = await ibexHere(["rlp", "encode", `--from=${input}`]);
+    expect(output).toBe(recorded("rlp-encode-IBFT_EXTRA_DATA.txt"));
+  });
+
+  it.each(["export", "export-address"])("is what public-key %s prints", async (word) => {
+    const folder = temporaryFolder();
+    const expected = recorded(`public-key-${word}.txt`);
+    const address = recorded("public-key-export-address.txt").trim();
+    const key = keys.find((each) => each.address === address)?.privateKey ?? "";
+    writeFileSync(join(folder, "key"), key);
+    const { output } = await ibexHere([`--data-path=${folder}`, "public-key", word]);
+    expect(output).toBe(expected);
+  });
+});
