@@ -5,8 +5,10 @@ import { toKey } from "../primitives/hex.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { type Applicant, checkPrice, checkSender, checkSoundness, type Refusal } from "./admission.ts";
+import { type PoolCensus, takeCensus } from "./census.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
+import { createPoolTeller, type DepartureCause, type Place, type PoolEvents } from "./events.ts";
 import { createEvictionOrder } from "./eviction.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { type Arrival, openSelection, type Selection } from "./ordering.ts";
@@ -35,7 +37,7 @@ export type { PoolChainView, PoolParts, PoolRules } from "./ports.ts";
  * the nonce. Whether the balance still covers an entry is asked once, at the door: later it stays, as with the
  * incumbent, until a block builder finds it wanting and drops it.
  */
-export interface TxPool {
+export interface TxPool extends PoolEvents {
   /** Judges and keeps a transaction whose sender is known; `origin` tells those of our own callers from peers'. */
   add(transaction: SentTransaction, origin: TransactionOrigin): Outcome<PoolEntry, PoolRejectionCode>;
   get(hash: Hash): PoolEntry | undefined;
@@ -58,9 +60,8 @@ export interface TxPool {
   /** Holds from the next selection on (miner_setMinGasPrice, miner_setMinPriorityFee). */
   changeBlockFloors(floors: Partial<BlockFloors>): void;
   readonly statistics: PoolStatistics;
-  onAdded(listener: AddedListener): () => void;
-  /** Hears of entries that left for any reason but being mined. */
-  onDropped(listener: DroppedListener): () => void;
+  /** As the statistics, in more detail and at a higher price. */
+  census(): PoolCensus;
 }
 
 /** New blocks, oldest first, and those a rewind took away, newest first. */
@@ -68,9 +69,6 @@ export interface PoolHeadChange {
   readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
   readonly removed: readonly { readonly transactions: readonly SentTransaction[] }[];
 }
-
-export type AddedListener = (entry: PoolEntry) => void;
-export type DroppedListener = (entry: PoolEntry, reason: string) => void;
 
 export interface PoolStatistics {
   readonly pending: number;
@@ -91,8 +89,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     isZeroBaseFee: chain.rules.isZeroBaseFee,
     minGasPriceWei: limits.blockFloors.minGasPriceWei,
   });
-  const addedListeners = new Set<AddedListener>();
-  const droppedListeners = new Set<DroppedListener>();
+  const tell = createPoolTeller();
   let blockFloors = limits.blockFloors;
   let newestArrival: Arrival = {};
   /** Counts heads, so that accounts read under an older one are read again. */
@@ -113,15 +110,19 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     if (queue === undefined || queue.generation === generation) return queue;
     queue.account = readAccount(queue.sender);
     queue.generation = generation;
-    for (const entry of followNonce(queue, queue.account.nonce)) tellDropped(entry, OVERTAKEN);
+    followNonce(queue, queue.account.nonce);
     return queue.isEmpty ? undefined : queue;
   }
 
-  /** Returns the entries that left because their nonces are used by now. */
-  function followNonce(queue: SenderQueue, nonce: bigint): readonly PooledEntry[] {
-    if (nonce === queue.firstNonce) return [];
+  /** Entries whose nonces are used by now leave: as mined, where they are named so. */
+  function followNonce(queue: SenderQueue, nonce: bigint, mined: ReadonlySet<PooledEntry> = NONE): void {
+    if (nonce === queue.firstNonce) return;
     eviction.forget();
-    return store.moveTo(queue, nonce);
+    const runEnd = queue.nextNonce;
+    for (const entry of store.moveTo(queue, nonce)) {
+      const place = entry.transaction.nonce < runEnd ? "pending" : "queued";
+      tell.departed({ entry, cause: mined.has(entry) ? "mined" : "overtaken", place });
+    }
   }
 
   function applicantOf(transaction: SentTransaction, origin: TransactionOrigin): Applicant {
@@ -180,31 +181,35 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     newestArrival.queue = queue;
     newestArrival.next = {};
     newestArrival = newestArrival.next;
-    const evicted = makeRoom(entry);
-    if (replaced !== undefined) tellDropped(replaced, "replaced by one that pays more");
-    for (const other of evicted) if (other !== entry) tellDropped(other, "the pool is full");
-    if (!evicted.includes(entry)) for (const listener of addedListeners) listener(entry);
+    const place = placeOf(queue, entry);
+    if (replaced !== undefined) tell.departed({ entry: replaced, cause: "replaced", place });
+    if (makeRoom(entry)) tell.added(entry, place);
     return entry;
   }
 
-  /** Sends entries away until the pool is within its limits again. A newcomer too large for any pool goes alone. */
-  function makeRoom(newcomer: PooledEntry): readonly PooledEntry[] {
-    const evicted: PooledEntry[] = [];
+  /**
+   * Sends entries away until the pool is within its limits again. A newcomer too large for any pool goes alone. False
+   * when the newcomer is among those that left.
+   */
+  function makeRoom(newcomer: PooledEntry): boolean {
     const isHopeless = newcomer.transaction.raw.length > limits.maxBytes;
+    let stays = true;
     while (store.size > limits.maxTransactions || store.bytes > limits.maxBytes) {
       const entry = isHopeless ? newcomer : present(eviction.worst(), "an entry of an overfull pool");
-      remove(entry);
-      evicted.push(entry);
+      if (entry === newcomer) stays = false;
+      sendAway(entry, entry === newcomer ? "turnedAway" : "evicted");
     }
-    return evicted;
+    return stays;
   }
 
-  function remove(entry: PooledEntry): void {
+  function sendAway(entry: PooledEntry, cause: DepartureCause, reason?: string): void {
     const queue = present(store.queues.get(entry.senderKey), "the queue of an entry");
+    const place = placeOf(queue, entry);
     const wasLast = queue.last === entry;
     store.remove(entry);
     if (wasLast) eviction.lastRemoved(queue);
     else eviction.forget();
+    tell.departed({ entry, cause, place }, reason);
   }
 
   /**
@@ -221,17 +226,20 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     }
   }
 
-  function tellDropped(entry: PooledEntry, reason: string): void {
-    for (const listener of droppedListeners) listener(entry, reason);
+  function judge(applicant: Applicant): Outcome<PoolEntry, PoolRejectionCode> {
+    if (store.has(toKey(applicant.transaction.hash))) {
+      return refusal("knownTransaction", applicant.origin, "the transaction is in the pool already");
+    }
+    return checkPrice(applicant, limits, chain) ?? admit(applicant);
   }
 
   return {
+    ...tell.events,
     add(transaction, origin) {
-      if (store.has(toKey(transaction.hash))) {
-        return refusal("knownTransaction", origin, "the transaction is in the pool already");
-      }
       const applicant = applicantOf(transaction, origin);
-      return checkPrice(applicant, limits, chain) ?? admit(applicant);
+      const outcome = judge(applicant);
+      if (!outcome.ok) tell.refused({ ...applicant, code: outcome.rejection.code });
+      return outcome;
     },
     get: (hash) => store.get(toKey(hash)),
     entries: () => store.entries(),
@@ -247,9 +255,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       if (found === undefined) return;
       // The nonce may have moved without a transaction of the sender's (EIP-7702): then the entry leaves here.
       queueOf(found.senderKey);
-      if (!store.has(found.key)) return;
-      remove(found);
-      tellDropped(found, reason);
+      if (store.has(found.key)) sendAway(found, "invalid", reason);
     },
     headChanged({ added, removed }) {
       generation++;
@@ -264,8 +270,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
           if (queue !== undefined) touched.add(queue);
         }
       }
-      const used = [...touched].flatMap((queue) => followNonce(queue, chain.nonce(queue.sender)));
-      for (const entry of used) if (!mined.has(entry)) tellDropped(entry, OVERTAKEN);
+      for (const queue of touched) followNonce(queue, chain.nonce(queue.sender), mined);
       if (removed.length > 0) takeBack({ added, removed });
     },
     get blockFloors() {
@@ -280,14 +285,13 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       for (const queue of store.queues.values()) pending += queue.pendingCount;
       return { pending, queued: size - pending, local: localCount, remote: size - localCount, bytes };
     },
-    onAdded: (listener) => subscribe(addedListeners, listener),
-    onDropped: (listener) => subscribe(droppedListeners, listener),
+    census: () => takeCensus(store.queues.values()),
   };
 }
 
-const OVERTAKEN = "its nonce was used by another transaction";
+const NONE: ReadonlySet<PooledEntry> = new Set();
 
-function subscribe<L>(listeners: Set<L>, listener: L): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+/** Where an entry of the queue stands. */
+function placeOf(queue: SenderQueue, { transaction }: PooledEntry): Place {
+  return transaction.nonce < queue.nextNonce ? "pending" : "queued";
 }

@@ -6,6 +6,7 @@ import { present } from "../../src/primitives/assert.ts";
 import { toKey } from "../../src/primitives/hex.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import type { RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
+import type { AddedListener } from "../../src/txpool/events.ts";
 import type { PoolEntry } from "../../src/txpool/txPool.ts";
 import { decodeTransaction, type SentTransaction } from "../../src/types/transaction.ts";
 
@@ -58,7 +59,7 @@ export interface FixedPool extends RpcPool {
 
 export function poolOf(transactions: readonly SentTransaction[]): FixedPool {
   const entries = new Map<string, PoolEntry>();
-  const listeners = new Set<(entry: PoolEntry) => void>();
+  const listeners = new Set<AddedListener>();
   const arrive = (transaction: SentTransaction): void => {
     const entry: PoolEntry = {
       transaction,
@@ -68,7 +69,7 @@ export function poolOf(transactions: readonly SentTransaction[]): FixedPool {
       sequence: entries.size,
     };
     entries.set(toKey(transaction.hash), entry);
-    for (const listener of listeners) listener(entry);
+    for (const listener of listeners) listener(entry, "pending");
   };
   for (const transaction of transactions) arrive(transaction);
   return {

@@ -10,6 +10,7 @@ import { type Connection, defineMethod, type RpcMethod } from "../../src/rpc/met
 import type { SyncStatus } from "../../src/rpc/ports.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions.ts";
 import { SUBSCRIPTIONS_PER_CONNECTION } from "../../src/rpc/subscriptionTable.ts";
+import type { Place } from "../../src/txpool/events.ts";
 import type { PoolEntry } from "../../src/txpool/txPool.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import type { Log } from "../../src/types/log.ts";
@@ -40,7 +41,7 @@ function anEvent<Arguments extends readonly unknown[]>() {
 
 function aWorld() {
   const head = anEvent<[HeadChange]>();
-  const added = anEvent<[PoolEntry]>();
+  const added = anEvent<[PoolEntry, Place]>();
   const dropped = anEvent<[PoolEntry, string]>();
   const sync = anEvent<[SyncStatus | undefined]>();
   const methods = createSubscriptionMethods({
@@ -62,7 +63,7 @@ function aWorld() {
       head.happen({ head: last, added: blocks, removed });
     },
     pool(transaction: SentTransaction): void {
-      added.happen({ transaction, origin: "local", addedAtMs: 0, sequence: 0 } as PoolEntry);
+      added.happen({ transaction, origin: "local", addedAtMs: 0, sequence: 0 } as PoolEntry, "pending");
     },
   };
   return world;

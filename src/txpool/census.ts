@@ -1,0 +1,41 @@
+import type { TransactionType } from "../types/transaction.ts";
+import type { Place } from "./events.ts";
+import type { SenderQueue } from "./senderQueue.ts";
+
+/** What stands in one place of the pool, for gauges. */
+export interface PlaceCensus {
+  readonly transactions: number;
+  /** Lengths of the encodings. */
+  readonly bytes: number;
+  readonly senders: number;
+  readonly byType: ReadonlyMap<TransactionType, number>;
+}
+
+export type PoolCensus = Readonly<Record<Place, PlaceCensus>>;
+
+/** Counts by walking over everything: some milliseconds for a full pool, so for a scrape and not for each block. */
+export function takeCensus(queues: Iterable<SenderQueue>): PoolCensus {
+  const pending = emptyCensus();
+  const queued = emptyCensus();
+  for (const queue of queues) {
+    if (queue.pendingCount > 0) pending.senders++;
+    if (queue.queuedCount > 0) queued.senders++;
+    for (const { transaction } of queue.entries()) {
+      const { nonce, type, raw } = transaction;
+      const place = nonce < queue.nextNonce ? pending : queued;
+      place.transactions++;
+      place.bytes += raw.length;
+      place.byType.set(type, (place.byType.get(type) ?? 0) + 1);
+    }
+  }
+  return { pending, queued };
+}
+
+function emptyCensus(): {
+  transactions: number;
+  bytes: number;
+  senders: number;
+  byType: Map<TransactionType, number>;
+} {
+  return { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
+}

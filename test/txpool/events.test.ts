@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "../../src/txpool/incumbentNames.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aPool, type PoolInHand } from "../builders/aPool.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+
+function from(who: number, nonce: number, gasPrice = 2000n): SentTransaction {
+  return aTransaction({ privateKey: account(who).privateKey, nonce: BigInt(nonce), gasPrice });
+}
+
+/** What a counter would hear, in the incumbent's words: added, removed and rejected with their labels. */
+function heardBy({ pool }: PoolInHand): string[] {
+  const heard: string[] = [];
+  const yesNo = (isTrue: boolean): string => (isTrue ? "yes" : "no");
+  pool.onAdded(({ origin, isPrioritized }, place) =>
+    heard.push(`added ${origin} ${yesNo(isPrioritized)} ${LAYERS[place]}`),
+  );
+  pool.onDeparted(({ entry: { origin, isPrioritized }, cause, place }) =>
+    heard.push(`removed ${origin} ${yesNo(isPrioritized)} ${REMOVAL_OPERATIONS[cause]} ${LAYERS[place]}`),
+  );
+  pool.onRefused(({ origin, isPrioritized, code }) =>
+    heard.push(`rejected ${origin} ${yesNo(isPrioritized)} ${REJECTION_REASONS[code]}`),
+  );
+  return heard;
+}
+
+describe("what a counter hears of the pool, in the incumbent's words", () => {
+  it("who came, from where, and to which layer", () => {
+    const inHand = aPool();
+    const heard = heardBy(inHand);
+    inHand.pool.add(from(0, 0), "local");
+    inHand.pool.add(from(1, 0), "remote");
+    inHand.pool.add(from(1, 2), "remote");
+    expect(heard).toEqual([
+      "added local yes prioritized",
+      "added remote no prioritized",
+      "added remote no sparse",
+    ]);
+  });
+
+  it("who was refused, and why", () => {
+    const inHand = aPool();
+    inHand.pool.add(from(0, 0), "local");
+    const heard = heardBy(inHand);
+    inHand.pool.add(from(0, 0), "remote");
+    inHand.pool.add(from(0, 0, 2001n), "local");
+    inHand.pool.add(from(1, 0, 999n), "remote");
+    inHand.pool.add(from(1, 200), "remote");
+    expect(heard).toEqual([
+      "rejected remote no TRANSACTION_ALREADY_KNOWN",
+      "rejected local yes TRANSACTION_REPLACEMENT_UNDERPRICED",
+      "rejected remote no GAS_PRICE_TOO_LOW",
+      "rejected remote no NONCE_TOO_FAR_IN_FUTURE_FOR_SENDER",
+    ]);
+  });
+
+  it("who left: mined, overtaken, replaced, found invalid", () => {
+    const inHand = aPool();
+    for (const nonce of [0, 1, 2, 3]) inHand.pool.add(from(0, nonce), "local");
+    const heard = heardBy(inHand);
+    inHand.mine(from(0, 0), from(0, 1, 7777n));
+    inHand.pool.add(from(0, 2, 3000n), "local");
+    inHand.pool.drop(from(0, 2, 3000n).hash, "it is of no use");
+    expect(heard).toEqual([
+      "removed local yes confirmed prioritized",
+      "removed local yes confirmed prioritized",
+      "removed local yes replaced prioritized",
+      "added local yes prioritized",
+      "removed local yes invalidated prioritized",
+    ]);
+  });
+
+  it("who left a full pool, newcomers that were turned away included", () => {
+    const inHand = aPool({ limits: { maxTransactions: 2 } });
+    inHand.pool.add(from(0, 0), "remote");
+    inHand.pool.add(from(1, 1), "remote");
+    const heard = heardBy(inHand);
+    inHand.pool.add(from(2, 0, 1000n), "remote");
+    inHand.pool.add(from(3, 0, 1000n), "remote");
+    expect(heard).toEqual([
+      "removed remote no dropped sparse",
+      "added remote no prioritized",
+      "removed remote no dropped prioritized",
+    ]);
+  });
+});
+
+describe("the census", () => {
+  it("counts transactions, bytes, senders and types by place", () => {
+    const { pool } = aPool();
+    const [first, second, beyond] = [
+      from(0, 0),
+      aTransaction({ nonce: 1n, type: 2 }),
+      aTransaction({ privateKey: account(1).privateKey, nonce: 3n, type: 1 }),
+    ];
+    for (const transaction of [first, second, beyond]) pool.add(transaction, "local");
+    expect(pool.census()).toEqual({
+      pending: {
+        transactions: 2,
+        bytes: first.raw.length + second.raw.length,
+        senders: 1,
+        byType: new Map([
+          [0, 1],
+          [2, 1],
+        ]),
+      },
+      queued: { transactions: 1, bytes: beyond.raw.length, senders: 1, byType: new Map([[1, 1]]) },
+    });
+  });
+});
