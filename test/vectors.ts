@@ -42,6 +42,13 @@ function findVectors(): string | undefined {
     if (!existsSync(named)) throw new Error(`IBEX_VECTORS names ${named}, which does not exist`);
     return resolve(named);
   }
-  const beside = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "shared", "vectors");
+  const beside = resolve(projectFolder(), "..", "shared", "vectors");
   return existsSync(beside) ? beside : undefined;
+}
+
+/** The folder of package.json: this file may also run from where it was compiled to. */
+function projectFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  return folder;
 }

@@ -1,20 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { RLP } from "@ethereumjs/rlp";
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { followingBaseFee, nextBaseFee } from "../../src/execution/baseFee.ts";
 import { nextGasLimit } from "../../src/execution/gasLimit.ts";
-import { intrinsicGas, minimumGas } from "../../src/execution/intrinsicGas.ts";
+import { minimumGas } from "../../src/execution/intrinsicGas.ts";
 import { rulesOf } from "../../src/execution/rules.ts";
 import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
 import { blockFromItems } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
-import { decodeTransaction } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { describeWithVectors, readVectorBytes, readVectorJson, vectorPath } from "../vectors.ts";
-import { VECTOR_FORKS } from "./stateTest.ts";
+import { describeWithVectors, readVectorBytes } from "../vectors.ts";
 
 const LONDON_AT_10 = {
   forks: {
@@ -53,28 +49,6 @@ describeWithVectors("base fees of recorded chains", () => {
       rest = remainder;
     }
     expect(compared).toBeGreaterThan(100);
-  });
-
-  it("rise as the incumbent's table says, where that table follows the final rule", () => {
-    const cases = readVectorJson<Record<string, number>[]>("besu-core", "basefee-test.json").map(
-      (numbers) => {
-        const field = (name: string): bigint => BigInt(numbers[name] ?? -1);
-        return {
-          parent: {
-            baseFeePerGas: field("parentBaseFee"),
-            gasUsed: field("parentGasUsed"),
-            gasTarget: field("parentTargetGasUsed"),
-          },
-          expected: field("expectedBaseFee"),
-        };
-      },
-    );
-    // The table is that of a draft, which capped what was used at twice the target, and rounded falls upwards.
-    const sound = cases.filter(
-      ({ parent: { gasUsed, gasTarget } }) => gasUsed > gasTarget && gasUsed <= 2n * gasTarget,
-    );
-    expect(sound.length).toBeGreaterThan(30);
-    for (const { parent, expected } of sound) expect(followingBaseFee(parent)).toBe(expected);
   });
 });
 
@@ -147,44 +121,3 @@ describe("gas before the first instruction", () => {
     expect(minimumGas(rulesOf("prague"), transaction)).toBe(21_000n + 40_000n);
   });
 });
-
-describeWithVectors("transaction tests of the Ethereum foundation", () => {
-  it("agree on the intrinsic gas of valid transactions, in every fork we have", () => {
-    const disagreements: string[] = [];
-    let checked = 0;
-    for (const { name, txbytes, result } of transactionTests()) {
-      for (const [forkName, { intrinsicGas: expected }] of Object.entries(result)) {
-        const fork = VECTOR_FORKS[forkName];
-        if (fork === undefined || expected === undefined) continue;
-        const decoded = decodeTransaction(hexToBytes(txbytes));
-        const gas = decoded.ok ? intrinsicGas(rulesOf(fork), decoded.value) : undefined;
-        if (gas !== BigInt(expected))
-          disagreements.push(`${name} under ${forkName}: ${gas}, not ${expected}`);
-        checked++;
-      }
-    }
-    expect(disagreements).toEqual([]);
-    expect(checked).toBeGreaterThan(300);
-  });
-});
-
-interface TransactionTest {
-  readonly name: string;
-  readonly txbytes: string;
-  readonly result: Readonly<Record<string, { readonly intrinsicGas?: string; readonly exception?: string }>>;
-}
-
-/** Valid cases alone carry an intrinsic gas that is to be believed. */
-function* transactionTests(): Iterable<TransactionTest> {
-  for (const entry of readdirSync(vectorPath("transaction-tests"), {
-    recursive: true,
-    withFileTypes: true,
-  })) {
-    if (!entry.isFile()) continue;
-    const text = readFileSync(join(entry.parentPath, entry.name), "utf8");
-    for (const [name, test] of Object.entries(JSON.parse(text) as Record<string, TransactionTest>)) {
-      const valid = Object.entries(test.result).filter(([, { exception }]) => exception === undefined);
-      yield { ...test, name, result: Object.fromEntries(valid) };
-    }
-  }
-}

@@ -1,0 +1,73 @@
+import { availableParallelism } from "node:os";
+import { vectorsDirectory } from "../vectors.ts";
+import { EXPECTED_FAILURES } from "./expectedFailures.ts";
+import { type Judgement, judge, strays } from "./judgement.ts";
+import { runAll, type Selection } from "./processes.ts";
+import { SUITES } from "./suites.ts";
+
+/**
+ * `npm run conformance [-- word ...]`: runs all cases, or those whose suite and name contain every word, on all cores,
+ * and compares them with expectedFailures.ts. Exit 0 when all is as expected, else 1.
+ */
+if (vectorsDirectory === undefined) {
+  console.log("Skipped: there are no vectors here; set IBEX_VECTORS to their folder.");
+  process.exit(0);
+}
+
+const words = process.argv.slice(2).map((word) => word.toLowerCase());
+const isAskedFor = (suite: string, id: string): boolean => {
+  const name = `${suite} ${id}`.toLowerCase();
+  return words.every((word) => name.includes(word));
+};
+
+const beganMs = performance.now();
+const selections: readonly Selection[] = SUITES.map((suite) => {
+  const ids = suite.cases().map(({ id }) => id);
+  return { suite, ids, places: [...ids.keys()].filter((place) => isAskedFor(suite.name, ids[place] ?? "")) };
+});
+// A suite without cases is shown too: all of them may have vanished.
+const shown = selections.filter(({ places, ids }) => places.length > 0 || ids.length === 0);
+if (shown.every(({ places }) => places.length === 0)) {
+  console.error(
+    `No case has all of: ${words.join(" ")}. Suites: ${SUITES.map(({ name }) => name).join(", ")}.`,
+  );
+  process.exit(2);
+}
+
+const processes = availableParallelism();
+const results = await runAll(shown, processes);
+const problems: string[] = strays(SUITES, EXPECTED_FAILURES);
+const rows: string[][] = [
+  ["suite", "run", "passed", "expected failures", "unexpected", "repaired", "seconds"],
+];
+for (const { suite, ids } of shown) {
+  const own = results.get(suite.name) ?? [];
+  const judgement = judge(suite, ids, own, EXPECTED_FAILURES);
+  problems.push(...judgement.problems);
+  const seconds = own.reduce((sum, result) => sum + result.seconds, 0);
+  rows.push(row(suite.name, own.length, judgement, seconds));
+}
+printTable(rows);
+const elapsed = ((performance.now() - beganMs) / 1000).toFixed(0);
+console.log(`\n${elapsed} s on ${processes} processes.`);
+for (const problem of problems) console.error(problem);
+console.log(problems.length === 0 ? "All as expected." : `${problems.length} problems.`);
+process.exit(problems.length === 0 ? 0 : 1);
+
+function row(name: string, run: number, judgement: Judgement, seconds: number): string[] {
+  const { passed, expectedFailures, unexpectedFailures, repaired } = judgement;
+  const counts = [run, passed, expectedFailures, unexpectedFailures, repaired];
+  return [name, ...counts.map(String), seconds.toFixed(1)];
+}
+
+function printTable(lines: readonly (readonly string[])[]): void {
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  for (const line of lines) {
+    const cells = line.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    console.log(cells.join("  "));
+  }
+}

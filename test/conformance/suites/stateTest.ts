@@ -1,0 +1,122 @@
+import { RLP } from "@ethereumjs/rlp";
+import { isAtLeast } from "../../../src/chainspec/forks.ts";
+import type { BlockContext } from "../../../src/execution/blockContext.ts";
+import { openSession } from "../../../src/execution/blockSession.ts";
+import { credit } from "../../../src/execution/emptyAccounts.ts";
+import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
+import { TIRELESS } from "../../../src/execution/pace.ts";
+import { rulesOf } from "../../../src/execution/rules.ts";
+import type { TransactionResult } from "../../../src/execution/transactionResult.ts";
+import { addressFromHex } from "../../../src/primitives/address.ts";
+import { asHash, keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import type { Log } from "../../../src/types/log.ts";
+import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { type PreState, worldOf } from "./preState.ts";
+import { forkOfVector } from "./vectorForks.ts";
+
+/** One file of GeneralStateTests: name -> test. */
+export type StateTestFile = Readonly<Record<string, StateTest>>;
+
+export interface StateTest {
+  readonly env: Readonly<Record<string, string>>;
+  readonly pre: PreState;
+  readonly post: Readonly<Record<string, readonly StateTestCase[]>>;
+}
+
+export interface StateTestCase {
+  readonly hash: string;
+  readonly logs: string;
+  readonly txbytes: string;
+  readonly expectException?: string;
+}
+
+/** What a transaction left behind, or why it was refused. */
+export type StateTestRun =
+  | { readonly root: string; readonly logsHash: string; readonly result: TransactionResult }
+  | { readonly root: string; readonly refusal: string };
+
+/** Executes one case on a real world state in memory; undefined when all is as expected, else what was not. */
+export async function checkStateTest(
+  test: StateTest,
+  forkName: string,
+  expected: StateTestCase,
+): Promise<string | undefined> {
+  const run = await runStateTest(test, forkName, hexToBytes(expected.txbytes));
+  const refusal = "refusal" in run ? run.refusal : undefined;
+  if ((refusal !== undefined) !== (expected.expectException !== undefined))
+    return `refused: ${refusal ?? "no"}, expected: ${expected.expectException ?? "no"}`;
+  if (run.root !== expected.hash) return `state root ${run.root}, expected ${expected.hash}`;
+  return "logsHash" in run && run.logsHash !== expected.logs
+    ? `logs ${run.logsHash}, expected ${expected.logs}`
+    : undefined;
+}
+
+/** One transaction in the block that `env` describes, on the state `pre`, under the rules of a fork. */
+export async function runStateTest(
+  test: Pick<StateTest, "env" | "pre">,
+  forkName: string,
+  transactionBytes: Uint8Array,
+): Promise<StateTestRun> {
+  const world = await worldOf(test.pre);
+  const overlay = world.overlay();
+  const session = openSession({
+    terms: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
+    rules: rulesOf(forkOfVector(forkName)),
+    block: contextOf(test.env, forkName),
+    overlay,
+    pace: TIRELESS,
+  });
+  const result = await attempt();
+  // The block's reward in these tests is zero; before EIP-158 even that makes an account of the beneficiary.
+  if (!session.rules.clearsEmptyAccounts) credit(overlay, session.block.beneficiary, 0n);
+  const root = toHex(world.stage(overlay.changes(), 1n).root);
+  if (typeof result === "string") return { root, refusal: result };
+  return { root, result, logsHash: hashOfLogs(result.logs) };
+
+  async function attempt(): Promise<TransactionResult | string> {
+    const decoded = decodeTransaction(transactionBytes);
+    if (!decoded.ok) return decoded.rejection.message;
+    const transaction = withRecoveredSender(decoded.value);
+    if (transaction === undefined) return "no sender";
+    if (transaction.gasLimit > session.block.gasLimit) return "gas limit above the block's";
+    overlay.beginTransaction();
+    const executed = await executeTransaction(session, transaction);
+    return executed.ok ? executed.value : executed.rejection.code;
+  }
+}
+
+function contextOf(env: StateTest["env"], forkName: string): BlockContext {
+  const quantity = (name: string): bigint => BigInt(env[name] ?? "0x0");
+  const random = env["currentRandom"] ?? "0x0";
+  const beneficiary = env["currentCoinbase"] ?? "";
+  const isFeeMarket = isAtLeast(forkOfVector(forkName), "london");
+  return {
+    number: quantity("currentNumber"),
+    timestamp: quantity("currentTimestamp"),
+    gasLimit: quantity("currentGasLimit"),
+    beneficiary: addressFromHex(beneficiary.startsWith("0x") ? beneficiary : `0x${beneficiary}`),
+    ...(isFeeMarket && { baseFeePerGas: BigInt(env["currentBaseFee"] ?? "0x0a") }),
+    difficulty: forkName === "Paris" ? BigInt(random) : quantity("currentDifficulty"),
+    mixHash: random === "0x0" ? ZERO_HASH : asHash(bigintToFixedBytes(BigInt(random), 32)),
+    blobBaseFee: forkName === "Cancun" ? blobBaseFeeOf(quantity("currentExcessBlobGas")) : 0n,
+    hashOf: (number) => keccak256(new TextEncoder().encode(number.toString())),
+  };
+}
+
+/** fake_exponential of EIP-4844. */
+export function blobBaseFeeOf(excess: bigint): bigint {
+  const fraction = 3_338_477n;
+  let sum = 0n;
+  let term = fraction;
+  for (let i = 1n; term > 0n; i++) {
+    sum += term;
+    term = (term * excess) / (fraction * i);
+  }
+  return sum / fraction;
+}
+
+export function hashOfLogs(logs: readonly Log[]): string {
+  return toHex(keccak256(RLP.encode(logs.map(({ address, topics, data }) => [address, [...topics], data]))));
+}

@@ -1,0 +1,24 @@
+import type { ForkName } from "../../../src/chainspec/forks.ts";
+
+/** Names of forks in the vectors. "Paris" is London with the random value where the difficulty was. */
+const VECTOR_FORKS: Readonly<Record<string, ForkName>> = {
+  Frontier: "frontier",
+  Homestead: "homestead",
+  EIP150: "tangerineWhistle",
+  EIP158: "spuriousDragon",
+  Byzantium: "byzantium",
+  Constantinople: "constantinople",
+  ConstantinopleFix: "petersburg",
+  Istanbul: "istanbul",
+  Berlin: "berlin",
+  London: "london",
+  Paris: "grayGlacier",
+  Shanghai: "shanghai",
+  Cancun: "cancun",
+};
+
+export function forkOfVector(name: string): ForkName {
+  const fork = VECTOR_FORKS[name];
+  if (fork === undefined) throw new Error(`unknown fork ${name}`);
+  return fork;
+}

@@ -1,0 +1,11 @@
+import { existsSync, readdirSync } from "node:fs";
+import { vectorPath } from "../vectors.ts";
+
+/** Paths of all JSON files below a folder of the vectors, relative to it, in order; none when it is not there. */
+export function vectorFiles(...folder: readonly string[]): string[] {
+  const root = vectorPath(...folder);
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".json"))
+    .sort();
+}
