@@ -1,7 +1,7 @@
 import { clientVersion } from "../config/clientVersion.ts";
 import { readSettings } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
-import { createLogger, type Logger } from "../logging/logger.ts";
+import { createLogger, type Logger, type RootLogger } from "../logging/logger.ts";
 import type { RunningNode, StartRefusal } from "../node/node.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
@@ -49,7 +49,7 @@ async function configureAndRun({ given }: CommandLine, world: World): Promise<nu
   }
 }
 
-async function runNode(settings: Settings, logger: Logger, world: World): Promise<number> {
+async function runNode(settings: Settings, logger: RootLogger, world: World): Promise<number> {
   const stopRequest = world.awaitStop();
   const { clientVersion: version, genesisFile, dataPath } = settings;
   logger.info({ version, genesisFile, dataPath }, "starting");
@@ -70,7 +70,7 @@ async function runNode(settings: Settings, logger: Logger, world: World): Promis
       return EXIT.badInput;
     }
     if (settings.isDevelopmentNetwork) world.print(welcomeText(settings, node));
-    logger.info(factsOf(node), "ready");
+    logger.info(factsOf(node), "Ethereum main loop is up.");
     return await untilEnd(node, stopRequest, logger);
   } finally {
     await node.stop();

@@ -10,6 +10,7 @@ import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import type { Given, SourceReading } from "./given.ts";
+import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, type OptionValues } from "./options.ts";
 import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import type { HttpSettings, NodeKeySettings, Settings, WebSocketSettings } from "./settings.ts";
@@ -48,9 +49,11 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const fit = checkAgainstChain(options, genesis.value.spec);
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
+  const logging = loggingChoices(options, asked, surroundings);
   const warnings = [
     ...environment.warnings,
     ...file.warnings,
+    ...logging.warnings,
     ...choices.warnings,
     ...fit.warnings,
     ...genesis.value.warnings,
@@ -58,6 +61,7 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   return ok({
     ...assemble(options, genesis.value, surroundings),
     isDevelopmentNetwork,
+    logging: logging.settings,
     warnings,
   });
 }
@@ -151,18 +155,15 @@ function readGenesisFile(
   return readGenesis(text, path);
 }
 
-type Assembled = Omit<Settings, "isDevelopmentNetwork" | "warnings">;
+type Assembled = Omit<Settings, "isDevelopmentNetwork" | "logging" | "warnings">;
 
 function assemble(options: ResolvedOptions, genesis: GenesisReading, surroundings: Surroundings): Assembled {
   const { values } = options;
   const { spec } = genesis;
-  const { workingDirectory, isTerminal, environment } = surroundings;
+  const { workingDirectory } = surroundings;
   const absolute = (path: string): string => resolve(workingDirectory, path);
   const dataPath = absolute(values["data-path"]);
   const pidPath = values["pid-path"];
-  const isReadable =
-    values["logging-format"] === "AUTO" ? isTerminal : values["logging-format"] === "READABLE";
-  const hasNoColor = (environment["NO_COLOR"] ?? "") !== "";
   return {
     genesisFile: absolute(values["genesis-file"] ?? ""),
     chainSpec: spec,
@@ -171,11 +172,6 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
-    logging: {
-      level: values.logging,
-      format: isReadable ? "readable" : "json",
-      isColored: values["color-enabled"] ?? (isTerminal && !hasNoColor),
-    },
     http: values["rpc-http-enabled"] ? httpSettings(values) : undefined,
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values) : undefined,
     rpc: {

@@ -3,7 +3,7 @@ import type { RecoverSenders } from "../chain/importBlock.ts";
 import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simulationPool.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger, RootLogger } from "../logging/logger.ts";
 import { systemClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
@@ -56,7 +56,7 @@ export type StartRefusal =
 /** Starts a node; refused with a sentence for the operator. */
 export async function startNode(
   settings: Settings,
-  logger: Logger,
+  logger: RootLogger,
 ): Promise<Outcome<RunningNode, StartRefusal>> {
   const closers: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
@@ -84,7 +84,7 @@ async function closeOne(close: () => Promise<void> | void, logger: Logger): Prom
 
 async function open(
   settings: Settings,
-  logger: Logger,
+  logger: RootLogger,
   onStop: (close: () => Promise<void> | void) => void,
 ): Promise<Outcome<Omit<RunningNode, "stop">, StartRefusal>> {
   const clock = systemClock;
@@ -175,6 +175,7 @@ async function open(
     key: key.value,
     clock,
     submit: createSubmission(recoverSenders, pool),
+    changeLogLevel: logger.changeLevel,
     services: () => services,
   });
   const doors = await openDoors(settings, ports, { clock, logger: logger.child("rpc") });

@@ -19,12 +19,14 @@ export interface RpcPortParts {
   readonly key: NodeKey;
   readonly clock: Clock;
   readonly submit: RpcPorts["submit"];
+  readonly changeLogLevel: RpcPorts["changeLogLevel"];
   services(): ServiceEndpoints;
 }
 
 /** The node as JSON-RPC methods see it. There is no peer-to-peer network yet, so those facts are absent. */
 export function createRpcPorts(parts: RpcPortParts): RpcPorts {
-  const { settings, chain, world, pool, engine, simulator, key, clock, submit, services } = parts;
+  const { settings, chain, world, pool, engine, simulator, key, clock, submit, changeLogLevel, services } =
+    parts;
   const spec = settings.chainSpec;
   return {
     chain,
@@ -58,5 +60,6 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     },
     isMining: () => engine.status().mode === "validating",
     syncStatus: () => undefined,
+    changeLogLevel,
   };
 }

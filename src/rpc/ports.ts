@@ -1,6 +1,7 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { LogLevel, LogModule } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -34,6 +35,8 @@ export interface RpcPorts {
   isMining(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): SyncStatus | undefined;
+  /** From now on, for the modules named or for all. */
+  changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
 
 /** The ports with what is derived from them once for all methods; createRpcBackend makes it. */

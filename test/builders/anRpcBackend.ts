@@ -48,6 +48,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     nextBaseFeePerGas: () => undefined,
     isMining: () => true,
     syncStatus: () => undefined,
+    changeLogLevel: () => undefined,
     ...parts,
   });
 }

@@ -67,7 +67,7 @@ describe("with nothing asked", () => {
       nodeKey: { path: join(folder, "ibex-data", "key"), initialKey: DEV_VALIDATOR_KEY },
       networkId: 1337n,
       clientVersion: clientVersion(),
-      logging: { level: "INFO", format: "json", isColored: false },
+      logging: { level: "INFO", moduleLevels: {}, format: "json", isColored: false },
       http: {
         host: "127.0.0.1",
         port: 8545,
@@ -108,15 +108,43 @@ describe("with nothing asked", () => {
   it("is logged for people on a terminal, in color unless NO_COLOR says otherwise", () => {
     expect(settings({ isTerminal: true }).logging).toEqual({
       level: "INFO",
-      format: "readable",
+      moduleLevels: {},
+      format: "text",
       isColored: true,
     });
     expect(settings({ isTerminal: true, environment: { NO_COLOR: "1" } }).logging.isColored).toBe(false);
     expect(settings({ isTerminal: true, options: ["logging-format=json"] }).logging.format).toBe("json");
-    expect(settings({ options: ["logging-format=readable", "color-enabled=true"] }).logging).toMatchObject({
-      format: "readable",
+    expect(settings({ options: ["logging-format=text", "color-enabled=true"] }).logging).toMatchObject({
+      format: "text",
       isColored: true,
     });
+  });
+
+  it("is logged as the incumbent's variable LOGGER says, unless --logging-format does", () => {
+    const format = (LOGGER: string, options: readonly string[] = []) =>
+      settings({ environment: { LOGGER }, options }).logging.format;
+    expect(format("Json")).toBe("json");
+    expect(format("Console")).toBe("text");
+    expect(format("Console", ["logging-format=json"])).toBe("json");
+  });
+
+  it("has levels of their own for the modules named", () => {
+    expect(settings({ options: ["logging-modules=consensus=DEBUG,rpc=warn"] }).logging.moduleLevels).toEqual({
+      consensus: "DEBUG",
+      rpc: "WARN",
+    });
+  });
+
+  it("says what it does not use of the incumbent's logging", () => {
+    const warningsOf = (environment: Record<string, string>, options: readonly string[] = []) =>
+      settings({ environment, options }).warnings;
+    expect(warningsOf({ LOG4J_CONFIGURATION_FILE: "/etc/besu/log.xml" })).toEqual([
+      expect.stringMatching(/^LOG4J_CONFIGURATION_FILE is not used/),
+    ]);
+    expect(warningsOf({ LOGGER: "Splunk" })).toEqual([
+      expect.stringMatching(/^LOGGER=Splunk is not supported/),
+    ]);
+    expect(warningsOf({}, ["logging=FATAL"])).toEqual([expect.stringContaining("ERROR is used")]);
   });
 });
 

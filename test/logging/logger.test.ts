@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { createLogger, type LoggingSettings } from "../../src/logging/logger.ts";
+import { createLogger, type LoggingSettings, type RootLogger } from "../../src/logging/logger.ts";
 
-function logged(
-  settings: Partial<LoggingSettings>,
-  say: (logger: ReturnType<typeof createLogger>) => void,
-): string {
+function logged(settings: Partial<LoggingSettings>, say: (logger: RootLogger) => void): string {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  say(createLogger({ level: "INFO", format: "json", isColored: false, ...settings }, destination));
+  say(
+    createLogger(
+      { level: "INFO", moduleLevels: {}, format: "json", isColored: false, ...settings },
+      destination,
+    ),
+  );
   return lines.join("");
 }
 
@@ -20,24 +22,21 @@ describe("JSON lines", () => {
           reward: 10n ** 20n,
           hash: Uint8Array.of(0xab, 0xcd),
           peers: [{ height: 3n }],
-          error: new Error("disk on fire"),
+          error: new Error("disk on fire", { cause: new Error("sparks") }),
         },
         "block imported",
       ),
     );
     expect(JSON.parse(line)).toEqual({
       level: "INFO",
+      thread: "main",
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      module: "chain",
+      class: "chain",
       number: 7,
       reward: "100000000000000000000",
       hash: "0xabcd",
       peers: [{ height: 3 }],
-      error: {
-        type: "Error",
-        message: "disk on fire",
-        stack: expect.stringContaining("Error: disk on fire\n"),
-      },
+      throwable: expect.stringMatching(/^Error: disk on fire\n +at .*caused by: Error: sparks/s),
       message: "block imported",
     });
   });
@@ -57,25 +56,63 @@ describe("JSON lines", () => {
         logger[each]({}, each);
       }
     });
-    const lines = text.split("\n").filter((line) => line !== "");
-    expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(shown);
+    expect(messagesOf(text)).toEqual(shown);
+  });
+});
+
+describe("levels of modules", () => {
+  const saying = (logger: RootLogger): void => {
+    logger.child("chain").info({}, "chain at info");
+    logger.child("rpc").info({}, "rpc at info");
+    logger.child("consensus").debug({}, "consensus at debug");
+  };
+  const settings = { moduleLevels: { rpc: "WARN", consensus: "DEBUG" } } as const;
+
+  it("hold for those modules, the general level for the others", () => {
+    expect(messagesOf(logged(settings, saying))).toEqual(["chain at info", "consensus at debug"]);
+  });
+
+  it("change while the program runs: for the modules named, else for all of them", () => {
+    const text = logged(settings, (logger) => {
+      const early = logger.child("rpc");
+      logger.changeLevel("INFO", ["rpc"]);
+      saying(logger);
+      logger.changeLevel("ERROR");
+      saying(logger);
+      early.error({}, "rpc at error");
+    });
+    expect(messagesOf(text)).toEqual(["chain at info", "rpc at info", "consensus at debug", "rpc at error"]);
   });
 });
 
 describe("lines for people", () => {
-  it("hold time, level, module, sentence and facts in one line", () => {
-    const text = logged({ format: "readable" }, (logger) =>
-      logger.child("chain").warn({ number: 7n, hash: Uint8Array.of(0xab) }, "block imported"),
+  it("are laid out as the incumbent's, facts behind the sentence", () => {
+    const text = logged({ format: "text" }, (logger) =>
+      logger.child("chain").warn({ number: 7n, hash: Uint8Array.of(0xab), name: "a b" }, "block imported"),
     );
     expect(text).toMatch(
-      /^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: chain: block imported \{"number":7,"hash":"0xab"\}\n$/,
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00:00 \| main \| WARN {2}\| chain \| block imported number=7 hash=0xab name="a b"\n$/,
     );
   });
 
+  it("put the stack of an error on lines below", () => {
+    const text = logged({ format: "text" }, (logger) =>
+      logger.error({ error: new Error("disk on fire"), path: "/data" }, "the node ends"),
+    );
+    expect(text).toMatch(/\| node \| the node ends path=\/data\nError: disk on fire\n +at /);
+  });
+
   it("color only when asked", () => {
-    const say = (logger: ReturnType<typeof createLogger>) => logger.info({}, "x");
+    const say = (logger: RootLogger) => logger.info({}, "x");
     const colorCode = String.fromCharCode(27);
-    expect(logged({ format: "readable", isColored: true }, say)).toContain(colorCode);
-    expect(logged({ format: "readable", isColored: false }, say)).not.toContain(colorCode);
+    expect(logged({ format: "text", isColored: true }, say)).toContain(colorCode);
+    expect(logged({ format: "text", isColored: false }, say)).not.toContain(colorCode);
   });
 });
+
+function messagesOf(lines: string): string[] {
+  return lines
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => (JSON.parse(line) as { message: string }).message);
+}

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readSettings } from "../../src/config/readSettings.ts";
 import type { Settings } from "../../src/config/settings.ts";
-import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { type RootLogger, silentLogger } from "../../src/logging/logger.ts";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { openVoteStore } from "../../src/storage/voteStore.ts";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 let folder: string;
 let complaints: string[];
-let logger: Logger;
+let logger: RootLogger;
 
 beforeEach(() => {
   folder = temporaryFolder();

@@ -1,6 +1,6 @@
-import { LOG_LEVELS } from "../../logging/logger.ts";
+import { LOG_LEVELS, LOG_MODULES } from "../../logging/logger.ts";
 import { bigintType, choiceType, openListType, pathType, switchType, textType } from "../valueTypes.ts";
-import { logLevelType } from "./logLevel.ts";
+import { logLevelType, moduleLevelsType } from "./logLevel.ts";
 import { option } from "./option.ts";
 
 export const GENERAL_OPTIONS = {
@@ -97,11 +97,17 @@ export const GENERAL_OPTIONS = {
     variables: ["LOG_LEVEL"],
     help: `How much to log: ${LOG_LEVELS.join(", ")}.`,
   }),
+  "logging-modules": option({
+    type: moduleLevelsType,
+    default: [],
+    group: "Logging",
+    help: `Levels of their own, such as consensus=DEBUG,rpc=WARN, for: ${LOG_MODULES.join(", ")}.`,
+  }),
   "logging-format": option({
-    type: choiceType(["AUTO", "READABLE", "JSON"]),
+    type: choiceType(["AUTO", "TEXT", "JSON"]),
     default: "AUTO",
     group: "Logging",
-    help: "Lines for people or JSON for programs; AUTO: for people on a terminal.",
+    help: "TEXT for people, JSON for programs; AUTO: TEXT on a terminal. LOGGER=Json or LOGGER=Console say the same.",
   }),
   "color-enabled": option({
     type: switchType,

@@ -1,6 +1,6 @@
-import { LOG_LEVELS, type LogLevel } from "../../logging/logger.ts";
+import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../logging/logger.ts";
 import { ok } from "../../primitives/outcome.ts";
-import { bad, type ValueType } from "../valueTypes.ts";
+import { bad, listType, type ValueType } from "../valueTypes.ts";
 
 /** As the incumbent's: in any case, and FATAL means ERROR. */
 export const logLevelType: ValueType<LogLevel> = {
@@ -8,9 +8,36 @@ export const logLevelType: ValueType<LogLevel> = {
   label: "<LEVEL>",
   accepts: `one of ${LOG_LEVELS.join(", ")}`,
   read: (text) => {
-    const word = text.toUpperCase() === "FATAL" ? "ERROR" : text.toUpperCase();
+    const word = isFatal(text) ? "ERROR" : text.toUpperCase();
     const level = LOG_LEVELS.find((each) => each === word);
     return level === undefined ? bad(`Unknown logging value: ${text}`) : ok(level);
   },
   show: String,
 };
+
+/** The incumbent's old word for ERROR. */
+export function isFatal(text: string): boolean {
+  return text.toUpperCase() === "FATAL";
+}
+
+export interface ModuleLevel {
+  readonly module: LogModule;
+  readonly level: LogLevel;
+}
+
+const moduleLevelType: ValueType<ModuleLevel> = {
+  arity: "single",
+  label: "<MODULE=LEVEL>",
+  accepts: `a module (${LOG_MODULES.join(", ")}), "=" and ${logLevelType.accepts}`,
+  read: (text) => {
+    const [name = "", word, ...others] = text.split("=");
+    if (word === undefined || others.length > 0) return bad(`'${text}' is not a module, "=" and a level`);
+    const module = LOG_MODULES.find((each) => each === name.trim().toLowerCase());
+    if (module === undefined) return bad(`'${name}' is not a module of the log`);
+    const level = logLevelType.read(word.trim());
+    return level.ok ? ok({ module, level: level.value }) : level;
+  },
+  show: ({ module, level }) => `${module}=${level}`,
+};
+
+export const moduleLevelsType = listType(moduleLevelType, "<MODULE=LEVEL,...>");

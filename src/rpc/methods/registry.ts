@@ -1,4 +1,5 @@
 import type { RpcMethod } from "../method.ts";
+import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
 import { ethCall } from "./eth/call.ts";
 import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./eth/chain.ts";
 import { ethCreateAccessList } from "./eth/createAccessList.ts";
@@ -59,6 +60,7 @@ import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
  * WebSocket door. A new method is written as data in a file of its own and becomes known by its line here.
  */
 export const METHODS: readonly RpcMethod[] = [
+  adminChangeLogLevel,
   ethAccounts,
   ethBlobBaseFee,
   ethBlockNumber,

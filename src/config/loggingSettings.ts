@@ -1,0 +1,61 @@
+import type { LoggingSettings } from "../logging/logger.ts";
+import type { Environment } from "./environment.ts";
+import type { Given } from "./given.ts";
+import { isFatal } from "./options/logLevel.ts";
+import { findGiven, type ResolvedOptions } from "./precedence.ts";
+
+export interface LoggingChoices {
+  readonly settings: LoggingSettings;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * How to log: for people on a terminal, JSON otherwise, unless --logging-format says so or, as with the incumbent, the
+ * variable LOGGER does. What of the incumbent's logging is not offered here is said, never passed over in silence.
+ */
+export function loggingChoices(
+  { values, isGiven }: ResolvedOptions,
+  layers: readonly (readonly Given[])[],
+  { environment, isTerminal }: { readonly environment: Environment; readonly isTerminal: boolean },
+): LoggingChoices {
+  const variable = (name: string): string => environment[name] ?? "";
+  const warnings: string[] = [];
+  const asked = isGiven("logging-format") ? values["logging-format"] : formatOf(variable("LOGGER"));
+  if (asked === undefined)
+    warnings.push(
+      `LOGGER=${variable("LOGGER")} is not supported: the log goes to standard output. LOGGER=Json and LOGGER=Console ` +
+        "choose its form.",
+    );
+  if (variable("LOG4J_CONFIGURATION_FILE") !== "")
+    warnings.push(
+      "LOG4J_CONFIGURATION_FILE is not used, because this node does not log by Log4j: --logging, --logging-modules and " +
+        "--logging-format say what is logged and how.",
+    );
+  if (isFatal(findGiven(layers, "logging")?.text ?? ""))
+    warnings.push("The logging level FATAL is deprecated: ERROR is used.");
+  const format = asked === "JSON" || (asked !== "TEXT" && !isTerminal) ? "json" : "text";
+  return {
+    settings: {
+      level: values.logging,
+      moduleLevels: Object.fromEntries(values["logging-modules"].map(({ module, level }) => [module, level])),
+      format,
+      isColored: values["color-enabled"] ?? (isTerminal && variable("NO_COLOR") === ""),
+    },
+    warnings,
+  };
+}
+
+/** Undefined for what we do not have, such as Splunk. */
+function formatOf(logger: string): "AUTO" | "TEXT" | "JSON" | undefined {
+  switch (logger.toLowerCase()) {
+    case "":
+      return "AUTO";
+    case "json":
+      return "JSON";
+    case "console":
+    case "text":
+      return "TEXT";
+    default:
+      return undefined;
+  }
+}

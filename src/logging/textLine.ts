@@ -1,0 +1,40 @@
+/** A line of the log as JSON carries it. */
+type LogLine = Readonly<Record<string, unknown>>;
+
+/**
+ * Turns lines of JSON into lines for people, in the incumbent's layout, which patterns of log shippers know
+ * (operations.md §11): time in UTC, thread, level, class and message between bars. Facts follow as name=value, the stack
+ * of an error on lines of its own.
+ */
+export function createTextLines({ isColored }: { readonly isColored: boolean }): (line: LogLine) => string {
+  const paint = (text: string, code: string): string =>
+    isColored ? `${ESCAPE}[${code}m${text}${ESCAPE}[0m` : text;
+  return ({ timestamp, thread, level, class: module, message, throwable, ...facts }) => {
+    const time = String(timestamp).replace("T", " ").replace("Z", "+00:00");
+    const word = String(level);
+    const head = [paint(time, DIM), thread, paint(word.padEnd(5), COLORS[word] ?? PLAIN), module].join(" | ");
+    const tail = Object.entries(facts)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => ` ${paint(`${name}=${textOf(value)}`, DIM)}`)
+      .join("");
+    const stack = throwable === undefined ? "" : `\n${String(throwable)}`;
+    return `${head} | ${String(message)}${tail}${stack}\n`;
+  };
+}
+
+/** As a reader would write it: quoted only where it would run into its neighbours. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+  return JSON.stringify(value) ?? "";
+}
+
+const ESCAPE = String.fromCharCode(27);
+const PLAIN = "0";
+const DIM = "2";
+const COLORS: Readonly<Record<string, string>> = {
+  ERROR: "31",
+  WARN: "33",
+  INFO: "32",
+  DEBUG: "36",
+  TRACE: "35",
+};
