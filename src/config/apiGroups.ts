@@ -12,7 +12,7 @@ const GROUPS = {
   TXPOOL: "served",
   DEBUG: "later",
   TRACE: "later",
-  ADMIN: "later",
+  ADMIN: "begun",
   MINER: "later",
   IBFT: "later",
   PERM: "later",
@@ -31,11 +31,13 @@ export const API_GROUPS = Object.keys(GROUPS) as readonly ApiGroup[];
 /** The groups that belong to an IBFT 2.0 node, whether or not this version serves them yet. */
 export const OWN_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter((group) => GROUPS[group] !== "foreign");
 
-/** Why a group answers nothing; undefined for one that does. */
+/** Why a group answers nothing, or not all; undefined for one that does. */
 export function whyUnserved(group: ApiGroup): string | undefined {
   switch (GROUPS[group]) {
     case "served":
       return undefined;
+    case "begun":
+      return "of it, only admin_changeLogLevel answers in this version";
     case "later":
       return "it has no methods in this version";
     case "foreign":

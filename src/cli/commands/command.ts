@@ -2,7 +2,7 @@ import type { Given } from "../../config/given.ts";
 import type { OptionName } from "../../config/options.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
-import type { Logger } from "../../logging/logger.ts";
+import type { RootLogger } from "../../logging/logger.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { refuse, type World } from "../world.ts";
 
@@ -35,7 +35,7 @@ export interface Invocation<Values = unknown> {
   readonly given: readonly Given[];
   readonly world: World;
   /** Runs the node until it ends; answers its exit code. */
-  runNode(settings: Settings, logger: Logger): Promise<number>;
+  runNode(settings: Settings, logger: RootLogger): Promise<number>;
 }
 
 /** What the command line said to a command, its values still text. */
