@@ -298,7 +298,11 @@ describe("a node with nothing to do", () => {
     const nobody = `0xe9a0${"00".repeat(32)}c0808400000000c0`;
     writeFileSync(join(FOLDER, "nobody.json"), aGenesis({ extraData: nobody }));
     const node = runProgram(["--genesis-file=nobody.json", "--data-path=nobody"], FOLDER);
-    await until(async () => (node.output().includes("Ethereum main loop is up.") ? true : undefined), 20_000, "the start");
+    await until(
+      async () => (node.output().includes("Ethereum main loop is up.") ? true : undefined),
+      20_000,
+      "the start",
+    );
     node.child.kill("SIGTERM");
     expect(await node.exit).toBe(0);
     expect(node.output()).toContain("Genesis block contains no signers - chain will not progress.");
