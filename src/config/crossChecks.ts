@@ -1,6 +1,7 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { whyUnserved } from "./apiGroups.ts";
 import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
+import { poolWarnings } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 export interface Findings {
@@ -37,6 +38,7 @@ export function checkOptions(options: ResolvedOptions): Findings {
       ...withoutSwitch(options),
       ...unservedGroups(options),
       ...takenForAnother(options),
+      ...poolWarnings(options),
     ],
   };
 }
@@ -101,21 +103,13 @@ function unservedGroups({ values, isGiven }: ResolvedOptions): string[] {
   );
 }
 
-function takenForAnother({ values, sourceOf }: ResolvedOptions): string[] {
+function takenForAnother({ values }: ResolvedOptions): string[] {
   const warnings: string[] = [];
   if (values["sync-mode"] === "FAST") {
     warnings.push("--sync-mode=FAST is taken for FULL: this node executes every block.");
   }
   if (values["data-storage-format"] === "BONSAI") {
     warnings.push("--data-storage-format=BONSAI is taken for FOREST: this node keeps every state.");
-  }
-  if (
-    values["tx-pool-min-gas-price"] > values["min-gas-price"] &&
-    sourceOf("tx-pool-min-gas-price").kind === "default"
-  ) {
-    warnings.push(
-      `Forcing tx-pool-min-gas-price=${values["min-gas-price"]}, since it cannot be greater than the value of min-gas-price`,
-    );
   }
   return warnings;
 }

@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
 import { decodeExtraData, vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
@@ -12,6 +11,7 @@ import { type Environment, readEnvironment } from "./environment.ts";
 import type { Given, SourceReading } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, type OptionValues } from "./options.ts";
+import { poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import type { HttpSettings, NodeKeySettings, Settings, WebSocketSettings } from "./settings.ts";
 import { readToml } from "./toml.ts";
@@ -186,6 +186,9 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
       poolMaxSize: shownPoolSize(options),
     },
     pool: poolSettings(values),
+    poolFile: values["tx-pool-enable-save-restore"]
+      ? resolve(dataPath, values["tx-pool-save-file"])
+      : undefined,
     blockProduction: {
       minGasPriceWei: values["min-gas-price"],
       minPriorityFeeWei: values["min-priority-fee"],
@@ -233,35 +236,6 @@ function webSocketSettings(values: OptionValues): WebSocketSettings {
     timeoutMs: values["Xws-timeout-seconds"] * 1000,
     maxFrameBytes: values["rpc-ws-max-frame-size"],
   };
-}
-
-function poolSettings(values: OptionValues): TxPoolLimits {
-  const minGasPriceWei = values["min-gas-price"];
-  const floorWei = values["tx-pool-min-gas-price"];
-  const priceBumpPercent = values["tx-pool-price-bump"];
-  return {
-    maxTransactions: values["tx-pool-max-size"],
-    maxBytes: values["tx-pool-layer-max-capacity"],
-    maxPrioritized: values["tx-pool-max-prioritized"] ?? DEFAULT_TX_POOL_LIMITS.maxPrioritized,
-    maxFutureBySender: values["tx-pool-max-future-by-sender"],
-    ...(priceBumpPercent !== undefined && { priceBumpPercent }),
-    feeCapWei: values["rpc-tx-feecap"],
-    admissionFloorWei: smaller(floorWei, minGasPriceWei),
-    hasLocalPriority: !values["tx-pool-no-local-priority"],
-    prioritySenders: values["tx-pool-priority-senders"],
-    requiresReplayProtection: values["strict-tx-replay-protection-enabled"],
-    blockFloors: { minGasPriceWei, minPriorityFeeWei: values["min-priority-fee"] },
-  };
-}
-
-/** The incumbent's layered pool, its default, has no size; its sequenced one shows its own (json-rpc.md §4). */
-function shownPoolSize({ values, isGiven }: ResolvedOptions): number {
-  const isSequenced = values["tx-pool"] === "SEQUENCED" || values["tx-pool"] === "LEGACY";
-  return isSequenced || isGiven("tx-pool-max-size") ? values["tx-pool-max-size"] : -1;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 function refuse(problems: readonly string[]): Outcome<never, "badConfiguration"> {

@@ -26,6 +26,8 @@ export interface Settings {
   readonly webSocket: WebSocketSettings | undefined;
   readonly rpc: RpcAnswerSettings;
   readonly pool: TxPoolLimits;
+  /** Where the pool is kept over a restart; undefined when it is not kept. */
+  readonly poolFile: string | undefined;
   readonly blockProduction: BlockProductionSettings;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;

@@ -15,14 +15,13 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blockStore.ts";
 import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
-import { createTxPool } from "../txpool/txPool.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { openDoors } from "./doors.ts";
 import { openNodeKey } from "./nodeKey.ts";
-import { createPoolView } from "./poolView.ts";
+import { openPool } from "./openPool.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { createSubmission } from "./submission.ts";
 
@@ -133,11 +132,15 @@ async function open(
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
   const chain = opened.value;
 
-  const pool = createTxPool(settings.pool, {
-    chain: createPoolView(settings.chainSpec, chain, world.head, clock),
+  const opening = openPool(settings, {
+    chain,
+    state: world.head,
+    recoverSenders,
     clock,
+    logger: logger.child("txpool"),
   });
-  chain.onHeadChanged((change) => pool.headChanged(change));
+  onStop(() => opening.close());
+  const { pool } = opening;
   const simulator = createSimulationPool(
     { ...DEFAULT_SIMULATION_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
     { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
@@ -192,6 +195,7 @@ async function open(
   onStop(() => removePortsFile(settings.dataPath));
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
+  opening.begin();
   return ok({
     http,
     webSocket,

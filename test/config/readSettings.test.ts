@@ -148,18 +148,6 @@ describe("with nothing asked", () => {
   });
 });
 
-describe("the pool size that is shown", () => {
-  it.each<[readonly string[], number]>([
-    [[], -1],
-    [["tx-pool=LAYERED"], -1],
-    [["tx-pool-max-size=4096"], 4096],
-    [["tx-pool=SEQUENCED", "tx-pool-max-size=5"], 5],
-    [["tx-pool=LEGACY"], DEFAULT_TX_POOL_LIMITS.maxTransactions],
-  ])("is for %j %d, as the incumbent's layered pool shows none", (options, shown) => {
-    expect(settings({ options }).rpc.poolMaxSize).toBe(shown);
-  });
-});
-
 describe("the development network", () => {
   it("keeps what it sets for all that the operator does not", () => {
     const changed = settings({ options: ["rpc-http-port=9545", "data-path=/tmp/x", "min-gas-price=5"] });
@@ -334,7 +322,9 @@ describe("every option finds its setting", () => {
         vanity,
       },
       keepsRevertReasons: true,
-      warnings: [],
+      warnings: [
+        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
+      ],
     });
   });
 });
@@ -381,24 +371,15 @@ describe("warnings", () => {
     [{ options: ["p2p-enabled=false", "discovery-enabled=false", "miner-enabled=false"] }, []],
     [
       { options: ["max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
-      [
-        "--tx-pool has no effect: there is one kind of pool, and the limits of both kinds are honoured.",
-        "--max-peers, --nat-method have no effect: peer-to-peer networking is not part of this version.",
-      ],
+      ["--max-peers, --nat-method have no effect: peer-to-peer networking is not part of this version."],
     ],
     [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
     [
       {
-        options: [
-          "metrics-enabled=true",
-          "metrics-categories=ETHEREUM,JVM",
-          "tx-pool-enable-save-restore=true",
-          "rpc-max-trace-filter-range=0",
-        ],
+        options: ["metrics-enabled=true", "metrics-categories=ETHEREUM,JVM", "rpc-max-trace-filter-range=0"],
       },
       [
         "--rpc-max-trace-filter-range has no effect: trace_filter is not part of this version.",
-        "--tx-pool-enable-save-restore has no effect: the pool is not kept over a restart in this version.",
         "--metrics-enabled, --metrics-category have no effect: metrics are not part of this version.",
       ],
     ],
