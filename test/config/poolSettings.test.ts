@@ -106,8 +106,8 @@ describe("what does not fit the kind of pool is said", () => {
     [
       ["tx-pool-blob-price-bump=50", "tx-pool-max-prioritized-by-type=BLOB=3,frontier=9"],
       [
-        "--tx-pool-blob-price-bump has no effect: blob transactions are not taken.",
-        "--tx-pool-max-prioritized-by-type has no effect: --tx-pool-max-prioritized bounds all types together, and blob transactions are not taken.",
+        "--tx-pool-blob-price-bump has no effect in this node: blob transactions are not taken.",
+        "--tx-pool-max-prioritized-by-type has no effect in this node: --tx-pool-max-prioritized bounds all types together, and blob transactions are not taken.",
       ],
     ],
     [
