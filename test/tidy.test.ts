@@ -29,7 +29,7 @@ const BELOW_ASSEMBLY = [
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   primitives: [],
   logging: [],
-  metrics: [],
+  metrics: ["primitives"],
   types: GROUND,
   chainspec: [...GROUND, "types"],
   ibft: ["primitives", "types", "chainspec"],

@@ -1,0 +1,34 @@
+/**
+ * The groups that metrics belong to and what their names begin with (metrics.md §1.1): the incumbent's words for
+ * `--metrics-category`, and two of ours for what it has no metrics of.
+ */
+export const METRIC_PREFIXES = {
+  BLOCKCHAIN: "besu_blockchain_",
+  ETHEREUM: "ethereum_",
+  EXECUTORS: "besu_executors_",
+  NETWORK: "besu_network_",
+  PEERS: "besu_peers_",
+  PERMISSIONING: "besu_permissioning_",
+  PRUNER: "besu_pruner_",
+  RPC: "besu_rpc_",
+  STRATUM: "besu_stratum_",
+  SYNCHRONIZER: "besu_synchronizer_",
+  TRANSACTION_POOL: "besu_transaction_pool_",
+  JVM: "jvm_",
+  PROCESS: "process_",
+  KVSTORE_ROCKSDB: "besu_rocksdb_",
+  KVSTORE_PRIVATE_ROCKSDB: "besu_private_rocksdb_",
+  KVSTORE_ROCKSDB_STATS: "rocksdb_",
+  KVSTORE_PRIVATE_ROCKSDB_STATS: "private_rocksdb_",
+  BFT: "bft_",
+  NODE: "node_",
+} as const;
+
+export type MetricCategory = keyof typeof METRIC_PREFIXES;
+
+export const METRIC_CATEGORIES = Object.keys(METRIC_PREFIXES) as readonly MetricCategory[];
+
+/** All but those of the incumbent's key-value store. */
+export const DEFAULT_METRIC_CATEGORIES: readonly MetricCategory[] = METRIC_CATEGORIES.filter(
+  (category) => !category.startsWith("KVSTORE_"),
+);

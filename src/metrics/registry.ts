@@ -1,0 +1,278 @@
+import { assert } from "../primitives/assert.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { METRIC_PREFIXES, type MetricCategory } from "./categories.ts";
+import { QUANTILES, WindowedSummary } from "./summary.ts";
+
+/**
+ * What the node counts about itself, for Prometheus (metrics.md).
+ *
+ *     a module declares its metrics beside its code ──> registry ── collect ──> textFormat ──> /metrics, push gateway
+ *       counters and summaries: told as things happen        └ gauges: asked when somebody reads
+ *
+ * What holds: a name is declared once; a labelled series appears with its first use and never goes; a category that is
+ * off costs its callers an empty call and shows nothing. Where no metrics are wanted there is no registry at all, and
+ * modules are given none. Names follow the incumbent's rules, so that its dashboards and alerts go on working.
+ */
+export interface Metrics {
+  /** `_total` is added where the name lacks it. */
+  counter<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Counter>;
+  /** Durations in seconds, with quantiles. */
+  summary<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Summary>;
+  /** Asks `read` whenever the metrics are read; NaN where there is nothing to tell. */
+  gauge(declaration: Declaration<[]>, read: () => number): void;
+  /** As gauge; each reading is a value with the values of its labels. */
+  gauges<const L extends readonly string[]>(
+    declaration: Declaration<L>,
+    read: () => Iterable<Reading<LabelValues<L>>>,
+  ): void;
+  /** Families that are kept elsewhere, such as what the runtime counts; read whenever the metrics are. */
+  family<const L extends readonly string[] = []>(
+    declaration: Declaration<L> & { readonly type: MetricType },
+    read: () => Iterable<FamilyReading<LabelValues<L>>>,
+  ): void;
+  /** Runs before the metrics are read, for what cannot be asked without waiting. A failure is nobody's loss. */
+  beforeRead(refresh: () => Promise<void>): void;
+  isOn(category: MetricCategory): boolean;
+  /** Seconds of a clock that never jumps, for durations. */
+  readonly stopwatchSeconds: () => number;
+  collect(): Promise<readonly MetricFamily[]>;
+}
+
+export interface Declaration<L extends readonly string[]> {
+  readonly category: MetricCategory;
+  /** Without the prefix of the category. */
+  readonly name: string;
+  /** In place of the category's. */
+  readonly prefix?: string;
+  readonly help: string;
+  readonly labels?: L;
+}
+
+export type LabelValues<L extends readonly string[]> = { readonly [Index in keyof L]: string };
+
+/** One series for each combination of label values. */
+export interface Labelled<L extends readonly string[], Instrument> {
+  with(...values: LabelValues<L>): Instrument;
+}
+
+export interface Counter {
+  increment(by?: number): void;
+}
+
+export interface Summary {
+  observe(seconds: number): void;
+}
+
+export type Reading<Values> = readonly [values: Values, value: number];
+/** A reading whose sample's name ends in `suffix`. */
+export type FamilyReading<Values> = readonly [values: Values, value: number, suffix?: string];
+
+export type MetricType = "counter" | "gauge" | "summary";
+
+/** Samples under one HELP and TYPE. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly type: MetricType;
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: readonly (readonly [name: string, value: string])[];
+  readonly value: number;
+}
+
+export interface MetricsParts {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Milliseconds of a clock that never jumps. */
+  readonly stopwatchMs: () => number;
+}
+
+export function createMetrics(
+  settings: { readonly categories: ReadonlySet<MetricCategory>; readonly hasTimers: boolean },
+  { clock, stopwatchMs }: MetricsParts,
+): Metrics {
+  const names = new Set<string>();
+  const families: (() => readonly MetricFamily[])[] = [];
+  const refreshes: (() => Promise<void>)[] = [];
+  const stopwatchSeconds = (): number => stopwatchMs() / 1000;
+  const nowSeconds = (): number => clock.nowMs() / 1000;
+  const isOn = (category: MetricCategory): boolean => settings.categories.has(category);
+
+  /** The full name, taken for good. */
+  function claim({ category, name, prefix = METRIC_PREFIXES[category] }: Declaration<readonly string[]>) {
+    const full = prefix + name;
+    assert(!names.has(full), `two metrics are called ${full}`);
+    names.add(full);
+    return full;
+  }
+
+  function family(
+    declaration: Declaration<readonly string[]> & { readonly type: MetricType },
+    read: () => Iterable<FamilyReading<readonly string[]>>,
+  ): void {
+    if (!isOn(declaration.category)) return;
+    const name = claim(declaration);
+    const { help, type, labels = [] } = declaration;
+    families.push(() => [
+      {
+        name,
+        type,
+        help,
+        samples: [...read()].map(([values, value, suffix = ""]) =>
+          sample(name + suffix, paired(labels, values), value),
+        ),
+      },
+    ]);
+  }
+
+  return {
+    counter(declaration) {
+      if (!isOn(declaration.category)) return { with: () => COUNTS_NOTHING };
+      const base = claim(declaration).replace(/_total$/, "");
+      const { help, labels = [] } = declaration;
+      const series = new SeriesTable(labels, () => new RunningCount(nowSeconds()));
+      const { entries } = series;
+      families.push(() => [
+        {
+          name: `${base}_total`,
+          type: "counter",
+          help,
+          samples: entries.map((each) => sample(`${base}_total`, each.labels, each.instrument.value)),
+        },
+        created(base, help, entries),
+      ]);
+      return series;
+    },
+    summary(declaration) {
+      if (!settings.hasTimers || !isOn(declaration.category)) return { with: () => MEASURES_NOTHING };
+      const name = claim(declaration);
+      const { help, labels = [] } = declaration;
+      const series = new SeriesTable(labels, () => new RunningSummary(nowSeconds(), stopwatchSeconds()));
+      const { entries } = series;
+      families.push(() => [
+        {
+          name,
+          type: "summary",
+          help,
+          samples: entries.flatMap((each) => summarySamples(name, each, stopwatchSeconds())),
+        },
+        created(name, help, entries),
+      ]);
+      return series;
+    },
+    gauge(declaration, read) {
+      if (!isOn(declaration.category)) return;
+      const name = claim(declaration);
+      families.push(() => [
+        { name, type: "gauge", help: declaration.help, samples: [sample(name, [], read())] },
+      ]);
+    },
+    gauges: (declaration, read) => family({ ...declaration, type: "gauge" }, read),
+    family,
+    beforeRead: (refresh) => void refreshes.push(refresh),
+    isOn,
+    stopwatchSeconds,
+    async collect() {
+      await Promise.allSettled(refreshes.map((refresh) => refresh()));
+      return families.flatMap((read) => read());
+    },
+  };
+}
+
+interface Series<Instrument> {
+  readonly labels: Sample["labels"];
+  readonly instrument: Instrument;
+}
+
+/** Series by the values of their labels. One without labels is there from the beginning. */
+class SeriesTable<Instrument> implements Labelled<readonly string[], Instrument> {
+  readonly entries: Series<Instrument>[] = [];
+  readonly #byValues = new Map<string, Instrument>();
+  readonly #labels: readonly string[];
+  readonly #create: () => Instrument;
+
+  constructor(labels: readonly string[], create: () => Instrument) {
+    this.#labels = labels;
+    this.#create = create;
+    if (labels.length === 0) this.with();
+  }
+
+  with(...values: readonly string[]): Instrument {
+    const key = values.length === 1 ? (values[0] ?? "") : values.join("\n");
+    const known = this.#byValues.get(key);
+    if (known !== undefined) return known;
+    const instrument = this.#create();
+    this.#byValues.set(key, instrument);
+    this.entries.push({ labels: paired(this.#labels, values), instrument });
+    return instrument;
+  }
+}
+
+class RunningCount implements Counter {
+  readonly createdAt: number;
+  value = 0;
+
+  constructor(createdAt: number) {
+    this.createdAt = createdAt;
+  }
+
+  increment(by = 1): void {
+    this.value += by;
+  }
+}
+
+class RunningSummary extends WindowedSummary implements Summary {
+  readonly createdAt: number;
+
+  constructor(createdAt: number, begunAt: number) {
+    super(begunAt);
+    this.createdAt = createdAt;
+  }
+}
+
+const COUNTS_NOTHING: Counter = { increment: () => undefined };
+const MEASURES_NOTHING: Summary = { observe: () => undefined };
+
+/** The incumbent's companion of every counter and summary: when each series began, in seconds since 1970. */
+function created(
+  base: string,
+  help: string,
+  entries: readonly Series<{ readonly createdAt: number }>[],
+): MetricFamily {
+  const name = `${base}_created`;
+  return {
+    name,
+    type: "gauge",
+    help,
+    samples: entries.map(({ labels, instrument }) => sample(name, labels, instrument.createdAt)),
+  };
+}
+
+function summarySamples(
+  name: string,
+  { labels, instrument }: Series<WindowedSummary>,
+  now: number,
+): Sample[] {
+  const { quantiles, sum, count } = instrument.read(now);
+  return [
+    ...quantiles.map((value, index) =>
+      sample(name, [...labels, ["quantile", QUANTILE_TEXTS[index] ?? ""]], value),
+    ),
+    sample(`${name}_count`, labels, count),
+    sample(`${name}_sum`, labels, sum),
+  ];
+}
+
+/** Label values are text, and alert rules name them: the incumbent's highest is "1.0". */
+const QUANTILE_TEXTS = QUANTILES.map((quantile) => (quantile === 1 ? "1.0" : String(quantile)));
+
+function paired(labels: readonly string[], values: readonly string[]): Sample["labels"] {
+  assert(labels.length === values.length, "a series has one value for each of its labels");
+  return labels.map((label, index) => [label, values[index] ?? ""] as const);
+}
+
+function sample(name: string, labels: Sample["labels"], value: number): Sample {
+  return { name, labels, value };
+}
