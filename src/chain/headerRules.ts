@@ -66,8 +66,7 @@ export function checkHeader(
 
 type Verdict = Outcome<void, HeaderDefect> | undefined;
 
-/** Rules 1 to 4, which chains of every consensus have in common: parent, number, gas. Undefined when all hold. */
-export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): Verdict {
+function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): Verdict {
   if (!equalBytes(header.parentHash, parent.hash)) {
     return refuse("wrongParent", `parent is ${toHex(header.parentHash)}, not ${toHex(parent.hash)}`);
   }

@@ -1,5 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { LoggingSettings } from "../logging/logger.ts";
+import type { MetricCategory } from "../metrics/categories.ts";
 import type { Address } from "../primitives/address.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
@@ -25,9 +26,11 @@ export interface Settings {
   /** Undefined when the server is off. */
   readonly webSocket: WebSocketSettings | undefined;
   readonly rpc: RpcAnswerSettings;
+  /** Most peers at a time. There are none yet, but dashboards show it. */
+  readonly maxPeers: number;
+  /** Undefined when nothing is counted. */
+  readonly metrics: MetricsSettings | undefined;
   readonly pool: TxPoolLimits;
-  /** Where the pool is kept over a restart; undefined when it is not kept. */
-  readonly poolFile: string | undefined;
   readonly blockProduction: BlockProductionSettings;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;
@@ -69,6 +72,30 @@ export interface DoorSettings {
   readonly maxConnections: number;
   /** Longest that one request may take. */
   readonly timeoutMs: number;
+}
+
+export interface MetricsSettings {
+  readonly categories: ReadonlySet<MetricCategory>;
+  /** False to leave out how long things take. */
+  readonly hasTimers: boolean;
+  readonly server?: MetricsServerSettings;
+  readonly push?: MetricsPushSettings;
+}
+
+export interface MetricsServerSettings {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** As in DoorSettings. */
+  readonly hostAllowlist: readonly string[];
+  readonly idleTimeoutMs: number;
+}
+
+export interface MetricsPushSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly intervalMs: number;
+  readonly job: string;
 }
 
 export interface RpcAnswerSettings {

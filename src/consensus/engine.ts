@@ -56,7 +56,7 @@ export interface EngineParts extends PerformerParts {
 }
 
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
-  const { clock, logger, voteStore } = parts;
+  const { clock, logger, metrics, voteStore } = parts;
   const rules: Rules = {
     self: addressOfPrivateKey(settings.privateKey),
     schedule: settings.schedule,
@@ -78,6 +78,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     state = transition.state;
     for (const effect of transition.effects) {
       if (isStopped) return;
+      metrics?.asked(effect, input);
       if (effect.kind === "recordVote") await performer.recordVote(effect.record);
       else performer.perform(effect, state);
     }
@@ -108,8 +109,12 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     },
     headAdvanced: (head) => post({ kind: "headAdvanced", head }),
     receive(message) {
-      if (mailbox.size < messageLimit) post({ kind: "message", message });
-      else logger.debug({ limit: messageLimit }, "too many consensus messages are waiting; one is dropped");
+      if (mailbox.size < messageLimit) {
+        post({ kind: "message", message });
+        return;
+      }
+      metrics?.messageDropped();
+      logger.debug({ limit: messageLimit }, "too many consensus messages are waiting; one is dropped");
     },
     pause: () => post({ kind: "paused" }),
     resume: () => post({ kind: "resumed" }),

@@ -6,6 +6,7 @@ import type { Logger } from "../logging/logger.ts";
 import { assertNever, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { toKey } from "../primitives/hex.ts";
+import type { ConsensusMetrics } from "./consensusMetrics.ts";
 import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteStore } from "./ports.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
@@ -17,6 +18,8 @@ export interface PerformerParts {
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent: nothing is counted. */
+  readonly metrics?: ConsensusMetrics | undefined;
 }
 
 /** The hands of the machine. */
@@ -36,7 +39,7 @@ export function createPerformer(
   parts: PerformerParts & { readonly proposals: VoteProposals },
   post: (input: Input) => void,
 ): Performer {
-  const { builder, checker, committer, voteStore, outbox, clock, logger } = parts;
+  const { builder, checker, committer, voteStore, outbox, clock, logger, metrics } = parts;
   const alarms: Record<TimerKind, Alarm | undefined> = { blockTimer: undefined, roundTimer: undefined };
   const commits = new Map<string, Promise<void>>();
   let hasEnded = false;
@@ -71,7 +74,8 @@ export function createPerformer(
     const parent = present(state.head, "the head to build on");
     const vote = parts.proposals.take(parent.tally, rules.self);
     const order = { parent, round: id.round, timestamp, ...(vote !== undefined && { vote }) };
-    const candidate = await builder.build(order);
+    const building = builder.build(order);
+    const candidate = await (metrics?.building(building) ?? building);
     if (candidate === undefined) logger.warn({ ...id }, "no block could be built; the round will time out");
     else post({ kind: "candidateBuilt", id, candidate });
   }
@@ -83,7 +87,8 @@ export function createPerformer(
   }
 
   async function commit({ candidate, seals }: EffectOf<"commitBlock">): Promise<void> {
-    const isCommitted = await committer.commit(candidate, seals);
+    const committing = committer.commit(candidate, seals);
+    const isCommitted = await (metrics?.committing(committing) ?? committing);
     if (isCommitted) return;
     const { number } = candidate.header;
     logger.error({ number, hash: candidate.hash }, "a decided block could not be committed");

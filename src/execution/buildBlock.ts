@@ -1,7 +1,6 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Outcome } from "../primitives/outcome.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
@@ -145,6 +144,6 @@ async function restedInTime(pace: Pace): Promise<boolean> {
 }
 
 /** A chain whose own system contracts fail cannot go on; every validator would refuse the block. */
-function mustSucceed(outcome: Outcome<unknown, "systemCallFailed">): void {
+function mustSucceed(outcome: Awaited<ReturnType<typeof beginBlock>>): void {
   if (!outcome.ok) throw new AssertionFailed(outcome.rejection.message);
 }

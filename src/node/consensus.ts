@@ -1,9 +1,11 @@
 import type { TransactionSupply } from "../chain/blockExecution.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../consensus/engine.ts";
 import type { VoteStore } from "../consensus/ports.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { Metrics } from "../metrics/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
@@ -18,6 +20,8 @@ export interface ConsensusParts {
   readonly voteStore: VoteStore;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent: nothing is counted. */
+  readonly metrics?: Metrics | undefined;
   readonly onFailure: (error: unknown) => void;
   /** Told when a block of this number begins to be built or checked. */
   readonly onBegun: (number: bigint) => void;
@@ -25,7 +29,7 @@ export interface ConsensusParts {
 
 /** Joins consensus to the chain: what it asks to build, check and commit, and the heads it must hear of. */
 export function joinConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, pool, key, voteStore, clock, logger, onFailure, onBegun } = parts;
+  const { spec, chain, pool, key, voteStore, clock, logger, metrics, onFailure, onBegun } = parts;
   const engine = createEngine(
     { privateKey: key.privateKey, schedule: spec.ibft, buildAheadMs: 0 },
     {
@@ -62,9 +66,11 @@ export function joinConsensus(parts: ConsensusParts): Engine {
       outbox: { multicast: () => undefined },
       clock,
       logger,
+      metrics: metrics === undefined ? undefined : declareConsensusMetrics(metrics),
       onFailure,
     },
   );
+  if (metrics !== undefined) showConsensus(metrics, key.address, engine.status);
   chain.onHeadChanged(({ head }) => {
     try {
       engine.headAdvanced({ ...head, tally: chain.tallyAfter(head) });

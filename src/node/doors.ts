@@ -1,6 +1,7 @@
 import type { ApiGroup } from "../config/apiGroups.ts";
 import type { HttpSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { Metrics } from "../metrics/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
@@ -8,6 +9,7 @@ import { createDispatcher } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
+import { declareRpcMetrics, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import type { Door, DoorRejectionCode } from "../rpc/server/door.ts";
 import { openHttpDoor } from "../rpc/server/http.ts";
 import { openWebSocketDoor } from "../rpc/server/websocket.ts";
@@ -23,14 +25,28 @@ export interface Doors {
 export interface DoorParts {
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
+}
+
+interface CountedParts extends Omit<DoorParts, "metrics"> {
+  readonly metrics: RpcMetrics | undefined;
 }
 
 export async function openDoors(
   { http, webSocket }: Pick<Settings, "http" | "webSocket">,
   ports: RpcPorts,
-  parts: DoorParts,
+  { metrics, ...others }: DoorParts,
 ): Promise<Outcome<Doors, DoorRejectionCode>> {
   const backend = createRpcBackend(ports);
+  const open: { http?: Door; webSocket?: Door } = {};
+  const counts = {
+    httpConnections: () => open.http?.connectionCount ?? 0,
+    webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
+  };
+  const parts = {
+    ...others,
+    metrics: metrics === undefined ? undefined : declareRpcMetrics(metrics, counts),
+  };
   const httpDoor = http === undefined ? undefined : await openHttp(http, backend, parts);
   if (httpDoor?.ok === false) return nameOption(httpDoor, "--rpc-http");
   const webSocketDoor = webSocket === undefined ? undefined : await openWebSocket(webSocket, backend, parts);
@@ -38,11 +54,13 @@ export async function openDoors(
     await httpDoor?.value.close();
     return nameOption(webSocketDoor, "--rpc-ws");
   }
-  const opened = { http: httpDoor?.value, webSocket: webSocketDoor?.value };
+  if (httpDoor !== undefined) open.http = httpDoor.value;
+  if (webSocketDoor !== undefined) open.webSocket = webSocketDoor.value;
   return ok({
-    ...opened,
+    http: open.http,
+    webSocket: open.webSocket,
     close: async () => {
-      await Promise.all([opened.http?.close(), opened.webSocket?.close()]);
+      await Promise.all([open.http?.close(), open.webSocket?.close()]);
     },
   });
 }
@@ -50,11 +68,11 @@ export async function openDoors(
 function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
-  { logger }: DoorParts,
+  { logger, metrics }: CountedParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
   const modules = servedBy(METHODS, settings.groups);
-  const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger });
+  const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
     syncStatus: () => backend.syncStatus(),
@@ -71,14 +89,14 @@ function openHttp(
       timeoutMs,
       isPretty: settings.isPrettyPrinted,
     },
-    { dispatcher, health, logger },
+    { dispatcher, health, logger, metrics },
   );
 }
 
 function openWebSocket(
   settings: WebSocketSettings,
   backend: RpcBackend,
-  { clock, logger }: DoorParts,
+  { clock, logger, metrics }: CountedParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, hostAllowlist, maxConnections, maxFrameBytes, timeoutMs } = settings;
   const subscriptions = createSubscriptionMethods({
@@ -86,11 +104,12 @@ function openWebSocket(
     pool: backend.pool,
     onSyncChanged: () => () => undefined,
     logger,
+    metrics,
   });
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(
     { methods, modules: servedBy(METHODS, settings.groups) },
-    { backend, logger },
+    { backend, logger, metrics },
   );
   return openWebSocketDoor(
     {
@@ -101,7 +120,7 @@ function openWebSocket(
       maxFrameBytes,
       timeoutMs,
     },
-    { dispatcher, clock, logger },
+    { dispatcher, clock, logger, metrics },
   );
 }
 
@@ -111,9 +130,9 @@ function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): R
 }
 
 /** Which option to change, for the operator. */
-function nameOption(
+export function nameOption(
   { rejection }: Rejected<DoorRejectionCode>,
-  prefix: "--rpc-http" | "--rpc-ws",
+  prefix: "--rpc-http" | "--rpc-ws" | "--metrics",
 ): Outcome<never, DoorRejectionCode> {
   const cure =
     rejection.code === "addressInUse"

@@ -15,13 +15,15 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blockStore.ts";
 import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
+import { createTxPool } from "../txpool/txPool.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { openDoors } from "./doors.ts";
+import { createNodeMetrics, openMetering } from "./metering.ts";
 import { openNodeKey } from "./nodeKey.ts";
-import { openPool } from "./openPool.ts";
+import { createPoolView } from "./poolView.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { createSubmission } from "./submission.ts";
 
@@ -35,6 +37,8 @@ import { createSubmission } from "./submission.ts";
 export interface RunningNode {
   readonly http: { readonly host: string; readonly port: number } | undefined;
   readonly webSocket: { readonly host: string; readonly port: number } | undefined;
+  /** Where Prometheus can fetch metrics. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly nodeAddress: string;
   readonly isValidator: boolean;
   readonly headNumber: bigint;
@@ -87,6 +91,7 @@ async function open(
   onStop: (close: () => Promise<void> | void) => void,
 ): Promise<Outcome<Omit<RunningNode, "stop">, StartRefusal>> {
   const clock = systemClock;
+  const metrics = createNodeMetrics(settings.metrics, clock);
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   if (directory.value.hasIncumbentDatabase) {
@@ -132,15 +137,11 @@ async function open(
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
   const chain = opened.value;
 
-  const opening = openPool(settings, {
-    chain,
-    state: world.head,
-    recoverSenders,
+  const pool = createTxPool(settings.pool, {
+    chain: createPoolView(settings.chainSpec, chain, world.head, clock),
     clock,
-    logger: logger.child("txpool"),
   });
-  onStop(() => opening.close());
-  const { pool } = opening;
+  chain.onHeadChanged((change) => pool.headChanged(change));
   const simulator = createSimulationPool(
     { ...DEFAULT_SIMULATION_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
     { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
@@ -161,13 +162,14 @@ async function open(
     voteStore,
     clock,
     logger: logger.child("consensus"),
+    metrics,
     onFailure: reportFailure,
     onBegun: blockLog.begun,
   });
   onStop(() => engine.stop());
   chain.onHeadChanged(blockLog.headChanged);
 
-  const services: { jsonrpc?: Endpoint; ws?: Endpoint } = {};
+  const services: { jsonrpc?: Endpoint; ws?: Endpoint; metrics?: Endpoint } = {};
   const ports = createRpcPorts({
     settings,
     chain,
@@ -181,24 +183,38 @@ async function open(
     changeLogLevel: logger.changeLevel,
     services: () => services,
   });
-  const doors = await openDoors(settings, ports, { clock, logger: logger.child("rpc") });
+  const doors = await openDoors(settings, ports, { clock, logger: logger.child("rpc"), metrics });
   if (!doors.ok) return doors;
   onStop(() => doors.value.close());
   const { http, webSocket } = doors.value;
   if (http !== undefined) services.jsonrpc = http;
   if (webSocket !== undefined) services.ws = webSocket;
+  const metering = await openMetering(metrics, {
+    settings,
+    directory: directory.value,
+    chain,
+    pool,
+    ports,
+    clock,
+    logger: logger.child("metrics"),
+  });
+  if (!metering.ok) return metering;
+  onStop(() => metering.value.close());
+  const { endpoint } = metering.value;
+  if (endpoint !== undefined) services.metrics = endpoint;
   const written = writePortsFile(settings.dataPath, {
     ...(http !== undefined && { "json-rpc": http.port }),
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
+    ...(endpoint !== undefined && { metrics: endpoint.port }),
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
-  opening.begin();
   return ok({
-    http,
-    webSocket,
+    http: http && { host: http.host, port: http.port },
+    webSocket: webSocket && { host: webSocket.host, port: webSocket.port },
+    metrics: endpoint,
     nodeAddress: toHex(key.value.address),
     isValidator: isValidator(chain.tallyAfter(chain.head), key.value.address),
     headNumber: chain.head.header.number,

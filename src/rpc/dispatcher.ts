@@ -12,6 +12,7 @@ import {
   type RpcMethod,
 } from "./method.ts";
 import { type Call, type Params, readRequest } from "./request.ts";
+import type { RpcMetrics } from "./rpcMetrics.ts";
 import { SourceIds } from "./sourceIds.ts";
 
 /**
@@ -58,6 +59,13 @@ export interface DispatcherSettings<Backend> {
   readonly modules: ReadonlySet<Namespace>;
 }
 
+export interface DispatcherParts<Backend> {
+  readonly backend: Backend;
+  readonly logger: Logger;
+  /** Absent: nothing is counted. */
+  readonly metrics?: RpcMetrics | undefined;
+}
+
 /** Characters of a batch's answer that are gathered before they are handed on. */
 export const BATCH_PIECE_LENGTH = 256 * 1024;
 /** Requests of a batch between two turns of the event loop, so that a batch of cheap reads cannot hold it. */
@@ -69,9 +77,9 @@ const OVERLAP_LIMIT = 256;
 
 export function createDispatcher<Backend>(
   { methods, modules }: DispatcherSettings<Backend>,
-  parts: { readonly backend: Backend; readonly logger: Logger },
+  parts: DispatcherParts<Backend>,
 ): Dispatcher {
-  const { backend, logger } = parts;
+  const { backend, logger, metrics } = parts;
   const offered = new Map<string, RpcMethod<Backend>>();
   for (const method of methods) {
     if (method.namespace !== "EVERY" && !modules.has(method.namespace)) continue;
@@ -81,14 +89,35 @@ export function createDispatcher<Backend>(
     }
   }
 
-  function execute(
+  function execute(call: Call, context: CallContext<Backend>): Answer | Promise<Answer> {
+    const { method: name } = call;
+    const method = offered.get(name);
+    if (method === undefined) return refuseName(name);
+    if (metrics === undefined) return perform(method, call, context);
+    const startedAtSeconds = metrics.stopwatchSeconds();
+    const answer = perform(method, call, context);
+    if (answer instanceof Promise) {
+      return answer.then((value) => {
+        metrics.answered(name, startedAtSeconds, value);
+        return value;
+      });
+    }
+    metrics.answered(name, startedAtSeconds, answer);
+    return answer;
+  }
+
+  function refuseName(name: string): RpcError {
+    const isKnown = KNOWN_METHODS.has(name);
+    const refusal = isKnown ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
+    metrics?.unavailable(isKnown ? name : undefined, refusal);
+    return refusal;
+  }
+
+  function perform(
+    method: RpcMethod<Backend>,
     { method: name, idText, params }: Call,
     context: CallContext<Backend>,
   ): Answer | Promise<Answer> {
-    const method = offered.get(name);
-    if (method === undefined) {
-      return KNOWN_METHODS.has(name) ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
-    }
     try {
       const values = decodeParams(method, params);
       if (values === undefined) return ERRORS.invalidParams;

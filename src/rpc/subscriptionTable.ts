@@ -1,5 +1,6 @@
 import { toQuantity } from "../primitives/quantity.ts";
 import type { Connection } from "./method.ts";
+import type { RpcMetrics } from "./rpcMetrics.ts";
 import type { Wish, WishKind } from "./subscriptionParameters.ts";
 
 /** Who wants to hear of what. */
@@ -30,7 +31,10 @@ export const SUBSCRIPTIONS_PER_CONNECTION = 1_000;
 const CRITERIA_LIMIT = 200_000;
 
 /** `onChanged` is called after something was added or removed. */
-export function createSubscriptionTable(onChanged: () => void): SubscriptionTable {
+export function createSubscriptionTable(
+  onChanged: () => void,
+  metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed">,
+): SubscriptionTable {
   const byId = new Map<string, Subscription>();
   /** Ids only grow, so the order of a map is the order of the ids. */
   const byKind: { readonly [Kind in WishKind]: Map<string, SubscriptionTo<Kind>> } = {
@@ -50,6 +54,7 @@ export function createSubscriptionTable(onChanged: () => void): SubscriptionTabl
     byKind[wish.kind].delete(id);
     byConnection.get(connection)?.delete(subscription);
     criteria -= sizeOf(wish);
+    metrics?.unsubscribed(wish.kind);
     onChanged();
   }
 
@@ -75,6 +80,7 @@ export function createSubscriptionTable(onChanged: () => void): SubscriptionTabl
       (byKind[wish.kind] as Map<string, Subscription>).set(subscription.id, subscription);
       own.add(subscription);
       criteria += sizeOf(wish);
+      metrics?.subscribed(wish.kind);
       onChanged();
       return subscription.id;
     },

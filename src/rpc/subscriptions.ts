@@ -10,6 +10,7 @@ import { logJson } from "./logResult.ts";
 import { defineMethod, optional, type RpcMethod } from "./method.ts";
 import { pendingDetailJson } from "./pendingDetailResult.ts";
 import type { SyncStatus } from "./ports.ts";
+import type { RpcMetrics } from "./rpcMetrics.ts";
 import { decodeSubscriptionId, decodeWish, type WishKind } from "./subscriptionParameters.ts";
 import {
   createSubscriptionTable,
@@ -25,6 +26,7 @@ export interface SubscriptionPorts {
   /** Calls `listener` whenever the target of a synchronization is set, moved or cleared. */
   onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
   readonly logger: Logger;
+  readonly metrics?: RpcMetrics | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface SubscriptionPorts {
  * to it. Per block the logs come first, each to its subscribers in the order of their ids, then the head.
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<unknown>[] {
-  const table = createSubscriptionTable(() => sources.listenAsNeeded());
+  const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
   const sources = createSources(ports, table);
 
   const subscribe = defineMethod({

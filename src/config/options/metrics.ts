@@ -1,30 +1,101 @@
-import { hostType, portType, switchType, textListType } from "../valueTypes.ts";
+import {
+  DEFAULT_METRIC_CATEGORIES,
+  METRIC_CATEGORIES,
+  type MetricCategory,
+} from "../../metrics/categories.ts";
+import { ok } from "../../primitives/outcome.ts";
+import {
+  bad,
+  choiceType,
+  hostType,
+  integerType,
+  listType,
+  portType,
+  switchType,
+  textType,
+  type ValueType,
+} from "../valueTypes.ts";
 import { option } from "./option.ts";
 
-/** Read and checked, so that configurations carry over; what they ask for does not exist yet. */
-const common = {
-  group: "General",
-  noEffect: "metrics are not part of this version",
-  isHidden: true,
-} as const;
-const ALL_CATEGORIES: readonly string[] = [];
+const common = { group: "Metrics" } as const;
+const scraped = { ...common, requires: "metrics-enabled" } as const;
+const pushed = { ...common, requires: "metrics-push-enabled" } as const;
+
+/** In the incumbent's words when it is none of them; unlike there, in any case. */
+const categoryType: ValueType<MetricCategory> = {
+  ...choiceType(METRIC_CATEGORIES),
+  accepts: METRIC_CATEGORIES.join(", "),
+  read: (text) => {
+    const category = METRIC_CATEGORIES.find((each) => each === text.toUpperCase());
+    return category === undefined ? bad(`Unknown category: ${text}`) : ok(category);
+  },
+};
 
 export const METRICS_OPTIONS = {
   "metrics-enabled": option({
     ...common,
     type: switchType,
     default: false,
-    isMetBy: false,
-    help: "Offer metrics to Prometheus.",
+    help: "Offer metrics to Prometheus under http://host:port/metrics.",
   }),
-  "metrics-host": option({ ...common, type: hostType, default: "127.0.0.1", help: "Address to listen on." }),
-  "metrics-port": option({ ...common, type: portType, default: 9545, help: "Port to listen on." }),
+  "metrics-protocol": option({
+    ...common,
+    type: choiceType(["PROMETHEUS", "OPENTELEMETRY", "NONE"]),
+    default: "PROMETHEUS",
+    help: "NONE turns metrics off; OPENTELEMETRY is taken for PROMETHEUS.",
+  }),
+  "metrics-host": option({
+    ...scraped,
+    type: hostType,
+    default: "127.0.0.1",
+    help: "Address to listen on; --host-allowlist holds here too.",
+  }),
+  "metrics-port": option({ ...scraped, type: portType, default: 9545, help: "Port to listen on." }),
   "metrics-category": option({
     ...common,
-    type: textListType,
-    default: ALL_CATEGORIES,
+    type: listType(categoryType, "<CATEGORY,...>"),
+    default: DEFAULT_METRIC_CATEGORIES,
     defaultText: "all",
     aliases: ["metrics-categories"],
-    help: "Groups of metrics to offer.",
+    help: "Groups of metrics to offer: BLOCKCHAIN, ETHEREUM, RPC, BFT, ...",
+  }),
+  "metrics-push-enabled": option({
+    ...common,
+    type: switchType,
+    default: false,
+    help: "Push metrics to a gateway instead of offering them.",
+  }),
+  "metrics-push-host": option({
+    ...pushed,
+    type: hostType,
+    default: "127.0.0.1",
+    help: "Host of the gateway.",
+  }),
+  "metrics-push-port": option({ ...pushed, type: portType, default: 9001, help: "Port of the gateway." }),
+  "metrics-push-interval": option({
+    ...pushed,
+    type: integerType({ label: "<SECONDS>", unit: "seconds", min: 1n }),
+    default: 15,
+    help: "Time between two pushes.",
+  }),
+  "metrics-push-prometheus-job": option({
+    ...pushed,
+    type: textType({ label: "<JOB>", accepts: "a name" }),
+    default: "besu-client",
+    help: "Job under which the gateway keeps the metrics.",
+  }),
+  "Xmetrics-timers-enabled": option({
+    ...common,
+    type: switchType,
+    default: true,
+    isHidden: true,
+    help: "Measure how long things take (summaries).",
+  }),
+  "Xmetrics-idle-timeout": option({
+    ...scraped,
+    type: integerType({ label: "<SECONDS>", unit: "seconds", min: 1n }),
+    default: 60,
+    isHidden: true,
+    help: "Time after which the metrics server closes a connection on which nothing moves.",
   }),
 } as const;

@@ -7,6 +7,8 @@ export interface Door {
   readonly host: string;
   /** The real one, when port 0 asked for any. */
   readonly port: number;
+  /** Those that are open now. */
+  readonly connectionCount: number;
   /** Lets nobody in any more, gives open work CLOSING_LIMIT_MS to end, then cuts it. */
   close(): Promise<void>;
 }
@@ -35,6 +37,17 @@ export async function listening(
   }
 }
 
+/** Settles as the operating system decides. */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
 /** Port that a listening server got. */
 export function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address();
@@ -42,18 +55,28 @@ export function portOf(server: Server): number {
   return address.port;
 }
 
-/**
- * Knows the connections on which nobody has said anything yet, which browsers open in advance: a closing server takes
- * them for busy ones and would wait.
- */
-export function trackSilent(server: Server): { cut(): void } {
+export interface OpenConnections {
+  readonly count: number;
+  /**
+   * Cuts those on which nobody has said anything yet, which browsers open in advance: a closing server takes them for
+   * busy ones and would wait.
+   */
+  cutSilent(): void;
+}
+
+/** Knows a server's connections; `onDropped` hears of each that the server's limit turned away. */
+export function trackConnections(server: Server, onDropped?: () => void): OpenConnections {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
+  if (onDropped !== undefined) server.on("drop", onDropped);
   return {
-    cut() {
+    get count() {
+      return connections.size;
+    },
+    cutSilent() {
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     },
   };

@@ -4,8 +4,9 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "../../logging/logger.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import type { RpcMetrics } from "../rpcMetrics.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { type Door, type DoorRejectionCode, listening, portOf, trackSilent } from "./door.ts";
+import { type Door, type DoorRejectionCode, listening, portOf, trackConnections } from "./door.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
@@ -49,6 +50,7 @@ export interface HttpParts {
   readonly dispatcher: Dispatcher;
   readonly health: HealthPorts;
   readonly logger: Logger;
+  readonly metrics?: RpcMetrics | undefined;
 }
 
 export async function openHttpDoor(
@@ -57,22 +59,26 @@ export async function openHttpDoor(
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port } = settings;
   const app = createApp(settings, parts);
-  const silent = trackSilent(app.server);
+  const connections = trackConnections(app.server, () => parts.metrics?.rejected("connections"));
   app.server.maxConnections = settings.maxActiveConnections;
   const listened = await listening(() => app.listen({ host, port }), host, port);
   if (!listened.ok) return listened;
   return ok({
     host,
     port: portOf(app.server),
+    get connectionCount() {
+      return connections.count;
+    },
     close: () => {
-      silent.cut();
+      connections.cutSilent();
       return closeApp(app);
     },
   });
 }
 
-function createApp(settings: HttpSettings, { dispatcher, health, logger }: HttpParts): FastifyInstance {
-  const isAdmitted = createGuard(settings);
+function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
+  const { health, metrics } = parts;
+  const isAdmitted = createGuard(settings, metrics);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -93,7 +99,7 @@ function createApp(settings: HttpSettings, { dispatcher, health, logger }: HttpP
     if (isAdmitted(request.raw, reply.raw)) done();
     else reply.hijack();
   });
-  app.post("/", by(createHttpRequestHandler(settings, { dispatcher, logger })));
+  app.post("/", by(createHttpRequestHandler(settings, parts)));
   app.get(
     "/",
     by((_request, response) => respondUntyped(response, 201, "")),
@@ -146,6 +152,7 @@ function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
 /** Answers whoever may not come in, and preflights; true for all others, who are answered by a route. */
 function createGuard(
   settings: HttpSettings,
+  metrics: RpcMetrics | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const judgeHost = createHostAllowlist(settings.allowedHosts);
   const isAllowedOrigin = createOriginRule(settings.corsOrigins);
@@ -168,6 +175,7 @@ function createGuard(
     const { headers } = request;
     const verdict = judgeHost(headers.host);
     if (verdict !== "allowed") {
+      metrics?.rejected("host");
       if (verdict === "malformed") respondRefusal(response, 400, "");
       else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
       return false;
@@ -175,6 +183,7 @@ function createGuard(
     const { origin } = headers;
     if (origin === undefined) return true;
     if (!isAllowedOrigin(origin)) {
+      metrics?.rejected("origin");
       respondRefusal(response, 403, "Exception thrown handling RPC");
       return false;
     }

@@ -4,6 +4,7 @@ import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatc
 import { ERRORS } from "../errors.ts";
 import { prettyJson } from "../jsonText.ts";
 import { isObject } from "../parameters.ts";
+import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
@@ -21,10 +22,17 @@ export interface HttpRequestSettings {
 /** Answers JSON-RPC over HTTP: what follows POST / once host and origin have been let in (json-rpc-errors.md §2). */
 export function createHttpRequestHandler(
   settings: HttpRequestSettings,
-  { dispatcher, logger }: { readonly dispatcher: Dispatcher; readonly logger: Logger },
+  parts: {
+    readonly dispatcher: Dispatcher;
+    readonly logger: Logger;
+    readonly metrics?: RpcMetrics | undefined;
+  },
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const { dispatcher, logger, metrics } = parts;
+
   function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
+      metrics?.rejected("body");
       respondUntyped(response, 413, "Request Entity Too Large");
       return;
     }
@@ -58,6 +66,7 @@ export function createHttpRequestHandler(
       return;
     }
     if (settings.maxBatchSize > 0 && values.length > settings.maxBatchSize) {
+      metrics?.rejected("batch");
       respondJson(response, 200, errorReply("null", ERRORS.batchTooLarge).text);
       return;
     }
@@ -79,6 +88,7 @@ export function createHttpRequestHandler(
   /** Runs work that takes its time; whoever waits too long for it gets 504, or a cut when parts have gone out. */
   function inTime(response: ServerResponse, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
+      metrics?.rejected("timeout");
       if (response.headersSent) {
         response.destroy();
       } else {

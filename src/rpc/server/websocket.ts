@@ -11,7 +11,8 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
-import { type Door, type DoorRejectionCode, listening, portOf, trackSilent } from "./door.ts";
+import type { RpcMetrics } from "../rpcMetrics.ts";
+import { type Door, type DoorRejectionCode, listen, listening, portOf, trackConnections } from "./door.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
@@ -37,15 +38,16 @@ export interface WebSocketParts {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics?: RpcMetrics | undefined;
 }
 
 export async function openWebSocketDoor(
   settings: WebSocketSettings,
-  { dispatcher, clock, logger }: WebSocketParts,
+  { dispatcher, clock, logger, metrics }: WebSocketParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, timeoutMs } = settings;
   const judgeHost = createHostAllowlist(settings.allowedHosts);
-  const connections = new Set<ServedConnection>();
+  const served = new Set<ServedConnection>();
   const upgrader = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -53,12 +55,13 @@ export async function openWebSocketDoor(
     handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
   const server = createServer({ requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS });
-  const silent = trackSilent(server);
+  const connections = trackConnections(server, () => metrics?.rejected("connections"));
   server.maxConnections = settings.maxActiveConnections;
 
   server.on("request", (request, response) => {
     response.sendDate = false;
     const verdict = judgeHost(request.headers.host);
+    if (verdict !== "allowed") metrics?.rejected("host");
     if (verdict === "allowed") answerPlainRequest(request, response);
     else if (verdict === "malformed") respondRefusal(response, 400, "");
     else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
@@ -66,25 +69,29 @@ export async function openWebSocketDoor(
   server.on("upgrade", (request, stream, head) => {
     const verdict = judgeHost(request.headers.host);
     if (verdict !== "allowed") {
+      metrics?.rejected("host");
       refuseUpgrade(stream, verdict === "malformed" ? 400 : 403);
       return;
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       const connection = serveConnection(socket, stream, { dispatcher, clock, logger, timeoutMs });
-      connections.add(connection);
-      connection.onClose(() => connections.delete(connection));
+      served.add(connection);
+      connection.onClose(() => served.delete(connection));
     });
   });
 
   const listened = await listening(() => listen(server, host, port), host, port);
   if (!listened.ok) return listened;
-  const heart = startHeart(clock, connections);
+  const heart = startHeart(clock, served);
   return ok({
     host,
     port: portOf(server),
+    get connectionCount() {
+      return served.size;
+    },
     close: () => {
       heart.stop();
-      silent.cut();
+      connections.cutSilent();
       return closeServer(server, upgrader);
     },
   });
@@ -114,16 +121,6 @@ function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): {
   };
   let alarm = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
   return { stop: () => alarm.cancel() };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
 
 /** Close code 1001. */

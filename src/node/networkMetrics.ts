@@ -1,0 +1,78 @@
+import type { Metrics } from "../metrics/registry.ts";
+import type { SyncStatus } from "../rpc/ports.ts";
+
+export interface NetworkFacts {
+  readonly maxPeers: number;
+  headNumber(): bigint;
+  /** Undefined when no better chain is being fetched. */
+  syncStatus(): SyncStatus | undefined;
+  peerCount(): number;
+}
+
+/**
+ * What peers and synchronization tell (metrics.md §2, §3). As long as there are none, this is the one place that says
+ * so, with the names and zeros that dashboards expect; the counters then go to the code that connects, disconnects,
+ * sends and receives.
+ */
+export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): void {
+  showSync(metrics, facts);
+  showPeers(metrics, facts);
+  for (const direction of ["inbound", "outbound"]) {
+    metrics.counter({
+      category: "NETWORK",
+      name: `p2p_messages_${direction}`,
+      help: `Peer-to-peer messages, ${direction}`,
+      labels: ["protocol", "name", "code"],
+    });
+    metrics.counter({
+      category: "NETWORK",
+      name: `discovery_messages_${direction}`,
+      help: `Discovery packets, ${direction}`,
+      labels: ["name"],
+    });
+  }
+}
+
+function showSync(metrics: Metrics, { headNumber, syncStatus }: NetworkFacts): void {
+  const bestKnown = (): number => Number(syncStatus()?.highestBlock ?? headNumber());
+  const help = "Number of the highest block that is known of";
+  metrics.gauge({ category: "ETHEREUM", name: "best_known_block_number", help }, bestKnown);
+  metrics.gauge({ category: "SYNCHRONIZER", name: "best_known_block", help }, bestKnown);
+  metrics.gauge({ category: "SYNCHRONIZER", name: "in_sync", help: "1 when in sync, 0 while behind" }, () =>
+    syncStatus() === undefined ? 1 : 0,
+  );
+  metrics.gauge(
+    {
+      category: "SYNCHRONIZER",
+      name: "fast_sync_pivot_block_current",
+      help: "Always 0: every block is executed",
+    },
+    () => 0,
+  );
+  metrics.summary({
+    category: "SYNCHRONIZER",
+    name: "task",
+    help: "Time that tasks of synchronization take, seconds",
+    labels: ["taskName"],
+  });
+}
+
+function showPeers(metrics: Metrics, { maxPeers, peerCount }: NetworkFacts): void {
+  const count = "Peers that are connected and ready";
+  const limit = "Most peers at a time";
+  metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: count }, peerCount);
+  metrics.gauge({ category: "PEERS", name: "peer_count_current", help: count }, peerCount);
+  metrics.gauge({ category: "ETHEREUM", name: "peer_limit", help: limit }, () => maxPeers);
+  metrics.gauge({ category: "NETWORK", name: "peers_limit", help: limit }, () => maxPeers);
+  metrics.counter({ category: "PEERS", name: "connected_total", help: "Connections to peers ever made" });
+  metrics.counter({
+    category: "PEERS",
+    name: "disconnected_total",
+    help: "Connections to peers that ended",
+    labels: ["initiator", "disconnectReason"],
+  });
+  metrics.gauge(
+    { category: "PEERS", name: "pending_peer_requests_current", help: "Requests waiting for a free peer" },
+    () => 0,
+  );
+}

@@ -1,0 +1,78 @@
+import { ERRORS, type RpcError } from "./errors.ts";
+
+/** What the incumbent's metrics call a refusal: its own constant (metrics.md §5). */
+export function errorTypeOf(error: RpcError): string {
+  return (
+    TYPES.get(error) ??
+    (error.code === REVERTED ? "REVERT_ERROR" : (BY_CODE.get(error.code) ?? "INTERNAL_ERROR"))
+  );
+}
+
+/** Code of a reverted call, whose message and data are its own each time. */
+const REVERTED = 3;
+
+/** Where the constant is more than our name in capitals. */
+const OTHER_NAMES: Readonly<Partial<Record<keyof typeof ERRORS, string>>> = {
+  timeoutExpired: "TIMEOUT_ERROR",
+  sendTransactionUnsupported: "ETH_SEND_TX_NOT_AVAILABLE",
+  accountNotFound: "NO_ACCOUNT_FOUND",
+  rangeTooLarge: "EXCEEDS_RPC_MAX_BLOCK_RANGE",
+  batchTooLarge: "EXCEEDS_RPC_MAX_BATCH_SIZE",
+  knownTransaction: "ETH_SEND_TX_ALREADY_KNOWN",
+  replacementUnderpriced: "ETH_SEND_TX_REPLACEMENT_UNDERPRICED",
+  feeCapExceeded: "TX_FEECAP_EXCEEDED",
+  chainIdNotSupported: "REPLAY_PROTECTED_SIGNATURES_NOT_SUPPORTED",
+  chainIdRequired: "REPLAY_PROTECTED_SIGNATURE_REQUIRED",
+  priorityFeeAboveFeeCap: "MAX_PRIORITY_FEE_PER_GAS_EXCEEDS_MAX_FEE_PER_GAS",
+  nonceTooDistant: "NONCE_TOO_FAR_IN_FUTURE_FOR_SENDER",
+  lowerNonceInvalid: "LOWER_NONCE_INVALID_TRANSACTION_EXISTS",
+  pluginRejected: "PLUGIN_TX_VALIDATOR",
+  poolDisabled: "TX_POOL_DISABLED",
+  invalidSignature: "INVALID_TRANSACTION_SIGNATURE",
+  intrinsicGasAboveLimit: "INTRINSIC_GAS_EXCEEDS_LIMIT",
+  upfrontCostAboveBalance: "TRANSACTION_UPFRONT_COST_EXCEEDS_BALANCE",
+  gasLimitAboveBlock: "EXCEEDS_BLOCK_GAS_LIMIT",
+  senderNotAuthorized: "TX_SENDER_NOT_AUTHORIZED",
+  initialSyncRunning: "CHAIN_HEAD_WORLD_STATE_NOT_AVAILABLE",
+  gasPriceBelowBaseFee: "GAS_PRICE_BELOW_CURRENT_BASE_FEE",
+  blobGasPriceBelowBaseFee: "BLOB_GAS_PRICE_BELOW_CURRENT_BLOB_BASE_FEE",
+  noMiningWork: "NO_MINING_WORK_FOUND",
+  noHashes: "NO_HASHES_PER_SECOND",
+  noTargetGasLimit: "TARGET_GAS_LIMIT_MODIFICATION_UNSUPPORTED",
+  peerToPeerDisabled: "P2P_DISABLED",
+  peerToPeerNotRunning: "P2P_NETWORK_NOT_RUNNING",
+  invalidNodeId: "ENODE_ID_INVALID",
+  peerNotPermitted: "NON_PERMITTED_NODE_CANNOT_BE_ADDED_AS_A_PEER",
+  peerIsSelf: "CANT_CONNECT_TO_LOCAL_PEER",
+  enodeHostUnresolved: "CANT_RESOLVE_PEER_ENODE_DNS",
+  enodeDnsDisabled: "DNS_NOT_ENABLED",
+  accountListDisabled: "ACCOUNT_ALLOWLIST_NOT_ENABLED",
+  accountListEmpty: "ACCOUNT_ALLOWLIST_EMPTY_ENTRY",
+  accountInvalid: "ACCOUNT_ALLOWLIST_INVALID_ENTRY",
+  accountDuplicated: "ACCOUNT_ALLOWLIST_DUPLICATED_ENTRY",
+  accountExists: "ACCOUNT_ALLOWLIST_EXISTING_ENTRY",
+  accountAbsent: "ACCOUNT_ALLOWLIST_ABSENT_ENTRY",
+  nodeListDisabled: "NODE_ALLOWLIST_NOT_ENABLED",
+  nodeListEmpty: "NODE_ALLOWLIST_EMPTY_ENTRY",
+  nodeInvalid: "NODE_ALLOWLIST_INVALID_ENTRY",
+  nodeDuplicated: "NODE_ALLOWLIST_DUPLICATED_ENTRY",
+  nodeExists: "NODE_ALLOWLIST_EXISTING_ENTRY",
+  nodeAbsent: "NODE_ALLOWLIST_MISSING_ENTRY",
+  nodeFixed: "NODE_ALLOWLIST_FIXED_NODE_CANNOT_BE_REMOVED",
+  permissionsNotPersisted: "ALLOWLIST_PERSIST_FAILURE",
+  permissionsOutOfSync: "ALLOWLIST_FILE_SYNC",
+  permissionsNotReloaded: "ALLOWLIST_RELOAD_ERROR",
+  permissionsDisabled: "PERMISSIONING_NOT_ENABLED",
+};
+
+const NAMED = Object.entries(ERRORS).map(([name, error]) => {
+  const other = OTHER_NAMES[name as keyof typeof ERRORS];
+  return [error, other ?? name.replace(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()] as const;
+});
+
+const TYPES: ReadonlyMap<RpcError, string> = new Map(NAMED);
+
+/** For a refusal with more words than its model: the first of its code. */
+const BY_CODE: ReadonlyMap<number, string> = new Map(
+  NAMED.map(([{ code }, type]) => [code, type] as const).reverse(),
+);

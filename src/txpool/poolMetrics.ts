@@ -1,0 +1,139 @@
+import type { Metrics } from "../metrics/registry.ts";
+import type { TransactionType } from "../types/transaction.ts";
+import type { PlaceCensus, PoolCensus } from "./census.ts";
+import type { DepartureCause, Place } from "./events.ts";
+import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./incumbentNames.ts";
+import type { TxPool } from "./txPool.ts";
+
+/**
+ * Counts the pool in the words of both of the incumbent's pools (metrics.md §4): by layer as its layered one, which is
+ * its default, and whole as its sequenced one, which alert rules in the field still name.
+ */
+export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
+  if (metrics.isOn(category)) {
+    countMoves(metrics, pool);
+    countWhole(metrics, pool);
+    showPlaces(metrics, pool);
+  }
+  metrics.gauge(
+    { category: "ETHEREUM", name: "min_gas_price", help: "Lowest gas price in our blocks, wei" },
+    () => Number(pool.blockFloors.minGasPriceWei),
+  );
+  metrics.gauge(
+    { category: "ETHEREUM", name: "min_priority_fee", help: "Lowest priority fee in our blocks, wei" },
+    () => Number(pool.blockFloors.minPriorityFeeWei),
+  );
+}
+
+interface Mover {
+  readonly origin: string;
+  readonly isPrioritized: boolean;
+}
+
+const category = "TRANSACTION_POOL";
+
+function countMoves(metrics: Metrics, pool: TxPool): void {
+  const added = metrics.counter({
+    category,
+    name: "added_total",
+    help: "Transactions taken into the pool",
+    labels: ["source", "priority", "layer"],
+  });
+  const removed = metrics.counter({
+    category,
+    name: "removed_total",
+    help: "Transactions that left the pool",
+    labels: ["source", "priority", "operation", "layer"],
+  });
+  const rejected = metrics.counter({
+    category,
+    name: "rejected_total",
+    help: "Transactions that the pool did not take",
+    labels: ["source", "priority", "reason", "layer"],
+  });
+  pool.onAdded((entry, place) => added.with(entry.origin, priorityOf(entry), LAYERS[place]).increment());
+  pool.onDeparted(({ entry, cause, place }) =>
+    removed.with(entry.origin, priorityOf(entry), REMOVAL_OPERATIONS[cause], LAYERS[place]).increment(),
+  );
+  pool.onRefused((refused) =>
+    rejected.with(refused.origin, priorityOf(refused), REJECTION_REASONS[refused.code], NO_LAYER).increment(),
+  );
+}
+
+/** A transaction that was refused has not come into any; the incumbent says so too. */
+const NO_LAYER = "none";
+
+function priorityOf({ isPrioritized }: Mover): string {
+  return isPrioritized ? "yes" : "no";
+}
+
+function countWhole(metrics: Metrics, pool: TxPool): void {
+  const added = metrics.counter({
+    category,
+    name: "transactions_added_total",
+    help: "Transactions taken into the pool",
+    labels: ["source"],
+  });
+  const removed = metrics.counter({
+    category,
+    name: "transactions_removed_total",
+    help: "Transactions that left the pool",
+    labels: ["source", "operation"],
+  });
+  const rejected = metrics.counter({
+    category,
+    prefix: "tx_",
+    name: "rejected_total",
+    help: "Transactions that the pool did not take",
+    labels: ["reason", "source"],
+  });
+  metrics.gauge({ category, name: "transactions", help: "Transactions in the pool" }, () => {
+    const { pending, queued } = pool.statistics;
+    return pending + queued;
+  });
+  pool.onAdded(({ origin }) => added.with(origin).increment());
+  pool.onDeparted(({ entry, cause }) => removed.with(entry.origin, wholeOperation(cause)).increment());
+  pool.onRefused(({ code, origin }) => rejected.with(REJECTION_REASONS[code], origin).increment());
+}
+
+function wholeOperation(cause: DepartureCause): string {
+  return cause === "mined" || cause === "overtaken" ? "addedToBlock" : "dropped";
+}
+
+/** A walk over the whole pool for each reading, so it is taken once for all gauges. */
+function showPlaces(metrics: Metrics, pool: TxPool): void {
+  let census = pool.census();
+  metrics.beforeRead(async () => {
+    census = pool.census();
+  });
+  const show = (name: string, help: string, of: (place: PlaceCensus) => number): void =>
+    metrics.gauges({ category, name, help, labels: ["layer"] }, () =>
+      placesOf(census).map(([layer, place]) => [[layer], of(place)] as const),
+    );
+  show("number_of_transactions", "Transactions in a layer", ({ transactions }) => transactions);
+  show("space_used", "Bytes of the transactions in a layer", ({ bytes }) => bytes);
+  show("unique_senders", "Senders with transactions in a layer", ({ senders }) => senders);
+  metrics.gauges(
+    {
+      category,
+      name: "number_of_transactions_by_type",
+      help: "Transactions of a type in a layer",
+      labels: ["layer", "type"],
+    },
+    () =>
+      placesOf(census).flatMap(([layer, { byType }]) =>
+        TYPE_NAMES.map((name, type) => [[layer, name], byType.get(type as TransactionType) ?? 0] as const),
+      ),
+  );
+}
+
+/** The incumbent's names, each at its number. */
+const TYPE_NAMES = ["FRONTIER", "ACCESS_LIST", "EIP1559", "BLOB", "DELEGATE_CODE"] as const;
+
+const EMPTY: PlaceCensus = { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
+
+/** With the incumbent's middle layer, which is always empty here, so that its panels show a zero. */
+function placesOf(census: PoolCensus): readonly (readonly [string, PlaceCensus])[] {
+  const places: readonly Place[] = ["pending", "queued"];
+  return [...places.map((place) => [LAYERS[place], census[place]] as const), ["ready", EMPTY] as const];
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { findOption } from "../../src/config/options.ts";
+import { readSettings } from "../../src/config/readSettings.ts";
+import type { MetricsSettings } from "../../src/config/settings.ts";
+import { DEFAULT_METRIC_CATEGORIES } from "../../src/metrics/categories.ts";
+
+/** Settings of the development network with these options, each as after two dashes: name=value. */
+function read(...options: readonly string[]) {
+  const given = options.map((option) => {
+    const [spelling = "", text = ""] = option.split("=");
+    const name = findOption(spelling);
+    if (name === undefined) throw new Error(`no option ${spelling}`);
+    return { name, text, source: { kind: "commandLine" } as const };
+  });
+  return readSettings({ given, environment: {}, workingDirectory: "/nowhere", isTerminal: false });
+}
+
+function metricsOf(...options: readonly string[]): MetricsSettings | undefined {
+  const outcome = read(...options);
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return outcome.value.metrics;
+}
+
+function warningsOf(...options: readonly string[]): readonly string[] {
+  const outcome = read(...options);
+  return outcome.ok ? outcome.value.warnings : [];
+}
+
+function refusal(...options: readonly string[]): string {
+  const outcome = read(...options);
+  return outcome.ok ? "" : outcome.rejection.message;
+}
+
+const ON = "metrics-enabled=true";
+
+describe("the options for metrics", () => {
+  it("count nothing unless asked", () => {
+    expect(metricsOf()).toBeUndefined();
+    expect(metricsOf("metrics-port=1")).toBeUndefined();
+  });
+
+  it("offer all that the incumbent offers by default, on its port, to the hosts of the other doors", () => {
+    expect(metricsOf(ON)).toEqual({
+      categories: new Set(DEFAULT_METRIC_CATEGORIES),
+      hasTimers: true,
+      server: {
+        host: "127.0.0.1",
+        port: 9545,
+        hostAllowlist: ["localhost", "127.0.0.1"],
+        idleTimeoutMs: 60_000,
+      },
+    });
+  });
+
+  it("push instead, to the incumbent's gateway and job", () => {
+    expect(metricsOf("metrics-push-enabled=true", "metrics-push-interval=7")).toMatchObject({
+      push: { host: "127.0.0.1", port: 9001, intervalMs: 7000, job: "besu-client" },
+    });
+    expect(metricsOf("metrics-push-enabled=true")?.server).toBeUndefined();
+  });
+
+  it("take categories in any case, under either name, and refuse others in the incumbent's words", () => {
+    const some = new Set(["JVM", "BLOCKCHAIN"]);
+    expect(metricsOf(ON, "metrics-category=jvm,Blockchain")?.categories).toEqual(some);
+    expect(metricsOf(ON, "metrics-categories=JVM,BLOCKCHAIN")?.categories).toEqual(some);
+    expect(refusal(ON, "metrics-category=RPC,MINING")).toContain(
+      "Invalid value for option '--metrics-categories': Unknown category: MINING",
+    );
+  });
+
+  it("cannot both be scraped and pushed, nor share a port with another door", () => {
+    expect(refusal(ON, "metrics-push-enabled=true")).toMatch(
+      /^--metrics-enabled option and --metrics-push-enabled option can't be used at the same time\./,
+    );
+    expect(refusal(ON, "metrics-port=8545")).toBe(
+      "Port number '8545' has been specified multiple times. Please review the supplied configuration.",
+    );
+    expect(refusal("metrics-port=8545")).toBe("");
+  });
+
+  it("know protocols: none is off, OpenTelemetry is taken for Prometheus and says so", () => {
+    expect(metricsOf(ON, "metrics-protocol=none")).toBeUndefined();
+    expect(metricsOf(ON, "metrics-protocol=opentelemetry")?.server).toBeDefined();
+    expect(warningsOf(ON, "metrics-protocol=opentelemetry")).toEqual([
+      "--metrics-protocol=OPENTELEMETRY is not supported and taken for PROMETHEUS: an OpenTelemetry collector can scrape the metrics.",
+    ]);
+  });
+
+  it("leave out timers on demand, and name options that have no switch", () => {
+    expect(metricsOf(ON, "Xmetrics-timers-enabled=false")?.hasTimers).toBe(false);
+    expect(warningsOf(ON, "metrics-push-port=1")).toEqual([
+      "metrics-push-port has been ignored because --metrics-push-enabled was not defined on the command line.",
+    ]);
+  });
+});
