@@ -52,3 +52,16 @@ function projectFolder(): string {
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
   return folder;
 }
+
+/** The fact sheets lie beside the vectors, in a folder `spec`. */
+const sheetsDirectory: string | undefined =
+  vectorsDirectory === undefined ? undefined : join(dirname(vectorsDirectory), "spec");
+
+/** As describeWithVectors, with the text of a fact sheet. */
+export function describeWithSheet(name: string, sheet: string, body: (text: string) => void): void {
+  const path = sheetsDirectory === undefined ? undefined : join(sheetsDirectory, sheet);
+  describe(name, () => {
+    if (path !== undefined && existsSync(path)) body(readFileSync(path, "utf8"));
+    else it.skip(`skipped: no fact sheet ${sheet} in a folder spec beside the vectors`, () => undefined);
+  });
+}

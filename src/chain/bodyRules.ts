@@ -8,15 +8,21 @@ import { encodeReceipt, type Receipt } from "../types/receipt.ts";
 export type BodyDefect =
   | "wrongTransactionsRoot"
   | "ommersNotEmpty"
+  | "withdrawalsNotEmpty"
   | "wrongGasUsed"
   | "wrongReceiptsRoot"
   | "wrongLogsBloom"
   | "wrongStateRoot";
 
-/** What can be said of a body before anything is executed. Withdrawals are never checked (ibft2.md §5). */
+/**
+ * What can be said of a body before anything is executed. The incumbent does not look at withdrawals (ibft2.md §5) and
+ * credits them from Shanghai on; no IBFT header names them, so a list that is not empty was put there on the way.
+ */
 export function checkBody(block: Block): Outcome<void, BodyDefect> {
   if (block.ommers.length > 0)
     return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
+  if (block.withdrawals !== undefined && block.withdrawals.length > 0)
+    return refuse("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
   const root = rootOfList(block.transactions.map(({ raw }) => raw));
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??

@@ -66,7 +66,8 @@ export function checkHeader(
 
 type Verdict = Outcome<void, HeaderDefect> | undefined;
 
-function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): Verdict {
+/** Rules 1 to 4, which chains of every consensus have in common: parent, number, gas. Undefined when all hold. */
+export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): Verdict {
   if (!equalBytes(header.parentHash, parent.hash)) {
     return refuse("wrongParent", `parent is ${toHex(header.parentHash)}, not ${toHex(parent.hash)}`);
   }

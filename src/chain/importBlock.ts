@@ -4,7 +4,7 @@ import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { equalBytes, toHex } from "../primitives/hex.ts";
+import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { type Block, encodeBlock, type NamedHeader, type StoredBlock } from "../types/block.ts";
 import { chainHash, sealDigest } from "../types/blockHash.ts";
@@ -65,7 +65,7 @@ export function createImporter(parts: ImportParts): Importer {
     const headerVerdict = checkHeader(spec, parent, { header: block.header, extra }, set, clock.nowMs());
     if (!headerVerdict.ok) return headerVerdict;
     const done = executions.find(hash);
-    if (done !== undefined) return ok(done);
+    if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
     const bodyVerdict = checkBody(block);
     if (!bodyVerdict.ok) return bodyVerdict;
     const transactions = await withSenders(block.transactions);
@@ -126,6 +126,16 @@ export function createImporter(parts: ImportParts): Importer {
   }
 
   return { judge, import: (block) => turns.take(() => commit(block)) };
+}
+
+/** Much cheaper than the root of its transactions; the header, which is the same, names just one body. */
+function hasBodyOf(known: Block, { transactions, ommers, withdrawals = [] }: Block): boolean {
+  return (
+    ommers.length === 0 &&
+    withdrawals.length === 0 &&
+    transactions.length === known.transactions.length &&
+    transactions.every(({ hash }, index) => equalBytes(hash, known.transactions[index]?.hash ?? EMPTY_BYTES))
+  );
 }
 
 /** The block as it is stored: executed under one header, sealed under another that differs in round and seals alone. */

@@ -5,7 +5,7 @@ import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } f
 import { ignoredForkKeys, readForks } from "./genesisForks.ts";
 import { readIbft } from "./genesisIbft.ts";
 import { GenesisFault, GenesisSection } from "./genesisSection.ts";
-import { parseJson } from "./json.ts";
+import { type Json, type JsonMember, parseJson } from "./json.ts";
 
 /**
  * Reads the incumbent's genesis JSON (operations.md §9, ibft2.md §1-2): keys in any case, comments, decimal or
@@ -25,6 +25,11 @@ export interface GenesisReading {
 export interface GenesisExpectations {
   /** "any" also reads chains of other consensus (their blocks are not ours to check): for conformance tests. */
   readonly consensus: "ibft2" | "any";
+  /**
+   * Texts to put in the place of single values of the section config, by key in lower case; an empty one removes the
+   * key (--override-genesis-config).
+   */
+  readonly overrides?: ReadonlyMap<string, string>;
 }
 
 /** As readGenesis, for callers to whom warnings mean nothing. */
@@ -46,7 +51,7 @@ export function readGenesis(
   const json = parseJson(text);
   if (!json.ok) return invalid(`${json.rejection.message} of ${source}`);
   try {
-    const root = new GenesisSection(text, json.value);
+    const root = new GenesisSection(text, withOverrides(json.value, expectations.overrides ?? new Map()));
     const config = root.section("config") ?? new GenesisSection("{}", { kind: "object", at: 0, members: [] });
     if (expectations.consensus === "ibft2") refuseOtherConsensus(config);
     const spec = readSpec(root, config);
@@ -166,6 +171,30 @@ function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec
     );
   }
   return warnings;
+}
+
+/** The document with values of its section config replaced; the rest of it keeps its place in the text. */
+function withOverrides(root: Json, overrides: ReadonlyMap<string, string>): Json {
+  if (root.kind !== "object" || overrides.size === 0) return root;
+  const isConfig = ({ key }: JsonMember): boolean => key.toLowerCase() === "config";
+  return {
+    ...root,
+    members: root.members.map((member) => {
+      const config = member.value;
+      if (!isConfig(member) || config.kind !== "object") return member;
+      const kept = config.members.filter(({ key }) => !overrides.has(key.toLowerCase()));
+      const replaced = [...overrides]
+        .filter(([, text]) => text !== "")
+        .map(([key, text]): JsonMember => ({ key, at: config.at, value: jsonOf(text, config.at) }));
+      return { ...member, value: { ...config, members: [...kept, ...replaced] } };
+    }),
+  };
+}
+
+function jsonOf(text: string, at: number): Json {
+  return /^(true|false)$/i.test(text)
+    ? { kind: "boolean", at, value: text.toLowerCase() === "true" }
+    : { kind: "string", at, text };
 }
 
 function invalid(cause: string): Outcome<never, "invalidGenesis"> {

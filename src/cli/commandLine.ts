@@ -1,4 +1,4 @@
-import type { Given } from "../config/given.ts";
+import type { ForeignGiven, Given } from "../config/given.ts";
 import { nearestNames } from "../config/nearestNames.ts";
 import {
   findOption,
@@ -8,6 +8,7 @@ import {
   optionNamed,
   spellingsOf,
 } from "../config/options.ts";
+import { isOfOtherRelease } from "../config/otherReleases.ts";
 import type { ValueType } from "../config/valueTypes.ts";
 import type { Command, CommandOption } from "./commands/command.ts";
 import { COMMANDS, findCommand } from "./commands/commandTable.ts";
@@ -15,9 +16,11 @@ import { COMMANDS, findCommand } from "./commands/commandTable.ts";
 export interface CommandLine {
   /** The words of a command as far as they go; none runs the node. */
   readonly words: string;
-  readonly asksFor: "help" | "version" | undefined;
+  readonly asksFor: "help" | "hiddenHelp" | "version" | undefined;
   /** Options of the node. */
   readonly given: readonly Given[];
+  /** Options that only other releases of the incumbent know. */
+  readonly foreign: readonly ForeignGiven[];
   /** Options that only the command knows. */
   readonly texts: ReadonlyMap<string, string>;
   /** What the command was given without a name. */
@@ -42,17 +45,27 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   );
   const isAsked = (name: OptionName): boolean =>
     given.some((each) => each.name === name && each.text !== "false");
+  const asked = QUESTIONS.find(([name]) => isAsked(name));
   return {
     words,
-    asksFor: isAsked("help") ? "help" : isAsked("version") ? "version" : undefined,
-    given: given.filter(({ name }) => name !== "help" && name !== "version"),
+    asksFor: asked?.[1],
+    given: given.filter(({ name }) => QUESTIONS.every(([question]) => question !== name)),
+    foreign: reader.foreign,
     texts: new Map([...ownTexts].map(([name, values]) => [name, values.join(",")])),
     operands,
     problems,
   };
 }
 
+/** Options that are answered, not kept; the first one given counts. */
+const QUESTIONS = [
+  ["help", "help"],
+  ["Xhelp", "hiddenHelp"],
+  ["version", "version"],
+] as const;
+
 class ArgumentReader {
+  readonly foreign: ForeignGiven[] = [];
   readonly texts = new Map<OptionName, string[]>();
   readonly ownTexts = new Map<string, string[]>();
   readonly operands: string[] = [];
@@ -104,6 +117,9 @@ class ArgumentReader {
       this.#readValuesOf(this.ownTexts, spelling.slice(2), { spelling, attached, type: own.type });
     } else if (name !== undefined && this.#optionNames().includes(name)) {
       this.#readValuesOf(this.texts, name, { spelling, attached, type: optionNamed(name).type });
+    } else if (this.#words.length === 0 && isOfOtherRelease(spelling.slice(2))) {
+      const text = attached ?? (this.#readValues("list").join(",") || "true");
+      this.foreign.push({ spelling: spelling.slice(2), text, source: { kind: "commandLine" } });
     } else {
       this.problems.push(
         `Unknown option: '${spelling}'${suggestion(spelling.slice(2), this.#spellings(), "--")}`,

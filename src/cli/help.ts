@@ -13,17 +13,30 @@ export function helpText(words = ""): string {
 
 /** Every option that is not hidden, in its group, and the commands. */
 function programHelp(): string {
-  const groups = HELP_GROUPS.map((group) => ({
+  return [INTRODUCTION, ...optionSections((name) => !isHidden(name)), commandList(), ENDING].join("\n");
+}
+
+/** What --Xhelp prints: the options that --help leaves out, and why those do nothing that do nothing. */
+export function hiddenHelpText(): string {
+  return [HIDDEN_INTRODUCTION, ...optionSections(isHidden)].join("\n");
+}
+
+function optionSections(isShown: (name: OptionName) => boolean): readonly string[] {
+  return HELP_GROUPS.map((group) => ({
     group,
-    names: OPTION_NAMES.filter(
-      (name) => optionNamed(name).group === group && optionNamed(name).isHidden !== true,
-    ),
-  }));
-  const sections = groups
+    names: OPTION_NAMES.filter((name) => optionNamed(name).group === group && isShown(name)),
+  }))
     .filter(({ names }) => names.length > 0)
     .map(({ group, names }) => `${group}\n${names.map(describeOption).join("")}`);
-  return [INTRODUCTION, ...sections, commandList(), ENDING].join("\n");
 }
+
+function isHidden(name: OptionName): boolean {
+  return optionNamed(name).isHidden === true;
+}
+
+const HIDDEN_INTRODUCTION = `Options that --help leaves out: those seldom needed, and those that are accepted
+so that configurations of Besu keep working. The latter say why they do nothing.
+`;
 
 const INTRODUCTION = `Usage: ibex [OPTIONS] [COMMAND]
 
@@ -33,7 +46,8 @@ genesis file, a network or a configuration file it runs a development network.
 
 const ENDING = `An option counts from the command line, else from its environment variable
 (IBEX_RPC_HTTP_PORT or BESU_RPC_HTTP_PORT for --rpc-http-port), else from the
-TOML file (rpc-http-port=8545), else its default. Lists are separated by commas.
+TOML file (rpc-http-port=8545), else the profile, else its default. Lists are
+separated by commas.
 `;
 
 /** The commands in a line or two each. */
@@ -82,7 +96,9 @@ function describeOption(name: OptionName): string {
   const option = optionNamed(name);
   const letter = option.letter === undefined ? "" : `-${option.letter}, `;
   const value = option.type.arity === "switch" ? "" : `=${option.type.label}`;
-  const text = [option.help, defaultOf(name)].filter((part) => part !== "").join(" ");
+  const fate = option.noEffect !== undefined ? `No effect: ${option.noEffect}.` : "";
+  const refusal = option.refusedWhenOn !== undefined ? `Refused when true: ${option.refusedWhenOn}.` : "";
+  const text = [option.help, defaultOf(name), fate, refusal].filter((part) => part !== "").join(" ");
   return `  ${letter}--${name}${value}\n${wrap(text)}`;
 }
 
@@ -90,7 +106,8 @@ function defaultOf(name: OptionName): string {
   const option = optionNamed(name);
   if (option.defaultText !== undefined) return `Default: ${option.defaultText}.`;
   if (option.default === undefined || option.type.arity === "switch") return "";
-  return `Default: ${option.type.show(option.default)}.`;
+  const shown = option.type.show(option.default);
+  return shown === "" ? "" : `Default: ${shown}.`;
 }
 
 /** The text in indented lines, broken between words. */

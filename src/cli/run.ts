@@ -6,7 +6,7 @@ import type { RunningNode, StartRefusal } from "../node/node.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
-import { helpText } from "./help.ts";
+import { helpText, hiddenHelpText } from "./help.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { welcomeText } from "./welcome.ts";
@@ -21,6 +21,9 @@ export async function run(args: readonly string[], world: World): Promise<number
   switch (commandLine.asksFor) {
     case "help":
       world.print(helpText(commandLine.words));
+      return EXIT.ok;
+    case "hiddenHelp":
+      world.print(hiddenHelpText());
       return EXIT.ok;
     case "version":
       world.print(`${clientVersion()}\n`);
@@ -37,8 +40,8 @@ export async function run(args: readonly string[], world: World): Promise<number
   });
 }
 
-async function configureAndRun({ given }: CommandLine, world: World): Promise<number> {
-  const settings = readSettings({ ...world, given });
+async function configureAndRun({ given, foreign }: CommandLine, world: World): Promise<number> {
+  const settings = readSettings({ ...world, given, foreign });
   if (!settings.ok) return refuse(settings.rejection.message, world);
   const logger = createLogger(settings.value.logging);
   try {

@@ -1,48 +1,24 @@
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { whyUnserved } from "./apiGroups.ts";
-import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
+import { enodeSyntaxProblem, isNamed, showEnode } from "./enode.ts";
+import { type Findings, tell } from "./findings.ts";
+import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
+import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
+import { poolWarnings } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
-
-export interface Findings {
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
 
 /** Rules between options that need no genesis file (operations.md §4 and §6.1), in the incumbent's words where it has any. */
 export function checkOptions(options: ResolvedOptions): Findings {
-  const { values, isGiven } = options;
-  const problems: string[] = [];
-  if (isGiven("network") && isGiven("genesis-file")) {
-    problems.push("--network option and --genesis-file option can't be used at the same time.");
-  } else if (values.network !== undefined) {
-    problems.push(
-      `--network=${values.network} cannot be run: the public networks are not IBFT 2.0 chains. Name the genesis file of your network with --genesis-file, or give neither for the development network.`,
-    );
-  }
-  if (values["metrics-enabled"] && values["metrics-push-enabled"]) {
-    problems.push(
-      "--metrics-enabled option and --metrics-push-enabled option can't be used at the same time. Choose whether Prometheus fetches the metrics or a gateway is sent them.",
-    );
-  }
-  if (/SNAP/.test(values["sync-mode"])) problems.push("Snap sync can't be used with BFT networks");
-  if (/CHECKPOINT/.test(values["sync-mode"]))
-    problems.push("Checkpoint sync can't be used with BFT networks");
-  if (isGiven("block-txs-selection-max-time")) {
-    problems.push(
-      "--block-txs-selection-max-time can't be used with PoA networks, see poa-block-txs-selection-max-time instead",
-    );
-  }
-  if (isGiven("tx-pool-min-gas-price") && values["tx-pool-min-gas-price"] > values["min-gas-price"]) {
-    problems.push("tx-pool-min-gas-price cannot be greater than the value of min-gas-price");
-  }
   return {
-    problems: [...problems, ...repeatedPorts(options)],
-    warnings: [
-      ...withoutEffect(options),
-      ...withoutSwitch(options),
-      ...unservedGroups(options),
-      ...takenForAnother(options),
+    problems: [
+      ...networkProblems(options),
+      ...poolProblems(options),
+      ...unguarded(options),
+      ...peerProblems(options),
+      ...repeatedPorts(options),
     ],
+    warnings: [...findWarnings(options), ...poolWarnings(options)],
   };
 }
 
@@ -50,83 +26,151 @@ export function checkOptions(options: ResolvedOptions): Findings {
 export function checkAgainstChain(options: ResolvedOptions, spec: ChainSpec): Findings {
   const problems: string[] = [];
   if (options.isGiven("tx-pool-price-bump") && spec.isZeroBaseFee) {
-    problems.push("Price bump option is not compatible with zero base fee market");
+    problems.push(
+      tell(options, "Price bump option is not compatible with zero base fee market", "tx-pool-price-bump"),
+    );
   }
   return { problems, warnings: [] };
 }
 
-function repeatedPorts({ values }: ResolvedOptions): string[] {
-  const ports: number[] = [];
-  if (values["rpc-http-enabled"]) ports.push(values["rpc-http-port"]);
-  if (values["rpc-ws-enabled"]) ports.push(values["rpc-ws-port"]);
-  if (values["metrics-enabled"]) ports.push(values["metrics-port"]);
-  return [...new Set(ports.filter((port, index) => port !== 0 && ports.indexOf(port) !== index))].map(
-    (port) =>
+function networkProblems(options: ResolvedOptions): string[] {
+  const { values, isGiven } = options;
+  const problems: string[] = [];
+  if (values.network !== undefined && isGiven("genesis-file")) {
+    problems.push(
+      tell(
+        options,
+        "--network option and --genesis-file option can't be used at the same time.",
+        "network",
+        "genesis-file",
+      ),
+    );
+  } else if (values.network !== undefined) {
+    problems.push(
+      tell(
+        options,
+        `--network=${values.network} cannot be run: the public networks are not IBFT 2.0 chains. A genesis file is required: name that of your network with --genesis-file, or give neither for the development network.`,
+        "network",
+      ),
+    );
+  }
+  if (values["metrics-enabled"] && values["metrics-push-enabled"]) {
+    problems.push(
+      tell(
+        options,
+        "--metrics-enabled option and --metrics-push-enabled option can't be used at the same time. Choose whether Prometheus fetches the metrics or a gateway is sent them.",
+        "metrics-enabled",
+        "metrics-push-enabled",
+      ),
+    );
+  }
+  if (/SNAP/.test(values["sync-mode"])) {
+    problems.push(tell(options, "Snap sync can't be used with BFT networks", "sync-mode"));
+  }
+  if (/CHECKPOINT/.test(values["sync-mode"])) {
+    problems.push(tell(options, "Checkpoint sync can't be used with BFT networks", "sync-mode"));
+  }
+  if (isGiven("block-txs-selection-max-time")) {
+    problems.push(
+      tell(
+        options,
+        "--block-txs-selection-max-time can't be used with PoA networks, see poa-block-txs-selection-max-time instead",
+        "block-txs-selection-max-time",
+      ),
+    );
+  }
+  if (values["Xchain-pruning-blocks-retained"] < values["Xchain-pruning-blocks-retained-limit"]) {
+    problems.push(
+      tell(
+        options,
+        `--Xchain-pruning-blocks-retained must be >= ${values["Xchain-pruning-blocks-retained-limit"]}`,
+        "Xchain-pruning-blocks-retained",
+        "Xchain-pruning-blocks-retained-limit",
+      ),
+    );
+  }
+  return problems;
+}
+
+function poolProblems(options: ResolvedOptions): string[] {
+  const { values, isGiven } = options;
+  if (!isGiven("tx-pool-min-gas-price") || values["tx-pool-min-gas-price"] <= values["min-gas-price"])
+    return [];
+  return [
+    tell(
+      options,
+      "tx-pool-min-gas-price cannot be greater than the value of min-gas-price",
+      "tx-pool-min-gas-price",
+      "min-gas-price",
+    ),
+  ];
+}
+
+/** Switches that close something which this version cannot close. */
+function unguarded(options: ResolvedOptions): string[] {
+  return OPTION_NAMES.flatMap((name) => {
+    const { refusedWhenOn, requires } = optionNamed(name);
+    if (refusedWhenOn === undefined || options.values[name] !== true) return [];
+    if (requires !== undefined && !isSwitchedOn(options, requires)) return [];
+    return [tell(options, `--${name}=true is refused: ${refusedWhenOn}.`, name)];
+  });
+}
+
+/** Enode rules (operations.md §6.3) and the address to listen on, which hold although there are no peers yet. */
+function peerProblems(options: ResolvedOptions): string[] {
+  const { values, sourceOf } = options;
+  const problems: string[] = [];
+  const spelling = longestSpelling("bootnodes");
+  for (const node of values.bootnodes) {
+    const url = showEnode(node);
+    if (isNamed(node) && !values["Xdns-enabled"]) {
+      const reason = `${enodeSyntaxProblem(url)} Invalid ip address: host names need --Xdns-enabled.`;
+      problems.push(tell(options, `Invalid value for option '--${spelling}': ${reason}`, "bootnodes"));
+    } else if (node.udpPort === undefined) {
+      const reason = `Bootnodes must have discovery ports configured, but '${url}' has none.`;
+      problems.push(tell(options, `Invalid value for option '--${spelling}': ${reason}`, "bootnodes"));
+    }
+  }
+  if (values["Xdns-update-enabled"] && !values["Xdns-enabled"]) {
+    problems.push(
+      tell(
+        options,
+        "The --Xdns-update-enabled option needs --Xdns-enabled to be true",
+        "Xdns-update-enabled",
+        "Xdns-enabled",
+      ),
+    );
+  }
+  const listensOn = values["p2p-interface"];
+  if (values["p2p-enabled"] && sourceOf("p2p-interface").kind !== "default" && !isOurAddress(listensOn)) {
+    problems.push(
+      tell(options, `The provided --p2p-interface is not available: ${listensOn}`, "p2p-interface"),
+    );
+  }
+  return problems;
+}
+
+/** Names are left for the moment of listening. */
+function isOurAddress(host: string): boolean {
+  if (isIP(host) === 0 || host === "0.0.0.0" || host === "::") return true;
+  return Object.values(networkInterfaces()).some((addresses) =>
+    (addresses ?? []).some(({ address }) => address === host),
+  );
+}
+
+function repeatedPorts(options: ResolvedOptions): string[] {
+  const { values } = options;
+  const used: { name: OptionName; port: number }[] = [];
+  if (values["rpc-http-enabled"]) used.push({ name: "rpc-http-port", port: values["rpc-http-port"] });
+  if (values["rpc-ws-enabled"]) used.push({ name: "rpc-ws-port", port: values["rpc-ws-port"] });
+  if (values["metrics-enabled"]) used.push({ name: "metrics-port", port: values["metrics-port"] });
+  const ports = used.map(({ port }) => port).filter((port) => port !== 0);
+  const repeated = new Set(ports.filter((port, index) => ports.indexOf(port) !== index));
+  return [...repeated].map((port) =>
+    tell(
+      options,
       `Port number '${port}' has been specified multiple times. Please review the supplied configuration.`,
+      ...used.filter((each) => each.port === port).map(({ name }) => name),
+    ),
   );
-}
-
-/** One line for each reason, so that a whole family of options takes one line. */
-function withoutEffect({ values, isGiven }: ResolvedOptions): string[] {
-  const byReason = new Map<string, OptionName[]>();
-  for (const name of OPTION_NAMES) {
-    const { noEffect, isMetBy } = optionNamed(name);
-    if (noEffect === undefined || !isGiven(name)) continue;
-    if (isMetBy !== undefined && values[name] === isMetBy) continue;
-    byReason.set(noEffect, [...(byReason.get(noEffect) ?? []), name]);
-  }
-  return [...byReason].map(([reason, names]) => `${listed(names)} no effect: ${reason}.`);
-}
-
-function listed(names: readonly OptionName[]): string {
-  return `${names.map((name) => `--${name}`).join(", ")} ${names.length === 1 ? "has" : "have"}`;
-}
-
-/** Options whose main switch is off. */
-function withoutSwitch({ values, isGiven }: ResolvedOptions): string[] {
-  const bySwitch = new Map<string, OptionName[]>();
-  for (const name of OPTION_NAMES) {
-    const { requires } = optionNamed(name);
-    if (requires === undefined || !isGiven(name) || Reflect.get(values, requires) === true) continue;
-    bySwitch.set(requires, [...(bySwitch.get(requires) ?? []), name]);
-  }
-  return [...bySwitch].map(
-    ([main, names]) =>
-      `${names.join(", ")} has been ignored because --${main} was not defined on the command line.`,
-  );
-}
-
-function unservedGroups({ values, isGiven }: ResolvedOptions): string[] {
-  return (["rpc-http-api", "rpc-ws-api"] as const).flatMap((name) =>
-    isGiven(name)
-      ? values[name].flatMap((group) => {
-          const reason = whyUnserved(group);
-          return reason === undefined ? [] : [`--${name} names ${group}, but ${reason}.`];
-        })
-      : [],
-  );
-}
-
-function takenForAnother({ values, sourceOf }: ResolvedOptions): string[] {
-  const warnings: string[] = [];
-  if (values["sync-mode"] === "FAST") {
-    warnings.push("--sync-mode=FAST is taken for FULL: this node executes every block.");
-  }
-  if (values["metrics-protocol"] === "OPENTELEMETRY") {
-    warnings.push(
-      "--metrics-protocol=OPENTELEMETRY is not supported and taken for PROMETHEUS: an OpenTelemetry collector can scrape the metrics.",
-    );
-  }
-  if (values["data-storage-format"] === "BONSAI") {
-    warnings.push("--data-storage-format=BONSAI is taken for FOREST: this node keeps every state.");
-  }
-  if (
-    values["tx-pool-min-gas-price"] > values["min-gas-price"] &&
-    sourceOf("tx-pool-min-gas-price").kind === "default"
-  ) {
-    warnings.push(
-      `Forcing tx-pool-min-gas-price=${values["min-gas-price"]}, since it cannot be greater than the value of min-gas-price`,
-    );
-  }
-  return warnings;
 }

@@ -1,14 +1,15 @@
-import type { Given, SourceReading } from "./given.ts";
+import type { ForeignGiven, Given, SourceReading } from "./given.ts";
 import { nearestNames } from "./nearestNames.ts";
 import { OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
+import { isOfOtherRelease } from "./otherReleases.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Ours first, then the incumbent's, so that its start files keep working. */
-const PREFIXES = ["IBEX_", "BESU_"] as const;
+/** Ours first, then the incumbent's, its former name last, so that its start files keep working. */
+const PREFIXES = ["IBEX_", "BESU_", "PANTHEON_"] as const;
 
 /**
- * Options given by environment variables: IBEX_ or BESU_ and the name or an alias in capitals, dashes as underscores.
+ * Options given by environment variables: IBEX_, BESU_ or PANTHEON_ and the name or an alias in capitals, dashes as underscores.
  * The value is read like command line text; an empty one counts as not given, which is how service files unset.
  */
 export function readEnvironment(environment: Environment): SourceReading {
@@ -26,7 +27,8 @@ export function readEnvironment(environment: Environment): SourceReading {
       warnings.push(`${first} counts; ${contradicting.join(", ")} says otherwise and is ignored.`);
     }
   }
-  return { given, problems: [], warnings: [...warnings, ...suspectedMistakes(environment)] };
+  const foreign = foreignVariables(environment);
+  return { given, foreign, problems: [], warnings: [...warnings, ...suspectedMistakes(environment)] };
 }
 
 /** All variables that an option listens to, the first one winning. */
@@ -38,7 +40,7 @@ export function variablesOf(name: OptionName): readonly string[] {
 }
 
 function isOutsideEnvironment(name: OptionName): boolean {
-  return name === "help" || name === "version";
+  return name === "help" || name === "Xhelp" || name === "version";
 }
 
 function inCapitals(spelling: string): string {
@@ -50,11 +52,33 @@ function suspectedMistakes(environment: Environment): string[] {
   const known = OPTION_NAMES.flatMap((name) => [...variablesOf(name)]);
   const isKnown = new Set(known);
   return Object.keys(environment)
-    .filter((variable) => PREFIXES.some((prefix) => variable.startsWith(prefix)) && !isKnown.has(variable))
+    .filter((variable) => withoutPrefix(variable) !== undefined && !isKnown.has(variable))
+    .filter((variable) => foreignNameOf(variable) === undefined)
     .flatMap((variable) => {
       const [nearest] = nearestNames(variable, known);
       return nearest === undefined
         ? []
         : [`${variable} is not an option and is ignored; is ${nearest} meant?`];
     });
+}
+
+function foreignVariables(environment: Environment): readonly ForeignGiven[] {
+  return Object.entries(environment).flatMap(([variable, text = ""]) => {
+    const spelling = text === "" ? undefined : foreignNameOf(variable);
+    return spelling === undefined
+      ? []
+      : [{ spelling, text, source: { kind: "environment", variable } as const }];
+  });
+}
+
+/** The name in small letters; those that begin with X keep that letter. */
+function foreignNameOf(variable: string): string | undefined {
+  const rest = withoutPrefix(variable)?.toLowerCase().replaceAll("_", "-");
+  if (rest === undefined) return undefined;
+  return [rest, rest.replace(/^x/, "X")].find(isOfOtherRelease);
+}
+
+function withoutPrefix(variable: string): string | undefined {
+  const prefix = PREFIXES.find((each) => variable.startsWith(each));
+  return prefix === undefined ? undefined : variable.slice(prefix.length);
 }

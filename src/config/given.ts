@@ -11,12 +11,22 @@ export type Source =
   | { readonly kind: "commandLine" }
   | { readonly kind: "environment"; readonly variable: string }
   | { readonly kind: "file"; readonly path: string; readonly key: string; readonly line: number | undefined }
+  | { readonly kind: "profile"; readonly profile: string }
   | { readonly kind: "preset" }
   | { readonly kind: "default" };
+
+/** What somebody wrote for a name that only other releases of the incumbent know. */
+export interface ForeignGiven {
+  /** Without dashes. */
+  readonly spelling: string;
+  readonly text: string;
+  readonly source: Source;
+}
 
 /** What one source gave: texts to be read later, and what is wrong or doubtful with the source itself. */
 export interface SourceReading {
   readonly given: readonly Given[];
+  readonly foreign: readonly ForeignGiven[];
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -30,6 +40,8 @@ export function describeSource(source: Source): string {
       return `by the environment variable ${source.variable}`;
     case "file":
       return `as ${source.key} in ${source.path}${source.line === undefined ? "" : `, line ${source.line}`}`;
+    case "profile":
+      return `by the profile ${source.profile}`;
     case "preset":
       return "by the development network";
     case "default":
@@ -37,7 +49,7 @@ export function describeSource(source: Source): string {
   }
 }
 
-/** True when the operator asked for it, as opposed to what the program supplies. */
-export function isAskedFor(source: Source): boolean {
-  return source.kind !== "preset" && source.kind !== "default";
+/** True when the operator asked for it, as opposed to what a profile or the program supplies. */
+export function isAskedFor({ kind }: Source): boolean {
+  return kind === "commandLine" || kind === "environment" || kind === "file";
 }

@@ -1,9 +1,18 @@
+import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
+import { FOREIGN_SYNC_OPTIONS } from "./options/foreignSync.ts";
 import { GENERAL_OPTIONS } from "./options/general.ts";
+import { JAVA_OPTIONS } from "./options/javaMachine.ts";
 import { METRICS_OPTIONS } from "./options/metrics.ts";
 import { MINING_OPTIONS } from "./options/mining.ts";
 import type { Option } from "./options/option.ts";
+import { OTHER_DOOR_OPTIONS } from "./options/otherDoors.ts";
 import { PEER_TO_PEER_OPTIONS } from "./options/peerToPeer.ts";
+import { PEER_TUNING_OPTIONS } from "./options/peerTuning.ts";
+import { PERMISSIONING_OPTIONS } from "./options/permissioning.ts";
+import { PRIVACY_OPTIONS } from "./options/privacy.ts";
+import { PROOF_OF_WORK_OPTIONS } from "./options/proofOfWork.ts";
 import { RPC_OPTIONS } from "./options/rpc.ts";
+import { RPC_SECURITY_OPTIONS } from "./options/rpcSecurity.ts";
 import { STORAGE_OPTIONS } from "./options/storage.ts";
 import { TX_POOL_OPTIONS } from "./options/txPool.ts";
 
@@ -18,11 +27,20 @@ import { TX_POOL_OPTIONS } from "./options/txPool.ts";
 export const OPTIONS = {
   ...GENERAL_OPTIONS,
   ...RPC_OPTIONS,
+  ...RPC_SECURITY_OPTIONS,
+  ...OTHER_DOOR_OPTIONS,
   ...TX_POOL_OPTIONS,
   ...MINING_OPTIONS,
+  ...PROOF_OF_WORK_OPTIONS,
   ...STORAGE_OPTIONS,
+  ...FOREIGN_SYNC_OPTIONS,
   ...PEER_TO_PEER_OPTIONS,
+  ...PEER_TUNING_OPTIONS,
+  ...PERMISSIONING_OPTIONS,
   ...METRICS_OPTIONS,
+  ...ETHSTATS_OPTIONS,
+  ...PRIVACY_OPTIONS,
+  ...JAVA_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

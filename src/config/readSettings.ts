@@ -3,16 +3,18 @@ import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
 import { decodeExtraData, vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
-import type { Given, SourceReading } from "./given.ts";
+import type { ForeignGiven, Given, SourceReading } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
-import { findOption, type OptionValues } from "./options.ts";
+import { findOption, OPTIONS, type OptionValues } from "./options.ts";
+import { judgeForeign } from "./otherReleases.ts";
+import { poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
+import { givenByProfile } from "./profiles.ts";
 import type {
   HttpSettings,
   MetricsSettings,
@@ -20,12 +22,15 @@ import type {
   Settings,
   WebSocketSettings,
 } from "./settings.ts";
+import { checkStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
 
 /** Everything outside the program that settings are made of, besides the files that it names. */
 export interface Surroundings {
   /** What the command line gave. */
   readonly given: readonly Given[];
+  /** What it gave for names of other releases. */
+  readonly foreign?: readonly ForeignGiven[];
   readonly environment: Environment;
   /** Relative paths start here, those inside a configuration file too, as the incumbent's do. */
   readonly workingDirectory: string;
@@ -41,11 +46,16 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const environment = readEnvironment(surroundings.environment);
   const file = readConfigFile(surroundings, environment.given);
   const asked = [surroundings.given, environment.given, file.given];
-  const isDevelopmentNetwork = PRESET_ENDERS.every((name) => findGiven(asked, name) === undefined);
-  const resolution = resolveOptions(isDevelopmentNetwork ? [...asked, presetLayer()] : asked);
+  const configured = [...asked, profileLayer(asked)];
+  const isDevelopmentNetwork = PRESET_ENDERS.every((name) => findGiven(configured, name) === undefined);
+  const resolution = resolveOptions(isDevelopmentNetwork ? [...configured, presetLayer()] : configured);
   const { options } = resolution;
+  const foreign = judgeForeign([...(surroundings.foreign ?? []), ...environment.foreign, ...file.foreign]);
   const choices = checkOptions(options);
-  const problems = [...environment.problems, ...file.problems, ...resolution.problems, ...choices.problems];
+  const staticNodes = checkStaticNodes(options, surroundings.workingDirectory);
+  const problems = [environment, file, resolution, foreign, choices, staticNodes].flatMap(
+    (found) => found.problems,
+  );
   const genesis = readGenesisFile(options, surroundings.workingDirectory);
   // Without a genesis file the cause is often another problem; name it only when it stands alone.
   if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
@@ -56,14 +66,9 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
   const logging = loggingChoices(options, asked, surroundings);
-  const warnings = [
-    ...environment.warnings,
-    ...file.warnings,
-    ...logging.warnings,
-    ...choices.warnings,
-    ...fit.warnings,
-    ...genesis.value.warnings,
-  ];
+  const warnings = [environment, file, logging, foreign, choices, staticNodes, fit, genesis.value].flatMap(
+    (found) => found.warnings,
+  );
   return ok({
     ...assemble(options, genesis.value, surroundings),
     isDevelopmentNetwork,
@@ -116,7 +121,7 @@ function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Give
   const onCommandLine = findGiven([surroundings.given], "config-file");
   const inEnvironment = findGiven([byEnvironment], "config-file");
   const given = onCommandLine ?? inEnvironment;
-  if (given === undefined) return { given: [], problems: [], warnings: [] };
+  if (given === undefined) return { given: [], foreign: [], problems: [], warnings: [] };
   if (onCommandLine !== undefined && inEnvironment?.source.kind === "environment") {
     return onlyProblem(
       `Both ${inEnvironment.source.variable}=${inEnvironment.text} and --config-file ${onCommandLine.text} specified. Please specify only one.`,
@@ -131,6 +136,12 @@ function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Give
   } catch (error) {
     return onlyProblem(`Unable to read TOML configuration file ${given.text}: ${reasonOf(error)}`);
   }
+}
+
+/** What the profile gives that is asked for; a name that is none is told when the options are read. */
+function profileLayer(asked: readonly (readonly Given[])[]): readonly Given[] {
+  const named = OPTIONS.profile.type.read(findGiven(asked, "profile")?.text ?? "NONE");
+  return named.ok ? givenByProfile(named.value) : [];
 }
 
 function presetLayer(): readonly Given[] {
@@ -158,7 +169,13 @@ function readGenesisFile(
   } catch (error) {
     return noGenesis(`Unable to load genesis file. ${path} cannot be read: ${reasonOf(error)}`);
   }
-  return readGenesis(text, path);
+  const overrides = values["override-genesis-config"];
+  if (overrides.size === 0) return readGenesis(text, path);
+  const changes = OPTIONS["override-genesis-config"].type.show(overrides);
+  return readGenesis(text, `${path} with --override-genesis-config=${changes}`, {
+    consensus: "ibft2",
+    overrides,
+  });
 }
 
 type Assembled = Omit<Settings, "isDevelopmentNetwork" | "logging" | "warnings">;
@@ -194,6 +211,9 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
     maxPeers: values["max-peers"],
     metrics: metricsSettings(values),
     pool: poolSettings(values),
+    poolFile: values["tx-pool-enable-save-restore"]
+      ? resolve(dataPath, values["tx-pool-save-file"])
+      : undefined,
     blockProduction: {
       minGasPriceWei: values["min-gas-price"],
       minPriorityFeeWei: values["min-priority-fee"],
@@ -266,35 +286,6 @@ function metricsSettings(values: OptionValues): MetricsSettings | undefined {
   };
 }
 
-function poolSettings(values: OptionValues): TxPoolLimits {
-  const minGasPriceWei = values["min-gas-price"];
-  const floorWei = values["tx-pool-min-gas-price"];
-  const priceBumpPercent = values["tx-pool-price-bump"];
-  return {
-    maxTransactions: values["tx-pool-max-size"],
-    maxBytes: values["tx-pool-layer-max-capacity"],
-    maxPrioritized: values["tx-pool-max-prioritized"] ?? DEFAULT_TX_POOL_LIMITS.maxPrioritized,
-    maxFutureBySender: values["tx-pool-max-future-by-sender"],
-    ...(priceBumpPercent !== undefined && { priceBumpPercent }),
-    feeCapWei: values["rpc-tx-feecap"],
-    admissionFloorWei: smaller(floorWei, minGasPriceWei),
-    hasLocalPriority: !values["tx-pool-no-local-priority"],
-    prioritySenders: values["tx-pool-priority-senders"],
-    requiresReplayProtection: values["strict-tx-replay-protection-enabled"],
-    blockFloors: { minGasPriceWei, minPriorityFeeWei: values["min-priority-fee"] },
-  };
-}
-
-/** The incumbent's layered pool, its default, has no size; its sequenced one shows its own (json-rpc.md §4). */
-function shownPoolSize({ values, isGiven }: ResolvedOptions): number {
-  const isSequenced = values["tx-pool"] === "SEQUENCED" || values["tx-pool"] === "LEGACY";
-  return isSequenced || isGiven("tx-pool-max-size") ? values["tx-pool-max-size"] : -1;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
 function refuse(problems: readonly string[]): Outcome<never, "badConfiguration"> {
   return rejected({ code: "badConfiguration", fault: "caller", message: problems.join("\n") });
 }
@@ -304,7 +295,7 @@ function noGenesis(message: string): Outcome<never, "noGenesis"> {
 }
 
 function onlyProblem(problem: string): SourceReading {
-  return { given: [], problems: [problem], warnings: [] };
+  return { given: [], foreign: [], problems: [problem], warnings: [] };
 }
 
 function reasonOf(error: unknown): string {

@@ -31,6 +31,8 @@ export interface Settings {
   /** Undefined when nothing is counted. */
   readonly metrics: MetricsSettings | undefined;
   readonly pool: TxPoolLimits;
+  /** Where the pool is kept over a restart; undefined when it is not kept. */
+  readonly poolFile: string | undefined;
   readonly blockProduction: BlockProductionSettings;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;

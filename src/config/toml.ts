@@ -1,7 +1,8 @@
 import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
-import type { Given, SourceReading } from "./given.ts";
+import { describeSource, type ForeignGiven, type Given, type Source, type SourceReading } from "./given.ts";
 import { nearestNames } from "./nearestNames.ts";
 import { findOption, OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
+import { isOfOtherRelease } from "./otherReleases.ts";
 
 /**
  * Options given by a TOML file (operations.md §2). A key is an option's name or alias; tables are for the eye only.
@@ -20,23 +21,44 @@ export function readToml(text: string, path: string): SourceReading {
   if (entries.length === 0) {
     return onlyProblem(`Unable to read TOML configuration file ${path}: nothing is set in it`);
   }
-  const unknown = entries.filter(({ key }) => !isOptionForFiles(key)).map(({ key }) => key);
+  const unknown = entries
+    .filter(({ key }) => !isOptionForFiles(key) && !isOfOtherRelease(key))
+    .map(({ key }) => key);
   const problems = unknown.length === 0 ? [] : [unknownProblem(unknown, text, path)];
+  const warnings: string[] = [];
   const given: Given[] = [];
+  const sourceOf = (key: string) => ({ kind: "file", path, key, line: lineOf(key, text) }) as const;
   for (const name of OPTION_NAMES) {
     // The name counts before its aliases, and the order of the file among equals.
     const spelled = spellingsOf(name).flatMap((spelling) => entries.filter(({ key }) => key === spelling));
     const [first, ...others] = spelled.filter(({ key }) => isOptionForFiles(key));
     if (first === undefined) continue;
-    const source = { kind: "file", path, key: first.key, line: lineOf(first.key, text) } as const;
-    const value = textOf(first.value, optionNamed(name).type.arity === "list");
+    const source = sourceOf(first.key);
+    const isList = optionNamed(name).type.arity === "list";
+    const value = textOf(first.value, isList);
     if (value.ok) given.push({ name, text: value.text, source });
     else problems.push(wrongKindProblem(name, value.kind, source));
     if (others.some((other) => other.key === first.key)) {
       problems.push(`${first.key} is given twice in ${path}`);
     }
+    const contradicting = others.find((other) => !isSame(textOf(other.value, isList), value));
+    if (contradicting !== undefined && contradicting.key !== first.key) {
+      warnings.push(
+        `${first.key} counts, given ${describeSource(source)}; ${contradicting.key} says otherwise and is ignored.`,
+      );
+    }
   }
-  return { given, problems, warnings: [] };
+  const foreign = entries
+    .filter(({ key }) => !isOptionForFiles(key) && isOfOtherRelease(key))
+    .map(({ key, value }): ForeignGiven => {
+      const read = textOf(value, true);
+      return { spelling: key, text: read.ok ? read.text : "", source: sourceOf(key) };
+    });
+  return { given, foreign, problems, warnings };
+}
+
+function isSame(a: Reading, b: Reading): boolean {
+  return a.ok && b.ok && a.text === b.text;
 }
 
 interface Entry {
@@ -73,13 +95,8 @@ function textOf(value: TomlValue, mayBeList: boolean): Reading {
   return typeof value === "object" ? { ok: false, kind: "a table" } : { ok: true, text: String(value) };
 }
 
-function wrongKindProblem(
-  name: OptionName,
-  kind: string,
-  source: { key: string; path: string; line: number | undefined },
-): string {
-  const place = `${source.path}${source.line === undefined ? "" : `, line ${source.line}`}`;
-  return `Invalid value for option '--${name}': ${kind} is given as ${source.key} in ${place}; accepted: ${optionNamed(name).type.accepts}`;
+function wrongKindProblem(name: OptionName, kind: string, source: Source): string {
+  return `Invalid value for option '--${name}': ${kind} is given ${describeSource(source)}; accepted: ${optionNamed(name).type.accepts}`;
 }
 
 function unknownProblem(unknown: readonly string[], text: string, path: string): string {
@@ -134,5 +151,5 @@ function isToml(text: string): boolean {
 }
 
 function onlyProblem(problem: string): SourceReading {
-  return { given: [], problems: [problem], warnings: [] };
+  return { given: [], foreign: [], problems: [problem], warnings: [] };
 }

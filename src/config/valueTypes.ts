@@ -24,7 +24,15 @@ export interface WholeNumberRange {
   readonly unit?: string;
   readonly min?: bigint;
   readonly max?: bigint;
+  /** What messages call such a number, in the incumbent's words: a long unless said otherwise. */
+  readonly kind?: string;
+  /** The incumbent's own type of value, whose refusals read differently: PositiveNumber, Percentage, Wei. */
+  readonly convertsTo?: string;
 }
+
+const MAX_INT = 2n ** 31n - 1n;
+const MAX_LONG = 2n ** 63n - 1n;
+const WHOLE_NUMBER = /^[+-]?\d+(_\d+)*$/;
 
 export const switchType: ValueType<boolean> = {
   arity: "switch",
@@ -38,17 +46,24 @@ export const switchType: ValueType<boolean> = {
 };
 
 /** Whole numbers of any size: wei, gas, and what may exceed 2^53. Decimal digits only, underscores between them allowed. */
-export function bigintType({ label, unit, min = 0n, max }: WholeNumberRange): ValueType<bigint> {
+export function bigintType(range: WholeNumberRange): ValueType<bigint> {
+  const { label, unit, min = 0n, max, kind = "a long", convertsTo } = range;
   const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  const refuse = (text: string, reason: string) =>
+    bad(
+      convertsTo === undefined
+        ? `'${text}' is ${reason}`
+        : `cannot convert '${text}' to ${convertsTo} (it is ${reason})`,
+    );
   return {
     arity: "single",
     label,
     accepts: `a whole number ${bounds}${unit === undefined ? "" : ` (${unit})`}`,
     read: (text) => {
-      if (!/^[+-]?\d+(_\d+)*$/.test(text)) return bad(`'${text}' is not a whole number in decimal digits`);
+      if (!WHOLE_NUMBER.test(text)) return refuse(text, `not ${kind}`);
       const value = BigInt(text.replace("+", "").replaceAll("_", ""));
-      if (value < min) return bad(`'${text}' is below ${min}`);
-      if (max !== undefined && value > max) return bad(`'${text}' is above ${max}`);
+      if (value < min) return refuse(text, `below ${min}`);
+      if (max !== undefined && value > max) return refuse(text, `above ${max}`);
       return ok(value);
     },
     show: String,
@@ -57,11 +72,10 @@ export function bigintType({ label, unit, min = 0n, max }: WholeNumberRange): Va
 
 /** The incumbent's int: up to 2^31 - 1 unless said otherwise. */
 export function integerType(range: WholeNumberRange): ValueType<number> {
-  const wide = bigintType({ ...range, max: range.max ?? MAX_INT });
+  const wide = bigintType({ kind: "an int", ...range, max: range.max ?? MAX_INT });
   return {
     ...wide,
     read: (text) => {
-      if (!/^[+-]?\d+(_\d+)*$/.test(text)) return bad(`'${text}' is not an int`);
       const outcome = wide.read(text);
       return outcome.ok ? ok(Number(outcome.value)) : outcome;
     },
@@ -71,6 +85,30 @@ export function integerType(range: WholeNumberRange): ValueType<number> {
 
 export const portType = integerType({ label: "<PORT>", min: 0n, max: 65535n });
 
+/** The incumbent's long and its amounts: 63 bits, and 256. */
+export const longType = bigintType({ label: "<INTEGER>", max: MAX_LONG });
+export const weiType = bigintType({
+  label: "<WEI>",
+  unit: "wei",
+  max: 2n ** 256n - 1n,
+  kind: "a whole number",
+  convertsTo: "Wei",
+});
+export const countType = integerType({ label: "<COUNT>" });
+export const percentType = integerType({
+  label: "<PERCENT>",
+  unit: "percent",
+  max: 100n,
+  convertsTo: "Percentage",
+});
+/** The incumbent's PositiveNumber: an int above 0. */
+export function positiveType({ label, unit }: { label: string; unit: string }): ValueType<number> {
+  return integerType({ label, unit, min: 1n, convertsTo: "PositiveNumber" });
+}
+
+export const millisecondsType = integerType({ label: "<MILLISECONDS>", unit: "milliseconds" });
+export const secondsType = integerType({ label: "<SECONDS>", unit: "seconds", min: 1n });
+
 export function decimalType(range: { label: string; min: number; max: number }): ValueType<number> {
   const { label, min, max } = range;
   return {
@@ -78,7 +116,7 @@ export function decimalType(range: { label: string; min: number; max: number }):
     label,
     accepts: `a number from ${min} to ${max}`,
     read: (text) => {
-      if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return bad(`'${text}' is not a number`);
+      if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return bad(`'${text}' is not a double`);
       const value = Number(text);
       if (value < min || value > max) return bad(`'${text}' is not between ${min} and ${max}`);
       return ok(value);
@@ -210,5 +248,3 @@ function isRegularExpression(text: string): boolean {
 export function bad(reason: string): Outcome<never, "badValue"> {
   return rejected({ code: "badValue", fault: "caller", message: reason });
 }
-
-const MAX_INT = 2n ** 31n - 1n;

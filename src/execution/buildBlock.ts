@@ -1,6 +1,7 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { Outcome } from "../primitives/outcome.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
@@ -144,6 +145,6 @@ async function restedInTime(pace: Pace): Promise<boolean> {
 }
 
 /** A chain whose own system contracts fail cannot go on; every validator would refuse the block. */
-function mustSucceed(outcome: Awaited<ReturnType<typeof beginBlock>>): void {
+function mustSucceed(outcome: Outcome<unknown, "systemCallFailed">): void {
   if (!outcome.ok) throw new AssertionFailed(outcome.rejection.message);
 }

@@ -9,7 +9,7 @@ import type { TransactionRefusal } from "./checkTransaction.ts";
 import { credit } from "./emptyAccounts.ts";
 import { executeTransaction } from "./executeTransaction.ts";
 import type { Pace } from "./pace.ts";
-import { drainRequestQueues, keepParentHash } from "./systemCalls.ts";
+import { type DrainedRequests, drainRequestQueues, keepParentHash } from "./systemCalls.ts";
 
 /**
  * Execution: from transactions and a state to receipts and the next state.
@@ -33,6 +33,8 @@ export interface BlockResult {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
   readonly logsBloom: Uint8Array;
+  /** From Prague on. */
+  readonly requests?: DrainedRequests;
 }
 
 export type BlockRefusal = TransactionRefusal | "gasLimitAboveBlock" | "systemCallFailed";
@@ -65,7 +67,8 @@ export async function executeBlock(
   const ended = await endBlock(blockRules, session);
   if (!ended.ok) return ended;
   const { gasUsed, logsBloom } = receipts;
-  return ok({ gasUsed, receipts: receipts.receipts, logsBloom });
+  const requests = ended.value;
+  return ok({ gasUsed, receipts: receipts.receipts, logsBloom, ...(requests !== undefined && { requests }) });
 }
 
 /** What a block does before its transactions. */
@@ -73,20 +76,19 @@ export async function beginBlock(
   { rules, parentHash }: BlockRules,
   session: BlockSession,
 ): Promise<Outcome<void, "systemCallFailed">> {
-  return rules.hasSystemCalls ? keepParentHash(session, parentHash) : ok(undefined);
+  if (!rules.hasSystemCalls) return ok(undefined);
+  const kept = await keepParentHash(session, parentHash);
+  return kept.ok ? ok(undefined) : kept;
 }
 
-/** What a block does after its transactions: requests first, then the reward. */
+/** What a block does after its transactions: requests first, which it gives, then the reward. */
 export async function endBlock(
   { rules, rewardWei, block }: BlockRules,
   session: BlockSession,
-): Promise<Outcome<void, "systemCallFailed">> {
-  if (rules.hasSystemCalls) {
-    const drained = await drainRequestQueues(session);
-    if (!drained.ok) return drained;
-  }
-  if (rewardWei > 0n) credit(session.overlay, block.beneficiary, rewardWei);
-  return ok(undefined);
+): Promise<Outcome<DrainedRequests | undefined, "systemCallFailed">> {
+  const drained = rules.hasSystemCalls ? await drainRequestQueues(session) : ok(undefined);
+  if (drained.ok && rewardWei > 0n) credit(session.overlay, block.beneficiary, rewardWei);
+  return drained;
 }
 
 const TOO_MUCH_GAS: Rejection<BlockRefusal> = {

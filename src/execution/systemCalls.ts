@@ -7,21 +7,32 @@ import { clearIfEmpty } from "./emptyAccounts.ts";
 import { codeOf } from "./libraryState.ts";
 
 /** Before the transactions of a Prague block: the parent's hash goes into the history contract (EIP-2935). */
-export function keepParentHash(
-  session: BlockSession,
-  parentHash: Hash,
-): Promise<Outcome<void, "systemCallFailed">> {
-  return callIfPresent(session, HISTORY_CONTRACT, parentHash);
+export function keepParentHash(session: BlockSession, parentHash: Hash): Promise<SystemCallOutcome> {
+  return callSystemContract(session, HISTORY_CONTRACT, parentHash);
 }
 
 /**
  * After the transactions of a Prague block: the contracts for withdrawals and consolidations empty their queues
  * (EIP-7002, EIP-7251). What they hand out goes nowhere on a chain without a beacon chain (ibft2.md §17).
  */
-export async function drainRequestQueues(session: BlockSession): Promise<Outcome<void, "systemCallFailed">> {
-  const withdrawals = await callIfPresent(session, WITHDRAWAL_CONTRACT, EMPTY_BYTES);
-  return withdrawals.ok ? callIfPresent(session, CONSOLIDATION_CONTRACT, EMPTY_BYTES) : withdrawals;
+export async function drainRequestQueues(
+  session: BlockSession,
+): Promise<Outcome<DrainedRequests, "systemCallFailed">> {
+  const withdrawals = await callSystemContract(session, WITHDRAWAL_CONTRACT, EMPTY_BYTES);
+  if (!withdrawals.ok) return withdrawals;
+  const consolidations = await callSystemContract(session, CONSOLIDATION_CONTRACT, EMPTY_BYTES);
+  if (!consolidations.ok) return consolidations;
+  return ok({ withdrawals: withdrawals.value, consolidations: consolidations.value });
 }
+
+/** The requests of a block as the two contracts spell them; a chain with a beacon chain names them in its headers. */
+export interface DrainedRequests {
+  readonly withdrawals: Uint8Array;
+  readonly consolidations: Uint8Array;
+}
+
+/** What the contract returned. */
+export type SystemCallOutcome = Outcome<Uint8Array, "systemCallFailed">;
 
 const HISTORY_CONTRACT = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
 const WITHDRAWAL_CONTRACT = addressFromHex("0x00000961ef480eb55e80d19ad83579a64c007002");
@@ -30,17 +41,20 @@ const SYSTEM_ADDRESS = addressFromHex("0xfffffffffffffffffffffffffffffffffffffff
 /** Not taken from the block's gas. */
 const SYSTEM_CALL_GAS = 30_000_000n;
 
-/** A contract that is not there is passed over; one that fails makes the block invalid. */
-async function callIfPresent(
+/**
+ * A call that the protocol makes around a block's transactions. A contract that is not there is passed over, as if it
+ * had returned nothing; one that fails makes the block invalid.
+ */
+export async function callSystemContract(
   session: BlockSession,
   contract: Address,
   data: Uint8Array,
-): Promise<Outcome<void, "systemCallFailed">> {
+): Promise<SystemCallOutcome> {
   const { overlay, accesses } = session;
-  if (codeOf(overlay, contract).length === 0) return ok(undefined);
+  if (codeOf(overlay, contract).length === 0) return ok(EMPTY_BYTES);
   overlay.beginTransaction();
   accesses.clear();
-  const { outcome } = await session.evm.run({
+  const { outcome, output } = await session.evm.run({
     caller: SYSTEM_ADDRESS,
     to: contract,
     value: 0n,
@@ -51,7 +65,7 @@ async function callIfPresent(
   });
   // The interpreter makes an account for the caller, who has none.
   for (const address of accesses.touched()) clearIfEmpty(overlay, address);
-  if (outcome.kind === "succeeded") return ok(undefined);
+  if (outcome.kind === "succeeded") return ok(output);
   const message = `the system contract ${toHex(contract)} did not execute to completion`;
   return rejected({ code: "systemCallFailed", fault: "peer", message });
 }

@@ -15,7 +15,6 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blockStore.ts";
 import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
-import { createTxPool } from "../txpool/txPool.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
@@ -23,7 +22,7 @@ import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile 
 import { openDoors } from "./doors.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
 import { openNodeKey } from "./nodeKey.ts";
-import { createPoolView } from "./poolView.ts";
+import { openPool } from "./openPool.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { createSubmission } from "./submission.ts";
 
@@ -137,11 +136,15 @@ async function open(
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
   const chain = opened.value;
 
-  const pool = createTxPool(settings.pool, {
-    chain: createPoolView(settings.chainSpec, chain, world.head, clock),
+  const opening = openPool(settings, {
+    chain,
+    state: world.head,
+    recoverSenders,
     clock,
+    logger: logger.child("txpool"),
   });
-  chain.onHeadChanged((change) => pool.headChanged(change));
+  onStop(() => opening.close());
+  const { pool } = opening;
   const simulator = createSimulationPool(
     { ...DEFAULT_SIMULATION_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
     { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
@@ -211,6 +214,7 @@ async function open(
   onStop(() => removePortsFile(settings.dataPath));
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
+  opening.begin();
   return ok({
     http: http && { host: http.host, port: http.port },
     webSocket: webSocket && { host: webSocket.host, port: webSocket.port },

@@ -10,6 +10,8 @@ export interface TxPoolLimits {
   readonly maxPrioritized: number;
   /** How far beyond the end of a sender's unbroken run of nonces one may lie (`--tx-pool-max-future-by-sender`). */
   readonly maxFutureBySender: number;
+  /** Age at which a transaction leaves (`--tx-pool-retention-hours`). */
+  readonly retentionMs: number;
   /** `--tx-pool-price-bump`, when the operator gave it; otherwise replacement.ts decides. */
   readonly priceBumpPercent?: number;
   /** `--rpc-tx-feecap`: highest price per gas that our own callers may offer; 0 is no cap. */
@@ -44,6 +46,7 @@ export const DEFAULT_TX_POOL_LIMITS: TxPoolLimits = {
   maxBytes: MAX_BYTES,
   maxPrioritized: Number.POSITIVE_INFINITY,
   maxFutureBySender: MAX_FUTURE_BY_SENDER,
+  retentionMs: Number.POSITIVE_INFINITY,
   feeCapWei: FEE_CAP_WEI,
   admissionFloorWei: MIN_GAS_PRICE_WEI,
   hasLocalPriority: true,

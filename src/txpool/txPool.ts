@@ -53,6 +53,8 @@ export interface TxPool extends PoolEvents {
   select(baseFeePerGas: bigint | undefined): Selection;
   /** Forgets a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void;
+  /** Sends away what has been here for longer than transactions are kept; to be called now and then. */
+  expire(): void;
   /** Tells the pool of new blocks: mined transactions leave, nonces are followed, those of removed blocks return. */
   headChanged(change: PoolHeadChange): void;
   /** What a transaction without priority must pay in a block of ours (miner_getMinGasPrice, miner_getMinPriorityFee). */
@@ -256,6 +258,12 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       // The nonce may have moved without a transaction of the sender's (EIP-7702): then the entry leaves here.
       queueOf(found.senderKey);
       if (store.has(found.key)) sendAway(found, "invalid", reason);
+    },
+    expire() {
+      const oldestMs = clock.nowMs() - limits.retentionMs;
+      for (const entry of store.entries()) {
+        if (entry.addedAtMs < oldestMs) sendAway(entry, "expired");
+      }
     },
     headChanged({ added, removed }) {
       generation++;

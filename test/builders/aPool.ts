@@ -29,6 +29,8 @@ export interface PoolInHand {
   readonly head: HeadInHand;
   /** What onAdded and onDropped said so far, as "added 0x…" and "dropped 0x…: reason". */
   readonly events: string[];
+  /** Lets time pass. */
+  wait(ms: number): void;
   /** Moves the senders' nonces past the transactions and tells the pool of the block. */
   mine(...transactions: readonly SentTransaction[]): void;
 }
@@ -65,6 +67,9 @@ export function aPool(
     pool,
     head,
     events,
+    wait(ms) {
+      nowMs += ms;
+    },
     mine(...transactions) {
       for (const { sender, nonce } of transactions) {
         if (nonce >= head.nonce(sender)) head.set(sender, { nonce: nonce + 1n });

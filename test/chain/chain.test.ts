@@ -230,6 +230,17 @@ describe("a block whose header lies", () => {
     expect(chain.head.header.number).toBe(0n);
   });
 
+  it("is refused for a body that is not its own, though the right one has been executed already", async () => {
+    const honest = await build([aTransaction()]);
+    const { header } = seal(honest);
+    for (const transactions of [[], [aTransaction({ value: 2n })]])
+      expect(await chain.importBlock({ header, transactions, ommers: [] })).toMatchObject({
+        ok: false,
+        rejection: { code: "wrongTransactionsRoot", fault: "peer" },
+      });
+    expect(await chain.importBlock(seal(honest))).toMatchObject({ ok: true });
+  });
+
   it("is refused for a transaction that cannot stand there", async () => {
     const honest = await build([aTransaction()]);
     const doubled = [...honest.transactions, aTransaction({ nonce: 5n })];

@@ -57,7 +57,8 @@ describe("the running program", () => {
   it("logs each warning of its configuration once", async () => {
     const node = await startNodeProcess({ options: ["--max-peers=3"] });
     await node.stop();
-    const warning = "--max-peers has no effect: peer-to-peer networking is not part of this version.";
+    const warning =
+      "--max-peers has no effect in this node: peer-to-peer networking is not part of this version.";
     expect(node.output().split(warning)).toHaveLength(2);
   });
 });

@@ -65,7 +65,7 @@ describe("validate-config", () => {
       status: 0,
       stdout:
         "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
-        "Warning: --max-peers has no effect: peer-to-peer networking is not part of this version.\n",
+        "Warning: --max-peers has no effect in this node: peer-to-peer networking is not part of this version.\n",
       stderr: "",
     });
   });

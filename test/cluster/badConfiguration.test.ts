@@ -217,7 +217,7 @@ describe("a nonsense option", () => {
     ],
     [
       "--min-gas-price=0x1",
-      `Invalid value for option '--min-gas-price': '0x1' is not a whole number in decimal digits (given on the command line; ${INT} 0 to ${2n ** 256n - 1n} (wei))`,
+      `Invalid value for option '--min-gas-price': cannot convert '0x1' to Wei (it is not a whole number) (given on the command line; ${INT} 0 to ${2n ** 256n - 1n} (wei))`,
     ],
     [
       "--rpc-http-max-active-connections=0",

@@ -148,18 +148,6 @@ describe("with nothing asked", () => {
   });
 });
 
-describe("the pool size that is shown", () => {
-  it.each<[readonly string[], number]>([
-    [[], -1],
-    [["tx-pool=LAYERED"], -1],
-    [["tx-pool-max-size=4096"], 4096],
-    [["tx-pool=SEQUENCED", "tx-pool-max-size=5"], 5],
-    [["tx-pool=LEGACY"], DEFAULT_TX_POOL_LIMITS.maxTransactions],
-  ])("is for %j %d, as the incumbent's layered pool shows none", (options, shown) => {
-    expect(settings({ options }).rpc.poolMaxSize).toBe(shown);
-  });
-});
-
 describe("the development network", () => {
   it("keeps what it sets for all that the operator does not", () => {
     const changed = settings({ options: ["rpc-http-port=9545", "data-path=/tmp/x", "min-gas-price=5"] });
@@ -334,7 +322,9 @@ describe("every option finds its setting", () => {
         vanity,
       },
       keepsRevertReasons: true,
-      warnings: [],
+      warnings: [
+        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
+      ],
     });
   });
 });
@@ -369,7 +359,7 @@ rpc-ws-api="ETH, NET, WEB3, TXPOOL, TRACE"
       blockProduction: { minGasPriceWei: 1000n, selectionTimePercent: 100 },
     });
     expect(result.warnings).toEqual([
-      "--bootnodes has no effect: peer-to-peer networking is not part of this version.",
+      "--bootnodes has no effect in this node: peer-to-peer networking is not part of this version.",
       "--rpc-http-api names TRACE, but it has no methods in this version.",
       "--rpc-ws-api names TRACE, but it has no methods in this version.",
     ]);
@@ -382,24 +372,15 @@ describe("warnings", () => {
     [
       { options: ["max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
       [
-        "--tx-pool has no effect: there is one kind of pool, and the limits of both kinds are honoured.",
-        "--max-peers, --nat-method have no effect: peer-to-peer networking is not part of this version.",
+        "--max-peers, --nat-method have no effect in this node: peer-to-peer networking is not part of this version.",
       ],
     ],
     [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
     [
       {
-        options: [
-          "metrics-enabled=true",
-          "metrics-categories=ETHEREUM,JVM",
-          "tx-pool-enable-save-restore=true",
-          "rpc-max-trace-filter-range=0",
-        ],
+        options: ["metrics-enabled=true", "metrics-categories=ETHEREUM,JVM", "rpc-max-trace-filter-range=0"],
       },
-      [
-        "--rpc-max-trace-filter-range has no effect: trace_filter is not part of this version.",
-        "--tx-pool-enable-save-restore has no effect: the pool is not kept over a restart in this version.",
-      ],
+      ["--rpc-max-trace-filter-range has no effect in this node: trace_filter is not part of this version."],
     ],
     [
       { options: [DEV_GENESIS, "rpc-http-port=1", "rpc-http-host=x"] },
@@ -459,7 +440,7 @@ describe("what cannot run is refused, all of it at once", () => {
       { toml: `genesis-file="${DEV_GENESIS_FILE}"\nlogging="LOUD"\nmin-gas-price=-1` },
       [
         "Invalid value for option '--logging': Unknown logging value: LOUD (given as logging in node.toml, line 2; accepted: one of OFF, ERROR, WARN, INFO, DEBUG, TRACE, ALL)",
-        "Invalid value for option '--min-gas-price': '-1' is below 0 (given as min-gas-price in node.toml, line 3; accepted: a whole number from 0 to 115792089237316195423570985008687907853269984665640564039457584007913129639935 (wei))",
+        "Invalid value for option '--min-gas-price': cannot convert '-1' to Wei (it is below 0) (given as min-gas-price in node.toml, line 3; accepted: a whole number from 0 to 115792089237316195423570985008687907853269984665640564039457584007913129639935 (wei))",
       ],
     ],
     [
@@ -485,32 +466,46 @@ describe("what cannot run is refused, all of it at once", () => {
     [
       { options: ["network=sepolia"] },
       [
-        "--network=SEPOLIA cannot be run: the public networks are not IBFT 2.0 chains. Name the genesis file of your network with --genesis-file, or give neither for the development network.",
+        "--network=SEPOLIA cannot be run: the public networks are not IBFT 2.0 chains. A genesis file is required: name that of your network with --genesis-file, or give neither for the development network. (--network is given on the command line)",
       ],
     ],
     [
       { options: ["network=dev", DEV_GENESIS] },
-      ["--network option and --genesis-file option can't be used at the same time."],
+      [
+        "--network option and --genesis-file option can't be used at the same time. (--network is given on the command line; --genesis-file is given on the command line)",
+      ],
     ],
-    [{ options: ["sync-mode=SNAP"] }, ["Snap sync can't be used with BFT networks"]],
-    [{ options: ["sync-mode=X_CHECKPOINT"] }, ["Checkpoint sync can't be used with BFT networks"]],
+    [
+      { options: ["sync-mode=SNAP"] },
+      ["Snap sync can't be used with BFT networks (--sync-mode is given on the command line)"],
+    ],
+    [
+      { options: ["sync-mode=X_CHECKPOINT"] },
+      ["Checkpoint sync can't be used with BFT networks (--sync-mode is given on the command line)"],
+    ],
     [
       { options: ["block-txs-selection-max-time=5000"] },
       [
-        "--block-txs-selection-max-time can't be used with PoA networks, see poa-block-txs-selection-max-time instead",
+        "--block-txs-selection-max-time can't be used with PoA networks, see poa-block-txs-selection-max-time instead (--block-txs-selection-max-time is given on the command line)",
       ],
     ],
     [
       { options: ["tx-pool-price-bump=10"] },
-      ["Price bump option is not compatible with zero base fee market"],
+      [
+        "Price bump option is not compatible with zero base fee market (--tx-pool-price-bump is given on the command line)",
+      ],
     ],
     [
       { options: ["min-gas-price=5", "tx-pool-min-gas-price=6"] },
-      ["tx-pool-min-gas-price cannot be greater than the value of min-gas-price"],
+      [
+        "tx-pool-min-gas-price cannot be greater than the value of min-gas-price (--tx-pool-min-gas-price is given on the command line; --min-gas-price is given on the command line)",
+      ],
     ],
     [
       { options: ["rpc-http-port=8546"] },
-      ["Port number '8546' has been specified multiple times. Please review the supplied configuration."],
+      [
+        "Port number '8546' has been specified multiple times. Please review the supplied configuration. (--rpc-http-port is given on the command line)",
+      ],
     ],
     [
       { options: ["host-allowlist=*,a.org", "rpc-http-cors-origins=none,a.org"] },

@@ -10,11 +10,14 @@ import {
   decimalType,
   integerType,
   openListType,
+  percentType,
   portType,
+  positiveType,
   switchType,
   textListType,
   textType,
   type ValueType,
+  weiType,
 } from "../../src/config/valueTypes.ts";
 
 function read<T>(type: ValueType<T>, text: string): T | string {
@@ -40,11 +43,18 @@ describe("the text of a value", () => {
     [integerType({ label: "<N>", min: -1n }), "-1", -1],
     [bigintType({ label: "<N>" }), "100_000", 100_000n],
     [bigintType({ label: "<N>" }), "123456789012345678901234567890", 123456789012345678901234567890n],
-    [bigintType({ label: "<N>" }), "1 ether", "refused: '1 ether' is not a whole number in decimal digits"],
+    [bigintType({ label: "<N>" }), "1 ether", "refused: '1 ether' is not a long"],
     [bigintType({ label: "<N>", max: 5n }), "6", "refused: '6' is above 5"],
+    [weiType, "0x1", "refused: cannot convert '0x1' to Wei (it is not a whole number)"],
+    [
+      positiveType({ label: "<N>", unit: "things" }),
+      "-4",
+      "refused: cannot convert '-4' to PositiveNumber (it is below 1)",
+    ],
+    [percentType, "101", "refused: cannot convert '101' to Percentage (it is above 100)"],
     [decimalType({ label: "<N>", min: 0, max: 100 }), "50.0", 50],
     [decimalType({ label: "<N>", min: 0, max: 100 }), ".5", 0.5],
-    [decimalType({ label: "<N>", min: 0, max: 100 }), "NaN", "refused: 'NaN' is not a number"],
+    [decimalType({ label: "<N>", min: 0, max: 100 }), "NaN", "refused: 'NaN' is not a double"],
     [decimalType({ label: "<N>", min: 0, max: 1 }), "1.1", "refused: '1.1' is not between 0 and 1"],
     [choiceType(["FULL", "FAST"]), "full", "FULL"],
     [

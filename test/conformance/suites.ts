@@ -1,6 +1,27 @@
 import type { Suite } from "./suite.ts";
+import { BASE_FEE } from "./suites/baseFee.ts";
+import { BASIC } from "./suites/basic.ts";
+import { BLOCKCHAIN } from "./suites/blockchain.ts";
+import { CHAIN } from "./suites/chain.ts";
+import { IBFT } from "./suites/ibft.ts";
+import { OPCODE } from "./suites/opcode.ts";
+import { PRECOMPILE } from "./suites/precompile.ts";
+import { RLP_SUITE } from "./suites/rlp.ts";
 import { STATE } from "./suites/state.ts";
 import { TRANSACTION } from "./suites/transaction.ts";
+import { TRIE } from "./suites/trie.ts";
 
 /** All suites; those with the longest cases first, so that none of them is left to the end. */
-export const SUITES: readonly Suite[] = [STATE, TRANSACTION];
+export const SUITES: readonly Suite[] = [
+  IBFT,
+  CHAIN,
+  PRECOMPILE,
+  STATE,
+  BLOCKCHAIN,
+  OPCODE,
+  TRANSACTION,
+  TRIE,
+  RLP_SUITE,
+  BASIC,
+  BASE_FEE,
+];

@@ -8,7 +8,6 @@ import type { Overlay } from "../../src/state/overlay.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { describeWithVectors, readVectorJson } from "../vectors.ts";
 import {
   anOverlay,
   BENEFICIARY,
@@ -340,48 +339,5 @@ describe("code halts", () => {
       kind: "halted",
       reason: "PRECOMPILE_ERROR",
     });
-  });
-});
-
-describeWithVectors("the point evaluation contract", () => {
-  it("accepts and refuses what the incumbent does", async () => {
-    const pointEvaluation = addressFromHex("0x000000000000000000000000000000000000000a");
-    const { PrecompileReturnValue, TestCases } = readVectorJson<{
-      readonly PrecompileReturnValue: string;
-      readonly TestCases: readonly {
-        readonly Input: string;
-        readonly FailureMode: string;
-        readonly Valid: boolean;
-      }[];
-    }>("besu-core", "pointEvaluationPrecompile.json");
-    expect(TestCases.some(({ Valid }) => Valid)).toBe(true);
-    expect(TestCases.some(({ Valid }) => !Valid)).toBe(true);
-    for (const { Input, FailureMode, Valid } of TestCases) {
-      const call = callOf({ to: pointEvaluation, data: hexToBytes(Input) });
-      const { outcome, output } = await executed("cancun", anOverlay(), call);
-      const expected = Valid
-        ? [{ kind: "succeeded" }, `0x${PrecompileReturnValue}`]
-        : [{ kind: "halted", reason: "PRECOMPILE_ERROR" }, "0x"];
-      expect([FailureMode, outcome, toHex(output)]).toEqual([FailureMode, ...expected]);
-    }
-  });
-
-  it("agrees with another client's cases, gas included", async () => {
-    const cases = readVectorJson<{ Input: string; Expected: string; Gas: number }[]>(
-      "geth-evm",
-      "precompiles",
-      "pointEvaluation.json",
-    );
-    const pointEvaluation = addressFromHex("0x000000000000000000000000000000000000000a");
-    for (const { Input, Expected, Gas } of cases) {
-      const data = hexToBytes(Input);
-      const { output, gasUsed } = await executed(
-        "cancun",
-        anOverlay(),
-        callOf({ to: pointEvaluation, data }),
-      );
-      const intrinsic = 21_000n + data.reduce((gas, byte) => gas + (byte === 0 ? 4n : 16n), 0n);
-      expect([toHex(output), gasUsed]).toEqual([`0x${Expected}`, intrinsic + BigInt(Gas)]);
-    }
   });
 });

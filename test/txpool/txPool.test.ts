@@ -90,6 +90,34 @@ describe("drop", () => {
   });
 });
 
+describe("expire", () => {
+  it("sends away what has been here for longer than transactions are kept, and says so", () => {
+    const { pool, events, wait } = aPool({ limits: { retentionMs: 3_600_000 } });
+    addAll(pool, from(0, 0), from(1, 3));
+    wait(3_000_000);
+    addAll(pool, from(0, 1), from(2, 0));
+    pool.expire();
+    expect(pool.statistics).toMatchObject({ pending: 3, queued: 1 });
+    wait(600_000);
+    pool.expire();
+    expect(hashes(pool)).toEqual(hashesOf(from(0, 1), from(2, 0)));
+    expect(pool.statistics).toMatchObject({ pending: 1, queued: 1 });
+    expect(events.slice(4)).toEqual(
+      hashesOf(from(0, 0), from(1, 3)).map(
+        (hash) => `dropped ${hash}: it waited longer than transactions are kept`,
+      ),
+    );
+  });
+
+  it("sends nothing away where no age was set", () => {
+    const { pool, wait } = aPool();
+    addAll(pool, from(0, 0));
+    wait(10 ** 12);
+    pool.expire();
+    expect(pool.statistics.pending).toBe(1);
+  });
+});
+
 describe("a new block", () => {
   it("takes the mined ones away silently, and their senders' next ones stay pending", () => {
     const { pool, events, mine } = aPool();

@@ -1,7 +1,13 @@
 import { LOG_LEVELS, LOG_MODULES } from "../../logging/logger.ts";
+import { genesisOverridesType } from "../mapTypes.ts";
 import { bigintType, choiceType, openListType, pathType, switchType, textType } from "../valueTypes.ts";
 import { logLevelType, moduleLevelsType } from "./logLevel.ts";
 import { option } from "./option.ts";
+
+/** The incumbent's profiles (operations.md §1.3); NONE is what its own example files say for having none. */
+export const PROFILE_NAMES = ["ENTERPRISE", "PRIVATE", "MINIMALIST_STAKER", "STAKER", "DEV", "NONE"] as const;
+
+const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
 
 export const GENERAL_OPTIONS = {
   help: option({
@@ -20,12 +26,26 @@ export const GENERAL_OPTIONS = {
     isOutsideFiles: true,
     help: "Show the version and exit.",
   }),
+  Xhelp: option({
+    type: switchType,
+    default: false,
+    group: "General",
+    isOutsideFiles: true,
+    help: "Show the options that this help leaves out, and exit.",
+  }),
   "config-file": option({
     type: pathType,
     default: undefined,
     group: "General",
     isOutsideFiles: true,
     help: "TOML file with options: the names below without the dashes.",
+  }),
+  profile: option({
+    type: choiceType(PROFILE_NAMES),
+    default: undefined,
+    defaultText: "none",
+    group: "General",
+    help: `Values of the incumbent's for what is given nowhere else: ${PROFILE_NAMES.join(", ")}.`,
   }),
   "data-path": option({
     type: pathType,
@@ -55,6 +75,13 @@ export const GENERAL_OPTIONS = {
     group: "General",
     isHidden: true,
     help: "A public network; none of them is an IBFT 2.0 chain, so every name is refused.",
+  }),
+  "override-genesis-config": option({
+    type: genesisOverridesType,
+    default: NO_OVERRIDES,
+    group: "General",
+    isHidden: true,
+    help: "Values to put in the place of those in the genesis file's config; an empty one removes the key.",
   }),
   "network-id": option({
     type: bigintType({ label: "<INTEGER>", max: 2n ** 256n - 1n }),

@@ -1,18 +1,17 @@
-import { addressType, bigintType, bytesType, decimalType, integerType, switchType } from "../valueTypes.ts";
+import { addressType, bigintType, bytesType, decimalType, positiveType, weiType } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
-const MAX_WEI = 2n ** 256n - 1n;
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 export const MINING_OPTIONS = {
   "min-gas-price": option({
-    type: bigintType({ label: "<WEI>", unit: "wei", max: MAX_WEI }),
+    type: weiType,
     default: 1000n,
     group: "Block production",
     help: "Lowest price per gas that goes into this node's blocks.",
   }),
   "min-priority-fee": option({
-    type: bigintType({ label: "<WEI>", unit: "wei", max: MAX_WEI }),
+    type: weiType,
     default: 0n,
     group: "Block production",
     help: "Lowest priority fee per gas that goes into this node's blocks.",
@@ -31,14 +30,15 @@ export const MINING_OPTIONS = {
     help: "Gas limit that this node's blocks move to, by less than 1/1024 each.",
   }),
   "poa-block-txs-selection-max-time": option({
-    type: integerType({ label: "<PERCENT>", unit: "percent of the block period", min: 1n }),
+    type: positiveType({ label: "<PERCENT>", unit: "percent of the block period" }),
     default: 75,
     group: "Block production",
     help: "Longest time to fill a block, in percent of the block period.",
   }),
   "block-txs-selection-max-time": option({
-    type: integerType({ label: "<MILLISECONDS>", unit: "milliseconds", min: 1n }),
+    type: positiveType({ label: "<MILLISECONDS>", unit: "milliseconds" }),
     default: undefined,
+    defaultText: "5000 where it counts",
     group: "Block production",
     isHidden: true,
     help: "Only for networks that are not proof of authority; refused here.",
@@ -56,14 +56,5 @@ export const MINING_OPTIONS = {
     defaultText: "the node's address",
     group: "Block production",
     help: "What eth_coinbase answers. Rewards go where the genesis file says, or to the proposer.",
-  }),
-  "miner-enabled": option({
-    type: switchType,
-    default: undefined,
-    group: "Block production",
-    isHidden: true,
-    isMetBy: false,
-    noEffect: "a node whose key is a validator's makes blocks",
-    help: "Make blocks by proof of work.",
   }),
 } as const;

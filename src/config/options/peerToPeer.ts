@@ -1,20 +1,28 @@
+import type { Hash } from "../../primitives/hash.ts";
+import { type Enode, enodesType } from "../enode.ts";
+import { blockHashesType } from "../mapTypes.ts";
+import { nodeIdsType, subnetsType } from "../peerTypes.ts";
 import {
   choiceType,
   hostType,
   integerType,
   pathType,
+  percentType,
   portType,
   switchType,
-  textListType,
+  textType,
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 /** These are read and checked, so that configurations carry over; what they ask for does not exist yet. */
-const ABSENT = "peer-to-peer networking is not part of this version";
+export const NO_PEERS = "peer-to-peer networking is not part of this version";
 const NO_ITEMS: readonly string[] = [];
-const common = { group: "Peer-to-peer network", noEffect: ABSENT, isHidden: true } as const;
-
-const percentType = integerType({ label: "<PERCENT>", unit: "percent", max: 100n });
+const NO_NODES: readonly Enode[] = [];
+const NO_IDS: readonly Uint8Array[] = [];
+const NO_HASHES: ReadonlyMap<bigint, Hash> = new Map();
+const common = { group: "Peer-to-peer network", noEffect: NO_PEERS, isHidden: true } as const;
+/** Means nothing without peers. */
+const dependent = { ...common, requires: "p2p-enabled" } as const;
 
 export const PEER_TO_PEER_OPTIONS = {
   "p2p-enabled": option({
@@ -25,37 +33,47 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "Talk to peers.",
   }),
   "discovery-enabled": option({
-    ...common,
+    ...dependent,
     type: switchType,
     default: true,
     isMetBy: false,
     help: "Search for peers.",
   }),
   bootnodes: option({
-    ...common,
-    type: textListType,
-    default: NO_ITEMS,
+    ...dependent,
+    type: enodesType,
+    default: NO_NODES,
     defaultText: "those of the genesis file",
     help: "Enode URLs of the nodes to begin the search with.",
   }),
-  "p2p-host": option({ ...common, type: hostType, default: "127.0.0.1", help: "Address told to peers." }),
-  "p2p-interface": option({ ...common, type: hostType, default: "0.0.0.0", help: "Address to listen on." }),
-  "p2p-port": option({ ...common, type: portType, default: 30303, help: "Port to listen on, TCP and UDP." }),
+  "p2p-host": option({ ...dependent, type: hostType, default: "127.0.0.1", help: "Address told to peers." }),
+  "p2p-interface": option({
+    ...dependent,
+    type: hostType,
+    default: "0.0.0.0",
+    help: "Address to listen on.",
+  }),
+  "p2p-port": option({
+    ...dependent,
+    type: portType,
+    default: 30303,
+    help: "Port to listen on, TCP and UDP.",
+  }),
   "max-peers": option({
-    ...common,
+    ...dependent,
     type: integerType({ label: "<COUNT>", unit: "peers" }),
     default: 25,
     aliases: ["p2p-peer-upper-bound"],
     help: "Most peers at a time.",
   }),
   "remote-connections-limit-enabled": option({
-    ...common,
+    ...dependent,
     type: switchType,
     default: true,
     help: "Limit the share of peers that called us.",
   }),
   "remote-connections-max-percentage": option({
-    ...common,
+    ...dependent,
     type: percentType,
     default: 60,
     help: "That share.",
@@ -67,13 +85,13 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "Rank peers at random.",
   }),
   "banned-node-ids": option({
-    ...common,
-    type: textListType,
-    default: NO_ITEMS,
+    ...dependent,
+    type: nodeIdsType,
+    default: NO_IDS,
     aliases: ["banned-node-id"],
     help: "Peers to refuse.",
   }),
-  "net-restrict": option({ ...common, type: textListType, default: NO_ITEMS, help: "Subnets to stay in." }),
+  "net-restrict": option({ ...dependent, type: subnetsType, default: NO_ITEMS, help: "Subnets to stay in." }),
   "nat-method": option({
     ...common,
     type: choiceType(["UPNP", "UPNPP2PONLY", "DOCKER", "KUBERNETES", "AUTO", "NONE"]),
@@ -89,8 +107,29 @@ export const PEER_TO_PEER_OPTIONS = {
   }),
   "discovery-dns-url": option({
     ...common,
-    type: textListType,
-    default: NO_ITEMS,
+    type: textType({ label: "<URL>", accepts: "an enrtree URL" }),
+    default: undefined,
+    defaultText: "that of the genesis file",
     help: "List of peers in the domain name system.",
+  }),
+  "required-blocks": option({
+    ...common,
+    type: blockHashesType,
+    default: NO_HASHES,
+    aliases: ["required-block"],
+    help: "Blocks with their hashes; peers that have others are cut.",
+  }),
+  "filter-on-enr-fork-id": option({
+    ...common,
+    type: switchType,
+    default: true,
+    help: "Pass over nodes that announce other forks.",
+  }),
+  "compatibility-eth64-forkid-enabled": option({
+    ...common,
+    type: switchType,
+    default: false,
+    isMetBy: false,
+    help: "Compute the fork id as releases before 1.4 did.",
   }),
 } as const;

@@ -6,7 +6,9 @@ import {
   integerType,
   originsType,
   portType,
+  secondsType,
   switchType,
+  weiType,
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
@@ -15,7 +17,6 @@ const MAX_LONG = 2n ** 63n - 1n;
 
 const bytesType = integerType({ label: "<BYTES>", unit: "bytes", min: 1n });
 const connectionsType = integerType({ label: "<COUNT>", unit: "connections", min: 1n });
-const secondsType = integerType({ label: "<SECONDS>", unit: "seconds", min: 1n });
 
 const HTTP_OPTIONS = {
   "rpc-http-enabled": option({
@@ -166,7 +167,7 @@ const ANSWER_OPTIONS = {
     help: "Most blocks that trace_filter looks at; 0 for no limit.",
   }),
   "api-gas-price-blocks": option({
-    type: integerType({ label: "<BLOCKS>", unit: "blocks", min: 1n }),
+    type: integerType({ label: "<BLOCKS>", unit: "blocks", min: 1n, kind: "a long" }),
     default: 100,
     group: "Limits and answers of JSON-RPC",
     help: "Newest blocks whose transactions eth_gasPrice looks at.",
@@ -178,7 +179,7 @@ const ANSWER_OPTIONS = {
     help: "Percentile of their prices that eth_gasPrice answers.",
   }),
   "api-gas-price-max": option({
-    type: bigintType({ label: "<WEI>", unit: "wei", max: 2n ** 256n - 1n }),
+    type: weiType,
     default: 500_000_000_000n,
     group: "Limits and answers of JSON-RPC",
     help: "Highest price that eth_gasPrice answers.",

@@ -1,4 +1,4 @@
-import { choiceType, integerType, switchType } from "../valueTypes.ts";
+import { choiceType, countType, integerType, longType, switchType } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 export const STORAGE_OPTIONS = {
@@ -16,11 +16,10 @@ export const STORAGE_OPTIONS = {
   }),
   "sync-min-peers": option({
     type: integerType({ label: "<COUNT>", unit: "peers", min: 0n }),
-    default: undefined,
+    default: 5,
     group: "Synchronization and storage",
     aliases: ["fast-sync-min-peers"],
     isHidden: true,
-    noEffect: "it is ignored in FULL sync-mode",
     help: "Peers to wait for before a fast synchronization.",
   }),
   "revert-reason-enabled": option({
@@ -28,5 +27,68 @@ export const STORAGE_OPTIONS = {
     default: false,
     group: "Synchronization and storage",
     help: "Keep the revert data of failed transactions and show it in receipts.",
+  }),
+  "version-compatibility-protection": option({
+    type: switchType,
+    default: true,
+    group: "Synchronization and storage",
+    isHidden: true,
+    isMetBy: true,
+    noEffect: "a database of a newer release is never opened",
+    help: "Refuse a database that a newer release has written.",
+  }),
+  "receipt-compaction-enabled": option({
+    type: switchType,
+    default: false,
+    defaultText: "always",
+    group: "Synchronization and storage",
+    isHidden: true,
+    isMetBy: true,
+    noEffect: "receipts are always stored without blooms",
+    help: "Store receipts without their blooms.",
+  }),
+  "auto-log-bloom-caching-enabled": option({
+    type: switchType,
+    default: true,
+    group: "Synchronization and storage",
+    isHidden: true,
+    isMetBy: false,
+    noEffect:
+      "queries for logs read the blooms of the headers; there is no cache of them beside the database",
+    help: "Keep the blooms of old blocks in files of their own.",
+  }),
+  "cache-last-blocks": option({
+    type: countType,
+    default: 0,
+    group: "Synchronization and storage",
+    isHidden: true,
+    isMetBy: 0,
+    noEffect: "recent blocks are kept in memory by their size, not by their number",
+    help: "Newest blocks to keep in memory.",
+  }),
+  "genesis-state-hash-cache-enabled": option({
+    type: switchType,
+    default: false,
+    group: "Synchronization and storage",
+    isHidden: true,
+    isMetBy: false,
+    noEffect: "the whole genesis state is compared at each start",
+    help: "Trust the stored root of the genesis state.",
+  }),
+  "reorg-logging-threshold": option({
+    type: longType,
+    default: 6n,
+    group: "Synchronization and storage",
+    isHidden: true,
+    noEffect: "a block of an IBFT 2.0 chain is final",
+    help: "Depth from which changes of the chain are logged.",
+  }),
+  "Xplugin-rocksdb-cache-capacity": option({
+    type: longType,
+    default: 134_217_728n,
+    group: "Synchronization and storage",
+    isHidden: true,
+    noEffect: "the database is not RocksDB",
+    help: "Bytes of the database to keep in memory.",
   }),
 } as const;

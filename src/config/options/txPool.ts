@@ -1,31 +1,73 @@
 import type { Address } from "../../primitives/address.ts";
+import { ok } from "../../primitives/outcome.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../txpool/limits.ts";
 import {
   addressType,
+  bad,
   bigintType,
   choiceType,
   decimalType,
   integerType,
   listType,
+  pathType,
   switchType,
+  type ValueType,
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 const MAX_WEI = 2n ** 256n - 1n;
 const NO_SENDERS: readonly Address[] = [];
+const NO_BLOBS = "blob transactions are not taken";
+
+/** The limits of the incumbent's sequenced pool (operations.md §5.6). */
+export const SEQUENCED_DEFAULTS = {
+  maxTransactions: 4096,
+  retentionHours: 13,
+  limitByAccount: 0.001,
+} as const;
+
+/** Above 0, and 1 at most. */
+const fractionType: ValueType<number> = {
+  ...decimalType({ label: "<FRACTION>", min: 0, max: 1 }),
+  accepts: "a number above 0, up to 1",
+  read(text) {
+    const fraction = decimalType({ label: "<FRACTION>", min: 0, max: 1 }).read(text);
+    return fraction.ok && fraction.value === 0 ? bad(`'${text}' is not above 0`) : fraction;
+  },
+};
+
+const TRANSACTION_TYPES = ["FRONTIER", "ACCESS_LIST", "EIP1559", "BLOB"];
+const NO_TYPE_LIMITS: readonly string[] = [];
+
+/** TYPE=COUNT, as often as wanted. */
+const typeLimitsType = listType<string>(
+  {
+    arity: "single",
+    label: "<TYPE=COUNT>",
+    accepts: `TYPE=COUNT, with a type of ${TRANSACTION_TYPES.join(", ")}`,
+    read(text) {
+      const [type = "", count = "", ...others] = text.split("=");
+      const isKnown = TRANSACTION_TYPES.includes(type.toUpperCase());
+      return isKnown && /^\d+$/.test(count) && others.length === 0
+        ? ok(text)
+        : bad(`'${text}' is not a transaction type and a count`);
+    },
+    show: String,
+  },
+  "<TYPE=COUNT,...>",
+);
 
 export const TX_POOL_OPTIONS = {
   "tx-pool": option({
     type: choiceType(["LAYERED", "SEQUENCED", "LEGACY"]),
-    default: undefined,
+    default: "LAYERED",
     group: "Transaction pool",
-    isHidden: true,
-    noEffect: "there is one kind of pool, and the limits of both kinds are honoured",
-    help: "Kind of pool.",
+    help: "Whose limits the pool has: LAYERED by bytes, SEQUENCED by count and age (LEGACY is the same).",
   }),
   "tx-pool-max-size": option({
     type: integerType({ label: "<COUNT>", unit: "transactions", min: 1n }),
-    default: DEFAULT_TX_POOL_LIMITS.maxTransactions,
+    default: undefined,
+    defaultText: `${DEFAULT_TX_POOL_LIMITS.maxTransactions}, or ${SEQUENCED_DEFAULTS.maxTransactions} with SEQUENCED`,
     group: "Transaction pool",
     help: "Most transactions in the pool.",
   }),
@@ -77,28 +119,45 @@ export const TX_POOL_OPTIONS = {
   }),
   "tx-pool-retention-hours": option({
     type: integerType({ label: "<HOURS>", unit: "hours", min: 1n }),
-    default: undefined,
+    default: SEQUENCED_DEFAULTS.retentionHours,
     group: "Transaction pool",
-    isHidden: true,
-    noEffect: "transactions leave the pool by its limits, not by age",
-    help: "Age at which transactions are dropped.",
+    help: "With SEQUENCED: age at which transactions are dropped.",
   }),
   "tx-pool-limit-by-account-percentage": option({
-    type: decimalType({ label: "<FRACTION>", min: 0, max: 1 }),
-    default: undefined,
+    type: fractionType,
+    default: SEQUENCED_DEFAULTS.limitByAccount,
     group: "Transaction pool",
-    isHidden: true,
-    noEffect: "--tx-pool-max-future-by-sender bounds a sender",
-    help: "Share of the pool that one sender may fill.",
+    help: "With SEQUENCED: how far ahead a sender may be, as a share of the pool.",
   }),
   "tx-pool-enable-save-restore": option({
     type: switchType,
     default: false,
     group: "Transaction pool",
-    isHidden: true,
-    noEffect: "the pool is not kept over a restart in this version",
-    isMetBy: false,
     help: "Write the pool to a file at the stop, and read it at the start.",
+  }),
+  "tx-pool-save-file": option({
+    type: pathType,
+    default: "txpool.dump",
+    group: "Transaction pool",
+    requires: "tx-pool-enable-save-restore",
+    help: "That file; a relative path starts in the data folder.",
+  }),
+  "tx-pool-blob-price-bump": option({
+    type: integerType({ label: "<PERCENT>", unit: "percent", max: 100n }),
+    default: 100,
+    group: "Transaction pool",
+    isHidden: true,
+    noEffect: NO_BLOBS,
+    help: "How much more than the blob transaction it replaces a newcomer must pay.",
+  }),
+  "tx-pool-max-prioritized-by-type": option({
+    type: typeLimitsType,
+    default: NO_TYPE_LIMITS,
+    defaultText: "BLOB=6",
+    group: "Transaction pool",
+    isHidden: true,
+    noEffect: "--tx-pool-max-prioritized bounds all types together, and blob transactions are not taken",
+    help: "Most transactions of a type offered to one block.",
   }),
   "rpc-tx-feecap": option({
     type: bigintType({ label: "<WEI>", unit: "wei, 0 for no cap", max: 2n ** 64n - 1n }),

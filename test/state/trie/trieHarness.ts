@@ -1,7 +1,7 @@
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { compareBytes } from "../../../src/primitives/hex.ts";
 import { ByteArena } from "../../../src/state/byteArena.ts";
-import { findLeaf } from "../../../src/state/trie/findLeaf.ts";
+import { findLeaf, type TrieSource } from "../../../src/state/trie/findLeaf.ts";
 import { PageReader } from "../../../src/state/trie/pageReader.ts";
 import type { LeafContents } from "../../../src/state/trie/readNode.ts";
 import { EMPTY_TRIE, type TrieRoot } from "../../../src/state/trie/trieRoot.ts";
@@ -59,7 +59,12 @@ export class TrieHarness {
     root: TrieRoot = this.root,
     visit?: (rlp: Uint8Array) => void,
   ): LeafContents | undefined {
-    return findLeaf({ reader: this.reader(), trieId: this.trieId, root }, bytesOf(text), visit);
+    return findLeaf(this.source(root), bytesOf(text), visit);
+  }
+
+  /** For readers of whole tries. */
+  source(root: TrieRoot = this.root): TrieSource {
+    return { reader: this.reader(), trieId: this.trieId, root };
   }
 
   private reader(): PageReader {

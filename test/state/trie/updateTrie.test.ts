@@ -2,8 +2,7 @@ import { MerklePatriciaTrie, verifyMerkleProof } from "@ethereumjs/mpt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keccak256 } from "../../../src/primitives/hash.ts";
-import { parseHex, toHex, toKey } from "../../../src/primitives/hex.ts";
-import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+import { toHex, toKey } from "../../../src/primitives/hex.ts";
 import { bytesOf, someValue, TrieHarness } from "./trieHarness.ts";
 
 type Version = ReadonlyMap<string, Uint8Array | undefined>;
@@ -69,33 +68,6 @@ describe("trie of one key length", () => {
     await one.apply(new Map([[keys[0] ?? "", someValue(0, 1)]]));
     expect(toHex(pieces.root.hash)).toBe(toHex(one.root.hash));
   });
-});
-
-describeWithVectors("trie vectors", () => {
-  type Vectors = Record<
-    string,
-    { in: [string, string | null][] | Record<string, string | null>; root: string }
-  >;
-
-  for (const file of ["trietest_secureTrie", "trieanyorder_secureTrie", "hex_encoded_securetrie_test"]) {
-    const vectors = readVectorJson<Vectors>("trie-tests", `${file}.json`);
-    it.each(Object.keys(vectors))(`${file}: %s`, async (name) => {
-      const vector = vectors[name];
-      if (vector === undefined) throw new Error(`no vector ${name}`);
-      const trie = new TrieHarness();
-      for (const [key, value] of Array.isArray(vector.in) ? vector.in : Object.entries(vector.in))
-        await trie.apply(
-          new Map([
-            [toKey(keccak256(bytesOfVector(key))), value === null ? undefined : bytesOfVector(value)],
-          ]),
-        );
-      expect(toHex(trie.root.hash)).toBe(vector.root);
-    });
-  }
-
-  function bytesOfVector(text: string): Uint8Array {
-    return (text.startsWith("0x") ? parseHex(text) : undefined) ?? new TextEncoder().encode(text);
-  }
 });
 
 function versions(shape: { readonly bytes: number; readonly digits: string }): fc.Arbitrary<Version[]> {

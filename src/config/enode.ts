@@ -1,0 +1,97 @@
+import { isIP } from "node:net";
+import { parseHex, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import { bad, listType, type ValueType } from "./valueTypes.ts";
+
+/** A node as its enode URL names it (operations.md §6.3). */
+export interface Enode {
+  /** 64 bytes. */
+  readonly nodeId: Uint8Array;
+  /** IP address without brackets; a name only where --Xdns-enabled allows it, which the caller checks. */
+  readonly host: string;
+  /** Undefined when the node does not listen for connections. */
+  readonly tcpPort: number | undefined;
+  /** Undefined when the node takes no part in discovery. */
+  readonly udpPort: number | undefined;
+}
+
+const FORM =
+  "Enode URL should have the following format 'enode://<node_id>@<ip>:<listening_port>[?discport=<discovery_port>]'.";
+
+/** Refused with the incumbent's sentence and the detail. */
+export function parseEnode(url: string): Outcome<Enode, "badValue"> {
+  const refuse = (detail: string): Outcome<never, "badValue"> => bad(`${enodeSyntaxProblem(url)} ${detail}`);
+  if (!/^enode:\/\//i.test(url)) return refuse("Missing 'enode' scheme.");
+  const [, nodeId, host = "", ports = ""] =
+    /^enode:\/\/(?:([^@]*)@)?(\[[^\]]*\]|[^:?/]*)(.*)$/i.exec(url) ?? [];
+  if (nodeId === undefined || nodeId === "") return refuse("Missing node ID.");
+  if (!/^[0-9a-fA-F]{128}$/.test(nodeId)) {
+    return refuse(
+      "Invalid node ID: node ID must have exactly 128 hexadecimal characters and should not include any '0x' hex prefix.",
+    );
+  }
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(bare) === 0 && !HOST_NAME.test(bare)) return refuse("Invalid ip address.");
+  const [, tcp, udp] = /^(?::(\d{1,5}))?\/?(?:\?discport=(\d{1,5}))?$/.exec(ports) ?? [];
+  if (tcp === undefined && udp === undefined) return refuse("Invalid port.");
+  const tcpPort = Number(tcp ?? 0);
+  const udpPort = Number(udp ?? tcp);
+  if (tcpPort > MAX_PORT || udpPort > MAX_PORT) return refuse(`Port numbers go up to ${MAX_PORT}.`);
+  return ok({
+    nodeId: parseHex(nodeId) ?? new Uint8Array(64),
+    host: bare,
+    tcpPort: tcpPort === 0 ? undefined : tcpPort,
+    udpPort: udpPort === 0 ? undefined : udpPort,
+  });
+}
+
+export function enodeSyntaxProblem(url: string): string {
+  return `Invalid enode URL syntax '${url}'. ${FORM}`;
+}
+
+export function showEnode({ nodeId, host, tcpPort, udpPort }: Enode): string {
+  const shown = host.includes(":") ? `[${host}]` : host;
+  const discovery = udpPort === tcpPort ? "" : `?discport=${udpPort ?? 0}`;
+  return `enode://${toHex(nodeId).slice(2)}@${shown}:${tcpPort ?? 0}${discovery}`;
+}
+
+export function isNamed({ host }: Enode): boolean {
+  return isIP(host) === 0;
+}
+
+const enodeType: ValueType<Enode> = {
+  arity: "single",
+  label: "<ENODE>",
+  accepts: "enode URLs",
+  read: parseEnode,
+  show: showEnode,
+};
+
+export const enodesType = listType(enodeType, "<ENODE,...>");
+
+/** The list of a static-nodes.json: a JSON array of enode URLs, or nothing at all. Refused with the reason. */
+export function parseStaticNodes(text: string): Outcome<readonly Enode[], "badValue"> {
+  if (text.trim() === "") return ok([]);
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    return bad(`it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!Array.isArray(document)) return bad("it must be a JSON array of enode URLs");
+  const nodes: Enode[] = [];
+  for (const item of document as readonly unknown[]) {
+    if (typeof item !== "string") return bad(`${JSON.stringify(item)} is not an enode URL`);
+    const node = parseEnode(item);
+    if (!node.ok) return node;
+    if (node.value.tcpPort === undefined) {
+      return bad(`static nodes must have a listening port, but '${item}' has none`);
+    }
+    nodes.push(node.value);
+  }
+  return ok(nodes);
+}
+
+const MAX_PORT = 65_535;
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-zA-Z0-9]([a-zA-Z0-9_-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9_-]*[a-zA-Z0-9])?)*\.?$/;

@@ -1,0 +1,20 @@
+import { statsUrlType } from "../peerTypes.ts";
+import { pathType, textType } from "../valueTypes.ts";
+import { withoutEffect } from "./option.ts";
+
+const idle = withoutEffect({
+  group: "Metrics",
+  noEffect: "reports to an ethstats server are not part of this version",
+});
+
+const needed = { requires: "ethstats" };
+
+export const ETHSTATS_OPTIONS = {
+  ethstats: idle.optional(statsUrlType, "Server to report to."),
+  "ethstats-contact": idle.optional(
+    textType({ label: "<CONTACT>", accepts: "text" }),
+    "Contact shown there.",
+    needed,
+  ),
+  "ethstats-cacert-file": idle.optional(pathType, "Certificate of the authority behind that server.", needed),
+} as const;

@@ -1,0 +1,55 @@
+import { type ApiGroup, apiGroupsType } from "../apiGroups.ts";
+import { hostType, openListType, originsType, pathType, portType } from "../valueTypes.ts";
+import { withoutEffect } from "./option.ts";
+
+const NO_ORIGINS: readonly string[] = [];
+const DEFAULT_GROUPS: readonly ApiGroup[] = ["ETH", "NET", "WEB3"];
+const group = "GraphQL, IPC and Engine API";
+
+const NO_GRAPHQL = "GraphQL is not part of this version";
+const NO_IPC = "JSON-RPC over a Unix socket is not part of this version";
+const NO_ENGINE = "the Engine API does not belong to an IBFT 2.0 node";
+
+const graphql = withoutEffect({ group, noEffect: NO_GRAPHQL });
+const ipc = withoutEffect({ group, noEffect: NO_IPC });
+const engine = withoutEffect({ group, noEffect: NO_ENGINE });
+const openGraphql = { requires: "graphql-http-enabled" };
+const openIpc = { requires: "Xrpc-ipc-enabled" };
+const openEngine = { requires: "engine-rpc-enabled" };
+
+export const OTHER_DOOR_OPTIONS = {
+  "graphql-http-enabled": graphql.switched(false, "Answer GraphQL over HTTP."),
+  "graphql-http-host": graphql.valued(hostType, "127.0.0.1", "Address to listen on.", openGraphql),
+  "graphql-http-port": graphql.valued(portType, 8547, "Port to listen on.", openGraphql),
+  "graphql-http-cors-origins": graphql.valued(
+    originsType,
+    NO_ORIGINS,
+    "Web origins whose pages may send requests.",
+    openGraphql,
+  ),
+  "Xrpc-ipc-enabled": ipc.switched(false, "Answer JSON-RPC over a Unix socket."),
+  "Xrpc-ipc-path": ipc.optional(pathType, "File of the socket.", {
+    ...openIpc,
+    defaultText: "besu.ipc in the data folder",
+  }),
+  "Xrpc-ipc-api": ipc.valued(apiGroupsType, DEFAULT_GROUPS, "Groups of methods to answer.", {
+    ...openIpc,
+    aliases: ["Xrpc-ipc-apis"],
+  }),
+  "engine-rpc-enabled": engine.switched(false, "Answer a consensus client."),
+  "engine-rpc-port": engine.valued(portType, 8551, "Port to listen on.", {
+    ...openEngine,
+    aliases: ["engine-rpc-http-port"],
+  }),
+  "engine-jwt-secret": engine.optional(pathType, "File of the secret shared with the consensus client.", {
+    ...openEngine,
+    defaultText: "jwt.hex in the data folder",
+  }),
+  "engine-jwt-disabled": engine.switched(false, "Ask the consensus client for no token.", openEngine),
+  "engine-host-allowlist": engine.valued(
+    openListType("Hostname"),
+    ["localhost", "127.0.0.1"],
+    "Host names that requests may be addressed to.",
+    openEngine,
+  ),
+} as const;

@@ -1,0 +1,117 @@
+import { ok } from "../../primitives/outcome.ts";
+import { KNOWN_METHODS } from "../../rpc/knownMethods.ts";
+import {
+  bad,
+  choiceType,
+  listType,
+  pathType,
+  switchType,
+  textListType,
+  textType,
+  type ValueType,
+} from "../valueTypes.ts";
+import { option, withoutEffect } from "./option.ts";
+
+const NO_NAMES: readonly string[] = [];
+const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "HS256"] as const;
+const HTTP = "JSON-RPC over HTTP";
+const WEBSOCKET = "JSON-RPC over WebSocket";
+const OPEN_DOOR = "callers cannot be asked for a token in this version, and the door would stand open";
+
+const methodType: ValueType<string> = {
+  arity: "single",
+  label: "<METHOD>",
+  accepts: "names of JSON-RPC methods",
+  read: (text) =>
+    KNOWN_METHODS.has(text) ? ok(text) : bad(`options must be valid RPC methods, but '${text}' is none`),
+  show: String,
+};
+const methodsType = listType(methodType, "<METHOD,...>");
+
+const protocolsType = listType(
+  textType({ label: "<PROTOCOL>", accepts: "versions of TLS such as TLSv1.3" }),
+  "<PROTOCOL,...>",
+);
+
+/** The four options of a door that asks its callers for tokens. */
+function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
+  const requires = `${prefix}-enabled` as const;
+  const idle = withoutEffect({
+    group,
+    requires,
+    noEffect: "callers cannot be asked for a token in this version",
+  });
+  return {
+    enabled: option({
+      type: switchType,
+      default: false,
+      group,
+      isHidden: true,
+      requires,
+      refusedWhenOn: OPEN_DOOR,
+      help: "Ask callers for a token.",
+    }),
+    credentials: idle.optional(pathType, "TOML file of users and the hashes of their passwords."),
+    publicKey: idle.optional(pathType, "Public key that tokens of others are checked with."),
+    algorithm: idle.valued(choiceType(ALGORITHMS), "RS256", "How those tokens are signed."),
+    openMethods: idle.valued(methodsType, NO_NAMES, "Methods that need no token.", {
+      aliases: [`${prefix}-api-methods-no-auth`],
+      defaultText: "none",
+    }),
+  };
+}
+
+const http = authentication("rpc-http", HTTP);
+const webSocket = authentication("rpc-ws", WEBSOCKET);
+
+const tls = withoutEffect({
+  group: HTTP,
+  noEffect: "connections of callers cannot be encrypted in this version",
+  requires: "rpc-http-tls-enabled",
+});
+const guard = { type: switchType, default: false, group: HTTP, isHidden: true } as const;
+
+export const RPC_SECURITY_OPTIONS = {
+  "rpc-http-api-method-no-auth": http.openMethods,
+  "rpc-http-authentication-enabled": http.enabled,
+  "rpc-http-authentication-credentials-file": http.credentials,
+  "rpc-http-authentication-jwt-public-key-file": http.publicKey,
+  "rpc-http-authentication-jwt-algorithm": http.algorithm,
+  "rpc-http-tls-enabled": option({
+    ...guard,
+    requires: "rpc-http-enabled",
+    refusedWhenOn:
+      "connections of callers cannot be encrypted in this version; put a proxy that does in front",
+    help: "Encrypt the connections of callers.",
+  }),
+  "rpc-http-tls-keystore-file": tls.optional(pathType, "Key store (PKCS#12)."),
+  "rpc-http-tls-keystore-password-file": tls.optional(pathType, "Password of the key store."),
+  "rpc-http-tls-client-auth-enabled": option({
+    ...guard,
+    requires: "rpc-http-enabled",
+    refusedWhenOn: "callers cannot be asked for certificates in this version; put a proxy that does in front",
+    help: "Ask callers for certificates.",
+  }),
+  "rpc-http-tls-known-clients-file": tls.optional(pathType, "Names and fingerprints of callers to serve.", {
+    requires: "rpc-http-tls-client-auth-enabled",
+  }),
+  "rpc-http-tls-ca-clients-enabled": tls.switched(
+    false,
+    "Serve callers whose certificate an authority signed.",
+    {
+      requires: "rpc-http-tls-client-auth-enabled",
+    },
+  ),
+  "rpc-http-tls-protocol": tls.valued(protocolsType, ["TLSv1.3", "TLSv1.2"], "Versions of TLS to offer.", {
+    aliases: ["rpc-http-tls-protocols"],
+  }),
+  "rpc-http-tls-cipher-suite": tls.valued(textListType, NO_NAMES, "Cipher suites to offer.", {
+    aliases: ["rpc-http-tls-cipher-suites"],
+    defaultText: "those of the system",
+  }),
+  "rpc-ws-api-method-no-auth": webSocket.openMethods,
+  "rpc-ws-authentication-enabled": webSocket.enabled,
+  "rpc-ws-authentication-credentials-file": webSocket.credentials,
+  "rpc-ws-authentication-jwt-public-key-file": webSocket.publicKey,
+  "rpc-ws-authentication-jwt-algorithm": webSocket.algorithm,
+} as const;

@@ -1,0 +1,109 @@
+import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
+import { SEQUENCED_DEFAULTS } from "./options/txPool.ts";
+import type { OptionName, OptionValues } from "./options.ts";
+import type { ResolvedOptions } from "./precedence.ts";
+
+const MS_PER_HOUR = 3_600_000;
+
+/** Options that belong to one kind of the incumbent's pool. It refuses them for the other; here they are warned of. */
+const ONLY_LAYERED = [
+  "tx-pool-layer-max-capacity",
+  "tx-pool-max-prioritized",
+  "tx-pool-max-future-by-sender",
+] as const;
+const ONLY_SEQUENCED = ["tx-pool-retention-hours", "tx-pool-limit-by-account-percentage"] as const;
+
+/**
+ * The pool's limits. There is one kind of pool; which of the incumbent's two was asked for decides by whose limits it
+ * is bound (operations.md §5.6, §7).
+ */
+export function poolSettings(values: OptionValues): TxPoolLimits {
+  const minGasPriceWei = values["min-gas-price"];
+  const floorWei = values["tx-pool-min-gas-price"];
+  const priceBumpPercent = values["tx-pool-price-bump"];
+  return {
+    ...(isSequenced(values) ? sequencedBounds(values) : layeredBounds(values)),
+    ...(priceBumpPercent !== undefined && { priceBumpPercent }),
+    feeCapWei: values["rpc-tx-feecap"],
+    admissionFloorWei: smaller(floorWei, minGasPriceWei),
+    hasLocalPriority: !values["tx-pool-no-local-priority"],
+    prioritySenders: values["tx-pool-priority-senders"],
+    requiresReplayProtection: values["strict-tx-replay-protection-enabled"],
+    blockFloors: { minGasPriceWei, minPriorityFeeWei: values["min-priority-fee"] },
+  };
+}
+
+/** What statistics show: the incumbent's layered pool, its default, has no size; its sequenced one has (json-rpc.md §4). */
+export function shownPoolSize({ values, isGiven }: ResolvedOptions): number {
+  return isSequenced(values) || isGiven("tx-pool-max-size") ? poolSettings(values).maxTransactions : -1;
+}
+
+/** Options that do something else than what was asked for, or nothing. */
+export function poolWarnings(options: ResolvedOptions): string[] {
+  const { values, isGiven, sourceOf } = options;
+  const warnings: string[] = [];
+  if (isSequenced(values)) {
+    warnings.push(...withoutEffect(options, ONLY_LAYERED, "the sequenced pool is bound by count and age"));
+  } else {
+    warnings.push(...withoutEffect(options, ONLY_SEQUENCED, "that is for --tx-pool=SEQUENCED"));
+    if (isGiven("tx-pool-max-size")) {
+      warnings.push(
+        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
+      );
+    }
+  }
+  if (
+    values["tx-pool-min-gas-price"] > values["min-gas-price"] &&
+    sourceOf("tx-pool-min-gas-price").kind === "default"
+  ) {
+    warnings.push(
+      `Forcing tx-pool-min-gas-price=${values["min-gas-price"]}, since it cannot be greater than the value of min-gas-price`,
+    );
+  }
+  return warnings;
+}
+
+type Bounds = Pick<
+  TxPoolLimits,
+  "maxTransactions" | "maxBytes" | "maxPrioritized" | "maxFutureBySender" | "retentionMs"
+>;
+
+function layeredBounds(values: OptionValues): Bounds {
+  return {
+    maxTransactions: values["tx-pool-max-size"] ?? DEFAULT_TX_POOL_LIMITS.maxTransactions,
+    maxBytes: values["tx-pool-layer-max-capacity"],
+    maxPrioritized: values["tx-pool-max-prioritized"] ?? DEFAULT_TX_POOL_LIMITS.maxPrioritized,
+    maxFutureBySender: values["tx-pool-max-future-by-sender"],
+    retentionMs: DEFAULT_TX_POOL_LIMITS.retentionMs,
+  };
+}
+
+function sequencedBounds(values: OptionValues): Bounds {
+  const maxTransactions = values["tx-pool-max-size"] ?? SEQUENCED_DEFAULTS.maxTransactions;
+  return {
+    maxTransactions,
+    maxBytes: DEFAULT_TX_POOL_LIMITS.maxBytes,
+    maxPrioritized: DEFAULT_TX_POOL_LIMITS.maxPrioritized,
+    maxFutureBySender: Math.ceil(values["tx-pool-limit-by-account-percentage"] * maxTransactions),
+    retentionMs: values["tx-pool-retention-hours"] * MS_PER_HOUR,
+  };
+}
+
+function isSequenced(values: OptionValues): boolean {
+  return values["tx-pool"] !== "LAYERED";
+}
+
+function withoutEffect(
+  { isGiven, values }: ResolvedOptions,
+  names: readonly OptionName[],
+  reason: string,
+): string[] {
+  const given = names.filter(isGiven).map((name) => `--${name}`);
+  if (given.length === 0) return [];
+  const verb = given.length === 1 ? "has" : "have";
+  return [`${given.join(", ")} ${verb} no effect with --tx-pool=${values["tx-pool"]}: ${reason}.`];
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

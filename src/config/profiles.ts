@@ -1,0 +1,38 @@
+import type { Given } from "./given.ts";
+import type { PROFILE_NAMES } from "./options/general.ts";
+import type { OptionName } from "./options.ts";
+
+type ProfileName = (typeof PROFILE_NAMES)[number];
+
+const ENTERPRISE: Profile = {
+  "sync-mode": "FULL",
+  "data-storage-format": "FOREST",
+  "sync-min-peers": "1",
+  "remote-connections-limit-enabled": "false",
+  "tx-pool": "SEQUENCED",
+  "tx-pool-no-local-priority": "true",
+  "tx-pool-limit-by-account-percentage": "0.15",
+  "rpc-http-max-active-connections": "300",
+  "min-gas-price": "0",
+  "bonsai-limit-trie-logs-enabled": "false",
+};
+
+const PROFILES: Readonly<Record<ProfileName, Profile>> = {
+  ENTERPRISE,
+  PRIVATE: ENTERPRISE,
+  MINIMALIST_STAKER: { "sync-mode": "CHECKPOINT", "data-storage-format": "BONSAI", "max-peers": "25" },
+  STAKER: { network: "MAINNET" },
+  DEV: { network: "DEV" },
+  NONE: {},
+};
+
+type Profile = Readonly<Partial<Record<OptionName, string>>>;
+
+/** What a profile gives: it counts after everything that the operator gave for an option of its own. */
+export function givenByProfile(profile: ProfileName): readonly Given[] {
+  return Object.entries(PROFILES[profile]).map(([name, text]) => ({
+    name: name as OptionName,
+    text,
+    source: { kind: "profile", profile },
+  }));
+}

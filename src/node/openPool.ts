@@ -1,0 +1,65 @@
+import type { Chain } from "../chain/createChain.ts";
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { StateReader } from "../state/stateReader.ts";
+import type { PoolParts } from "../txpool/ports.ts";
+import { createTxPool, type TxPool } from "../txpool/txPool.ts";
+import { createPoolFile } from "./poolFile.ts";
+import { createPoolView } from "./poolView.ts";
+
+/** The pool with all that keeps it going. */
+export interface OpenPool {
+  readonly pool: TxPool;
+  /** Once the node answers: what was in the pool at the last stop comes back, in the background. */
+  begin(): void;
+  /** Once nothing comes in any more: keeps what is in the pool for the next start. */
+  close(): Promise<void>;
+}
+
+export interface OpenPoolParts {
+  readonly chain: Chain;
+  readonly state: StateReader;
+  readonly recoverSenders: RecoverSenders;
+  readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** As often as the incumbent looks for transactions that are too old. */
+const EXPIRY_INTERVAL_MS = 60_000;
+
+export function openPool(settings: Settings, parts: OpenPoolParts): OpenPool {
+  const { chain, state, recoverSenders, isSenderPermitted, clock, logger } = parts;
+  const pool = createTxPool(settings.pool, {
+    chain: createPoolView(settings.chainSpec, chain, state, clock),
+    clock,
+    ...(isSenderPermitted !== undefined && { isSenderPermitted }),
+  });
+  chain.onHeadChanged((change) => pool.headChanged(change));
+  const file =
+    settings.poolFile === undefined
+      ? undefined
+      : createPoolFile(settings.poolFile, { pool, recoverSenders, clock, logger });
+  let alarm: Alarm | undefined;
+
+  function expireLater(): void {
+    alarm = clock.at(clock.nowMs() + EXPIRY_INTERVAL_MS, () => {
+      pool.expire();
+      expireLater();
+    });
+  }
+
+  return {
+    pool,
+    begin() {
+      if (settings.pool.retentionMs !== Number.POSITIVE_INFINITY) expireLater();
+      file?.restore();
+    },
+    async close() {
+      alarm?.cancel();
+      await file?.save();
+    },
+  };
+}

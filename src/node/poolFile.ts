@@ -1,0 +1,179 @@
+import { existsSync } from "node:fs";
+import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { syncFolder } from "../storage/syncFolder.ts";
+import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "../txpool/poolDump.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import { type SentTransaction, withSender } from "../types/transaction.ts";
+
+/**
+ * Keeps the pool over a restart (--tx-pool-enable-save-restore), in the incumbent's format and with its log lines:
+ *
+ *     restore: file -> lines -> senders (on threads) -> full admission, some at a time -> the file is deleted
+ *     save:    pool and what was not offered yet -> file.new -> synced -> renamed
+ *
+ * Nothing that is wrong with the file keeps a node from starting or stopping. As with the incumbent, the pool of a
+ * node that did not stop in order is lost: between the two, the file does not exist.
+ */
+export interface PoolFile {
+  /** Begins to restore, in the background. */
+  restore(): void;
+  /** Ends a restore that is still under way, and saves; does nothing when no restore was ever begun. */
+  save(): Promise<void>;
+}
+
+export interface PoolFileParts {
+  readonly pool: Pick<TxPool, "add" | "entries">;
+  readonly recoverSenders: RecoverSenders;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly logger: Logger;
+}
+
+/** A larger file is no pool of ours: read at once, so it has a bound. */
+const FILE_LIMIT_BYTES = 512 * 1024 * 1024;
+const LINES_PER_BATCH = 500;
+const OFFERS_PER_TURN = 200;
+const DAMAGED_LINES_NAMED = 5;
+/** A save that takes longer keeps what it has by then. */
+const SAVE_TIME_MS = 5_000;
+
+export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
+  const { pool, clock, logger } = parts;
+  let restoring: Promise<readonly string[]> | undefined;
+  let isEnding = false;
+  const draft = `${path}.new`;
+
+  /** Returns the lines that were not offered to the pool. */
+  async function restore(): Promise<readonly string[]> {
+    try {
+      const lines = await readLines(path);
+      if (lines === undefined) return [];
+      logger.info({ file: path }, `Loading transaction pool content from file ${path}`);
+      const unoffered = await offerLines(lines);
+      if (!isEnding) await rm(path, { force: true });
+      return unoffered;
+    } catch (error) {
+      logger.error({ error, file: path }, `the transaction pool could not be restored from ${path}`);
+      return [];
+    }
+  }
+
+  async function offerLines(lines: readonly string[]): Promise<readonly string[]> {
+    const loaded: Loaded[] = [];
+    const damaged: string[] = [];
+    for (let at = 0; at < lines.length; at += LINES_PER_BATCH) {
+      if (isEnding) return lines;
+      const batch = await decodeLines(lines.slice(at, at + LINES_PER_BATCH), at + 1, parts.recoverSenders);
+      loaded.push(...batch.loaded);
+      damaged.push(...batch.damaged);
+    }
+    for (const flaw of damaged.slice(0, DAMAGED_LINES_NAMED)) {
+      logger.warn({ file: path }, `a saved transaction is skipped: ${flaw}`);
+    }
+    const ordered = inOfferOrder(loaded);
+    const refused: Record<string, number> = {};
+    let offered = 0;
+    for (; offered < ordered.length && !isEnding; offered++) {
+      const item = ordered[offered] as Loaded; // below the length
+      const outcome = pool.add(item.transaction, item.origin);
+      if (!outcome.ok) refused[outcome.rejection.code] = (refused[outcome.rejection.code] ?? 0) + 1;
+      if ((offered + 1) % OFFERS_PER_TURN === 0) await nextTurn();
+    }
+    const added = offered - Object.values(refused).reduce((sum, count) => sum + count, 0);
+    logger.info(
+      { file: path, added, damaged: damaged.length, ...(added < offered && { refused }) },
+      `Added ${added} transactions of ${offered} loaded from file ${path}${isEnding ? ", before operation was cancelled" : ""}`,
+    );
+    return ordered.slice(offered).map(({ line }) => line);
+  }
+
+  async function write(lines: readonly string[]): Promise<number> {
+    const deadlineMs = clock.nowMs() + SAVE_TIME_MS;
+    const handle = await open(draft, "w", 0o600);
+    let written = 0;
+    try {
+      while (written < lines.length && clock.nowMs() <= deadlineMs) {
+        const batch = lines.slice(written, written + LINES_PER_BATCH);
+        await writeAll(handle, `${batch.join("\n")}\n`);
+        written += batch.length;
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
+    syncFolder(dirname(path));
+    return written;
+  }
+
+  return {
+    restore() {
+      restoring ??= restore();
+    },
+    async save() {
+      if (restoring === undefined) return;
+      isEnding = true;
+      const unoffered = await restoring;
+      try {
+        const lines = [...inOfferOrder([...pool.entries()]).map(encodeDumpLine), ...unoffered];
+        const saved = await write(lines);
+        const told = `Saved ${saved} transactions to file ${path}`;
+        if (saved === lines.length) logger.info({ file: path, transactions: saved }, told);
+        else logger.warn({ file: path, left: lines.length - saved }, `${told}, before the time was up`);
+      } catch (error) {
+        logger.error({ error, file: path }, `the transaction pool could not be saved to ${path}`);
+        await rm(draft, { force: true }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+interface Loaded extends Omit<DumpedTransaction, "transaction"> {
+  readonly transaction: SentTransaction;
+  readonly line: string;
+}
+
+/** Undefined when there is no file. */
+async function readLines(path: string): Promise<readonly string[] | undefined> {
+  if (!existsSync(path)) return undefined;
+  const { size } = await stat(path);
+  if (size > FILE_LIMIT_BYTES) throw new RangeError(`it has ${size} bytes, more than ${FILE_LIMIT_BYTES}`);
+  const lines = (await readFile(path, "latin1")).split("\n");
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
+
+async function decodeLines(
+  lines: readonly string[],
+  firstNumber: number,
+  recoverSenders: RecoverSenders,
+): Promise<{ readonly loaded: readonly Loaded[]; readonly damaged: readonly string[] }> {
+  const damaged: string[] = [];
+  const decoded: (DumpedTransaction & { readonly line: string; readonly number: number })[] = [];
+  for (const [index, line] of lines.entries()) {
+    const number = firstNumber + index;
+    const outcome = decodeDumpLine(line);
+    if (outcome.ok) decoded.push({ ...outcome.value, line, number });
+    else damaged.push(`line ${number}: ${outcome.rejection.message}`);
+  }
+  const senders = await recoverSenders(decoded.map(({ transaction }) => transaction));
+  const loaded: Loaded[] = [];
+  for (const [index, { transaction, origin, line, number }] of decoded.entries()) {
+    const sender = senders[index];
+    if (sender === undefined) damaged.push(`line ${number}: the signature fits no key`);
+    else loaded.push({ transaction: withSender(transaction, sender), origin, line });
+  }
+  return { loaded, damaged };
+}
+
+/** One write may take only a part. */
+async function writeAll(handle: FileHandle, text: string): Promise<void> {
+  const bytes = Buffer.from(text, "latin1");
+  for (let from = 0; from < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, from);
+    from += bytesWritten;
+  }
+}

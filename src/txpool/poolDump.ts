@@ -1,0 +1,81 @@
+import { toKey } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { readRlp } from "../primitives/rlp.ts";
+import {
+  decodeBodyTransaction,
+  decodeTransaction,
+  encodeBodyTransaction,
+  type SentTransaction,
+  type Transaction,
+} from "../types/transaction.ts";
+import type { TransactionOrigin } from "./entry.ts";
+
+/*
+ * The pool as the incumbent writes it to a file (operations.md §7): a line for each transaction, which is `l` for a
+ * local one or `r` for a remote one, and behind it base64 of the transaction's RLP as a block body holds it.
+ */
+
+export interface DumpedTransaction {
+  readonly transaction: Transaction;
+  readonly origin: TransactionOrigin;
+}
+
+export function encodeDumpLine({ transaction, origin }: DumpedTransaction): string {
+  return LETTERS[origin] + Buffer.from(encodeBodyTransaction(transaction)).toString("base64");
+}
+
+/** Refused with what is wrong with the line. A typed transaction without its RLP string around it is taken as well. */
+export function decodeDumpLine(line: string): Outcome<DumpedTransaction, "damagedLine"> {
+  const [, letter, text] = /^([lr])([A-Za-z0-9+/]+={0,2})\r?$/.exec(line) ?? [];
+  if (letter === undefined || text === undefined) {
+    return damaged("it is not the letter l or r with base64 behind it");
+  }
+  const decoded = decodeRlp(Uint8Array.from(Buffer.from(text, "base64")));
+  if (!decoded.ok) return damaged(decoded.rejection.message);
+  return ok({ transaction: decoded.value, origin: letter === "l" ? "local" : "remote" });
+}
+
+/**
+ * The order in which a pool takes them all: as they stand, but none before a lower nonce of its sender. So a sender's
+ * run is unbroken at every step, however long it is.
+ */
+export function inOfferOrder<T extends { readonly transaction: SentTransaction }>(items: readonly T[]): T[] {
+  const bySender = new Map<string, T[]>();
+  for (const item of items) {
+    const key = toKey(item.transaction.sender);
+    const others = bySender.get(key);
+    if (others === undefined) bySender.set(key, [item]);
+    else others.push(item);
+  }
+  for (const own of bySender.values()) own.sort((a, b) => compare(b.transaction.nonce, a.transaction.nonce));
+  const ordered: T[] = [];
+  for (const { transaction } of items) {
+    const rest = bySender.get(toKey(transaction.sender)) ?? [];
+    for (let lowest = rest.at(-1); lowest !== undefined; lowest = rest.at(-1)) {
+      if (lowest.transaction.nonce > transaction.nonce) break;
+      ordered.push(lowest);
+      rest.pop();
+    }
+  }
+  return ordered;
+}
+
+const LETTERS: Readonly<Record<TransactionOrigin, "l" | "r">> = { local: "l", remote: "r" };
+
+function decodeRlp(bytes: Uint8Array): Outcome<Transaction> {
+  const first = bytes[0] ?? 0;
+  if (first < 0x80 || first >= 0xc0) return decodeTransaction(bytes);
+  try {
+    return decodeBodyTransaction(readRlp(bytes, 0));
+  } catch (error) {
+    return damaged(error instanceof Error ? error.message : "unreadable RLP");
+  }
+}
+
+function damaged(message: string): Outcome<never, "damagedLine"> {
+  return rejected({ code: "damagedLine", fault: "local", message });
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { findOption } from "../../src/config/options.ts";
+import { readSettings } from "../../src/config/readSettings.ts";
+import type { Settings } from "../../src/config/settings.ts";
+import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
+
+/** `options` as after two dashes: name=value. */
+function read(options: readonly string[]) {
+  const given = [`genesis-file=${DEV_GENESIS_FILE}`, ...options].map((option) => {
+    const [spelling = "", ...rest] = option.split("=");
+    const name = findOption(spelling);
+    if (name === undefined) throw new Error(`no option ${spelling}`);
+    return { name, text: rest.join("="), source: { kind: "commandLine" } as const };
+  });
+  return readSettings({ given, environment: {}, workingDirectory: "/tmp/node", isTerminal: false });
+}
+
+function settings(options: readonly string[]): Settings {
+  const outcome = read(options);
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return outcome.value;
+}
+
+describe("the kind of pool", () => {
+  it("is layered unless asked otherwise: bound by bytes and count, and nothing leaves by age", () => {
+    const { maxTransactions, maxBytes, maxFutureBySender, retentionMs } = settings([]).pool;
+    expect({ maxTransactions, maxBytes, maxFutureBySender, retentionMs }).toEqual({
+      maxTransactions: DEFAULT_TX_POOL_LIMITS.maxTransactions,
+      maxBytes: DEFAULT_TX_POOL_LIMITS.maxBytes,
+      maxFutureBySender: 200,
+      retentionMs: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  it("sequenced has the incumbent's limits of that kind: 4096 transactions, 5 ahead, 13 hours", () => {
+    for (const kind of ["SEQUENCED", "sequenced", "LEGACY"]) {
+      expect(settings([`tx-pool=${kind}`]).pool).toMatchObject({
+        maxTransactions: 4096,
+        maxFutureBySender: 5,
+        retentionMs: 13 * 3_600_000,
+      });
+    }
+  });
+
+  it.each([
+    [0.002, 4096, 9],
+    [0.0001, 4096, 1],
+    [0.15, 4096, 615],
+    [1, 2500, 2500],
+  ])("sequenced: a share of %d of %d transactions lets a sender be %d ahead", (share, size, ahead) => {
+    const asked = [
+      "tx-pool=SEQUENCED",
+      `tx-pool-limit-by-account-percentage=${share}`,
+      `tx-pool-max-size=${size}`,
+    ];
+    expect(settings(asked).pool).toMatchObject({ maxTransactions: size, maxFutureBySender: ahead });
+  });
+
+  it("sequenced: the age at which transactions leave is what the operator says", () => {
+    expect(settings(["tx-pool=SEQUENCED", "tx-pool-retention-hours=2"]).pool.retentionMs).toBe(7_200_000);
+  });
+});
+
+describe("the pool size that is shown", () => {
+  it.each<[readonly string[], number]>([
+    [[], -1],
+    [["tx-pool=LAYERED"], -1],
+    [["tx-pool-max-size=4096"], 4096],
+    [["tx-pool=SEQUENCED", "tx-pool-max-size=5"], 5],
+    [["tx-pool=LEGACY"], 4096],
+  ])("is for %j %d, as the incumbent's layered pool shows none", (options, shown) => {
+    expect(settings(options).rpc.poolMaxSize).toBe(shown);
+  });
+});
+
+describe("the file that keeps the pool", () => {
+  it.each<[readonly string[], string | undefined]>([
+    [[], undefined],
+    [["tx-pool-enable-save-restore"], "/tmp/node/data/txpool.dump"],
+    [["tx-pool-enable-save-restore=true", "tx-pool-save-file=kept/pool"], "/tmp/node/data/kept/pool"],
+    [["tx-pool-enable-save-restore=true", "tx-pool-save-file=/srv/pool"], "/srv/pool"],
+  ])("is with %j %s", (options, file) => {
+    const asked = options.map((option) => (option.includes("=") ? option : `${option}=true`));
+    expect(settings(["data-path=data", ...asked]).poolFile).toBe(file);
+  });
+});
+
+describe("what does not fit the kind of pool is said", () => {
+  it.each<[readonly string[], readonly string[]]>([
+    [["tx-pool=SEQUENCED", "tx-pool-max-size=9", "tx-pool-retention-hours=1"], []],
+    [["tx-pool=LAYERED", "tx-pool-max-prioritized=9", "tx-pool-layer-max-capacity=1000"], []],
+    [
+      ["tx-pool-max-size=4096", "tx-pool-retention-hours=2"],
+      [
+        "--tx-pool-retention-hours has no effect with --tx-pool=LAYERED: that is for --tx-pool=SEQUENCED.",
+        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
+      ],
+    ],
+    [
+      ["tx-pool=legacy", "tx-pool-max-prioritized=7", "tx-pool-max-future-by-sender=8"],
+      [
+        "--tx-pool-max-prioritized, --tx-pool-max-future-by-sender have no effect with --tx-pool=LEGACY: the sequenced pool is bound by count and age.",
+      ],
+    ],
+    [
+      ["tx-pool-blob-price-bump=50", "tx-pool-max-prioritized-by-type=BLOB=3,frontier=9"],
+      [
+        "--tx-pool-blob-price-bump has no effect in this node: blob transactions are not taken.",
+        "--tx-pool-max-prioritized-by-type has no effect in this node: --tx-pool-max-prioritized bounds all types together, and blob transactions are not taken.",
+      ],
+    ],
+    [
+      ["tx-pool-save-file=x"],
+      [
+        "tx-pool-save-file has been ignored because --tx-pool-enable-save-restore was not defined on the command line.",
+      ],
+    ],
+  ])("%j", (options, warnings) => {
+    expect(settings(options).warnings).toEqual(warnings);
+  });
+});
+
+describe("values out of their bounds", () => {
+  it.each([
+    ["rpc-tx-feecap=18446744073709551616", "'18446744073709551616' is above 18446744073709551615"],
+    ["tx-pool-limit-by-account-percentage=0", "'0' is not above 0"],
+    ["tx-pool-limit-by-account-percentage=1.1", "'1.1' is not between 0 and 1"],
+    ["tx-pool-max-prioritized-by-type=BLOBS=1", "'BLOBS=1' is not a transaction type and a count"],
+    ["tx-pool-price-bump=101", "'101' is above 100"],
+    ["tx-pool=FAIR", "expected one of [LAYERED, SEQUENCED, LEGACY] (case-insensitive) but was 'FAIR'"],
+  ])("%s is refused", (option, reason) => {
+    const outcome = read([option]);
+    expect(outcome.ok ? "" : outcome.rejection.message).toContain(reason);
+  });
+
+  it("the highest cap, and none, are taken", () => {
+    expect(settings(["rpc-tx-feecap=18446744073709551615"]).pool.feeCapWei).toBe(2n ** 64n - 1n);
+    expect(settings(["rpc-tx-feecap=0"]).pool.feeCapWei).toBe(0n);
+  });
+});

@@ -1,0 +1,136 @@
+import { expect, it } from "vitest";
+import { findOption, optionNamed } from "../../src/config/options.ts";
+import { isOfOtherRelease } from "../../src/config/otherReleases.ts";
+import { describeWithSheet } from "../vectors.ts";
+
+interface Row {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly letter: string | undefined;
+  readonly default: string;
+  readonly needed: string;
+}
+
+/** Where we differ from the incumbent's default on purpose, and why. */
+const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
+  "data-path": "a folder of its own beside the incumbent's",
+  network: "without a genesis file there is no public network to fall back on",
+  "network-id": "the chain id, in words",
+  "rpc-max-logs-range": "1000: the interface document of the networks wins (architecture.md §1)",
+  "data-storage-format": "FOREST: every state is kept",
+  "sync-mode": "FULL always",
+  "block-txs-selection-max-time": "refused on proof-of-authority networks",
+  "tx-pool": "one kind of pool",
+  "tx-pool-price-bump": "10, or 0 where gas is free",
+  "tx-pool-max-size": "the limits of both kinds of pool hold",
+  "tx-pool-layer-max-capacity": "the limits of both kinds of pool hold",
+  "tx-pool-max-prioritized": "the limits of both kinds of pool hold",
+  "tx-pool-retention-hours": "the limits of both kinds of pool hold",
+  "tx-pool-limit-by-account-percentage": "the limits of both kinds of pool hold",
+};
+
+describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
+  const rows = readRows(sheet);
+
+  it("are as many as the sheet says", () => {
+    expect(rows.length).toBeGreaterThanOrEqual(230);
+  });
+
+  it.each(rows)("--$name ($needed) is in the table", ({ name, aliases, letter }) => {
+    expect(findOption(name)).toBe(name);
+    for (const alias of aliases) expect([alias, findOption(alias)]).toEqual([alias, name]);
+    if (letter !== undefined) expect(optionNamed(name as never).letter).toBe(letter);
+  });
+
+  it.each(rows.filter(({ name, default: text }) => !(name in OTHER_DEFAULTS) && isValue(text)))(
+    "--$name has the default $default",
+    ({ name, default: text }) => {
+      const { type, default: value } = optionNamed(name as never);
+      const expected = type.read(plain(text));
+      expect(expected).toMatchObject({ ok: true });
+      expect(expected.ok && value).toEqual(expected.ok && expected.value);
+    },
+  );
+
+  it.each(rows.filter(({ needed }) => needed.startsWith("accept")))(
+    "--$name, which is only to be accepted, says what becomes of it",
+    ({ name }) => {
+      const { noEffect, refusedWhenOn } = optionNamed(name as never);
+      const isHonoured = HONOURED.includes(name);
+      expect(noEffect !== undefined || refusedWhenOn !== undefined).toBe(!isHonoured);
+    },
+  );
+
+  it("holds the names of other releases too", () => {
+    const known = foreignNames(sheet);
+    expect(known.length).toBeGreaterThan(50);
+    expect(known.filter((name) => findOption(name) === undefined && !isOfOtherRelease(name))).toEqual([]);
+  });
+});
+
+/** The sheet lets these be accepted only, and here they do what they say. */
+const HONOURED = ["security-module"];
+
+/** Not in the table yet. */
+const ABSENT = [
+  "metrics-protocol",
+  "metrics-push-enabled",
+  "metrics-push-host",
+  "metrics-push-port",
+  "metrics-push-interval",
+  "metrics-push-prometheus-job",
+  "Xmetrics-timers-enabled",
+  "Xmetrics-idle-timeout",
+];
+
+function readRows(sheet: string): readonly Row[] {
+  const section = sheet.slice(sheet.indexOf("## 5. Every option"), sheet.indexOf("## 6. "));
+  return (
+    section
+      .split("\n")
+      .filter((line) => line.startsWith("| --"))
+      .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
+      .map((cells): Row => {
+        const names = cells[1] ?? "";
+        const [name = "", ...aliases] = [...names.matchAll(/--([\w-]+)/g)].map((match) => match[1] ?? "");
+        const letter = / -(\w)\b/.exec(names)?.[1];
+        return { name, aliases, letter, default: cells[3] ?? "", needed: cells.at(-2) ?? "" };
+      })
+      // The old name of host-allowlist has a row of its own.
+      .map((row) =>
+        row.name === "host-whitelist"
+          ? { ...row, name: "host-allowlist", aliases: [row.name], needed: "must" }
+          : row,
+      )
+      .filter(({ name }) => !ABSENT.includes(name))
+  );
+}
+
+/** Sentences and what differs from system to system are not compared. */
+function isValue(text: string): boolean {
+  return (
+    /^(true|false|-?[\d.]+|10 MB|10\^18|[A-Z]+\d*|-10\.\.30|[\w.:/]+)( \(.*\))?$/.test(text) &&
+    !/^(none|empty|flag|auto|library|max|system|runtime|chainId)/.test(text) &&
+    !text.includes("<")
+  );
+}
+
+function plain(text: string): string {
+  return text
+    .replace(/ \(.*\)$/, "")
+    .replace("10 MB", `${10 * 1024 * 1024}`)
+    .replace("10^18", `${10n ** 18n}`);
+}
+
+/** Of the table at the end of §5.11, in its first two families; stars and notes removed. */
+function foreignNames(sheet: string): readonly string[] {
+  const rows = sheet.split("\n").filter((line) => /^\| (added|removed) (after|before)/.test(line));
+  const unknown = rows.filter((row) => !row.startsWith("| removed after"));
+  return unknown.flatMap((row) =>
+    (row.split("|")[2] ?? "")
+      .replace(/\([^)]*\)/g, "")
+      .split(/,| and /)
+      .map((name) => name.trim().replace("*", "x"))
+      .filter((name) => /^[\w-]+$/.test(name)),
+  );
+}

@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { type ForkName, forkAt, isAtLeast } from "../../../src/chainspec/forks.ts";
+import { type BlockRules, blockRules } from "../../../src/execution/blockRules.ts";
+import { openSession } from "../../../src/execution/blockSession.ts";
+import { blobGasOf } from "../../../src/execution/checkTransaction.ts";
+import { credit } from "../../../src/execution/emptyAccounts.ts";
+import { type BlockRefusal, type BlockResult, executeBlock } from "../../../src/execution/executeBlock.ts";
+import { TIRELESS } from "../../../src/execution/pace.ts";
+import { callSystemContract, type DrainedRequests } from "../../../src/execution/systemCalls.ts";
+import { addressFromHex } from "../../../src/primitives/address.ts";
+import type { Hash } from "../../../src/primitives/hash.ts";
+import { concatBytes, equalBytes } from "../../../src/primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { bytesToBigint } from "../../../src/primitives/quantity.ts";
+import type { Overlay } from "../../../src/state/overlay.ts";
+import type { StagedState, WorldState } from "../../../src/state/worldState.ts";
+import type { Block } from "../../../src/types/block.ts";
+import type { SentTransaction } from "../../../src/types/transaction.ts";
+import { blobBaseFeeOf } from "./blobGas.ts";
+import { drainDaoAccounts } from "./daoFork.ts";
+import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
+import { payWithdrawals, type Withdrawal } from "./withdrawals.ts";
+
+/** A block's transactions, executed by ours, and around them what the block's consensus pays and changes. */
+export interface ForeignResult extends BlockResult {
+  readonly staged: StagedState;
+}
+
+export type ExecutionDefect = BlockRefusal | "wrongBlobGasUsed" | "wrongRequestsHash";
+
+export interface ForeignJob {
+  readonly rules: ForeignRules;
+  readonly world: WorldState;
+  readonly block: Block<SentTransaction>;
+  readonly withdrawals: readonly Withdrawal[];
+  readonly parentTotalDifficulty: bigint;
+  ancestorHash(number: bigint): Hash | undefined;
+}
+
+/** Executes a block on the head of the world, whose block is the parent. */
+export async function executeForeignBlock(job: ForeignJob): Promise<Outcome<ForeignResult, ExecutionDefect>> {
+  const { rules, world, block } = job;
+  const { header } = block;
+  const overlay = world.overlay();
+  if (header.number === rules.daoForkBlock) drainDaoAccounts(overlay);
+  const terms = termsOf(job);
+  const kept = await keepBeaconRoot(terms, overlay, header.parentBeaconBlockRoot);
+  if (!kept.ok) return kept;
+  const stage = (): StagedState => world.stage(overlay.changes(), header.number);
+  const executed = await executeBlock(terms, block.transactions, overlay, {
+    pace: TIRELESS,
+    ...(!terms.rules.hasStatusReceipts && { intermediateRoot: () => stage().root }),
+  });
+  if (!executed.ok) return executed;
+  const fork = forkAt(rules.spec.forks, header.number, header.timestamp);
+  for (const ommer of block.ommers)
+    credit(overlay, ommer.coinbase, ((8n - header.number + ommer.number) * baseReward(fork)) / 8n);
+  payWithdrawals(overlay, job.withdrawals);
+  return checkLaterSums(block, executed.value) ?? ok({ ...executed.value, staged: stage() });
+}
+
+/** The terms of an IBFT block, with what another consensus says otherwise. */
+function termsOf({ rules, block, parentTotalDifficulty, ancestorHash }: ForeignJob): BlockRules {
+  const { header, ommers } = block;
+  const terms = blockRules(rules.spec, header, ancestorHash);
+  const isStaked = isProofOfStake(rules, header, parentTotalDifficulty);
+  const { fork } = terms.rules;
+  return {
+    ...terms,
+    rewardWei: isStaked ? 0n : baseReward(fork) + (BigInt(ommers.length) * baseReward(fork)) / 32n,
+    block: {
+      ...terms.block,
+      difficulty: isStaked ? bytesToBigint(header.mixHash) : header.difficulty,
+      blobBaseFee: header.excessBlobGas === undefined ? 0n : blobBaseFeeOf(fork, header.excessBlobGas),
+    },
+  };
+}
+
+/** Wei; 5 ether, from Byzantium 3 (EIP-649), from Constantinople 2 (EIP-1234). */
+function baseReward(fork: ForkName): bigint {
+  const ether = isAtLeast(fork, "constantinople") ? 2n : isAtLeast(fork, "byzantium") ? 3n : 5n;
+  return ether * 10n ** 18n;
+}
+
+const BEACON_ROOTS = addressFromHex("0x000f3df6d732807ef1319fb7b8bb8522d0beac02");
+
+/** Before all else the root of the parent's beacon block goes into its contract (EIP-4788). */
+async function keepBeaconRoot(
+  terms: BlockRules,
+  overlay: Overlay,
+  root: Hash | undefined,
+): Promise<Outcome<unknown, "systemCallFailed">> {
+  if (root === undefined) return ok(undefined);
+  return callSystemContract(openSession({ ...terms, overlay, pace: TIRELESS }), BEACON_ROOTS, root);
+}
+
+function checkLaterSums(
+  { header, transactions }: Block<SentTransaction>,
+  { requests }: BlockResult,
+): Outcome<never, ExecutionDefect> | undefined {
+  const blobGas = transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n);
+  if (header.blobGasUsed !== undefined && header.blobGasUsed !== blobGas)
+    return refuse("wrongBlobGasUsed", `blob gas ${blobGas}, the header says ${header.blobGasUsed}`);
+  if (header.requestsHash === undefined) return undefined;
+  return requests !== undefined && equalBytes(header.requestsHash, requestsHash(requests))
+    ? undefined
+    : refuse("wrongRequestsHash", "the requests are not those of the header");
+}
+
+/** EIP-7685, for chains without a deposit contract: hashes of each kind with its type, of those that are there. */
+function requestsHash({ withdrawals, consolidations }: DrainedRequests): Uint8Array {
+  const kinds: readonly (readonly [number, Uint8Array])[] = [
+    [1, withdrawals],
+    [2, consolidations],
+  ];
+  const hashes = kinds
+    .filter(([, requests]) => requests.length > 0)
+    .map(([type, requests]) => sha256(concatBytes(Uint8Array.of(type), requests)));
+  return sha256(concatBytes(...hashes));
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(createHash("sha256").update(bytes).digest());
+}
+
+function refuse(code: ExecutionDefect, message: string): Outcome<never, ExecutionDefect> {
+  return rejected({ code, fault: "peer", message });
+}

@@ -1,0 +1,118 @@
+import type { ChainSpec, GenesisAccount } from "../../../src/chainspec/chainSpec.ts";
+import { type ForkActivation, type ForkName, forkAt, isAtLeast } from "../../../src/chainspec/forks.ts";
+import { parseGenesis } from "../../../src/chainspec/genesis.ts";
+import type { Header } from "../../../src/types/header.ts";
+
+/** The constitution of a chain under another consensus: ethash, of which no proof is checked, then proof of stake. */
+export interface ForeignRules {
+  /** Its IBFT schedule means nothing here. */
+  readonly spec: ChainSpec;
+  readonly daoForkBlock?: bigint;
+  /** Proof of stake begins after the block whose total difficulty reaches this (EIP-3675). */
+  readonly terminalTotalDifficulty?: bigint;
+  /** A private chain may do without a formula. */
+  readonly fixedDifficulty?: bigint;
+}
+
+/** The rules in a genesis file of Besu or go-ethereum. */
+export function rulesOfGenesis(text: string, source: string): ForeignRules {
+  const parsed = parseGenesis(text, source, { consensus: "any" });
+  if (!parsed.ok) throw new Error(parsed.rejection.message);
+  const { config } = JSON.parse(text) as { readonly config: GenesisConfig };
+  const { daoForkBlock, terminalTotalDifficulty, ethash } = config;
+  return {
+    spec: parsed.value,
+    ...(daoForkBlock !== undefined && { daoForkBlock: BigInt(daoForkBlock) }),
+    ...(terminalTotalDifficulty !== undefined && {
+      terminalTotalDifficulty: BigInt(terminalTotalDifficulty),
+    }),
+    ...(ethash?.fixeddifficulty !== undefined && { fixedDifficulty: BigInt(ethash.fixeddifficulty) }),
+  };
+}
+
+/** What our own reader of genesis files has no use for. */
+interface GenesisConfig {
+  readonly daoForkBlock?: number;
+  readonly terminalTotalDifficulty?: number | string;
+  readonly ethash?: { readonly fixeddifficulty?: number };
+}
+
+/** The rules of a blockchain test, which names its network, such as "London" or "BerlinToLondonAt5". */
+export function rulesOfNetwork(
+  network: string,
+  genesis: { readonly header: Header; readonly alloc: readonly GenesisAccount[] },
+): ForeignRules {
+  const [, before = network, after, mark, place = ""] =
+    /^([A-Za-z0-9]+?)To([A-Za-z0-9]+)At(Diff|Time)?([0-9A-Fk]+)$/.exec(network) ?? [];
+  const number = mark === "Diff" ? BigInt(`0x${place}`) : BigInt(place.replace("k", "000"));
+  const isMergedBefore = MERGED.has(before);
+  const terminal = isMergedBefore ? 0n : mark === "Diff" ? number : undefined;
+  const activations: ForkActivation[] = [
+    { fork: "frontier", at: { block: 0n } },
+    { fork: forkOf(before), at: { block: 0n } },
+  ];
+  if (after !== undefined && after !== "Dao" && mark !== "Diff")
+    activations.push({ fork: forkOf(after), at: mark === "Time" ? { time: number } : { block: number } });
+  const [header, { alloc }] = [genesis.header, genesis];
+  return {
+    spec: { ...BARE_SPEC, forks: { activations }, genesis: { header, alloc } },
+    ...(after === "Dao" && { daoForkBlock: number }),
+    ...(terminal !== undefined && { terminalTotalDifficulty: terminal }),
+  };
+}
+
+/** Proof of stake is for good once it has begun; by time it is there at the latest with Shanghai. */
+export function isProofOfStake(
+  { spec, terminalTotalDifficulty }: ForeignRules,
+  { number, timestamp }: Pick<Header, "number" | "timestamp">,
+  parentTotalDifficulty: bigint,
+): boolean {
+  if (terminalTotalDifficulty !== undefined && parentTotalDifficulty >= terminalTotalDifficulty) return true;
+  return isAtLeast(forkAt(spec.forks, number, timestamp), "shanghai");
+}
+
+const MERGED: ReadonlySet<string> = new Set(["Paris", "Shanghai", "Cancun"]);
+
+/** The tests' names of forks. Paris has the rules of London, all but the consensus. */
+const FORKS: Readonly<Record<string, ForkName>> = {
+  Frontier: "frontier",
+  Homestead: "homestead",
+  EIP150: "tangerineWhistle",
+  EIP158: "spuriousDragon",
+  Byzantium: "byzantium",
+  Constantinople: "constantinople",
+  ConstantinopleFix: "petersburg",
+  Istanbul: "istanbul",
+  Berlin: "berlin",
+  London: "london",
+  ArrowGlacier: "arrowGlacier",
+  Paris: "grayGlacier",
+  Shanghai: "shanghai",
+  Cancun: "cancun",
+};
+
+function forkOf(name: string): ForkName {
+  const fork = FORKS[name];
+  if (fork === undefined) throw new RangeError(`unknown network ${name}`);
+  return fork;
+}
+
+/** Main net's parameters, under which the tests run. */
+const BARE_SPEC: Omit<ChainSpec, "forks" | "genesis"> = {
+  chainId: 1n,
+  ibft: {
+    epochLength: 30_000n,
+    requestTimeoutSeconds: 1,
+    gossipedHistoryLimit: 0,
+    messageQueueLimit: 0,
+    duplicateMessageLimit: 0,
+    futureMessagesLimit: 0,
+    futureMessagesMaxDistance: 0,
+    eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: 0n } }],
+  },
+  contractSizeLimitBytes: 24_576,
+  evmStackSize: 1024,
+  isZeroBaseFee: false,
+  initialBaseFeePerGas: 1_000_000_000n,
+  bootnodes: [],
+};

@@ -1,0 +1,116 @@
+import { AssertionFailed } from "../../../src/primitives/assert.ts";
+import { keccak256 } from "../../../src/primitives/hash.ts";
+import { parseHex, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { trieLeaves } from "../../../src/state/trie/trieLeaves.ts";
+import { bytesOf, TrieHarness } from "../../state/trie/trieHarness.ts";
+import { readVectorJson } from "../../vectors.ts";
+import type { Case, Failure, Suite } from "../suite.ts";
+
+type Change = readonly [key: string, value: string | null];
+
+interface RootTest {
+  /** Changes in order, or entries that may be put in any order. */
+  readonly in: readonly Change[] | Readonly<Record<string, string>>;
+  readonly root: string;
+}
+
+/**
+ * TrieTests on the trie that the state lives in: each list of changes version by version, and all at once; what may come
+ * in any order backwards, too.
+ */
+export const TRIE: Suite = {
+  name: "trie",
+  total: 79,
+  every: 1,
+  cases: () => [...FILES.flatMap(rootCases), ...orderCases()],
+};
+
+/** Without the files named "secure" the keys are as they are given. */
+const FILES = [
+  "trietest",
+  "trietest_secureTrie",
+  "trieanyorder",
+  "trieanyorder_secureTrie",
+  "hex_encoded_securetrie_test",
+];
+
+function rootCases(file: string): Case[] {
+  const tests = readVectorJson<Readonly<Record<string, RootTest>>>("trie-tests", `${file}.json`);
+  const keyOf = (text: string): string =>
+    toKey(/secure/i.test(file) ? keccak256(bytesOfText(text)) : bytesOfText(text));
+  return Object.entries(tests).flatMap(([title, { in: input, root }]) => {
+    const isOrdered = Array.isArray(input);
+    const changes: readonly Change[] = isOrdered ? input : Object.entries(input);
+    const entries = changes.map(
+      ([key, value]) => [keyOf(key), value === null ? undefined : bytesOfText(value)] as const,
+    );
+    const ways = {
+      "one by one": entries.map((entry) => new Map([entry])),
+      "at once": [new Map(entries)],
+      ...(!isOrdered && { backwards: entries.toReversed().map((entry) => new Map([entry])) }),
+    };
+    return Object.entries(ways).map(([way, versions]) => ({
+      id: `${file} ${title}, ${way}`,
+      run: () => checkRoot(versions, root),
+    }));
+  });
+}
+
+async function checkRoot(
+  versions: readonly ReadonlyMap<string, Uint8Array | undefined>[],
+  expected: string,
+): Promise<Failure | undefined> {
+  const lengths = new Set(versions.flatMap((version) => [...version.keys()].map((key) => key.length / 2)));
+  const about = lengths.size > 1 ? "keys of several lengths: " : "";
+  try {
+    const trie = new TrieHarness();
+    for (const version of versions) await trie.apply(version);
+    const root = toHex(trie.root.hash);
+    return root === expected ? undefined : `${about}root ${root}, expected ${expected}`;
+  } catch (error) {
+    if (lengths.size > 1 && error instanceof AssertionFailed) return `${about}${error.message}`;
+    throw error;
+  }
+}
+
+interface OrderTest {
+  readonly in: readonly string[];
+  /** A key, the one before it and the one after it; empty where there is none. */
+  readonly tests: readonly (readonly [key: string, previous: string, next: string])[];
+}
+
+/** Our trie holds keys of one length. Zeros behind them do not change the order in which these keys come. */
+function orderCases(): Case[] {
+  const tests = readVectorJson<Readonly<Record<string, OrderTest>>>("trie-tests", "trietestnextprev.json");
+  return Object.entries(tests).flatMap(([title, { in: keys, tests: questions }]) =>
+    questions.map(([key, previous, next]) => ({
+      id: `trietestnextprev ${title} ${key}`,
+      run: async () => {
+        const order = await keysInOrder(keys);
+        const found = [order.filter((other) => other < key).at(-1), order.find((other) => other > key)];
+        const [before = "", after = ""] = found;
+        return before === previous && after === next
+          ? undefined
+          : `between "${before}" and "${after}", expected "${previous}" and "${next}"`;
+      },
+    })),
+  );
+}
+
+const KEY_LENGTH = 32;
+
+async function keysInOrder(keys: readonly string[]): Promise<string[]> {
+  const trie = new TrieHarness();
+  const padded = (key: string): string => toKey(bytesOfText(key)).padEnd(KEY_LENGTH * 2, "0");
+  await trie.apply(new Map(keys.map((key) => [padded(key), Uint8Array.of(1)])));
+  const onDamage = (error: unknown): never => {
+    throw error;
+  };
+  return [...trieLeaves(trie.source(), KEY_LENGTH, onDamage)].map(({ key }) =>
+    Buffer.from(bytesOf(toKey(key).replace(/(00)+$/, ""))).toString("utf8"),
+  );
+}
+
+function bytesOfText(text: string): Uint8Array {
+  return (text.startsWith("0x") ? parseHex(text) : undefined) ?? new TextEncoder().encode(text);
+}

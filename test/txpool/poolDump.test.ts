@@ -1,0 +1,109 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toKey } from "../../src/primitives/hex.ts";
+import { decodeDumpLine, encodeDumpLine, inOfferOrder } from "../../src/txpool/poolDump.ts";
+import type { SentTransaction, TransactionType } from "../../src/types/transaction.ts";
+import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+
+function ofType(type: TransactionType): SentTransaction {
+  return aTransaction({ type, ...(type === 4 && { authorizationList: [anAuthorization()] }) });
+}
+
+function flawOf(line: string): string | undefined {
+  const outcome = decodeDumpLine(line);
+  return outcome.ok ? undefined : outcome.rejection.message;
+}
+
+describe("a line of the file", () => {
+  it("is the letter of the origin and base64 of the RLP that a block body holds", () => {
+    const legacy = ofType(0);
+    const typed = ofType(2);
+    expect(encodeDumpLine({ transaction: legacy, origin: "local" })).toBe(
+      `l${Buffer.from(legacy.raw).toString("base64")}`,
+    );
+    const wrapped = Buffer.from([0xb8, typed.raw.length, ...typed.raw]);
+    expect(encodeDumpLine({ transaction: typed, origin: "remote" })).toBe(`r${wrapped.toString("base64")}`);
+  });
+
+  it.each([0, 1, 2, 4] as const)("brings a transaction of type %d back as it was", (type) => {
+    const { sender, ...transaction } = ofType(type);
+    for (const origin of ["local", "remote"] as const) {
+      const outcome = decodeDumpLine(encodeDumpLine({ transaction, origin }));
+      expect(outcome).toEqual({ ok: true, value: { transaction, origin } });
+    }
+    expect(sender).toHaveLength(20);
+  });
+
+  it("may hold a typed transaction without its RLP string, and end as Windows ends lines", () => {
+    const { raw } = ofType(2);
+    expect(flawOf(`l${Buffer.from(raw).toString("base64")}\r`)).toBeUndefined();
+  });
+
+  const sound = encodeDumpLine({ transaction: ofType(2), origin: "local" });
+  it.each([
+    ["is empty", ""],
+    ["has no letter", sound.slice(1)],
+    ["has another letter", `x${sound.slice(1)}`],
+    ["is cut off", sound.slice(0, sound.length / 2)],
+    ["holds what is not base64", `${sound.slice(0, 20)}*${sound.slice(21)}`],
+    ["holds nothing", "l"],
+    ["holds bytes that are no transaction", `l${Buffer.from("no transaction").toString("base64")}`],
+    ["holds a type that nobody knows", `l${Buffer.from([0x82, 0x05, 0xc0]).toString("base64")}`],
+    ["holds more than one", `l${sound.slice(1)}${sound.slice(1)}`],
+  ])("is refused with a reason when it %s", (_, line) => {
+    expect(flawOf(line)).toMatch(/\S/);
+  });
+
+  it("is refused, whatever is wrong with it, without an exception", () => {
+    fc.assert(
+      fc.property(fc.nat(sound.length - 1), fc.string({ maxLength: 3 }), (at, text) => {
+        decodeDumpLine(sound.slice(0, at) + text + sound.slice(at + 1));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("the order in which a saved pool is offered", () => {
+  const made = new Map<string, SentTransaction>();
+  function transfer(who: number, nonce: number): SentTransaction {
+    const name = `${who}/${nonce}`;
+    const known =
+      made.get(name) ?? aTransaction({ privateKey: account(who).privateKey, nonce: BigInt(nonce) });
+    made.set(name, known);
+    return known;
+  }
+
+  it("is that of arrival, but for a sender's lower nonces that came later", () => {
+    const items = [transfer(0, 1), transfer(1, 0), transfer(0, 0), transfer(1, 1)].map((transaction) => ({
+      transaction,
+    }));
+    const [zeroOne, oneZero, zeroZero, oneOne] = items;
+    expect(inOfferOrder(items)).toEqual([zeroZero, zeroOne, oneZero, oneOne]);
+  });
+
+  it("loses none, and never puts a nonce before a lower one of its sender", () => {
+    const pairs = fc.uniqueArray(fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 9 })), {
+      selector: String,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(pairs, (list) => {
+        const items = list.map(([who, nonce]) => ({ transaction: transfer(who, nonce) }));
+        const ordered = inOfferOrder(items);
+        const names = (all: typeof items): string[] =>
+          all.map(({ transaction }) => toKey(transaction.hash)).sort();
+        expect(names(ordered)).toEqual(names(items));
+        for (let who = 0; who < 4; who++) {
+          const own = ordered.filter(
+            ({ transaction }) => toKey(transaction.sender) === toKey(account(who).address),
+          );
+          const nonces = own.map(({ transaction }) => Number(transaction.nonce));
+          expect(nonces).toEqual(nonces.toSorted((a, b) => a - b));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
