@@ -3,6 +3,7 @@ import { BASE_FEE } from "./suites/baseFee.ts";
 import { BASIC } from "./suites/basic.ts";
 import { BLOCKCHAIN } from "./suites/blockchain.ts";
 import { CHAIN } from "./suites/chain.ts";
+import { EVMTOOL } from "./suites/evmtool.ts";
 import { IBFT } from "./suites/ibft.ts";
 import { OPCODE } from "./suites/opcode.ts";
 import { PRECOMPILE } from "./suites/precompile.ts";
@@ -19,6 +20,7 @@ export const SUITES: readonly Suite[] = [
   STATE,
   BLOCKCHAIN,
   OPCODE,
+  EVMTOOL,
   TRANSACTION,
   TRIE,
   RLP_SUITE,

@@ -13,6 +13,7 @@ import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import type { Log } from "../../../src/types/log.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { blobBaseFeeOf } from "../chains/blobGas.ts";
 import { type PreState, worldOf } from "./preState.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
@@ -100,21 +101,9 @@ function contextOf(env: StateTest["env"], forkName: string): BlockContext {
     ...(isFeeMarket && { baseFeePerGas: BigInt(env["currentBaseFee"] ?? "0x0a") }),
     difficulty: forkName === "Paris" ? BigInt(random) : quantity("currentDifficulty"),
     mixHash: random === "0x0" ? ZERO_HASH : asHash(bigintToFixedBytes(BigInt(random), 32)),
-    blobBaseFee: forkName === "Cancun" ? blobBaseFeeOf(quantity("currentExcessBlobGas")) : 0n,
+    blobBaseFee: forkName === "Cancun" ? blobBaseFeeOf("cancun", quantity("currentExcessBlobGas")) : 0n,
     hashOf: (number) => keccak256(new TextEncoder().encode(number.toString())),
   };
-}
-
-/** fake_exponential of EIP-4844. */
-export function blobBaseFeeOf(excess: bigint): bigint {
-  const fraction = 3_338_477n;
-  let sum = 0n;
-  let term = fraction;
-  for (let i = 1n; term > 0n; i++) {
-    sum += term;
-    term = (term * excess) / (fraction * i);
-  }
-  return sum / fraction;
 }
 
 export function hashOfLogs(logs: readonly Log[]): string {
