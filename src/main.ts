@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { EXIT } from "./cli/exitCodes.ts";
-import { run } from "./cli/run.ts";
+import { listenForFault } from "./cli/fault.ts";
+import { loadModules } from "./cli/loadModules.ts";
+import type { run } from "./cli/run.ts";
 import { listenForStop } from "./cli/stopRequest.ts";
+import { DiskFailure } from "./storage/database.ts";
 
 // A reader of the output that goes away (as `head` does) must not take the node with it.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 
-const exitCode = await run(process.argv.slice(2), {
+const exitCode = await (await loadProgram())(process.argv.slice(2), {
   environment: process.env,
   workingDirectory: process.cwd(),
   processId: process.pid,
@@ -14,5 +17,16 @@ const exitCode = await run(process.argv.slice(2), {
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
   awaitStop: () => listenForStop(process, EXIT.failed),
+  awaitFault: () => listenForFault(process),
 });
 process.exit(exitCode);
+
+async function loadProgram(): Promise<typeof run> {
+  try {
+    return (await loadModules(() => import("./cli/run.ts"))).run;
+  } catch (error) {
+    if (!(error instanceof DiskFailure)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT.disk);
+  }
+}

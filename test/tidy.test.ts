@@ -47,7 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: [...GROUND, ...BELOW_ASSEMBLY],
   node: [...GROUND, ...BELOW_ASSEMBLY, "config"],
   cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "node"],
-  "main.ts": [...GROUND, "config", "cli", "node"],
+  "main.ts": [...GROUND, "storage", "config", "cli", "node"],
 };
 
 /** Packages that only named folders (or files) may use. */

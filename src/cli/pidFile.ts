@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { isDiskAtFault } from "../storage/diskFailure.ts";
 
 /** A file that holds the process id while the node runs; health checks and start scripts look for it. */
 export interface PidFile {
@@ -10,15 +11,15 @@ export interface PidFile {
 export function writePidFile(
   path: string | undefined,
   processId: number,
-): Outcome<PidFile, "unusablePidFile"> {
+): Outcome<PidFile, "unusablePidFile" | "diskFailure"> {
   if (path === undefined) return ok({ remove: () => undefined });
   try {
     writeFileSync(path, `${processId}`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return rejected({
-      code: "unusablePidFile",
-      fault: "caller",
+      code: isDiskAtFault(error) ? "diskFailure" : "unusablePidFile",
+      fault: "local",
       message: `The file ${path} named by --pid-path cannot be written: ${reason}`,
     });
   }

@@ -1,15 +1,11 @@
 import { clientVersion } from "../config/clientVersion.ts";
 import { readSettings } from "../config/readSettings.ts";
-import type { Settings } from "../config/settings.ts";
-import { createLogger, type Logger, type RootLogger } from "../logging/logger.ts";
-import type { RunningNode, StartRefusal } from "../node/node.ts";
+import { createLogger } from "../logging/logger.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText, hiddenHelpText } from "./help.ts";
-import { writePidFile } from "./pidFile.ts";
-import type { StopRequest } from "./stopRequest.ts";
-import { welcomeText } from "./welcome.ts";
+import { runNode, tellFault } from "./runNode.ts";
 import { refuse, type World } from "./world.ts";
 
 /**
@@ -47,62 +43,6 @@ async function configureAndRun({ given, foreign }: CommandLine, world: World): P
   try {
     return await runNode(settings.value, logger, world);
   } catch (error) {
-    logger.error({ error }, "the node ends because of a fault of its own");
-    return EXIT.failed;
+    return tellFault(error, logger);
   }
-}
-
-async function runNode(settings: Settings, logger: RootLogger, world: World): Promise<number> {
-  const stopRequest = world.awaitStop();
-  const { clientVersion: version, genesisFile, dataPath } = settings;
-  logger.info({ version, genesisFile, dataPath }, "starting");
-  for (const warning of settings.warnings) logger.warn({}, warning);
-  // Loaded only now: help and refusals need none of the node, and should not wait for it.
-  const { startNode } = await import("../node/node.ts");
-  const started = await startNode(settings, logger);
-  if (!started.ok) {
-    world.printError(`${started.rejection.message}\n`);
-    return exitCodeOf(started.rejection.code);
-  }
-  const node = started.value;
-  // Only now, so that a node that was refused leaves the file of the running one alone.
-  const pidFile = writePidFile(settings.pidFile, world.processId);
-  try {
-    if (!pidFile.ok) {
-      world.printError(`${pidFile.rejection.message}\n`);
-      return EXIT.badInput;
-    }
-    if (settings.isDevelopmentNetwork) world.print(welcomeText(settings, node));
-    logger.info(factsOf(node), "Ethereum main loop is up.");
-    return await untilEnd(node, stopRequest, logger);
-  } finally {
-    await node.stop();
-    if (pidFile.ok) pidFile.value.remove();
-    logger.info({}, "stopped");
-  }
-}
-
-async function untilEnd(node: RunningNode, stopRequest: StopRequest, logger: Logger): Promise<number> {
-  const failure = node.failure.then((error) => ({ error }));
-  // A node without servers that is no validator waits for nothing but a signal, which does not keep a process alive.
-  const holdingOn = setInterval(() => undefined, LONGEST_TIMER_MS);
-  const end = await Promise.race([stopRequest.received, failure]);
-  clearInterval(holdingOn);
-  if (typeof end === "string") {
-    logger.info({ signal: end }, "stopping");
-    return EXIT.ok;
-  }
-  logger.error({ error: end.error }, "the node cannot go on and ends");
-  const { DamagedData, DiskFailure } = await import("../storage/database.ts");
-  return end.error instanceof DiskFailure || end.error instanceof DamagedData ? EXIT.disk : EXIT.failed;
-}
-
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-function factsOf({ http, webSocket, metrics, nodeAddress, isValidator, headNumber }: RunningNode) {
-  return { http, webSocket, metrics, nodeAddress, isValidator, headNumber };
-}
-
-function exitCodeOf(refusal: StartRefusal): number {
-  return refusal === "unusableDatabase" ? EXIT.disk : EXIT.badInput;
 }

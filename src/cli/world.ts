@@ -13,6 +13,8 @@ export interface World {
   printError(text: string): void;
   /** Begins to listen for requests to stop. */
   awaitStop(): StopRequest;
+  /** Begins to listen for exceptions that nobody catches; resolves with the first. */
+  awaitFault(): Promise<unknown>;
 }
 
 /** The incumbent's form: what is wrong, an empty line, where to find help. */

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
 
 /** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */
 export interface DataDirectory {
@@ -15,23 +16,24 @@ export interface DataDirectory {
 }
 
 /** Opens the folder, creating it when absent. Refused when it cannot be created or written. */
-export function openDataDirectory(path: string): Outcome<DataDirectory, "unusableDataPath"> {
+export function openDataDirectory(path: string): Outcome<DataDirectory, "unusableDataPath" | "diskFailure"> {
+  const chain = join(path, "chain");
+  const voteFile = join(path, "votes.log");
+  const headFile = join(path, "head.log");
   try {
-    createFolders(join(path, "chain"));
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    createFolders(chain);
+    for (const folder of [path, chain]) accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const file of [...OWN_FILES_IN_CHAIN.map((name) => join(chain, name)), voteFile, headFile])
+      if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
-    return rejected({
-      code: "unusableDataPath",
-      fault: "local",
-      message: `The data folder ${path} cannot be used: ${reasonOf(error)}. Give a folder that this user may write with --data-path.`,
-    });
+    return refuse(`The data folder ${path} cannot be used`, error);
   }
   return ok({
     path,
     keyFile: join(path, "key"),
-    chain: join(path, "chain"),
-    voteFile: join(path, "votes.log"),
-    headFile: join(path, "head.log"),
+    chain,
+    voteFile,
+    headFile,
     hasIncumbentDatabase:
       existsSync(join(path, "database", "IDENTITY")) || existsSync(join(path, "DATABASE_METADATA.json")),
   });
@@ -48,18 +50,14 @@ export function createFolders(path: string): void {
 export function writePortsFile(
   path: string,
   ports: Readonly<Record<string, number>>,
-): Outcome<void, "unusableDataPath"> {
+): Outcome<void, "unusableDataPath" | "diskFailure"> {
   const file = join(path, PORTS_FILE);
   const lines = Object.entries(ports).map(([name, port]) => `${name}=${port}`);
   try {
     writeFileSync(file, `${lines.join("\n")}\n`);
     return ok(undefined);
   } catch (error) {
-    return rejected({
-      code: "unusableDataPath",
-      fault: "local",
-      message: `The list of ports ${file} cannot be written: ${reasonOf(error)}.`,
-    });
+    return refuse(`The list of ports ${file} cannot be written`, error);
   }
 }
 
@@ -69,6 +67,29 @@ export function removePortsFile(path: string): void {
 
 const PORTS_FILE = "besu.ports";
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** LevelDB's: those of another user are refused with our words instead of its own. */
+const OWN_FILES_IN_CHAIN = ["LOCK", "CURRENT"];
+
+/** What went wrong, and what an operator can do. A disk that is full or fails is no mistake in the configuration. */
+function refuse(what: string, error: unknown): Outcome<never, "unusableDataPath" | "diskFailure"> {
+  if (isDiskAtFault(error))
+    return rejected({
+      code: "diskFailure",
+      fault: "local",
+      message: translateDiskError(error, what).message,
+    });
+  const reason = error instanceof Error ? error.message : String(error);
+  return rejected({
+    code: "unusableDataPath",
+    fault: "local",
+    message: `${what}: ${reason}. ${ownerAdvice(error)}Give a folder that this user may write with --data-path.`,
+  });
+}
+
+/** For a folder or a file of another user; nothing for other mistakes. */
+function ownerAdvice(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const user = process.getuid?.();
+  if ((code !== "EACCES" && code !== "EPERM") || user === undefined) return "";
+  return `The node runs as user ${user}, who may not: change the owner of the folder and of all in it (chown -R ${user}). `;
 }

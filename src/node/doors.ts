@@ -23,6 +23,8 @@ export interface Doors {
 }
 
 export interface DoorParts {
+  /** Connections that there are files for, all doors together; undefined when that is not known. */
+  readonly connectionRoom: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
@@ -33,10 +35,11 @@ interface CountedParts extends Omit<DoorParts, "metrics"> {
 }
 
 export async function openDoors(
-  { http, webSocket }: Pick<Settings, "http" | "webSocket">,
+  asked: Pick<Settings, "http" | "webSocket">,
   ports: RpcPorts,
   { metrics, ...others }: DoorParts,
 ): Promise<Outcome<Doors, DoorRejectionCode>> {
+  const { http, webSocket } = fitToRoom(asked, others);
   const backend = createRpcBackend(ports);
   const open: { http?: Door; webSocket?: Door } = {};
   const counts = {
@@ -63,6 +66,24 @@ export async function openDoors(
       await Promise.all([open.http?.close(), open.webSocket?.close()]);
     },
   });
+}
+
+/** Where there is no room for as many connections as the doors may take, each gives up the same share. */
+function fitToRoom(
+  { http, webSocket }: Pick<Settings, "http" | "webSocket">,
+  { connectionRoom: room, logger }: Pick<DoorParts, "connectionRoom" | "logger">,
+): Pick<Settings, "http" | "webSocket"> {
+  const asked = (http?.maxConnections ?? 0) + (webSocket?.maxConnections ?? 0);
+  if (room === undefined || asked <= room) return { http, webSocket };
+  logger.warn(
+    { asked, room },
+    `only ${room} connections fit into the number of open files allowed, fewer than the ${asked} asked for: raise that number (ulimit -n)`,
+  );
+  const share = (connections: number): number => Math.max(1, Math.floor((connections * room) / asked));
+  return {
+    http: http && { ...http, maxConnections: share(http.maxConnections) },
+    webSocket: webSocket && { ...webSocket, maxConnections: share(webSocket.maxConnections) },
+  };
 }
 
 function openHttp(

@@ -20,6 +20,7 @@ import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { openDoors } from "./doors.ts";
+import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
 import { openNodeKey } from "./nodeKey.ts";
 import { openPool } from "./openPool.ts";
@@ -49,6 +50,7 @@ export interface RunningNode {
 
 export type StartRefusal =
   | "unusableDataPath"
+  | "diskFailure"
   | "unusableNodeKey"
   | "unusableDatabase"
   | "differentGenesis"
@@ -101,6 +103,10 @@ async function open(
   }
   const key = openNodeKey(settings.nodeKey);
   if (!key.ok) return key;
+  if (key.value.isExposed) {
+    const { path } = settings.nodeKey;
+    logger.warn({ path }, `other users of this machine may read the node's private key: chmod 600 ${path}`);
+  }
   if (curve.name === "noble") {
     logger.warn({}, "no native secp256k1 binding for this platform: signatures take twenty times as long");
   }
@@ -186,7 +192,12 @@ async function open(
     changeLogLevel: logger.changeLevel,
     services: () => services,
   });
-  const doors = await openDoors(settings, ports, { clock, logger: logger.child("rpc"), metrics });
+  const doors = await openDoors(settings, ports, {
+    clock,
+    logger: logger.child("rpc"),
+    metrics,
+    connectionRoom: connectionRoom(hostLimits()),
+  });
   if (!doors.ok) return doors;
   onStop(() => doors.value.close());
   const { http, webSocket } = doors.value;

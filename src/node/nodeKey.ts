@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
+import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
 import { syncFolder } from "../storage/syncFolder.ts";
 
 /** The node's identity: its devp2p node id, and as a validator its address and its signature. */
@@ -14,6 +15,14 @@ export interface NodeKey {
   readonly publicKey: Uint8Array;
   readonly privateKey: Uint8Array;
 }
+
+/** A key as it lies on disk. */
+export interface StoredKey extends NodeKey {
+  /** True when others than the owner of its file may read it. */
+  readonly isExposed: boolean;
+}
+
+export type StoredKeyRefusal = "unusableNodeKey" | "diskFailure";
 
 export interface NodeKeySource {
   readonly path: string;
@@ -25,13 +34,9 @@ export interface NodeKeySource {
  * Reads the key file in the incumbent's format (one line, 64 hex digits, 0x optional; operations.md §10), or writes a
  * new one with mode 0600. Refused when the file holds something else or cannot be read or written.
  */
-export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<NodeKey, "unusableNodeKey"> {
+export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<StoredKey, StoredKeyRefusal> {
   try {
-    if (!existsSync(path)) {
-      // Durable before anything is signed with it: a key that a power cut took back would be another validator.
-      writeFileSync(path, toHex(initialKey ?? newPrivateKey()), { mode: 0o600, flag: "wx", flush: true });
-      syncFolder(dirname(path));
-    }
+    if (!existsSync(path)) createKeyFile(path, initialKey ?? newPrivateKey());
     const privateKey = parseHex(readFileSync(path, "utf8").trim());
     if (privateKey === undefined || !curve.isPrivateKey(privateKey)) {
       return refuse(
@@ -39,16 +44,43 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<NodeKe
         "it does not hold a valid private key: one line of 64 hexadecimal digits is expected",
       );
     }
-    return ok(nodeKey(privateKey));
+    return ok({ ...nodeKey(privateKey), isExposed: (statSync(path).mode & OTHERS_MAY_READ) !== 0 });
   } catch (error) {
-    return refuse(path, error instanceof Error ? error.message : String(error));
+    if (isDiskAtFault(error)) {
+      const { message } = translateDiskError(error, `The node key file ${path} cannot be used`);
+      return rejected({ code: "diskFailure", fault: "local", message });
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
+    return refuse(
+      path,
+      isDenied ? `${reason}; let the user that runs the node read it, and nobody else` : reason,
+    );
   }
+}
+
+/** Durable before anything is signed with it: a key that a power cut took back would be another validator. */
+function createKeyFile(path: string, privateKey: Uint8Array): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeFileSync(file, toHex(privateKey), { flush: true });
+  } catch (error) {
+    // Half a key would stand in the way once there is room.
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  syncFolder(dirname(path));
 }
 
 export function nodeKey(privateKey: Uint8Array): NodeKey {
   const publicKey = curve.publicKey(privateKey);
   return { publicKey, address: addressOfPublicKey(publicKey), privateKey };
 }
+
+/** The incumbent's key files are for their owner alone (operations.md §10). */
+const OTHERS_MAY_READ = 0o044;
 
 function newPrivateKey(): Uint8Array {
   for (;;) {
@@ -57,7 +89,7 @@ function newPrivateKey(): Uint8Array {
   }
 }
 
-function refuse(path: string, reason: string): Outcome<NodeKey, "unusableNodeKey"> {
+function refuse(path: string, reason: string): Rejected<"unusableNodeKey"> {
   return rejected({
     code: "unusableNodeKey",
     fault: "local",

@@ -21,6 +21,12 @@ export function translateDiskError(error: unknown, what: string): Error {
   return error instanceof Error ? error : new Error(reason);
 }
 
+/** True when the disk itself refuses, whoever asks: full, mounted read-only, failing. */
+export function isDiskAtFault(error: unknown): boolean {
+  const codes = causesOf(error).map(codeOf);
+  return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].some((code) => codes.includes(code));
+}
+
 /** Runs `action`, and translates what the disk throws in it. */
 export function inDiskWords<T>(what: string, action: () => T): T {
   try {
@@ -35,6 +41,9 @@ const SYSTEM_ERROR = /^(LEVEL_IO_ERROR|E[A-Z0-9]+)$/;
 
 const MAY_NOT_WRITE =
   "This user may not write there: change the owner of the folder, or choose another --data-path.";
+
+export const TOO_FEW_OPEN_FILES =
+  "Too few open files are allowed: raise the limit (ulimit -n 4096), then start the node again.";
 
 /** What an operator can do, by what the system says (in LevelDB's words) or by the code of the error. */
 const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])[] = [
@@ -61,11 +70,7 @@ const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])
   ],
   [/Permission denied/i, "EACCES", MAY_NOT_WRITE],
   [/Operation not permitted/i, "EPERM", MAY_NOT_WRITE],
-  [
-    /Too many open files/i,
-    "EMFILE",
-    "Too few open files are allowed: raise the limit (ulimit -n 4096), then start the node again.",
-  ],
+  [/Too many open files/i, "EMFILE", TOO_FEW_OPEN_FILES],
   [/Not a directory/i, "ENOTDIR", "A file stands where the folder should be: choose another --data-path."],
 ];
 

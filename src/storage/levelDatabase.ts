@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../primitives/assert.ts";
 import { type Batch, type Database, DiskFailure, type KeyRange } from "./database.ts";
 import { translateDiskError } from "./diskFailure.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
+import { lockHolder } from "./lockHolder.ts";
 
 export interface LevelSettings {
   /** Folder of the database; created when absent, unless a thread joins. */
@@ -160,7 +161,9 @@ export async function refuseLockedFolder(path: string): Promise<void> {
   try {
     await level.open();
   } catch (error) {
-    const failure = translateDiskError(error, `The database in ${path} cannot be opened`);
+    const holder = lockHolder(join(path, "LOCK"));
+    const what = holder === undefined ? "cannot be opened" : `is in use by process ${holder}`;
+    const failure = translateDiskError(error, `The database in ${path} ${what}`);
     if (failure instanceof DiskFailure) throw failure;
   }
 }

@@ -20,6 +20,9 @@ export async function ibexHere(args: readonly string[], world: Partial<World> = 
     awaitStop: () => {
       throw new Error("no command waits for signals");
     },
+    awaitFault: () => {
+      throw new Error("no command waits for faults");
+    },
     ...world,
   });
   return { exitCode, output, errors };

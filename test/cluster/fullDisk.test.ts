@@ -1,35 +1,22 @@
-import { spawn } from "node:child_process";
 import { expect, it } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { freePort, PROGRAM, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import { runConfined } from "./confinedProgram.ts";
+import { freePort, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 const BATCH = 500;
 
 /** A disk that takes files of up to some megabytes: to the program it is a full one. */
-function startOnSmallDisk(options: readonly string[]) {
-  const child = spawn("sh", ["-c", 'ulimit -f 4000; exec "$0" "$@"', process.execPath, PROGRAM, ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString("utf8");
-    });
-  }
-  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
-  return { exit, output: () => output };
-}
+const SMALL_DISK = { first: "ulimit -f 4000" };
 
 it("ends by itself when the disk is full, says so, and goes on from there once there is room", async () => {
   const dataPath = temporaryFolder();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const program = startOnSmallDisk([
-    `--data-path=${dataPath}`,
-    `--rpc-http-port=${port}`,
-    `--rpc-ws-port=${await freePort()}`,
-  ]);
+  const program = runConfined(
+    [`--data-path=${dataPath}`, `--rpc-http-port=${port}`, `--rpc-ws-port=${await freePort()}`],
+    SMALL_DISK,
+  );
   let isOver = false;
   void program.exit.then(() => {
     isOver = true;

@@ -62,6 +62,8 @@ describe("starting and stopping", () => {
     expect(await second.exit).not.toBe(0);
     expect(second.output()).toContain(first.dataPath);
     expect(second.output()).toMatch(/another (node|process)/i);
+    if (process.platform === "linux")
+      expect(second.output()).toContain(`in use by process ${first.child.pid}`);
     expect(await first.rpc("net_version")).toBe("1337");
     await first.stop();
   });

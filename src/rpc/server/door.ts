@@ -1,4 +1,5 @@
 import type { AddressInfo, Server, Socket } from "node:net";
+import type { Logger } from "../../logging/logger.ts";
 import { assert } from "../../primitives/assert.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 
@@ -46,6 +47,32 @@ export function listen(server: Server, host: string, port: number): Promise<void
       resolve();
     });
   });
+}
+
+/**
+ * Says that connections are turned away, at most once a minute: the server itself closes them without a word. `option`
+ * is what an operator can change.
+ */
+export function tellTurnedAway(
+  server: Server,
+  { limit, option }: { readonly limit: number; readonly option: string },
+  logger: Logger,
+): void {
+  let turnedAway = 0;
+  let quietUntilMs = 0;
+  server.on("drop", (connection) => {
+    turnedAway++;
+    const nowMs = performance.now();
+    if (nowMs < quietUntilMs) return;
+    quietUntilMs = nowMs + 60_000;
+    logger.warn(
+      { newest: connection?.remoteAddress, turnedAway, limit },
+      `connections are turned away: ${limit} are open, which is the limit (${option}, and the open files allowed)`,
+    );
+    turnedAway = 0;
+  });
+  // With no descriptor left even turning away may fail; that is told the same way, and costs nothing else.
+  server.on("error", (error) => logger.warn({ error }, "a connection could not be accepted"));
 }
 
 /** Port that a listening server got. */

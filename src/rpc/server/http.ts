@@ -6,7 +6,14 @@ import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { type Door, type DoorRejectionCode, listening, portOf, trackConnections } from "./door.ts";
+import {
+  type Door,
+  type DoorRejectionCode,
+  listening,
+  portOf,
+  tellTurnedAway,
+  trackConnections,
+} from "./door.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
@@ -63,6 +70,8 @@ export async function openHttpDoor(
   app.server.maxConnections = settings.maxActiveConnections;
   const listened = await listening(() => app.listen({ host, port }), host, port);
   if (!listened.ok) return listened;
+  const limit = settings.maxActiveConnections;
+  tellTurnedAway(app.server, { limit, option: "--rpc-http-max-active-connections" }, parts.logger);
   return ok({
     host,
     port: portOf(app.server),

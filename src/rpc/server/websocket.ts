@@ -12,7 +12,15 @@ import type { Clock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
-import { type Door, type DoorRejectionCode, listen, listening, portOf, trackConnections } from "./door.ts";
+import {
+  type Door,
+  type DoorRejectionCode,
+  listen,
+  listening,
+  portOf,
+  tellTurnedAway,
+  trackConnections,
+} from "./door.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
@@ -82,6 +90,8 @@ export async function openWebSocketDoor(
 
   const listened = await listening(() => listen(server, host, port), host, port);
   if (!listened.ok) return listened;
+  const limit = settings.maxActiveConnections;
+  tellTurnedAway(server, { limit, option: "--rpc-ws-max-active-connections" }, logger);
   const heart = startHeart(clock, served);
   return ok({
     host,

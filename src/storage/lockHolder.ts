@@ -1,0 +1,22 @@
+import { readFileSync, statSync } from "node:fs";
+
+/**
+ * The process that holds a lock on the file, as Linux tells; undefined where it does not: on other systems, and for a
+ * process in another container.
+ */
+export function lockHolder(path: string): number | undefined {
+  try {
+    return holderIn(readFileSync("/proc/locks", "utf8"), statSync(path).ino);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`: the device is left aside, file systems in layers have several. */
+export function holderIn(locks: string, inode: number): number | undefined {
+  for (const line of locks.split("\n")) {
+    const [, , , , pid, file] = line.split(/\s+/);
+    if (file?.split(":").at(-1) === `${inode}` && Number(pid) > 0) return Number(pid);
+  }
+  return undefined;
+}

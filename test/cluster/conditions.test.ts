@@ -1,0 +1,164 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Hex } from "../../src/primitives/hex.ts";
+import { runConfined } from "./confinedProgram.ts";
+import { freePort, type RunningProgram, rpc, temporaryFolder, until } from "./nodeProcess.ts";
+
+/** Root may read and write everything, so as root the program is run as somebody else. */
+const STRANGER = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+
+describe("a folder that the node may not use ends the start with 2 and says what to do", () => {
+  it.each<[what: string, forbid: (folder: string) => void, message: RegExp]>([
+    [
+      "the folder is read-only",
+      (folder) => chmodSync(folder, 0o555),
+      /The data folder \S+ cannot be used: EACCES/,
+    ],
+    [
+      "what is in it belongs to another user",
+      (folder) => {
+        mkdirSync(join(folder, "chain"));
+        chmodSync(join(folder, "chain"), 0o777);
+        writeFileSync(join(folder, "chain", "LOCK"), "", { mode: 0o400 });
+      },
+      /chain\/LOCK'\. The node runs as user \d+, who may not: change the owner of the folder and of all in it \(chown -R \d+\)/,
+    ],
+    [
+      "the key may not be read",
+      (folder) => writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o000 }),
+      /The node key file \S+key cannot be used: EACCES: .+; let the user that runs the node read it/,
+    ],
+  ])("%s", async (_, forbid, message) => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o777);
+    forbid(folder);
+    const program = runConfined([`--data-path=${folder}`, "--rpc-http-port=0", "--rpc-ws-port=0"], STRANGER);
+    expect(await program.exit).toBe(2);
+    expect(program.output()).toMatch(message);
+    expect(program.output()).toContain('"message":"the node cannot start: ');
+    chmodSync(folder, 0o777);
+  });
+});
+
+describe("a node", () => {
+  it("warns of a key that others may read, and of a Besu database in its folder, which it leaves alone", async () => {
+    const { program } = await started({}, (folder) => {
+      writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o644 });
+      mkdirSync(join(folder, "database"));
+      writeFileSync(join(folder, "database", "IDENTITY"), "rocksdb");
+    });
+    program.child.kill();
+    expect(await program.exit).toBe(0);
+    expect(program.output()).toMatch(
+      /other users of this machine may read the node's private key: chmod 600/,
+    );
+    expect(program.output()).toContain("a Besu database lies in the data folder");
+  });
+
+  it("goes on when there is no room for its log", async () => {
+    const { program, url } = await started({ outputFile: "/dev/full" });
+    await expectNewBlock(url);
+    program.child.kill();
+    expect(await program.exit).toBe(0);
+  });
+
+  it("that breaks says so, and leaves neither its process id nor its ports behind", async () => {
+    const pidFile = join(temporaryFolder(), "node.pid");
+    const { program, folder } = await started(
+      { runtimeOptions: ["--import", throwingOn("SIGUSR2")] },
+      undefined,
+      [`--pid-path=${pidFile}`],
+    );
+    await until(async () => (existsSync(pidFile) ? true : undefined), 5000, "a pid file");
+    expect(existsSync(join(folder, "besu.ports"))).toBe(true);
+    program.child.kill("SIGUSR2");
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toMatch(
+      /"throwable":"Error: broken for a test.*the node ends because of a fault of its own/,
+    );
+    expect(existsSync(pidFile)).toBe(false);
+    expect(existsSync(join(folder, "besu.ports"))).toBe(false);
+  });
+});
+
+/** Code that makes the process throw out of nowhere when it gets the signal. */
+function throwingOn(signal: string): string {
+  return `data:text/javascript,process.on("${signal}",()=>setTimeout(()=>{throw new Error("broken for a test")}))`;
+}
+
+describe("too few open files", () => {
+  it.each([40, 64, 100])(
+    "end a start that cannot even load the program, saying which limit to raise: %d",
+    async (files) => {
+      const options = [`--data-path=${temporaryFolder()}`, "--rpc-http-port=0", "--rpc-ws-port=0"];
+      const program = runConfined(options, { first: `ulimit -n ${files}` });
+      expect(await program.exit).toBe(74);
+      expect(program.output()).toContain("Too few open files are allowed: raise the limit (ulimit -n 4096)");
+    },
+  );
+
+  it("are told at the start; under a crowd of connections blocks go on, and service returns when the crowd leaves", async () => {
+    const { program, url, port } = await started({ first: "ulimit -n 128" }, undefined, [
+      "--rpc-http-max-active-connections=1000",
+    ]);
+    expect(program.output()).toMatch(/Only 128 files and connections may be open .*ulimit -n 65536/);
+    expect(program.output()).toMatch(/only \d+ connections fit into the number of open files allowed/);
+    const crowd = await crowdAt(port, 300);
+    await until(
+      async () => (program.output().includes("connections are turned away") ? true : undefined),
+      15_000,
+      "a line about connections turned away",
+    );
+    const before = blocksIn(program);
+    await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), 10_000, "two more blocks");
+    for (const socket of crowd) socket.destroy();
+    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 5000, "an answer");
+    expect(program.output().split("connections are turned away")).toHaveLength(2);
+    program.child.kill();
+    expect(await program.exit).toBe(0);
+  });
+});
+
+async function started(
+  confinement: Parameters<typeof runConfined>[1],
+  prepare?: (folder: string) => void,
+  options: readonly string[] = [],
+) {
+  const folder = temporaryFolder();
+  prepare?.(folder);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const ports = [`--rpc-http-port=${port}`, "--rpc-ws-port=0"];
+  const program = runConfined([`--data-path=${folder}`, ...ports, ...options], confinement);
+  await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
+  return { program, folder, url, port };
+}
+
+async function expectNewBlock(url: string): Promise<void> {
+  const height = Number(await rpc<Hex>(url, "eth_blockNumber", []));
+  await until(
+    async () => (Number(await rpc<Hex>(url, "eth_blockNumber", [])) > height ? true : undefined),
+    10_000,
+    "a new block",
+  );
+}
+
+function blocksIn(program: RunningProgram): number {
+  return program.output().split("block committed").length - 1;
+}
+
+/** Connections that say nothing; those that the node closes again are among them. */
+async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
+  return Promise.all(
+    Array.from(
+      { length: size },
+      () =>
+        new Promise<Socket>((resolve) => {
+          const socket = connect(port, "127.0.0.1", () => resolve(socket));
+          socket.on("error", () => resolve(socket));
+        }),
+    ),
+  );
+}

@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import { PROGRAM, type RunningProgram } from "./nodeProcess.ts";
+
+export interface Confinement {
+  /** A line of shell that runs first, such as `ulimit -n 128`. */
+  readonly first?: string;
+  /** User to run as; only root may choose. */
+  readonly uid?: number;
+  /** For Node.js itself. */
+  readonly runtimeOptions?: readonly string[];
+  /** Where standard output goes instead of to `output()`. */
+  readonly outputFile?: string;
+}
+
+/** Runs the program under what an operating system may do to it; nothing is waited for. */
+export function runConfined(options: readonly string[], confinement: Confinement): RunningProgram {
+  const { first = ":", uid, runtimeOptions = [], outputFile } = confinement;
+  const redirection = outputFile === undefined ? "" : `>"${outputFile}"`;
+  const child = spawn(
+    "bash",
+    [
+      "-c",
+      `${first}; exec "$0" "$@" ${redirection}`,
+      process.execPath,
+      ...runtimeOptions,
+      PROGRAM,
+      ...options,
+    ],
+    { stdio: ["ignore", "pipe", "pipe"], ...(uid !== undefined && { uid }) },
+  );
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString("utf8");
+    });
+  }
+  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return { child, exit, output: () => output };
+}
