@@ -2,8 +2,10 @@ import type { Suite } from "./suite.ts";
 import { BASE_FEE } from "./suites/baseFee.ts";
 import { BASIC } from "./suites/basic.ts";
 import { BLOCKCHAIN } from "./suites/blockchain.ts";
+import { BUILD } from "./suites/build.ts";
 import { CHAIN } from "./suites/chain.ts";
 import { EVMTOOL } from "./suites/evmtool.ts";
+import { HEADER } from "./suites/header.ts";
 import { IBFT } from "./suites/ibft.ts";
 import { OPCODE } from "./suites/opcode.ts";
 import { PRECOMPILE } from "./suites/precompile.ts";
@@ -22,6 +24,8 @@ export const SUITES: readonly Suite[] = [
   OPCODE,
   EVMTOOL,
   TRANSACTION,
+  BUILD,
+  HEADER,
   TRIE,
   RLP_SUITE,
   BASIC,

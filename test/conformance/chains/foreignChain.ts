@@ -1,4 +1,4 @@
-import { type BodyDefect, checkBody, checkExecution } from "../../../src/chain/bodyRules.ts";
+import { type BodyDefect, checkExecution } from "../../../src/chain/bodyRules.ts";
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
 import { type ChainStores, createHeadMover } from "../../../src/chain/headMover.ts";
 import { silentLogger } from "../../../src/logging/logger.ts";
@@ -22,6 +22,7 @@ import {
 import { type ExecutionDefect, executeForeignBlock, type ForeignResult } from "./foreignExecution.ts";
 import { checkForeignHeader, type ForeignHeaderDefect } from "./foreignHeader.ts";
 import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
+import { checkIbftPart } from "./ibftPart.ts";
 import { checkOmmers, type OmmerDefect } from "./ommers.ts";
 import type { TreeBlock } from "./tree.ts";
 import { readWithdrawals, type WithdrawalDefect } from "./withdrawals.ts";
@@ -52,6 +53,9 @@ export interface ForeignChain {
   readonly head: TreeBlock;
   readonly world: WorldState;
   readonly database: Database;
+  readonly rules: ForeignRules;
+  /** Of the line of blocks that the stores hold. */
+  hashOf(number: bigint): Hash | undefined;
   import(block: Block): Promise<Outcome<TreeBlock, ForeignDefect>>;
   /** Brings the stores to the head. */
   settle(): Promise<void>;
@@ -73,6 +77,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
   };
   const tree = new Map([[toKey(hash), genesis]]);
   const mover = createHeadMover(stores, genesis, { alsoWrite: () => undefined, logger: silentLogger });
+  const hashOf = (number: bigint): Hash | undefined => stores.blocks.header(number)?.hash;
   let head = genesis;
 
   /** Executes a block whose parent the stores are at, and commits it. */
@@ -81,8 +86,8 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     if (!executed.ok) return executed;
     const { staged, receipts } = executed.value;
     const { block, totalDifficulty } = place;
-    // So late, because tests have bad transactions under headers that do not know them. Our rule wants no ommers.
-    const body = checkBody({ ...block, ommers: [] });
+    // So late, because tests have bad transactions under headers that do not know them.
+    const body = checkIbftPart(block);
     if (!body.ok) return body;
     const verdict = checkExecution(block.header, { ...executed.value, stateRoot: staged.root });
     if (!verdict.ok) return verdict;
@@ -101,7 +106,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
       block,
       withdrawals,
       parentTotalDifficulty: parent?.totalDifficulty ?? 0n,
-      ancestorHash: (number) => stores.blocks.header(number)?.hash,
+      ancestorHash: hashOf,
     });
   }
 
@@ -132,6 +137,8 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     },
     world: stores.world,
     database: stores.database,
+    rules,
+    hashOf,
     async import(block) {
       const hash: Hash = keccak256(encodeHeader(block.header));
       const known = tree.get(toKey(hash));

@@ -59,15 +59,21 @@ export async function executeForeignBlock(job: ForeignJob): Promise<Outcome<Fore
   return checkLaterSums(block, executed.value) ?? ok({ ...executed.value, staged: stage() });
 }
 
+/** What the terms of a block depend on; its roots and sums do not matter. */
+export type TermsSource = Pick<ForeignJob, "rules" | "parentTotalDifficulty" | "ancestorHash"> & {
+  readonly block: Pick<Block, "header" | "ommers">;
+};
+
 /** The terms of an IBFT block, with what another consensus says otherwise. */
-function termsOf({ rules, block, parentTotalDifficulty, ancestorHash }: ForeignJob): BlockRules {
+export function termsOf({ rules, block, parentTotalDifficulty, ancestorHash }: TermsSource): BlockRules {
   const { header, ommers } = block;
   const terms = blockRules(rules.spec, header, ancestorHash);
   const isStaked = isProofOfStake(rules, header, parentTotalDifficulty);
   const { fork } = terms.rules;
   return {
     ...terms,
-    rewardWei: isStaked ? 0n : baseReward(fork) + (BigInt(ommers.length) * baseReward(fork)) / 32n,
+    rewardWei:
+      isStaked || rules.isClique ? 0n : baseReward(fork) + (BigInt(ommers.length) * baseReward(fork)) / 32n,
     block: {
       ...terms.block,
       difficulty: isStaked ? bytesToBigint(header.mixHash) : header.difficulty,

@@ -12,6 +12,8 @@ export interface ForeignRules {
   readonly terminalTotalDifficulty?: bigint;
   /** A private chain may do without a formula. */
   readonly fixedDifficulty?: bigint;
+  /** Under Clique no block is rewarded. Its seals and turns are not known here. */
+  readonly isClique?: boolean;
 }
 
 /** The rules in a genesis file of Besu or go-ethereum. */
@@ -26,6 +28,7 @@ export function rulesOfGenesis(text: string, source: string): ForeignRules {
     ...(terminalTotalDifficulty !== undefined && {
       terminalTotalDifficulty: BigInt(terminalTotalDifficulty),
     }),
+    ...(config.clique !== undefined && { isClique: true, fixedDifficulty: 1n }),
     ...(ethash?.fixeddifficulty !== undefined && { fixedDifficulty: BigInt(ethash.fixeddifficulty) }),
   };
 }
@@ -34,6 +37,7 @@ export function rulesOfGenesis(text: string, source: string): ForeignRules {
 interface GenesisConfig {
   readonly daoForkBlock?: number;
   readonly terminalTotalDifficulty?: number | string;
+  readonly clique?: object;
   readonly ethash?: { readonly fixeddifficulty?: number };
 }
 
