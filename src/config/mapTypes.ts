@@ -41,11 +41,13 @@ export function mapType<K, V>(parts: {
 /** Block numbers with the hash that the block must have. */
 export const blockHashesType = mapType<bigint, Hash>({
   label: "<NUMBER=HASH,...>",
-  accepts: "a block number, = and a block hash of 64 hexadecimal digits",
+  accepts: "a block number, = and a block hash of up to 64 hexadecimal digits",
   readKey: (text) => (/^\d+$/.test(text) ? BigInt(text) : undefined),
   readValue: (text) => {
-    const bytes = parseHex(text);
-    return bytes?.length === 32 ? asHash(bytes) : undefined;
+    // The incumbent fills up on the left, and its own example relies on it.
+    const [, digits] = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text) ?? [];
+    const bytes = digits === undefined ? undefined : parseHex(digits.padStart(64, "0"));
+    return bytes === undefined ? undefined : asHash(bytes);
   },
   showValue: toHex,
 });

@@ -8,6 +8,7 @@ import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
+import { tell } from "./findings.ts";
 import type { ForeignGiven, Given, SourceReading } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
@@ -152,9 +153,10 @@ function presetLayer(): readonly Given[] {
 }
 
 function readGenesisFile(
-  { values }: ResolvedOptions,
+  options: ResolvedOptions,
   workingDirectory: string,
 ): Outcome<GenesisReading, "noGenesis" | "invalidGenesis"> {
+  const { values } = options;
   const named = values["genesis-file"];
   if (named === undefined) {
     return noGenesis(
@@ -162,12 +164,14 @@ function readGenesisFile(
     );
   }
   const path = resolve(workingDirectory, named);
-  if (!existsSync(path)) return noGenesis(`Unable to load genesis file. ${path} does not exist`);
+  const unreadable = (reason: string) =>
+    noGenesis(tell(options, `Unable to load genesis file. ${path} ${reason}`, "genesis-file"));
+  if (!existsSync(path)) return unreadable("does not exist");
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return noGenesis(`Unable to load genesis file. ${path} cannot be read: ${reasonOf(error)}`);
+    return unreadable(`cannot be read: ${reasonOf(error)}`);
   }
   const overrides = values["override-genesis-config"];
   if (overrides.size === 0) return readGenesis(text, path);
@@ -187,10 +191,12 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
   const absolute = (path: string): string => resolve(workingDirectory, path);
   const dataPath = absolute(values["data-path"]);
   const pidPath = values["pid-path"];
+  const cacheBytes = values["Xplugin-rocksdb-cache-capacity"];
   return {
     genesisFile: absolute(values["genesis-file"] ?? ""),
     chainSpec: spec,
     dataPath,
+    ...(cacheBytes !== undefined && { databaseCacheBytes: cacheBytes }),
     nodeKey: nodeKeySettings(absolute(values["node-private-key-file"] ?? join(dataPath, "key")), genesis),
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),

@@ -13,6 +13,8 @@ export interface Settings {
   /** The genesis file, read and checked. */
   readonly chainSpec: ChainSpec;
   readonly dataPath: string;
+  /** Bytes of the database to keep in memory; undefined for its own measure. */
+  readonly databaseCacheBytes?: number;
   readonly nodeKey: NodeKeySettings;
   /** --network-id, or the chain id. */
   readonly networkId: bigint;

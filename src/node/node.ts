@@ -111,7 +111,11 @@ async function open(
     logger.warn({}, "no native secp256k1 binding for this platform: signatures take twenty times as long");
   }
 
-  const stored = await openChainDatabase({ path: directory.value.chain, headFile: directory.value.headFile });
+  const stored = await openChainDatabase({
+    path: directory.value.chain,
+    headFile: directory.value.headFile,
+    ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
+  });
   onStop(() => stored.close());
   const { database, headWitness } = stored;
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });

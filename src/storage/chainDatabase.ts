@@ -10,6 +10,8 @@ export interface ChainDatabaseSettings {
   readonly path: string;
   /** File of the head witness, outside that folder. */
   readonly headFile: string;
+  /** Bytes of the database to keep in memory; the database's own measure unless given. */
+  readonly cacheBytes?: number;
 }
 
 /** The chain's database, looked over and ready. */
@@ -28,8 +30,9 @@ export interface ChainDatabase {
  * Throws DamagedData (what, where, what to do) or DiskFailure. What lies deeper than a start can look is checked when it
  * is read: every value carries a checksum (checksum.ts), or is known by its hash.
  */
-export async function openChainDatabase({ path, headFile }: ChainDatabaseSettings): Promise<ChainDatabase> {
-  const database = await openLevelDatabase({ path });
+export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
+  const { headFile, ...level } = settings;
+  const database = await openLevelDatabase(level);
   let witness: Witness | undefined;
   const close = async (): Promise<void> => {
     await database.close();

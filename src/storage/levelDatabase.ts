@@ -15,6 +15,8 @@ export interface LevelSettings {
    * write at once, and cannot write. The main thread opens first and closes last.
    */
   readonly readOnlyThread?: boolean;
+  /** Bytes of the database to keep in memory; 32 MB unless given. */
+  readonly cacheBytes?: number;
 }
 
 /**
@@ -31,6 +33,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
   }
   const level: Level = new ClassicLevel(path, {
     ...OPTIONS,
+    cacheSize: settings.cacheBytes ?? OPTIONS.cacheSize,
     keyEncoding: "view",
     valueEncoding: "view",
     createIfMissing: !isReader,

@@ -77,7 +77,7 @@ describe("validate-config", () => {
       stdout: [
         "Unknown option in TOML configuration file: rpc-http-hosts (wrong.toml; rpc-http-hosts in line 3: is rpc-http-host meant?)",
         "Invalid value for option '--rpc-http-port': 'x' is not an int (given as rpc-http-port in wrong.toml, line 2; accepted: a whole number from 0 to 65535)",
-        `Unable to load genesis file. ${join(folder, "absent.json")} does not exist\n`,
+        `Unable to load genesis file. ${join(folder, "absent.json")} does not exist (--genesis-file is given as genesis-file in wrong.toml, line 1)\n`,
       ].join("\n"),
       stderr: "",
     });

@@ -241,7 +241,7 @@ describe("a nonsense option", () => {
     ],
     [
       "--genesis-file=absent.json",
-      `Unable to load genesis file. ${join(FOLDER, "absent.json")} does not exist`,
+      `Unable to load genesis file. ${join(FOLDER, "absent.json")} does not exist (--genesis-file is given on the command line)`,
     ],
     ["--config-file=absent.toml", "Unable to read TOML configuration, file not found: absent.toml"],
   ])("%s", (option, problem) => {

@@ -461,7 +461,9 @@ describe("what cannot run is refused, all of it at once", () => {
     ],
     [
       { options: ["genesis-file=absent.json"] },
-      [`Unable to load genesis file. ${join(folder, "absent.json")} does not exist`],
+      [
+        `Unable to load genesis file. ${join(folder, "absent.json")} does not exist (--genesis-file is given on the command line)`,
+      ],
     ],
     [
       { options: ["network=sepolia"] },

@@ -19,6 +19,7 @@ const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
   "rpc-max-logs-range": "1000: the interface document of the networks wins (architecture.md §1)",
   "data-storage-format": "FOREST: every state is kept",
   "sync-mode": "FULL always",
+  "Xplugin-rocksdb-cache-capacity": "our database's own measure",
   "block-txs-selection-max-time": "refused on proof-of-authority networks",
   "tx-pool": "one kind of pool",
   "tx-pool-price-bump": "10, or 0 where gas is free",

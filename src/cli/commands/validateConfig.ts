@@ -1,14 +1,19 @@
+import { switchType } from "../../config/valueTypes.ts";
 import { EXIT } from "../exitCodes.ts";
-import { validateConfig } from "../validateConfig.ts";
 import { defineCommand } from "./command.ts";
 
 export const VALIDATE_CONFIG = defineCommand({
   words: "validate-config",
-  help: "Check a configuration file, and the genesis file it names.",
+  help: "Check a configuration file, and the files it names.",
+  options: {
+    json: { type: switchType, help: "Answer as JSON: valid, problems, warnings.", default: "false" },
+  },
   nodeOptions: ["config-file"],
-  run: async ({ given, world }) => {
-    const { isValid, text } = validateConfig(given, world.workingDirectory);
-    world.print(`${text}\n`);
+  run: async ({ given, values, world }) => {
+    const { validateConfig, verdictText } = await import("../validateConfig.ts");
+    const verdict = validateConfig(given, world.workingDirectory);
+    const { isValid, ...found } = verdict;
+    world.print(`${values.json ? JSON.stringify({ valid: isValid, ...found }) : verdictText(verdict)}\n`);
     return isValid ? EXIT.ok : EXIT.badInput;
   },
 });

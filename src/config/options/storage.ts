@@ -84,11 +84,11 @@ export const STORAGE_OPTIONS = {
     help: "Depth from which changes of the chain are logged.",
   }),
   "Xplugin-rocksdb-cache-capacity": option({
-    type: longType,
-    default: 134_217_728n,
+    type: integerType({ label: "<BYTES>", unit: "bytes", min: 1n, max: 2n ** 40n, kind: "a long" }),
+    default: undefined,
+    defaultText: "32 MB",
     group: "Synchronization and storage",
     isHidden: true,
-    noEffect: "the database is not RocksDB",
-    help: "Bytes of the database to keep in memory.",
+    help: "Bytes of the database to keep in memory; it is not RocksDB, but has such a cache too.",
   }),
 } as const;

@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { parseCommandLine } from "../../src/cli/commandLine.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import type { Environment } from "../../src/config/environment.ts";
+import { readSettings } from "../../src/config/readSettings.ts";
+import type { Settings } from "../../src/config/settings.ts";
+
+export interface Asked {
+  /** As on the command line. */
+  readonly args?: readonly string[];
+  readonly environment?: Environment;
+  /** Of a configuration file, node.toml. */
+  readonly toml?: string;
+}
+
+/** Names the development network's genesis file, which ends its preset. */
+export const DEV_GENESIS = `--genesis-file=${DEV_GENESIS_FILE}`;
+
+/** Reads settings as the program does, in a folder of the test's own. */
+export function askingIn(prefix: string) {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function read({ args = [], environment = {}, toml }: Asked) {
+    const all = [...args];
+    if (toml !== undefined) {
+      writeFileSync(join(folder, "node.toml"), toml);
+      all.push("--config-file=node.toml");
+    }
+    const { given, foreign, problems } = parseCommandLine(all);
+    if (problems.length > 0) throw new Error(problems.join("\n"));
+    return readSettings({ given, foreign, environment, workingDirectory: folder, isTerminal: false });
+  }
+
+  return {
+    folder,
+    settings(asked: Asked): Settings {
+      const outcome = read(asked);
+      if (!outcome.ok) throw new Error(outcome.rejection.message);
+      return outcome.value;
+    },
+    /** One line for each problem. */
+    problems(asked: Asked): readonly string[] {
+      const outcome = read(asked);
+      return outcome.ok ? [] : outcome.rejection.message.split("\n");
+    },
+    write(name: string, text: string): string {
+      writeFileSync(join(folder, name), text);
+      return name;
+    },
+  };
+}
+
+/** The development network's genesis file with changes to its config. */
+export function genesisWith(config: object): string {
+  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+  return JSON.stringify({ ...genesis, config: { ...genesis.config, ...config } });
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { OPTION_NAMES, type OptionName, optionNamed } from "../../src/config/options.ts";
+import { askingIn, DEV_GENESIS } from "./asking.ts";
+
+const { settings, problems } = askingIn("ibex-guards-");
+const GUARDS = OPTION_NAMES.filter((name) => optionNamed(name).refusedWhenOn !== undefined);
+const DOORS = ["--rpc-http-enabled", "--rpc-ws-enabled"];
+
+describe("a switch that closes what this version cannot close", () => {
+  it("exists for every kind of access control and encryption", () => {
+    expect(GUARDS).toEqual(
+      expect.arrayContaining([
+        "rpc-http-authentication-enabled",
+        "rpc-ws-authentication-enabled",
+        "rpc-http-tls-enabled",
+        "rpc-http-tls-client-auth-enabled",
+        "Xp2p-tls-enabled",
+        "permissions-nodes-contract-enabled",
+        "permissions-accounts-contract-enabled",
+        "privacy-enabled",
+      ]),
+    );
+  });
+
+  it.each(GUARDS)("--%s: refused when on, quiet when off", (name) => {
+    expect(problems({ args: [DEV_GENESIS, ...DOORS, `--${name}`] })).toEqual([
+      `--${name}=true is refused: ${optionNamed(name).refusedWhenOn}. (--${name} is given on the command line)`,
+    ]);
+    expect(settings({ args: [DEV_GENESIS, ...DOORS, `--${name}=false`] }).warnings).toEqual([]);
+  });
+
+  it("of a door that is shut stops nobody", () => {
+    expect(settings({ args: [DEV_GENESIS, "--rpc-http-authentication-enabled"] }).warnings).toEqual([
+      "rpc-http-authentication-enabled has been ignored because --rpc-http-enabled was not defined on the command line.",
+    ]);
+  });
+});
+
+describe("every option that has no effect", () => {
+  /** What they need beside them is tested with the options of peers. */
+  const needy = ["Xdns-update-enabled", "static-nodes-file"];
+  const idle = OPTION_NAMES.filter(
+    (name) => optionNamed(name).noEffect !== undefined && !needy.includes(name),
+  );
+
+  it.each(idle)("--%s says so when it is given, in one line", (name) => {
+    const { requires } = optionNamed(name);
+    const main = requires === "ethstats" ? "--ethstats=x:y@h" : `--${requires}`;
+    const mains = requires === undefined || DOORS.includes(main) ? DOORS : [...DOORS, main];
+    const asked = { args: [DEV_GENESIS, ...mains, `--${name}=${textFor(name)}`] };
+    const refused = problems(asked);
+    if (refused.length > 0) {
+      expect(refused).toEqual([expect.stringContaining(`${main}=true is refused`)]);
+    } else {
+      const mentions = new RegExp(`(^|--|, )${name}\\b`);
+      expect(settings(asked).warnings.filter((line) => mentions.test(line))).toHaveLength(1);
+    }
+  });
+});
+
+/** A text that asks for something else than what is the case anyway. */
+function textFor(name: OptionName): string {
+  const { type, isMetBy, default: value } = optionNamed(name);
+  if (typeof isMetBy === "boolean") return String(!isMetBy);
+  if (isMetBy === 0) return "1";
+  if (value !== undefined && type.show(value) !== "") return type.show(value);
+  const found = SAMPLES.find((text) => type.read(text).ok);
+  if (found === undefined) throw new Error(`no sample fits --${name}`);
+  return found;
+}
+
+const SAMPLES = [
+  "some",
+  "5",
+  `0x${"11".repeat(20)}`,
+  "x:y@host",
+  "ETH",
+  "5=0x12",
+  "BLOB=5",
+  "10.0.0.0/8",
+  "11".repeat(64),
+  `enode://${"11".repeat(64)}@1.2.3.4:1`,
+  "eth_call",
+];
