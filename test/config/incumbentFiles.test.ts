@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { describeWithVectors, vectorPath } from "../vectors.ts";
+import { askingIn, DEV_GENESIS } from "./asking.ts";
+
+const { settings, problems, folder, write } = askingIn("ibex-incumbent-");
+
+function textOf(file: string): string {
+  return readFileSync(vectorPath("besu-core", "cli", file), "utf8");
+}
+
+describeWithVectors("the incumbent's own configuration files", () => {
+  it("complete_config.toml starts where its genesis file is", () => {
+    const toml = textOf("complete_config.toml");
+    expect(problems({ toml })).toEqual([
+      "Unable to load genesis file. /opt/besu/genesis.json does not exist (--genesis-file is given as genesis-file in node.toml, line 29)",
+    ]);
+    const here = toml.replace("/opt/besu/genesis.json", DEV_GENESIS_FILE);
+    expect(settings({ toml: here })).toMatchObject({
+      dataPath: "/opt/besu",
+      networkId: 42n,
+      http: undefined,
+      webSocket: undefined,
+      warnings: [
+        "--p2p-host, --p2p-port, --max-peers have no effect in this node: peer-to-peer networking is not part of this version.",
+        "rpc-http-host, rpc-http-port, rpc-http-api has been ignored because --rpc-http-enabled was not defined on the command line.",
+        "rpc-ws-host, rpc-ws-port, rpc-ws-api has been ignored because --rpc-ws-enabled was not defined on the command line.",
+        "graphql-http-host, graphql-http-port has been ignored because --graphql-http-enabled was not defined on the command line.",
+        "metrics-host, metrics-port has been ignored because --metrics-enabled was not defined on the command line.",
+        "--sync-mode=FAST is taken for FULL: this node executes every block.",
+        "--sync-min-peers is ignored in FULL sync-mode",
+        "Discovery disabled: bootnodes will be ignored.",
+      ],
+    });
+  });
+
+  it("no_bootnodes.toml starts with a genesis file, which it leaves to the command line", () => {
+    const toml = textOf("no_bootnodes.toml");
+    expect(problems({ toml })).toEqual([
+      "A genesis file is required: name it with --genesis-file, or genesis-file in the configuration file.",
+    ]);
+    expect(settings({ toml, args: [DEV_GENESIS] }).isDevelopmentNetwork).toBe(false);
+  });
+
+  it("partial_config.toml is of a public network, which is refused for just that", () => {
+    const toml = textOf("partial_config.toml");
+    expect(problems({ toml })).toEqual([
+      "--network=MAINNET cannot be run: the public networks are not IBFT 2.0 chains. A genesis file is required: name that of your network with --genesis-file, or give neither for the development network. (--network is given as network in node.toml, line 7)",
+    ]);
+    const without = toml.replace(/^network=.*$/m, "");
+    expect(settings({ toml: without, args: [DEV_GENESIS] }).rpc.coinbase).toBeDefined();
+  });
+
+  it("everything_config.toml has no unknown key and no bad value; what contradicts itself in it is named", () => {
+    const toml = textOf("everything_config.toml");
+    expect(problems({ toml })).toEqual([
+      expect.stringMatching(/^--network option and --genesis-file option can't be used at the same time\. /),
+      expect.stringMatching(/^--block-txs-selection-max-time can't be used with PoA networks/),
+      expect.stringMatching(/^tx-pool-min-gas-price cannot be greater than the value of min-gas-price/),
+      `Static nodes file ${folder}/~/besudata/static-nodes.json does not exist (--static-nodes-file is given as static-nodes-file in node.toml, line 18)`,
+      `Unable to load genesis file. ${folder}/~/genesis.json does not exist (--genesis-file is given as genesis-file in node.toml, line 58)`,
+    ]);
+  });
+
+  it("everything_config.toml runs once it is made consistent, and every idle option of it is told", () => {
+    const toml = textOf("everything_config.toml")
+      .replace(/^(network|block-txs-selection-max-time)=.*$/gm, "")
+      .replace("min-gas-price=1\n", "min-gas-price=1000\n")
+      .replace("~/besudata/static-nodes.json", write("static.json", "[]"))
+      .replace("~/genesis.json", DEV_GENESIS_FILE)
+      .replace(/^tx-pool-price-bump=.*$/m, "");
+    expect(settings({ toml })).toMatchObject({
+      networkId: 303n,
+      rpc: { gasCap: 50_000_000n, maxLogsRange: 100n },
+      blockProduction: { minGasPriceWei: 1000n, minOccupancyRatio: 0.7, targetGasLimit: 8_000_000n },
+    });
+    expect(settings({ toml }).clientVersion).toContain("/PegaSysEng/");
+  });
+
+  it.each(["Xp2p-tls-enabled", "privacy-enabled", "permissions-nodes-contract-enabled"])(
+    "everything_config.toml with %s turned on is refused by that name",
+    (name) => {
+      const toml = textOf("everything_config.toml").replace(`${name}=false`, `${name}=true`);
+      expect(problems({ toml })).toContainEqual(
+        expect.stringMatching(
+          new RegExp(
+            `^--${name}=true is refused: .* \\(--${name} is given as ${name} in node\\.toml, line \\d+\\)$`,
+          ),
+        ),
+      );
+    },
+  );
+});
