@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { helpText } from "../../src/cli/help.ts";
+import { helpText, hiddenHelpText } from "../../src/cli/help.ts";
 import { welcomeText } from "../../src/cli/welcome.ts";
 import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
+import { HELP_GROUPS } from "../../src/config/options/option.ts";
 import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 
@@ -16,12 +17,26 @@ describe("the help", () => {
     }
   });
 
-  it("fits into 80 columns", () => {
-    expect(
-      helpText()
-        .split("\n")
-        .filter((line) => line.length > 80),
-    ).toEqual([]);
+  it("fits into 80 columns, and so does that of the hidden options", () => {
+    for (const text of [helpText(), hiddenHelpText()]) {
+      expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    }
+  });
+
+  it("has its options in groups, in their order", () => {
+    const lines = helpText().split("\n");
+    const headings = lines.filter((line) => HELP_GROUPS.some((group) => group === line));
+    expect(headings).toEqual(HELP_GROUPS.filter((group) => headings.includes(group)));
+    expect(headings.slice(0, 3)).toEqual(["General", "Logging", "JSON-RPC over HTTP"]);
+  });
+
+  it("leaves the hidden options to --Xhelp, which says why they do nothing", () => {
+    const shown = optionsIn(helpText());
+    const hidden = optionsIn(hiddenHelpText());
+    expect([...shown, ...hidden].sort()).toEqual([...OPTION_NAMES].sort());
+    expect(hiddenHelpText().replace(/\s+/g, " ")).toContain(
+      "--graphql-http-enabled Answer GraphQL over HTTP. No effect: GraphQL is not part of this version.",
+    );
   });
 
   it("tells what an option is for, its unit and its default", () => {
@@ -30,6 +45,10 @@ describe("the help", () => {
     );
   });
 });
+
+function optionsIn(text: string): readonly string[] {
+  return [...text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map((match) => match[1] ?? "");
+}
 
 describe("every option", () => {
   it.each(OPTION_NAMES)("--%s can read its own default, and has a help that ends like a sentence", (name) => {

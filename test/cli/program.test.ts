@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -87,15 +87,48 @@ describe("validate-config", () => {
     });
   });
 
-  it("finds nothing wrong with the example file", () => {
-    const result = spawnSync(
-      process.execPath,
-      [PROGRAM, "validate-config", "--config-file=config/dev.toml"],
-      {
-        cwd: resolve(EXAMPLES, ".."),
-        encoding: "utf8",
-      },
+  it("tells the line of each option that contradicts another, and looks into the key file", () => {
+    const file = writeToml(
+      "clash.toml",
+      `genesis-file="${DEV_GENESIS_FILE}"\n\nrpc-http-enabled=true\nrpc-ws-enabled=true\nrpc-ws-port=8545\n`,
     );
+    expect(ibex("validate-config", `--config-file=${file}`)).toMatchObject({
+      status: 2,
+      stdout:
+        "Port number '8545' has been specified multiple times. Please review the supplied configuration. (--rpc-ws-port is given as rpc-ws-port in clash.toml, line 5)\n",
+    });
+    writeToml("bad.key", "no key at all");
+    const withKey = writeToml(
+      "key.toml",
+      `genesis-file="${DEV_GENESIS_FILE}"\nnode-private-key-file="bad.key"\n`,
+    );
+    expect(ibex("validate-config", `--config-file=${withKey}`)).toMatchObject({
+      status: 2,
+      stdout: expect.stringMatching(/^The node key file \S+bad\.key cannot be used: /),
+    });
+  });
+
+  it("answers as JSON when asked", () => {
+    const good = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nmax-peers=30\n`);
+    const valid = ibex("validate-config", `--config-file=${good}`, "--json");
+    expect({ ...valid, stdout: JSON.parse(valid.stdout) as unknown }).toEqual({
+      status: 0,
+      stdout: { valid: true, problems: [], warnings: [expect.stringContaining("--max-peers")] },
+      stderr: "",
+    });
+    const bad = writeToml("port.toml", `genesis-file="${DEV_GENESIS_FILE}"\nrpc-http-port="x"\n`);
+    const invalid = ibex("validate-config", "--json", `--config-file=${bad}`);
+    expect({ ...invalid, stdout: JSON.parse(invalid.stdout) as unknown }).toMatchObject({
+      status: 2,
+      stdout: { valid: false, problems: [expect.stringContaining("port.toml, line 2")], warnings: [] },
+    });
+  });
+
+  it.each(readdirSync(EXAMPLES))("finds nothing wrong with the example config/%s", (file) => {
+    const result = spawnSync(process.execPath, [PROGRAM, "validate-config", `--config-file=config/${file}`], {
+      cwd: resolve(EXAMPLES, ".."),
+      encoding: "utf8",
+    });
     expect(result.stdout).toMatch(/^TOML config file is valid on basic inspection\./);
     expect(result.stdout).not.toContain("Warning");
     expect(result.status).toBe(0);
