@@ -1,15 +1,16 @@
 /**
- * `npm run bench [-- transfers token reads start] [--seconds=30] [--rate=4000]`: measures this node beside anvil, one after the
- * other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
+ * `npm run bench [-- transfers token reads start execution] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
+ * executor beside go-ethereum's evm), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
+import { measureExecution } from "./execution/run.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 
-const PARTS = ["transfers", "token", "reads", "start"] as const;
+const PARTS = ["transfers", "token", "reads", "start", "execution"] as const;
 type Part = (typeof PARTS)[number];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -33,6 +34,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   token: () => throughput("token"),
   reads,
   start,
+  execution: () => measureExecution(Math.min(seconds, 3)),
 };
 for (const part of parts) await measurements[part]();
 

@@ -6,8 +6,21 @@ export function atQuantile(samples: readonly number[], quantile: number): number
 
 /** A line of figures: ours, the peer's, and how many times theirs ours is. */
 export function printRatio(what: string, unit: string, ours: number, theirs: number): void {
-  const [a, b] = [ours, theirs].map((value) => value.toFixed(value < 100 ? 2 : 0).padStart(10));
-  console.log(
-    `${what.padEnd(34)} ibex ${a}  anvil ${b} ${unit.padEnd(6)} ratio ${(ours / theirs).toFixed(2)}`,
-  );
+  printBeside(what, unit, ours, "anvil", theirs);
+}
+
+/** As printRatio, beside any peer, or alone where there is none. */
+export function printBeside(
+  what: string,
+  unit: string,
+  ours: number,
+  peer: string,
+  theirs: number | undefined,
+): void {
+  const figure = (value: number): string => value.toFixed(value < 100 ? 2 : 0).padStart(10);
+  const beside =
+    theirs === undefined
+      ? ""
+      : `  ${peer} ${figure(theirs)} ${unit.padEnd(6)} ratio ${(ours / theirs).toFixed(2)}`;
+  console.log(`${what.padEnd(34)} ibex ${figure(ours)} ${theirs === undefined ? unit : ""}${beside}`);
 }

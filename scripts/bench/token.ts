@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import { type CompiledContract, compileContract } from "../../test/contracts/compile.ts";
 
 /** A plain ERC-20: balances and allowances in mappings, Transfer and Approval events, checked arithmetic. */
 const SOURCE = `
@@ -45,36 +45,7 @@ contract Token {
   }
 }`;
 
-interface CompilerOutput {
-  readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
-  readonly contracts: Record<
-    string,
-    Record<
-      string,
-      { readonly abi: unknown[]; readonly evm: { readonly bytecode: { readonly object: string } } }
-    >
-  >;
-}
-
-/** Compiles the token with the optimiser on, for Paris rules, which every chain here understands. */
-export function compileToken(): { readonly abi: unknown[]; readonly bytecode: `0x${string}` } {
-  const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
-  const output = JSON.parse(
-    solc.compile(
-      JSON.stringify({
-        language: "Solidity",
-        sources: { "Token.sol": { content: SOURCE } },
-        settings: {
-          evmVersion: "paris",
-          optimizer: { enabled: true, runs: 200 },
-          outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
-        },
-      }),
-    ),
-  ) as CompilerOutput;
-  const failure = output.errors?.find(({ severity }) => severity === "error");
-  if (failure !== undefined) throw new Error(failure.formattedMessage);
-  const token = output.contracts["Token.sol"]?.["Token"];
-  if (token === undefined) throw new Error("the compiler gave no Token");
-  return { abi: token.abi, bytecode: `0x${token.evm.bytecode.object}` };
+/** For Paris rules, which every chain here understands. */
+export function compileToken(): CompiledContract {
+  return compileContract(SOURCE, "Token", "paris");
 }

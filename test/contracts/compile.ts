@@ -16,6 +16,15 @@ interface CompilerOutput {
 
 /** Compiles one Solidity source and gives the named contract. */
 export function compileContract(source: string, name: string, evmVersion = "cancun"): CompiledContract {
+  return compileSource(source, [name], evmVersion)[name] as CompiledContract;
+}
+
+/** Compiles one Solidity source with the optimiser on and gives the named contracts. Throws the compiler's words. */
+export function compileSource<N extends string>(
+  source: string,
+  names: readonly N[],
+  evmVersion: string,
+): Readonly<Record<N, CompiledContract>> {
   const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
   const output = JSON.parse(
     solc.compile(
@@ -32,9 +41,12 @@ export function compileContract(source: string, name: string, evmVersion = "canc
   ) as CompilerOutput;
   const failure = output.errors?.find(({ severity }) => severity === "error");
   if (failure !== undefined) throw new Error(failure.formattedMessage);
-  const contract = output.contracts["source.sol"]?.[name];
-  if (contract === undefined) throw new Error(`the source has no contract ${name}`);
-  return { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
+  const compiled = names.map((name): [N, CompiledContract] => {
+    const contract = output.contracts["source.sol"]?.[name];
+    if (contract === undefined) throw new Error(`the source has no contract ${name}`);
+    return [name, { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` }];
+  });
+  return Object.fromEntries(compiled) as Record<N, CompiledContract>;
 }
 
 /** A contract with what clients must cope with: events, custom errors, plain reverts, panics, a fallback, a loop without end. */

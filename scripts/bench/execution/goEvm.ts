@@ -1,0 +1,96 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Hex, toHex } from "../../../src/primitives/hex.ts";
+import type { Overlay } from "../../../src/state/overlay.ts";
+import type { Workload } from "./workloads.ts";
+
+/** go-ethereum's command for running code, where it is found: GO_EVM names it, else `evm` on the path. */
+export interface GoEvm {
+  /** Runs one call on the state again and again; its gas, and seconds for one run. */
+  measure(workload: Workload): { readonly gas: number; readonly seconds: number };
+  close(): void;
+}
+
+const COMMAND = process.env["GO_EVM"] ?? "evm";
+
+/** Undefined when the command is not on this machine. */
+export function findGoEvm(world: Overlay): GoEvm | undefined {
+  if (spawnSync(COMMAND, ["--version"]).status !== 0) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "ibex-bench-evm-"));
+  const prestate = join(folder, "genesis.json");
+  writeFileSync(prestate, JSON.stringify(genesisOf(world)));
+  return {
+    measure({ sender, to, input, codeOf }) {
+      const options = [
+        ["--bench"],
+        ["--prestate", prestate],
+        ["--sender", toHex(sender)],
+        ["--receiver", toHex(to)],
+        ["--input", toHex(input)],
+        ["--gas", "500000000"],
+      ];
+      const code = toHex(codeOf(world));
+      const run = spawnSync(COMMAND, ["run", ...options.flat(), code], { encoding: "utf8" });
+      const said = `${run.stdout}${run.stderr}`;
+      const gas = /EVM gas used:\s+(\d+)/.exec(said)?.[1];
+      const time = /execution time:\s+([\d.]+)(ns|µs|ms|s)\b/.exec(said);
+      if (gas === undefined || time === null) throw new Error(`${COMMAND} said: ${said.slice(0, 400)}`);
+      return {
+        gas: Number(gas),
+        seconds: Number(time[1]) * SECONDS_PER[time[2] as keyof typeof SECONDS_PER],
+      };
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const SECONDS_PER = { ns: 1e-9, µs: 1e-6, ms: 1e-3, s: 1 };
+
+/** A genesis file under Cancun rules whose accounts are those of the world. */
+function genesisOf(world: Overlay) {
+  return {
+    config: CANCUN_FROM_THE_START,
+    difficulty: "0x0",
+    gasLimit: "0x3b9aca00",
+    timestamp: "0x0",
+    alloc: Object.fromEntries(allocOf(world)),
+  };
+}
+
+export function allocOf(world: Overlay): [Hex, object][] {
+  const { accounts, code } = world.changes();
+  return accounts.flatMap(({ address, account, slots }): [Hex, object][] => {
+    if (account === undefined) return [];
+    const own = code.find(({ codeHash }) => Buffer.compare(codeHash, account.codeHash) === 0);
+    return [
+      [
+        toHex(address),
+        {
+          balance: `0x${account.balance.toString(16)}`,
+          nonce: `0x${account.nonce.toString(16)}`,
+          ...(own !== undefined && { code: toHex(own.code) }),
+          storage: Object.fromEntries(slots.map(({ slot, value }) => [toHex(slot), wordOf(value)])),
+        },
+      ],
+    ];
+  });
+}
+
+function wordOf(value: Uint8Array): Hex {
+  return `0x${Buffer.from(value).toString("hex").padStart(64, "0")}`;
+}
+
+const CANCUN_FROM_THE_START = {
+  chainId: 1337,
+  ...Object.fromEntries(
+    "homestead eip150 eip155 eip158 byzantium constantinople petersburg istanbul muirGlacier berlin london"
+      .split(" ")
+      .map((fork) => [`${fork}Block`, 0]),
+  ),
+  terminalTotalDifficulty: 0,
+  shanghaiTime: 0,
+  cancunTime: 0,
+  blobSchedule: { cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3338477 } },
+};

@@ -1,0 +1,51 @@
+import { encodeDeployData, getContractAddress } from "viem";
+import type { BlockRules } from "../../../src/execution/blockRules.ts";
+import { executeBlock } from "../../../src/execution/executeBlock.ts";
+import { TIRELESS } from "../../../src/execution/pace.ts";
+import { type Address, addressFromHex } from "../../../src/primitives/address.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import type { Overlay } from "../../../src/state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
+import { aTransaction } from "../../../test/builders/aTransaction.ts";
+import { account } from "../../../test/builders/testAccounts.ts";
+import type { CompiledContract } from "../../../test/contracts/compile.ts";
+import { theRules } from "../../../test/execution/scene.ts";
+import { CONTRACTS } from "./contracts.ts";
+
+export const BLOCK_GAS_LIMIT = 1_000_000_000n;
+export const RULES: BlockRules = theRules("cancun", { number: 1n, gasLimit: BLOCK_GAS_LIMIT });
+export const HOLDER = account(0).address;
+
+/** Where the contracts stand. */
+export interface Deployed {
+  readonly token: Address;
+  readonly pair: Address;
+  readonly loops: Address;
+}
+
+/** Funds the ten test accounts and deploys the contracts, as transactions of the first of them. */
+export async function deployAll(overlay: Overlay): Promise<Deployed> {
+  for (let index = 0; index < 10; index++)
+    overlay.putAccount(account(index).address, { ...EMPTY_ACCOUNT, balance: 10n ** 24n });
+  const holder = toHex(HOLDER);
+  const pair = addressOfCreation(0n);
+  const creations = [
+    creation(0n, CONTRACTS.Pair, [holder]),
+    creation(1n, CONTRACTS.Loops, []),
+    creation(2n, CONTRACTS.Token, [holder, toHex(pair)]),
+  ];
+  const block = await executeBlock(RULES, creations, overlay, { pace: TIRELESS, keepsRevertReasons: false });
+  if (!block.ok) throw new Error(block.rejection.message);
+  if (block.value.receipts.some(({ outcome }) => !("status" in outcome) || outcome.status === 0))
+    throw new Error("a contract could not be deployed");
+  return { pair, loops: addressOfCreation(1n), token: addressOfCreation(2n) };
+}
+
+function creation(nonce: bigint, { abi, bytecode }: CompiledContract, args: readonly string[]) {
+  const data = hexToBytes(encodeDeployData({ abi, bytecode, args }));
+  return aTransaction({ nonce, to: undefined, value: 0n, data, gasLimit: 10_000_000n });
+}
+
+function addressOfCreation(nonce: bigint): Address {
+  return addressFromHex(getContractAddress({ from: toHex(HOLDER), nonce }));
+}
