@@ -57,8 +57,10 @@ export class FrameState {
   opCode = 0;
   isStopped = false;
   readonly memory = new Memory();
-  memoryWordCount = 0n;
-  highestMemCost = 0n;
+  /** Words of memory paid for, the bytes that these are, and the gas that they took (memoryGas.ts). */
+  memoryWords = 0;
+  memoryEnd = 0n;
+  memoryCost = 0;
   readonly stack: Stack;
   readonly code: Uint8Array;
   readonly analysis: CodeAnalysis;
@@ -68,7 +70,9 @@ export class FrameState {
   readonly interpreter: Frame;
   readonly evm: FrameEvm;
   gasRefund: bigint;
-  gasLeft: bigint;
+  /** Gas to spend, as far as a number counts exactly; what goes beyond lies in the reserve. */
+  gas = 0;
+  private reserve = 0n;
   stateGasSpilled = 0n;
   returnBytes = EMPTY_BYTES;
   messageGasLimit: bigint | undefined = undefined;
@@ -88,14 +92,61 @@ export class FrameState {
     this.gasLeft = gasLeft;
   }
 
-  /** Throws when the gas does not suffice. */
+  /** All gas there is: the library's name for it. */
+  get gasLeft(): bigint {
+    return this.reserve + BigInt(this.gas);
+  }
+
+  set gasLeft(gas: bigint) {
+    this.gas = Number(gas > MOST_AT_HAND ? MOST_AT_HAND : gas);
+    this.reserve = gas > MOST_AT_HAND ? gas - MOST_AT_HAND : 0n;
+  }
+
+  /** Throws EVMError when the gas does not suffice. */
+  charge(amount: number): void {
+    this.gas -= amount;
+    if (this.gas < 0) this.drawOnReserve();
+  }
+
+  hasMoreThan(amount: number): boolean {
+    return this.gas > amount || this.gasLeft > BigInt(amount);
+  }
+
+  /** After more was spent than was at hand. Gives what is at hand then; throws EVMError when there is no reserve. */
+  drawOnReserve(): number {
+    const left = this.reserve + BigInt(this.gas);
+    this.gasLeft = left < 0n ? 0n : left;
+    if (left < 0n) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
+    return this.gas;
+  }
+
+  /** As charge: the library's name for it. */
   useGas(amount: bigint): void {
     this.gasLeft -= amount;
-    if (this.gasLeft >= 0n) return;
-    this.gasLeft = 0n;
-    throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
+    if (this.gas < 0) this.drawOnReserve();
+  }
+
+  /** The library's names for what memory was paid for; it measures and pays for calls and copies of its own. */
+  get memoryWordCount(): bigint {
+    return BigInt(this.memoryWords);
+  }
+
+  set memoryWordCount(words: bigint) {
+    this.memoryWords = Number(words);
+    this.memoryEnd = words * 32n;
+  }
+
+  get highestMemCost(): bigint {
+    return BigInt(this.memoryCost);
+  }
+
+  set highestMemCost(cost: bigint) {
+    this.memoryCost = Number(cost);
   }
 }
+
+/** Far enough below 2^53 for sums to stay exact. */
+const MOST_AT_HAND = 2n ** 52n;
 
 /** Stands where the library's instructions expect its interpreter, and inherits what they call: calls, creations… */
 export class Frame {

@@ -2,9 +2,9 @@ import { EVMError } from "@ethereumjs/evm";
 import { isAtLeast } from "../../chainspec/forks.ts";
 import type { OpcodeTables } from "../libraryOpcodes.ts";
 import type { Rules } from "../rules.ts";
-import { ARITHMETIC } from "./arithmetic.ts";
 import type { FrameState } from "./frame.ts";
-import type { QuickTable } from "./instruction.ts";
+import { type HotTables, hotTables, runHot } from "./hotLoop.ts";
+import type { QuickInstruction, QuickTable } from "./instruction.ts";
 import { CHARGING, PLAIN } from "./plainInstructions.ts";
 import { storageLoad, storageStore } from "./storageInstructions.ts";
 
@@ -13,7 +13,7 @@ type LibraryState = Parameters<LibraryMap[number]["opHandler"]>[0];
 
 /** The instructions of a fork: ours where there is one, else the library's. */
 export interface InstructionSet {
-  readonly quick: QuickTable;
+  readonly hot: HotTables;
   readonly library: LibraryMap;
 }
 
@@ -21,70 +21,73 @@ export interface InstructionSet {
 export function instructionSet(library: LibraryMap, rules: Rules): InstructionSet {
   const quick: QuickTable = new Array(256).fill(undefined);
   const invalid = library[INVALID];
-  for (const [code, { opcodeInfo }] of library.entries()) {
-    if (library[code] === invalid) continue;
-    const fee = opcodeInfo.feeBigInt;
-    const plain = ARITHMETIC.get(code) ?? PLAIN.get(code);
-    const charging = CHARGING.get(code)?.(fee);
-    if (plain !== undefined) quick[code] = { fee, run: plain };
-    else if (charging !== undefined) quick[code] = { fee: 0n, run: charging };
+  const feeOf = (code: number): number | undefined => {
+    const entry = library[code];
+    return entry === undefined || entry === invalid ? undefined : Number(entry.opcodeInfo.feeBigInt);
+  };
+  for (let code = 0; code < 256; code++) {
+    const fee = feeOf(code);
+    if (fee === undefined) continue;
+    const plain = PLAIN.get(code);
+    quick[code] = plain === undefined ? CHARGING.get(code)?.(fee) : charged(plain, fee);
   }
-  quick[SLOAD] = { fee: 0n, run: storageLoad(rules, library[SLOAD]?.opcodeInfo.feeBigInt ?? 0n) };
-  if (isAtLeast(rules.fork, "istanbul")) quick[SSTORE] = { fee: 0n, run: storageStore(rules) };
-  return { quick, library };
+  quick[SLOAD] = storageLoad(rules, feeOf(SLOAD) ?? 0);
+  if (isAtLeast(rules.fork, "istanbul")) quick[SSTORE] = storageStore(rules);
+  return { hot: hotTables(quick, feeOf), library };
+}
+
+function charged(instruction: QuickInstruction, fee: number): QuickInstruction {
+  return (state) => {
+    state.charge(fee);
+    instruction(state);
+  };
 }
 
 const SLOAD = 0x54;
 const SSTORE = 0x55;
-const JUMPDEST = 0x5b;
 const INVALID = 0xfe;
-const JUMPDEST_GAS = 1n;
-/** A look at the clock takes as long as an instruction. */
-const JUMPS_PER_LOOK = 32;
 
 /**
  * Runs a frame to its end; returns the error that halted it, if one did. Nothing is awaited unless an instruction has
- * something to wait for, such as a call, or the thread's other work is due: all loops pass a JUMPDEST.
+ * something to wait for, such as a call, or the thread's other work is due.
  */
 export async function runFrame(
   state: FrameState,
-  { quick, library }: InstructionSet,
+  { hot, library }: InstructionSet,
 ): Promise<EVMError | undefined> {
-  const { code, evm } = state;
-  const { common, pace } = evm;
   try {
-    while (state.programCounter < code.length && !state.isStopped) {
-      const instruction = code[state.programCounter] as number;
-      state.opCode = instruction;
-      const ours = quick[instruction];
-      if (ours !== undefined) {
-        if (ours.fee > 0n) state.useGas(ours.fee);
-        state.programCounter++;
-        ours.run(state);
-      } else if (instruction === JUMPDEST) {
-        state.useGas(JUMPDEST_GAS);
-        state.programCounter++;
-        if (++state.jumps % JUMPS_PER_LOOK === 0 && pace.isDue()) await pace.rest();
-      } else {
-        // The library's types know its own classes by their private parts; the shape is the same.
-        const shape = state as unknown as LibraryState;
-        const entry = library[instruction] as LibraryMap[number];
-        const { opcodeInfo, opHandler, gasHandler } = entry;
-        let gas = opcodeInfo.feeBigInt;
-        if (opcodeInfo.dynamicGas) {
-          const charged = gasHandler(shape, gas, common);
-          gas = typeof charged === "bigint" ? charged : await charged;
-        }
-        if (opcodeInfo.isInvalid) throw new EVMError(EVMError.errorMessages.INVALID_OPCODE);
-        state.useGas(gas);
-        state.programCounter++;
-        if (opcodeInfo.isAsync) await opHandler(shape, common);
-        else opHandler(shape, common);
+    for (;;) {
+      const pause = runHot(state, hot);
+      if (pause === "ended") return undefined;
+      if (pause === "rest") await state.evm.pace.rest();
+      else {
+        const waited = runLibrary(state, library);
+        if (waited !== undefined) await waited;
+        if (state.isStopped) return undefined;
       }
     }
-    return undefined;
   } catch (error) {
     if (!(error instanceof EVMError)) throw error;
     return error.error === EVMError.errorMessages.STOP ? undefined : error;
   }
+}
+
+/** Performs one instruction of the library's; gives what is to be waited for before the next, if anything is. */
+function runLibrary(state: FrameState, library: LibraryMap): Promise<void> | undefined {
+  const { common } = state.evm;
+  const code = state.code[state.programCounter] as number;
+  state.opCode = code;
+  // The library's types know its own classes by their private parts; the shape is the same.
+  const shape = state as unknown as LibraryState;
+  const { opcodeInfo, opHandler, gasHandler } = library[code] as LibraryMap[number];
+  const { feeBigInt, dynamicGas, isInvalid, isAsync } = opcodeInfo;
+  const perform = (gas: bigint): Promise<void> | undefined => {
+    if (isInvalid) throw new EVMError(EVMError.errorMessages.INVALID_OPCODE);
+    state.useGas(gas);
+    state.programCounter++;
+    const performed = opHandler(shape, common);
+    return isAsync ? (performed as Promise<void>) : undefined;
+  };
+  const gas = dynamicGas ? gasHandler(shape, feeBigInt, common) : feeBigInt;
+  return typeof gas === "bigint" ? perform(gas) : gas.then(perform);
 }

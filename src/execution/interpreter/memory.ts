@@ -1,3 +1,5 @@
+import { EVMError } from "@ethereumjs/evm";
+import { MEMORY_LIMIT_BYTES } from "./memoryGas.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
@@ -12,6 +14,7 @@ export class Memory {
   extend(offset: number, size: number): void {
     const needed = offset + size;
     if (size === 0 || needed <= this._store.length) return;
+    if (needed > MEMORY_LIMIT_BYTES) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
     const larger = new Uint8Array(Math.max(FIRST_BYTES, 2 * this._store.length, Math.ceil(needed / 32) * 32));
     larger.set(this._store);
     this._store = larger;

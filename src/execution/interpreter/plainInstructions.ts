@@ -2,13 +2,12 @@ import { EVMError } from "@ethereumjs/evm";
 import { keccak256 } from "../../primitives/hash.ts";
 import { RETURN_DATA_OUT_OF_BOUNDS } from "../haltReason.ts";
 import type { FrameState } from "./frame.ts";
+import type { QuickInstruction } from "./instruction.ts";
 import { expansionGas, wordCount } from "./memoryGas.ts";
 import { bytesOfWord, wordOfBytes } from "./words.ts";
 
-type Run = (state: FrameState) => void;
-
-/** Stack, flow, and looks at the frame's own surroundings; fees are fixed. */
-export const PLAIN: ReadonlyMap<number, Run> = new Map<number, Run>([
+/** Looks at the frame's own surroundings; they take the fork's fixed fee. */
+export const PLAIN: ReadonlyMap<number, QuickInstruction> = new Map<number, QuickInstruction>([
   [0x00, stop],
   [0x30, ({ stack, env }) => stack.push(wordOfBytes(env.address.bytes))],
   [0x33, ({ stack, env }) => stack.push(wordOfBytes(env.caller.bytes))],
@@ -16,68 +15,22 @@ export const PLAIN: ReadonlyMap<number, Run> = new Map<number, Run>([
   [0x35, loadCallData],
   [0x36, ({ stack, env }) => stack.push(BigInt(env.callData.length))],
   [0x3d, ({ stack, returnBytes }) => stack.push(BigInt(returnBytes.length))],
-  [0x50, ({ stack }) => void stack.pop()],
-  [0x56, (state) => jump(state, state.stack.pop())],
-  [0x57, jumpIf],
   [0x5a, ({ stack, gasLeft }) => stack.push(gasLeft)],
-  [0x5f, ({ stack }) => stack.push(0n)],
-  ...numbered(0x60, 32, push),
-  ...numbered(
-    0x80,
-    16,
-    (n) =>
-      ({ stack }) =>
-        stack.dup(n),
-  ),
-  ...numbered(
-    0x90,
-    16,
-    (n) =>
-      ({ stack }) =>
-        stack.swap(n),
-  ),
 ]);
 
 /** These charge for themselves, on top of the fork's basic fee: for memory, and for what they read or write. */
-export const CHARGING: ReadonlyMap<number, (basicFee: bigint) => Run> = new Map([
+export const CHARGING: ReadonlyMap<number, (basicFee: number) => QuickInstruction> = new Map([
   [0x20, hash],
   [0x37, copier(({ env }) => env.callData)],
   [0x39, copier(({ env }) => env.code)],
   [0x3e, copyReturnData],
-  [0x51, loadWord],
-  [0x52, storeWord],
   ...[0, 1, 2, 3, 4].map((topics) => [0xa0 + topics, log(topics)] as const),
   [0xf3, returning],
   [0xfd, reverting],
 ]);
 
-function numbered(first: number, count: number, make: (n: number) => Run): (readonly [number, Run])[] {
-  return Array.from({ length: count }, (_, at) => [first + at, make(at + 1)] as const);
-}
-
 function stop(state: FrameState): void {
   state.isStopped = true;
-}
-
-function push(size: number): Run {
-  return (state) => {
-    state.stack.push(state.analysis.pushed[state.programCounter - 1] ?? 0n);
-    state.programCounter += size;
-  };
-}
-
-function jump(state: FrameState, target: bigint): void {
-  const place = target < state.code.length ? Number(target) : -1;
-  if (state.analysis.jumpTargets[place] !== 1) throw new EVMError(EVMError.errorMessages.INVALID_JUMP);
-  state.programCounter = place;
-}
-
-function jumpIf(state: FrameState): void {
-  const { stack } = state;
-  const condition = stack.at(1);
-  const target = stack.pop();
-  stack.drop(1);
-  if (condition !== 0n) jump(state, target);
 }
 
 function loadCallData({ stack, env }: FrameState): void {
@@ -93,24 +46,24 @@ function loadCallData({ stack, env }: FrameState): void {
   stack.replace(1, part.length === 32 ? word : word << BigInt(8 * (32 - part.length)));
 }
 
-function hash(basicFee: bigint): Run {
+function hash(basicFee: number): QuickInstruction {
   return (state) => {
     const { stack, memory } = state;
     const size = stack.at(1);
     const offset = stack.at(0);
-    state.useGas(basicFee + HASH_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
+    state.charge(basicFee + HASH_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
     const bytes = size === 0n ? NOTHING : memory.read(Number(offset), Number(size), true);
     stack.replace(2, wordOfBytes(keccak256(bytes)));
   };
 }
 
-function copier(sourceOf: (state: FrameState) => Uint8Array): (basicFee: bigint) => Run {
+function copier(sourceOf: (state: FrameState) => Uint8Array): (basicFee: number) => QuickInstruction {
   return (basicFee) => (state) => {
     const { stack, memory } = state;
     const size = stack.at(2);
     const from = stack.at(1);
     const offset = stack.at(0);
-    state.useGas(basicFee + COPY_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
+    state.charge(basicFee + COPY_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
     stack.drop(3);
     if (size === 0n) return;
     const source = sourceOf(state);
@@ -118,7 +71,7 @@ function copier(sourceOf: (state: FrameState) => Uint8Array): (basicFee: bigint)
   };
 }
 
-function copyReturnData(basicFee: bigint): Run {
+function copyReturnData(basicFee: number): QuickInstruction {
   const copy = copier(({ returnBytes }) => returnBytes)(basicFee);
   return (state) => {
     const { stack, returnBytes } = state;
@@ -127,27 +80,7 @@ function copyReturnData(basicFee: bigint): Run {
   };
 }
 
-function loadWord(basicFee: bigint): Run {
-  return (state) => {
-    const { stack, memory } = state;
-    const offset = stack.at(0);
-    state.useGas(basicFee + expansionGas(state, offset, 32n));
-    stack.replace(1, memory.readWord(Number(offset)));
-  };
-}
-
-function storeWord(basicFee: bigint): Run {
-  return (state) => {
-    const { stack, memory } = state;
-    const word = stack.at(1);
-    const offset = stack.at(0);
-    state.useGas(basicFee + expansionGas(state, offset, 32n));
-    stack.drop(2);
-    memory.writeWord(Number(offset), word);
-  };
-}
-
-function log(topicCount: number): (basicFee: bigint) => Run {
+function log(topicCount: number): (basicFee: number) => QuickInstruction {
   return (basicFee) => (state) => {
     const { stack, memory, env } = state;
     if (env.isStatic) throw new EVMError(EVMError.errorMessages.STATIC_STATE_CHANGE);
@@ -155,7 +88,7 @@ function log(topicCount: number): (basicFee: bigint) => Run {
     const offset = stack.at(0);
     const size = stack.at(1);
     const expansion = expansionGas(state, offset, size);
-    state.useGas(basicFee + LOG_TOPIC_GAS * BigInt(topicCount) + LOG_BYTE_GAS * size + expansion);
+    state.charge(basicFee + LOG_TOPIC_GAS * topicCount + LOG_BYTE_GAS * Number(size) + expansion);
     stack.drop(2);
     const topics = stack.popN(topicCount).map(bytesOfWord);
     const data = size === 0n ? NOTHING : memory.read(Number(offset), Number(size));
@@ -163,25 +96,25 @@ function log(topicCount: number): (basicFee: bigint) => Run {
   };
 }
 
-function returning(basicFee: bigint): Run {
+function returning(basicFee: number): QuickInstruction {
   return (state) => {
     takeOutput(state, basicFee);
     state.isStopped = true;
   };
 }
 
-function reverting(basicFee: bigint): Run {
+function reverting(basicFee: number): QuickInstruction {
   return (state) => {
     takeOutput(state, basicFee);
     throw new EVMError(EVMError.errorMessages.REVERT);
   };
 }
 
-function takeOutput(state: FrameState, basicFee: bigint): void {
+function takeOutput(state: FrameState, basicFee: number): void {
   const { stack, memory, interpreter } = state;
   const size = stack.at(1);
   const offset = stack.at(0);
-  state.useGas(basicFee + expansionGas(state, offset, size));
+  state.charge(basicFee + expansionGas(state, offset, size));
   stack.drop(2);
   interpreter._result.returnValue = size === 0n ? NOTHING : memory.read(Number(offset), Number(size));
 }
@@ -192,7 +125,7 @@ function haltWith(message: string): EVMError {
 }
 
 const NOTHING = new Uint8Array(0);
-const HASH_WORD_GAS = 6n;
-const COPY_WORD_GAS = 3n;
-const LOG_TOPIC_GAS = 375n;
-const LOG_BYTE_GAS = 8n;
+const HASH_WORD_GAS = 6;
+const COPY_WORD_GAS = 3;
+const LOG_TOPIC_GAS = 375;
+const LOG_BYTE_GAS = 8;

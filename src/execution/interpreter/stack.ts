@@ -3,8 +3,9 @@ import { EVMError } from "@ethereumjs/evm";
 /** The stack of one frame. The methods are those that the library's instructions use; ours use the same. */
 export class Stack {
   length = 0;
-  private readonly items: bigint[] = [];
-  private readonly limit: number;
+  /** Those from `length` on are leftovers. */
+  readonly items: bigint[] = [];
+  readonly limit: number;
 
   constructor(limit: number) {
     this.limit = limit;

@@ -3,22 +3,21 @@ import { asAddress } from "../../primitives/address.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { Rules } from "../rules.ts";
 import type { FrameState } from "./frame.ts";
+import type { QuickInstruction } from "./instruction.ts";
 import { bytesOfWord, trimmedBytesOfWord, wordOfBytes } from "./words.ts";
 
-type Run = (state: FrameState) => void;
-
 /** SLOAD: the fork's fee, or from Berlin on by whether the slot was accessed before (EIP-2929). */
-export function storageLoad({ hasColdAccess }: Rules, basicFee: bigint): Run {
+export function storageLoad({ hasColdAccess }: Rules, basicFee: number): QuickInstruction {
   return (state) => {
     const { stack, env, evm } = state;
     const slot = bytesOfWord(stack.at(0));
-    state.useGas(hasColdAccess ? accessGas(state, slot, WARM_READ_GAS) : basicFee);
+    state.charge(hasColdAccess ? accessGas(state, slot, WARM_READ_GAS) : basicFee);
     stack.replace(1, wordOfBytes(evm.overlay.storage(asAddress(env.address.bytes), slot)));
   };
 }
 
 /** SSTORE from Istanbul on: priced by what it changes against the transaction's beginning (EIP-2200, 2929, 3529). */
-export function storageStore(rules: Rules): Run {
+export function storageStore(rules: Rules): QuickInstruction {
   const prices = storePrices(rules);
   return (state) => {
     const { stack, env, evm } = state;
@@ -27,42 +26,42 @@ export function storageStore(rules: Rules): Run {
     stack.need(2);
     const slot = bytesOfWord(stack.at(0));
     const value = trimmedBytesOfWord(stack.at(1));
-    if (state.gasLeft <= STIPEND) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
+    if (!state.hasMoreThan(STIPEND)) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
     const address = asAddress(env.address.bytes);
     const current = evm.overlay.storage(address, slot);
     const original = evm.overlay.originalStorage(address, slot);
-    const coldGas = rules.hasColdAccess ? accessGas(state, slot, 0n) : 0n;
-    state.gasRefund += storeRefund(prices, original, current, value);
-    state.useGas(coldGas + storeGas(prices, original, current, value));
+    const coldGas = rules.hasColdAccess ? accessGas(state, slot, 0) : 0;
+    state.gasRefund += BigInt(storeRefund(prices, original, current, value));
+    state.charge(coldGas + storeGas(prices, original, current, value));
     stack.drop(2);
     evm.overlay.putStorage(address, slot, value);
   };
 }
 
 /** SSTORE fails unless more than this is left (EIP-2200). */
-const STIPEND = 2_300n;
-const WARM_READ_GAS = 100n;
-const COLD_READ_GAS = 2_100n;
+const STIPEND = 2_300;
+const WARM_READ_GAS = 100;
+const COLD_READ_GAS = 2_100;
 
 interface StorePrices {
   /** A write that changes nothing, or changes what was changed before. */
-  readonly again: bigint;
-  readonly fromZero: bigint;
-  readonly change: bigint;
-  readonly clearRefund: bigint;
+  readonly again: number;
+  readonly fromZero: number;
+  readonly change: number;
+  readonly clearRefund: number;
 }
 
 function storePrices({ hasColdAccess, hasBaseFee }: Rules): StorePrices {
   return {
-    again: hasColdAccess ? WARM_READ_GAS : 800n,
-    fromZero: 20_000n,
-    change: hasColdAccess ? 5_000n - COLD_READ_GAS : 5_000n,
+    again: hasColdAccess ? WARM_READ_GAS : 800,
+    fromZero: 20_000,
+    change: hasColdAccess ? 5_000 - COLD_READ_GAS : 5_000,
     // EIP-3529 came with the base fee, in London.
-    clearRefund: hasBaseFee ? 4_800n : 15_000n,
+    clearRefund: hasBaseFee ? 4_800 : 15_000,
   };
 }
 
-function storeGas(prices: StorePrices, original: Uint8Array, current: Uint8Array, value: Uint8Array): bigint {
+function storeGas(prices: StorePrices, original: Uint8Array, current: Uint8Array, value: Uint8Array): number {
   if (equalBytes(current, value) || !equalBytes(original, current)) return prices.again;
   return original.length === 0 ? prices.fromZero : prices.change;
 }
@@ -73,9 +72,9 @@ function storeRefund(
   original: Uint8Array,
   current: Uint8Array,
   value: Uint8Array,
-): bigint {
-  if (equalBytes(current, value)) return 0n;
-  let refund = 0n;
+): number {
+  if (equalBytes(current, value)) return 0;
+  let refund = 0;
   if (original.length > 0) {
     if (current.length === 0) refund -= prices.clearRefund;
     if (value.length === 0) refund += prices.clearRefund;
@@ -86,7 +85,7 @@ function storeRefund(
 }
 
 /** The price of a cold slot, or `warmGas`; warms it. */
-function accessGas({ env, evm }: FrameState, slot: Uint8Array, warmGas: bigint): bigint {
+function accessGas({ env, evm }: FrameState, slot: Uint8Array, warmGas: number): number {
   const { bytes } = env.address;
   if (evm.accesses.isWarmSlot(bytes, slot)) return warmGas;
   evm.accesses.warmSlot(bytes, slot);
