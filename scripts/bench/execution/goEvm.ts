@@ -1,15 +1,21 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RLP } from "@ethereumjs/rlp";
+import type { BlockContext } from "../../../src/execution/blockContext.ts";
 import { type Hex, toHex } from "../../../src/primitives/hex.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
+import type { BlockOfTransfers } from "./block.ts";
+import { RULES } from "./stage.ts";
 import type { Workload } from "./workloads.ts";
 
 /** go-ethereum's command for running code, where it is found: GO_EVM names it, else `evm` on the path. */
 export interface GoEvm {
   /** Runs one call on the state again and again; its gas, and seconds for one run. */
   measure(workload: Workload): { readonly gas: number; readonly seconds: number };
+  /** Milliseconds for a block, without what the command takes for a block of nothing. */
+  measureBlock(block: BlockOfTransfers): { readonly root: string; readonly ms: number };
   close(): void;
 }
 
@@ -42,7 +48,61 @@ export function findGoEvm(world: Overlay): GoEvm | undefined {
         seconds: Number(time[1]) * SECONDS_PER[time[2] as keyof typeof SECONDS_PER],
       };
     },
+    measureBlock({ world: state, transactions }) {
+      writeFileSync(join(folder, "alloc.json"), JSON.stringify(Object.fromEntries(allocOf(state))));
+      writeFileSync(join(folder, "env.json"), JSON.stringify(environmentOf(RULES.block)));
+      const empty = Math.min(...times(3, () => transit(folder, []).ms));
+      const runs = times(3, () => transit(folder, transactions));
+      const best = runs.reduce((a, b) => (a.ms < b.ms ? a : b));
+      return { root: best.root, ms: best.ms - empty };
+    },
     close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function times<T>(count: number, run: () => T): T[] {
+  return Array.from({ length: count }, run);
+}
+
+function transit(folder: string, transactions: readonly Uint8Array[]): { root: string; ms: number } {
+  // A legacy transaction stands in the list as it is, without a frame of bytes.
+  const list = RLP.encode(transactions.map((raw) => RLP.decode(raw)));
+  writeFileSync(join(folder, "txs.rlp"), JSON.stringify(toHex(list)));
+  const files = [
+    ["--input.alloc", "alloc.json"],
+    ["--input.env", "env.json"],
+    ["--input.txs", "txs.rlp"],
+    ["--output.result", "result.json"],
+    ["--output.alloc", ""],
+  ];
+  const options = ["t8n", ...files.flat(), "--state.fork", "Cancun", "--state.chainid", "1337"];
+  const begin = performance.now();
+  const { status, stderr } = spawnSync(COMMAND, options, { cwd: folder, encoding: "utf8" });
+  const ms = performance.now() - begin;
+  if (status !== 0) throw new Error(`${COMMAND} said: ${stderr.slice(0, 400)}`);
+  const result = JSON.parse(readFileSync(join(folder, "result.json"), "utf8")) as {
+    readonly stateRoot: string;
+    readonly receipts: readonly { readonly status: string }[] | null;
+  };
+  const succeeded = result.receipts?.filter((receipt) => receipt.status === "0x1").length ?? 0;
+  if (succeeded !== transactions.length) throw new Error(`${COMMAND} executed ${succeeded} transactions`);
+  return { root: result.stateRoot, ms };
+}
+
+/** The block's surroundings in the words of `evm t8n`. */
+function environmentOf(block: BlockContext) {
+  const quantity = (value: bigint): string => `0x${value.toString(16)}`;
+  return {
+    currentCoinbase: toHex(block.beneficiary),
+    currentNumber: quantity(block.number),
+    currentTimestamp: quantity(block.timestamp),
+    currentGasLimit: quantity(block.gasLimit),
+    currentBaseFee: quantity(block.baseFeePerGas ?? 0n),
+    currentDifficulty: "0x0",
+    currentRandom: toHex(block.mixHash),
+    currentExcessBlobGas: "0x0",
+    parentBeaconBlockRoot: `0x${"00".repeat(32)}`,
+    withdrawals: [],
   };
 }
 
@@ -59,7 +119,7 @@ function genesisOf(world: Overlay) {
   };
 }
 
-export function allocOf(world: Overlay): [Hex, object][] {
+function allocOf(world: Overlay): [Hex, object][] {
   const { accounts, code } = world.changes();
   return accounts.flatMap(({ address, account, slots }): [Hex, object][] => {
     if (account === undefined) return [];

@@ -3,6 +3,7 @@ import { TIRELESS } from "../../../src/execution/pace.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { NOTHING } from "../../../test/execution/scene.ts";
 import { printBeside } from "../report.ts";
+import { measureBlock } from "./block.ts";
 import { findGoEvm } from "./goEvm.ts";
 import { deployAll, RULES } from "./stage.ts";
 import { type Workload, workloads } from "./workloads.ts";
@@ -26,6 +27,7 @@ export async function measureExecution(seconds: number, only?: string): Promise<
     const perSecond = (run: { gas: number; seconds: number }): number => run.gas / 1e6 / run.seconds;
     printBeside(workload.name, "Mgas/s", perSecond(ours), "go evm", theirs && perSecond(theirs));
   }
+  if (only === undefined || "block".includes(only)) await measureBlock(goEvm);
   goEvm?.close();
 }
 

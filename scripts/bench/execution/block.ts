@@ -1,0 +1,86 @@
+import { encodeFunctionData, numberToHex, pad } from "viem";
+import { executeBlock } from "../../../src/execution/executeBlock.ts";
+import { TIRELESS } from "../../../src/execution/pace.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import type { Overlay } from "../../../src/state/overlay.ts";
+import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
+import { createBatch } from "../../../src/storage/batch.ts";
+import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
+import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { aTransaction } from "../../../test/builders/aTransaction.ts";
+import { account } from "../../../test/builders/testAccounts.ts";
+import { printBeside } from "../report.ts";
+import { CONTRACTS } from "./contracts.ts";
+import type { GoEvm } from "./goEvm.ts";
+import { deployAll, RULES } from "./stage.ts";
+
+const TRANSFERS = 3_000;
+const ROUNDS = 5;
+
+/** A block of transfers of a token, from the bytes of its transactions to the state root. */
+export interface BlockOfTransfers {
+  readonly world: Overlay;
+  readonly transactions: readonly Uint8Array[];
+}
+
+/**
+ * Decodes, recovers, executes and finds the state root of one block, all on one thread and in memory; `evm t8n` does the
+ * same, and its time without any transaction is taken off.
+ */
+export async function measureBlock(goEvm: GoEvm | undefined): Promise<void> {
+  const database = createMemoryDatabase();
+  const state = createWorldState({ database });
+  const world = state.overlay();
+  const { token } = await deployAll(world);
+  const genesis = state.stage(world.changes(), 0n);
+  const batch = createBatch();
+  genesis.writeTo(batch);
+  await database.write(batch);
+  state.adopt(genesis);
+  const transactions = Array.from({ length: TRANSFERS }, (_, index) => transferOf(token, index));
+  const runs: { readonly ms: number; readonly gas: bigint; readonly root: string }[] = [];
+  for (let round = 0; round < ROUNDS; round++) runs.push(await runBlock(state, transactions));
+  const best = runs.reduce((a, b) => (a.ms < b.ms ? a : b));
+  const theirs = goEvm?.measureBlock({ world, transactions });
+  if (theirs !== undefined && theirs.root !== best.root)
+    throw new Error(`state root ${best.root} here, ${theirs.root} there`);
+  const perSecond = (ms: number): number => Number(best.gas) / 1000 / ms;
+  const name = `block of ${TRANSFERS} ERC-20 transfers`;
+  printBeside(name, "Mgas/s", perSecond(best.ms), "go evm", theirs && perSecond(theirs.ms));
+}
+
+function transferOf(token: Address, index: number): Uint8Array {
+  const sender = account(0);
+  const recipient = pad(numberToHex(0x1000_0000 + index * 7919), { size: 20 });
+  const data = encodeFunctionData({
+    abi: CONTRACTS.Token.abi,
+    functionName: "transfer",
+    args: [recipient, 1n],
+  });
+  const nonce = BigInt(index + 3);
+  const { privateKey } = sender;
+  return aTransaction({ nonce, to: token, value: 0n, data: hexToBytes(data), gasLimit: 80_000n, privateKey })
+    .raw;
+}
+
+async function runBlock(
+  state: WorldState,
+  raws: readonly Uint8Array[],
+): Promise<{ ms: number; gas: bigint; root: string }> {
+  const begin = performance.now();
+  const transactions = raws.map((raw) => {
+    const decoded = decodeTransaction(raw);
+    const sent = decoded.ok ? withRecoveredSender(decoded.value) : undefined;
+    if (sent === undefined) throw new Error("a transaction of the benchmark is sound");
+    return sent;
+  });
+  const overlay = state.overlay();
+  const block = await executeBlock(RULES, transactions, overlay, {
+    pace: TIRELESS,
+    keepsRevertReasons: false,
+  });
+  if (!block.ok) throw new Error(block.rejection.message);
+  const { root } = state.stage(overlay.changes(), 1n);
+  return { ms: performance.now() - begin, gas: block.value.gasUsed, root: toHex(root) };
+}
