@@ -60,6 +60,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   ws: ["rpc/server/"],
   secp256k1: ["primitives/"],
   "hash-wasm": ["primitives/"],
+  "mcl-wasm": ["execution/precompiles/"],
   "smol-toml": ["config/"],
 };
 

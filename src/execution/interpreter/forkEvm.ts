@@ -1,4 +1,6 @@
+import type { Common } from "@ethereumjs/common";
 import {
+  type CustomPrecompile,
   EVM,
   EVMError,
   type EVMResult,
@@ -24,7 +26,7 @@ import { LibraryJournal } from "../libraryJournal.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
 import type { Pace } from "../pace.ts";
-import { POINT_EVALUATION } from "../pointEvaluation.ts";
+import { ownPrecompiles } from "../precompiles/precompiles.ts";
 import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm } from "./frame.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
@@ -53,7 +55,7 @@ export class ForkEvm extends EVM implements FrameEvm {
       blockchain: hashLookup(block),
       bls,
       bn254,
-      ...(common.isActivatedEIP(EIP_BLOBS) && { customPrecompiles: [POINT_EVALUATION] }),
+      customPrecompiles: ownPrecompilesOf(common),
     });
     this.ownJournal = new LibraryJournal(accesses, overlay, state);
     // The same methods by design; the library asks for its class by name only.
@@ -178,7 +180,6 @@ export class ForkEvm extends EVM implements FrameEvm {
   }
 }
 
-const EIP_BLOBS = 4844;
 const HIGHEST_BALANCE = 2n ** 256n - 1n;
 const bls = new NobleBLS();
 const bn254 = new NobleBN254();
@@ -192,6 +193,16 @@ function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
   return instructions;
 }
 
+function ownPrecompilesOf(common: Common): CustomPrecompile[] {
+  let own = knownPrecompiles.get(common);
+  if (own === undefined) {
+    own = ownPrecompiles(common);
+    knownPrecompiles.set(common, own);
+  }
+  return own;
+}
+
+const knownPrecompiles = new WeakMap<Common, CustomPrecompile[]>();
 const knownInstructions = new WeakMap<OpcodeTables, InstructionSet>();
 
 function endedAtOnce(gasRefund: bigint, failure: EVMError | undefined): ExecResult {

@@ -1,5 +1,4 @@
 import { EVMError } from "@ethereumjs/evm";
-import { MEMORY_LIMIT_BYTES } from "./memoryGas.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
@@ -54,6 +53,8 @@ export class Memory {
   }
 }
 
+/** No gas in use pays for as much. */
+export const MEMORY_LIMIT_BYTES = 2n ** 32n;
 const NOTHING = new Uint8Array(0);
 const NO_VIEW = new DataView(NOTHING.buffer);
 const FIRST_BYTES = 512;

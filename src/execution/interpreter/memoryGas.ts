@@ -1,5 +1,6 @@
 import { EVMError } from "@ethereumjs/evm";
 import type { FrameState } from "./frame.ts";
+import { MEMORY_LIMIT_BYTES } from "./memory.ts";
 
 /**
  * Gas for memory to reach as far as `offset + size`: 3 a word, and a 512th of the square (yellow paper, appendix H).
@@ -25,6 +26,5 @@ export function wordCount(bytes: bigint): number {
   return Math.ceil(Number(bytes) / 32);
 }
 
-export const MEMORY_LIMIT_BYTES = 2n ** 32n;
 const WORD_GAS = 3;
 const QUADRATIC_DIVISOR = 512;

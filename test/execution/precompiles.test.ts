@@ -1,0 +1,282 @@
+import { createHash } from "node:crypto";
+import { type EVMBLSInterface, type EVMBN254Interface, MCLBLS, NobleBLS, NobleBN254 } from "@ethereumjs/evm";
+import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { bn254 as nobleBn254 } from "@noble/curves/bn254.js";
+import { describe, expect, it } from "vitest";
+import type { ForkName } from "../../src/chainspec/forks.ts";
+import { openSession } from "../../src/execution/blockSession.ts";
+import type { MessageResult } from "../../src/execution/evm.ts";
+import { TIRELESS } from "../../src/execution/pace.ts";
+import { bn254 } from "../../src/execution/precompiles/bn254.ts";
+import { loadMcl } from "../../src/execution/precompiles/mcl.ts";
+import { asAddress } from "../../src/primitives/address.ts";
+import { concatBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { account } from "../builders/testAccounts.ts";
+import { generator, type Random } from "../storage/random.ts";
+import { anOverlay, theRules } from "./scene.ts";
+
+async function callPrecompile(number: number, data: Uint8Array, fork: ForkName): Promise<MessageResult> {
+  const overlay = anOverlay();
+  overlay.beginTransaction();
+  const session = openSession({ ...theRules(fork), overlay, pace: TIRELESS });
+  return session.evm.run({
+    caller: account(0).address,
+    to: asAddress(bigintToFixedBytes(BigInt(number), 20)),
+    value: 0n,
+    data,
+    gasLimit: 10_000_000n,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+  });
+}
+
+const SEED = 20_241_121;
+
+/** What either of two implementations makes of an input. */
+function answer(compute: () => Uint8Array): string {
+  try {
+    return toHex(compute());
+  } catch {
+    return "refused";
+  }
+}
+
+function randomScalar(random: Random): bigint {
+  const kinds = [() => 0n, () => 1n, () => BigInt(random.below(1000)), () => BigInt(toHex(random.bytes(32)))];
+  return kinds[random.below(kinds.length)]?.() ?? 0n;
+}
+
+/** Coordinates of a point as they should be, or spoiled: a bit flipped, or the modulus added where that fits. */
+function spoil(random: Random, coordinates: readonly bigint[], modulus: bigint, bytes: number): Uint8Array {
+  const changed = [...coordinates];
+  const at = random.below(changed.length);
+  const kind = random.below(6);
+  if (kind === 0) changed[at] = (changed[at] ?? 0n) ^ (1n << BigInt(random.below(250)));
+  if (kind === 1) changed[at] = (changed[at] ?? 0n) + modulus;
+  if (kind === 2) return new Uint8Array(coordinates.length * bytes);
+  return concatBytes(...changed.map((value) => bigintToFixedBytes(BigInt.asUintN(8 * bytes, value), bytes)));
+}
+
+describe("the curve of 0x06 to 0x08", () => {
+  const { G1, G2 } = { G1: nobleBn254.G1.Point, G2: nobleBn254.G2.Point };
+  const modulus = nobleBn254.fields.Fp.ORDER;
+  const order = nobleBn254.fields.Fr.ORDER;
+
+  function point(random: Random): Uint8Array {
+    const { x, y } = G1.BASE.multiply((randomScalar(random) % (order - 1n)) + 1n).toAffine();
+    return spoil(random, [x, y], modulus, 32);
+  }
+
+  function point2(random: Random): Uint8Array {
+    const { x, y } = G2.BASE.multiply((randomScalar(random) % (order - 1n)) + 1n).toAffine();
+    return spoil(random, [x.c1, x.c0, y.c1, y.c0], modulus, 32);
+  }
+
+  it(`agrees with another implementation on sound and unsound points (seed ${SEED})`, async () => {
+    const ours = bn254(await loadMcl("BN_SNARK1"));
+    const theirs: EVMBN254Interface = new NobleBN254();
+    const random = generator(SEED);
+    const outcomes = new Map<string, number>();
+    for (let run = 0; run < 25; run++) {
+      const sum = concatBytes(point(random), point(random));
+      const product = concatBytes(point(random), bigintToFixedBytes(randomScalar(random), 32));
+      const pairs = concatBytes(point(random), point2(random));
+      for (const [name, input] of Object.entries({ add: sum, mul: product, pairing: pairs })) {
+        const operation = name as keyof EVMBN254Interface;
+        const expected = answer(() => theirs[operation](input));
+        expect([name, toHex(input), answer(() => ours[operation](input))]).toEqual([
+          name,
+          toHex(input),
+          expected,
+        ]);
+        const kind = `${name} ${expected === "refused" ? expected : "computed"}`;
+        outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
+      }
+    }
+    expect(outcomes.size).toBe(6);
+  });
+
+  it("knows a product of pairings that is one: e(P, Q) e(-P, Q)", async () => {
+    const P = G1.BASE.multiply(5n);
+    const Q = G2.BASE.multiply(7n).toAffine();
+    const second = [Q.x.c1, Q.x.c0, Q.y.c1, Q.y.c0];
+    const input = [P, P.negate()].flatMap((each) => {
+      const { x, y } = each.toAffine();
+      return [x, y, ...second].map((value) => bigintToFixedBytes(value, 32));
+    });
+    const result = await callPrecompile(0x08, concatBytes(...input), "istanbul");
+    expect([result.outcome.kind, result.gasUsed, toHex(result.output)]).toEqual([
+      "succeeded",
+      45_000n + 2n * 34_000n,
+      toHex(bigintToFixedBytes(1n, 32)),
+    ]);
+  });
+
+  it("refuses a point of the twist outside the group", async () => {
+    const { Fp2 } = nobleBn254.fields;
+    const b = Fp2.mul(Fp2.fromBigTuple([3n, 0n]), Fp2.inv(Fp2.fromBigTuple([9n, 1n])));
+    // Almost every point of the twist is outside: its cofactor is as large as the group.
+    let x = Fp2.fromBigTuple([1n, 0n]);
+    let y = undefined as ReturnType<typeof Fp2.sqrt> | undefined;
+    for (; y === undefined; x = Fp2.add(x, Fp2.ONE)) {
+      try {
+        y = Fp2.sqrt(Fp2.add(Fp2.mul(Fp2.sqr(x), x), b));
+        break;
+      } catch {
+        y = undefined;
+      }
+    }
+    if (y === undefined) throw new Error("half of all x have a y");
+    const G = G1.BASE.toAffine();
+    const input = [G.x, G.y, x.c1, x.c0, y.c1, y.c0].map((value) => bigintToFixedBytes(value, 32));
+    const result = await callPrecompile(0x08, concatBytes(...input), "istanbul");
+    expect(result.outcome).toEqual({ kind: "halted", reason: "PRECOMPILE_ERROR" });
+  });
+});
+
+describe("the curve of 0x0b to 0x11", () => {
+  const { G1, G2 } = { G1: bls12_381.G1.Point, G2: bls12_381.G2.Point };
+  const { Fp, Fr } = bls12_381.fields;
+
+  function point(random: Random): Uint8Array {
+    const { x, y } = G1.BASE.multiply((randomScalar(random) % (Fr.ORDER - 1n)) + 1n).toAffine();
+    return spoil(random, [x, y], Fp.ORDER, 64);
+  }
+
+  function point2(random: Random): Uint8Array {
+    const { x, y } = G2.BASE.multiply((randomScalar(random) % (Fr.ORDER - 1n)) + 1n).toAffine();
+    return spoil(random, [x.c0, x.c1, y.c0, y.c1], Fp.ORDER, 64);
+  }
+
+  it(`gives the same by WebAssembly as by JavaScript (seed ${SEED})`, async () => {
+    const ours: EVMBLSInterface = new MCLBLS(await loadMcl("BLS12_381"));
+    const theirs: EVMBLSInterface = new NobleBLS();
+    ours.init?.();
+    theirs.init?.();
+    const random = generator(SEED);
+    const scalar = (): Uint8Array => bigintToFixedBytes(randomScalar(random), 32);
+    const field = (): Uint8Array => bigintToFixedBytes(BigInt(toHex(random.bytes(47))) % Fp.ORDER, 64);
+    for (let run = 0; run < 8; run++) {
+      const inputs: [keyof EVMBLSInterface, Uint8Array][] = [
+        ["addG1", concatBytes(point(random), point(random))],
+        ["addG2", concatBytes(point2(random), point2(random))],
+        ["msmG1", concatBytes(point(random), scalar(), point(random), scalar())],
+        ["msmG2", concatBytes(point2(random), scalar(), point2(random), scalar())],
+        ["pairingCheck", concatBytes(point(random), point2(random))],
+        ["mapFPtoG1", field()],
+        ["mapFP2toG2", concatBytes(field(), field())],
+      ];
+      for (const [name, input] of inputs) {
+        const compute = (curve: EVMBLSInterface) => () =>
+          (curve[name] as (input: Uint8Array) => Uint8Array)(input);
+        expect([name, toHex(input), answer(compute(ours))]).toEqual([
+          name,
+          toHex(input),
+          answer(compute(theirs)),
+        ]);
+      }
+    }
+  });
+});
+
+describe("0x09, a round of BLAKE2b a gas", () => {
+  /** RFC 7693 §3.2, word by word: slow, and plain to see. */
+  function compress(
+    rounds: number,
+    h: bigint[],
+    m: bigint[],
+    t: readonly bigint[],
+    isLast: boolean,
+  ): bigint[] {
+    const v = [...h, ...IV];
+    v[12] = (v[12] ?? 0n) ^ (t[0] ?? 0n);
+    v[13] = (v[13] ?? 0n) ^ (t[1] ?? 0n);
+    if (isLast) v[14] = (v[14] ?? 0n) ^ MASK;
+    const mix = (a: number, b: number, c: number, d: number, x: bigint, y: bigint): void => {
+      const word = (at: number): bigint => v[at] ?? 0n;
+      const rotate = (value: bigint, bits: bigint): bigint =>
+        ((value >> bits) | (value << (64n - bits))) & MASK;
+      v[a] = (word(a) + word(b) + x) & MASK;
+      v[d] = rotate(word(d) ^ word(a), 32n);
+      v[c] = (word(c) + word(d)) & MASK;
+      v[b] = rotate(word(b) ^ word(c), 24n);
+      v[a] = (word(a) + word(b) + y) & MASK;
+      v[d] = rotate(word(d) ^ word(a), 16n);
+      v[c] = (word(c) + word(d)) & MASK;
+      v[b] = rotate(word(b) ^ word(c), 63n);
+    };
+    for (let round = 0; round < rounds; round++) {
+      const order = [...(SIGMA[round % 10] ?? "")].map((digit) => m[Number.parseInt(digit, 16)] ?? 0n);
+      for (let k = 0; k < 8; k++) {
+        const [a, b, c, d] = [...(QUARTETS[k] ?? "")].map((digit) => Number.parseInt(digit, 16));
+        mix(a ?? 0, b ?? 0, c ?? 0, d ?? 0, order[2 * k] ?? 0n, order[2 * k + 1] ?? 0n);
+      }
+    }
+    return h.map((word, at) => word ^ (v[at] ?? 0n) ^ (v[at + 8] ?? 0n));
+  }
+
+  const MASK = 2n ** 64n - 1n;
+  const QUARTETS = "048c 159d 26ae 37bf 05af 16bc 278d 349e".split(" ");
+  const SIGMA = [
+    "0123456789abcdef",
+    "ea489fd61c02b753",
+    "b8c052fdae367194",
+    "7931dcbe265a40f8",
+    "905724afe1bc683d",
+    "2c6a0b834d75fe19",
+    "c51fed4a0763928b",
+    "db7ec13950f4862a",
+    "6fe9b308c2d714a5",
+    "a2847615fb9e3cd0",
+  ];
+  const IV = [
+    0x6a09e667f3bcc908n,
+    0xbb67ae8584caa73bn,
+    0x3c6ef372fe94f82bn,
+    0xa54ff53a5f1d36f1n,
+    0x510e527fade682d1n,
+    0x9b05688c2b3e6c1fn,
+    0x1f83d9abfb41bd6bn,
+    0x5be0cd19137e2179n,
+  ];
+
+  function words(bytes: Uint8Array): bigint[] {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    return Array.from({ length: bytes.length / 8 }, (_, at) => view.getBigUint64(8 * at, true));
+  }
+
+  function bytesOf(items: readonly bigint[]): Uint8Array {
+    return concatBytes(...items.map((word) => bigintToFixedBytes(word, 8).reverse()));
+  }
+
+  it(`mixes as the RFC says, for any number of rounds (seed ${SEED})`, async () => {
+    const random = generator(SEED);
+    for (let run = 0; run < 60; run++) {
+      const rounds = run < 30 ? run : random.below(300);
+      const [h, m, t] = [random.bytes(64), random.bytes(128), random.bytes(16)];
+      const isLast = random.below(2) === 1;
+      const input = concatBytes(
+        bigintToFixedBytes(BigInt(rounds), 4),
+        h,
+        m,
+        t,
+        Uint8Array.of(isLast ? 1 : 0),
+      );
+      const result = await callPrecompile(0x09, input, "istanbul");
+      const expected = toHex(bytesOf(compress(rounds, words(h), words(m), words(t), isLast)));
+      expect([rounds, result.gasUsed, toHex(result.output)]).toEqual([rounds, BigInt(rounds), expected]);
+    }
+  });
+
+  it("makes the BLAKE2b hash of a short message, in twelve rounds", async () => {
+    const message = Uint8Array.from(Buffer.from("the quick brown fox"));
+    const block = new Uint8Array(128);
+    block.set(message);
+    const start = IV.map((word, at) => (at === 0 ? word ^ 0x01010040n : word));
+    const length = bytesOf([BigInt(message.length), 0n]);
+    const input = concatBytes(Uint8Array.of(0, 0, 0, 12), bytesOf(start), block, length, Uint8Array.of(1));
+    const { output } = await callPrecompile(0x09, input, "istanbul");
+    expect(toHex(output)).toBe(`0x${createHash("blake2b512").update(message).digest("hex")}`);
+  });
+});
