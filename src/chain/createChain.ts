@@ -1,10 +1,12 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { recoverSealers } from "../ibft/sealRecovery.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
+import { sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
@@ -12,7 +14,7 @@ import type { ChainReader } from "./chain.ts";
 import { createExecutions } from "./executions.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { type ChainStores, createHeadMover, type HeadMover } from "./headMover.ts";
-import { type BlockDefect, createImporter, type RecoverSenders } from "./importBlock.ts";
+import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
 import { createTurns } from "./turns.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
@@ -41,6 +43,8 @@ export interface ChainParts {
   readonly stores: ChainStores;
   readonly clock: Clock;
   readonly recoverSenders: RecoverSenders;
+  /** On this thread unless given. */
+  readonly recoverSealers?: RecoverSealers;
   readonly production: BlockProduction;
   readonly logger: Logger;
 }
@@ -76,6 +80,7 @@ export async function createChain(
     execution,
     executions,
     recoverSenders,
+    recoverSealers: parts.recoverSealers ?? recoverSealersHere,
     turns,
   });
   const candidates = createCandidates(settings, { head, validators, execution, executions, importer });
@@ -90,6 +95,9 @@ export async function createChain(
     tallyAfter: validators.after,
   });
 }
+
+const recoverSealersHere: RecoverSealers = (header, extra) =>
+  recoverSealers(sealDigest(header, extra), extra.seals);
 
 function reads(
   { blocks, world }: ChainStores,

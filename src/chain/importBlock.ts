@@ -1,5 +1,4 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { recoverSealers } from "../ibft/sealRecovery.ts";
 import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -7,7 +6,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { type Block, encodeBlock, type NamedHeader, type StoredBlock } from "../types/block.ts";
-import { chainHash, sealDigest } from "../types/blockHash.ts";
+import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
@@ -34,6 +33,12 @@ export type RecoverSenders = (
   transactions: readonly Transaction[],
 ) => Promise<readonly (Address | undefined)[]>;
 
+/** Finds who made each commit seal of a header; undefined where a seal fits no key. */
+export type RecoverSealers = (
+  header: Header,
+  extra: ExtraData,
+) => Promise<readonly (Address | undefined)[]> | readonly (Address | undefined)[];
+
 export interface ImportParts {
   readonly spec: ChainSpec;
   readonly clock: Pick<Clock, "nowMs">;
@@ -42,6 +47,7 @@ export interface ImportParts {
   readonly execution: BlockExecution;
   readonly executions: Executions;
   readonly recoverSenders: RecoverSenders;
+  readonly recoverSealers: RecoverSealers;
   readonly turns: Turns;
 }
 
@@ -54,7 +60,8 @@ export interface Importer {
 }
 
 export function createImporter(parts: ImportParts): Importer {
-  const { spec, clock, head, validators, execution, executions, recoverSenders, turns } = parts;
+  const { spec, clock, head, validators, execution, executions, recoverSenders, recoverSealers, turns } =
+    parts;
 
   async function judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>> {
     const trial = open(block.header);
@@ -116,9 +123,10 @@ export function createImporter(parts: ImportParts): Importer {
     if (equalBytes(trial.value.hash, head.head.hash)) return ok(head.head);
     const judged = await judge(block);
     if (!judged.ok) return judged;
-    const set = validators.after(head.head).validators;
-    const sealers = recoverSealers(sealDigest(block.header, trial.value.extra), trial.value.extra.seals);
-    const sealVerdict = checkSealers(sealers, set);
+    const parent = head.head;
+    const sealers = await recoverSealers(block.header, trial.value.extra);
+    if (head.head !== parent) return notAfterHead(block.header, head.head);
+    const sealVerdict = checkSealers(sealers, validators.after(parent).validators);
     if (!sealVerdict.ok) return sealVerdict;
     await head.commit(sealed(judged.value, block.header, head.head), judged.value.staged);
     executions.clear();

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
+import type { LoggingSettings } from "../logging/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { decodeExtraData, vanityFromBytes } from "../types/extraData.ts";
@@ -78,14 +79,25 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   });
 }
 
+export interface DataFolder {
+  /** Absolute. */
+  readonly dataPath: string;
+  readonly logging: LoggingSettings;
+}
+
 /**
  * The data folder, for commands that look at nothing else: no genesis file is asked for, and rules between options are
  * left to the start of the node. Refused with every problem of the options, one to a line.
  */
-export function readDataPath(surroundings: Surroundings): Outcome<string, "badConfiguration"> {
+export function readDataFolder(surroundings: Surroundings): Outcome<DataFolder, "badConfiguration"> {
   const options = readOptionsAlone(surroundings);
   if (!options.ok) return options;
-  return ok(resolve(surroundings.workingDirectory, options.value.values["data-path"]));
+  const { values } = options.value;
+  return ok({
+    dataPath: resolve(surroundings.workingDirectory, values["data-path"]),
+    // Layers tell it only of deprecated words, about which a command says nothing.
+    logging: loggingChoices(options.value, [], surroundings).settings,
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
@@ -11,6 +12,7 @@ import { VALIDATE_CONFIG } from "./validateConfig.ts";
  */
 export const COMMANDS: readonly Command[] = [
   VALIDATE_CONFIG,
+  ...BLOCKS_COMMANDS,
   ...RLP_COMMANDS,
   ...PUBLIC_KEY_COMMANDS,
   ...DATABASE_COMMANDS,

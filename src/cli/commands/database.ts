@@ -1,4 +1,4 @@
-import { readDataPath } from "../../config/readSettings.ts";
+import { readDataFolder } from "../../config/readSettings.ts";
 import { findDatabase } from "../databasePlace.ts";
 import { refuse } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
@@ -28,9 +28,9 @@ async function lookIntoDatabase(
   { world, given }: Invocation,
   look: typeof import("../checkDatabase.ts").checkDatabase,
 ): Promise<number> {
-  const dataPath = readDataPath({ ...world, given });
-  if (!dataPath.ok) return refuse(dataPath.rejection.message, world);
-  const place = findDatabase(dataPath.value);
+  const folder = readDataFolder({ ...world, given });
+  if (!folder.ok) return refuse(folder.rejection.message, world);
+  const place = findDatabase(folder.value.dataPath);
   if (!place.ok) return refuse(place.rejection.message, world);
   return look(place.value, (line) => world.print(`${line}\n`));
 }

@@ -1,0 +1,46 @@
+import type { RecoverSealers, RecoverSenders } from "../../chain/importBlock.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { RecoveryItem, RecoveryPool } from "../../primitives/recoveryPool.ts";
+import type { Block } from "../../types/block.ts";
+import { sealDigest } from "../../types/blockHash.ts";
+import { decodeExtraData } from "../../types/extraData.ts";
+import type { Header } from "../../types/header.ts";
+import { signatureOf, signingHash, type Transaction } from "../../types/transaction.ts";
+
+type Signers = Promise<readonly (Address | undefined)[]>;
+
+/** Recovers the signers of blocks before their turn comes, on the pool's threads, while earlier blocks are executed. */
+export interface AheadRecovery {
+  /** Asks for the signers of a block that will be imported soon. */
+  begin(block: Block): void;
+  readonly recoverSenders: RecoverSenders;
+  readonly recoverSealers: RecoverSealers;
+}
+
+/** For blocks that were begun, and no others. */
+export function createAheadRecovery(pool: Pick<RecoveryPool, "recoverMany">): AheadRecovery {
+  const senders = new WeakMap<readonly Transaction[], Signers>();
+  const sealers = new WeakMap<Header, Signers>();
+  const recover = (items: readonly RecoveryItem[]): Signers => {
+    const signers = pool.recoverMany(items);
+    // Whoever imports the block hears of a failure, if the block is still wanted by then.
+    signers.catch(() => undefined);
+    return signers;
+  };
+  return {
+    begin({ header, transactions }) {
+      const extra = decodeExtraData(header.extraData);
+      if (extra.ok) {
+        const digest = sealDigest(header, extra.value);
+        sealers.set(header, recover(extra.value.seals.map((signature) => ({ digest, signature }))));
+      }
+      if (transactions.length > 0)
+        senders.set(
+          transactions,
+          recover(transactions.map((each) => ({ digest: signingHash(each), signature: signatureOf(each) }))),
+        );
+    },
+    recoverSenders: (transactions) => senders.get(transactions) ?? Promise.resolve([]),
+    recoverSealers: (header) => sealers.get(header) ?? [],
+  };
+}

@@ -1,0 +1,243 @@
+import { stat } from "node:fs/promises";
+import type { Chain } from "../../chain/createChain.ts";
+import type { Logger } from "../../logging/logger.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { readRlpList } from "../../primitives/rlp.ts";
+import { type Block, decodeBlock } from "../../types/block.ts";
+import { hashOfHeader } from "../../types/blockHash.ts";
+import { decodeHeader, type Header } from "../../types/header.ts";
+import { BlockFileDefect, type RawBlock, readBlockFile } from "./blockFile.ts";
+import type { ImportChain } from "./importChain.ts";
+import { createProgress, type Progress } from "./progress.ts";
+
+/**
+ * `ibex blocks import`: one block after another from files of concatenated RLP into the chain.
+ *
+ *     file ──> bytes ──> header ──┬─ known, outside the range ──> compared, skipped
+ *                                 └─ new ──> decoded, signers asked for ──> waiting ──> judged, executed, committed
+ *
+ * While a block is executed the signers of those behind it are recovered on other threads. What waits is bounded. The
+ * first block that cannot be taken ends the import; those before it stay. Nothing is remembered beside the chain:
+ * importing the same file again skips what is there, by comparing hashes, and goes on.
+ */
+export interface ImportOrder {
+  /** As the operator named them, and where they are. */
+  readonly files: readonly { readonly name: string; readonly path: string }[];
+  readonly startBlock: bigint;
+  /** Not imported any more; undefined for all. */
+  readonly endBlock: bigint | undefined;
+  readonly isTerminal: boolean;
+  /** True once somebody asked for the import to stop. */
+  isStopped(): boolean;
+}
+
+export interface ImportResult {
+  readonly imported: number;
+  readonly skipped: number;
+  readonly wasStopped: boolean;
+}
+
+/** Refused with a sentence that names file, byte, block and reason. */
+export type ImportRefusal = "badFile" | "badBlock" | "otherChain";
+
+export async function importBlocks(
+  order: ImportOrder,
+  importChain: ImportChain,
+  logger: Logger,
+): Promise<Outcome<ImportResult, ImportRefusal>> {
+  const sizes: number[] = [];
+  for (const { name, path } of order.files) {
+    const size = await sizeOf(path);
+    if (size === undefined) return refuse("badFile", `The file ${name} cannot be read.`);
+    sizes.push(size);
+  }
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const progress = createProgress(
+    { message: "importing blocks", total, isTerminal: order.isTerminal },
+    logger,
+  );
+  const run = new ImportRun(order, importChain, progress);
+  let before = 0;
+  for (const [index, file] of order.files.entries()) {
+    const outcome = await run.importFile(file.name, file.path, before);
+    if (!outcome.ok) return outcome;
+    before += sizes[index] ?? 0;
+  }
+  await importChain.flush();
+  const { head } = importChain.chain;
+  logger.info(
+    { ...progress.summary(), skipped: run.skipped, number: head.header.number, hash: head.hash },
+    order.isStopped() ? "import stopped" : "import finished",
+  );
+  return ok({ imported: progress.summary().blocks, skipped: run.skipped, wasStopped: order.isStopped() });
+}
+
+/** What may wait for its turn, whichever is reached first. */
+const AHEAD = { blocks: 1024, transactions: 8192, bytes: 32 * 1024 * 1024 };
+
+interface WaitingBlock {
+  readonly block: Block;
+  readonly raw: RawBlock;
+}
+
+class ImportRun {
+  skipped = 0;
+  private readonly order: ImportOrder;
+  private readonly chain: Chain;
+  private readonly ahead: ImportChain["ahead"];
+  private readonly progress: Progress;
+  private waiting: WaitingBlock[] = [];
+  private load = { transactions: 0, bytes: 0 };
+
+  constructor(order: ImportOrder, { chain, ahead }: ImportChain, progress: Progress) {
+    this.order = order;
+    this.chain = chain;
+    this.ahead = ahead;
+    this.progress = progress;
+  }
+
+  /** `before` are the bytes of the files before this one. */
+  async importFile(name: string, path: string, before: number): Promise<Outcome<void, ImportRefusal>> {
+    try {
+      for await (const raw of readBlockFile(path)) {
+        if (this.order.isStopped()) return ok(undefined);
+        const taken = this.take(raw, name);
+        if (!taken.ok) return await this.afterWaiting(name, before, taken);
+        while (this.isFull()) {
+          const imported = await this.importNext(name, before);
+          if (!imported.ok) return imported;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof BlockFileDefect)) throw error;
+      const message = `${placeOf(name, error.offset)}: ${error.message}.`;
+      return this.afterWaiting(name, before, refuse("badFile", message));
+    }
+    return this.afterWaiting(name, before, ok(undefined));
+  }
+
+  /** Skips a block, or lets it wait with its signers asked for. */
+  private take(raw: RawBlock, name: string): Outcome<void, ImportRefusal> {
+    const header = headerOf(raw.bytes);
+    if (!header.ok) return malformed(name, raw, header.rejection.message);
+    const { number } = header.value;
+    const { startBlock, endBlock } = this.order;
+    if (number < startBlock || (endBlock !== undefined && number >= endBlock)) {
+      this.skipped++;
+      return ok(undefined);
+    }
+    if (number <= this.chain.head.header.number && this.waiting.length === 0)
+      return this.skipKnown(header.value, raw, name);
+    const newest = this.waiting.at(-1)?.block.header.number ?? this.chain.head.header.number;
+    if (number !== newest + 1n)
+      return refuse(
+        "badBlock",
+        `${placeOf(name, raw.offset)}: block ${number} does not follow block ${newest}.`,
+      );
+    const block = decodeBlock(raw.bytes);
+    if (!block.ok) return malformed(name, raw, block.rejection.message);
+    this.ahead.begin(block.value);
+    this.waiting.push({ block: block.value, raw });
+    this.load.transactions += block.value.transactions.length;
+    this.load.bytes += raw.bytes.length;
+    return ok(undefined);
+  }
+
+  private skipKnown(header: Header, raw: RawBlock, name: string): Outcome<void, ImportRefusal> {
+    const known = this.chain.headerByNumber(header.number);
+    const hash = hashOfHeader(header);
+    if (hash.ok && known !== undefined && equalBytes(known.hash, hash.value)) {
+      this.skipped++;
+      return ok(undefined);
+    }
+    const [theirs, ours] = [hash.ok ? toHex(hash.value) : "unreadable", known && toHex(known.hash)];
+    return refuse(
+      "otherChain",
+      header.number === 0n
+        ? `The file ${name} holds another chain: its genesis block is ${theirs}, that of this network is ${ours}.`
+        : `${placeOf(name, raw.offset)}: block ${header.number} is ${theirs}, but the chain has ${ours} there already.`,
+    );
+  }
+
+  private isFull(): boolean {
+    return (
+      this.waiting.length >= AHEAD.blocks ||
+      this.load.transactions >= AHEAD.transactions ||
+      this.load.bytes >= AHEAD.bytes
+    );
+  }
+
+  /** Imports all that waits, and then says `outcome`. */
+  private async afterWaiting(
+    name: string,
+    before: number,
+    outcome: Outcome<void, ImportRefusal>,
+  ): Promise<Outcome<void, ImportRefusal>> {
+    while (this.waiting.length > 0 && !this.order.isStopped()) {
+      const imported = await this.importNext(name, before);
+      if (!imported.ok) return imported;
+    }
+    return outcome;
+  }
+
+  private async importNext(name: string, before: number): Promise<Outcome<void, ImportRefusal>> {
+    const next = this.waiting.shift();
+    if (next === undefined) return ok(undefined);
+    const { block, raw } = next;
+    this.load.transactions -= block.transactions.length;
+    this.load.bytes -= raw.bytes.length;
+    const imported = await this.chain.importBlock(block);
+    if (!imported.ok)
+      return refuse("badBlock", this.describe(block.header, raw, name, imported.rejection.message));
+    this.progress.advance({
+      number: block.header.number,
+      transactions: block.transactions.length,
+      from: before + raw.offset,
+      until: before + raw.offset + raw.bytes.length,
+    });
+    return ok(undefined);
+  }
+
+  private describe(header: Header, raw: RawBlock, name: string, reason: string): string {
+    const hash = hashOfHeader(header);
+    const named = hash.ok ? ` (${toHex(hash.value)})` : "";
+    return (
+      `${placeOf(name, raw.offset)}: block ${header.number}${named} is refused: ${reason}. ` +
+      `The chain ends with block ${this.chain.head.header.number}.`
+    );
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    const status = await stat(path);
+    return status.isFile() ? status.size : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a block, its header alone. */
+function headerOf(bytes: Uint8Array): Outcome<Header, "malformedHeader" | "malformedBlock"> {
+  try {
+    const [header] = readRlpList(bytes);
+    if (header !== undefined) return decodeHeader(bytes.subarray(header.start, header.until));
+    return rejected({ code: "malformedBlock", fault: "caller", message: "an empty list is no block" });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "not RLP";
+    return rejected({ code: "malformedBlock", fault: "caller", message });
+  }
+}
+
+function malformed(name: string, raw: RawBlock, reason: string): Outcome<never, ImportRefusal> {
+  return refuse("badFile", `${placeOf(name, raw.offset)}: no block can be read: ${reason}.`);
+}
+
+function placeOf(name: string, offset: number): string {
+  return `${name}, byte ${offset}`;
+}
+
+function refuse(code: ImportRefusal, message: string): Outcome<never, ImportRefusal> {
+  return rejected({ code, fault: "caller", message });
+}

@@ -1,0 +1,73 @@
+import { type Chain, createChain } from "../../chain/createChain.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Logger } from "../../logging/logger.ts";
+import { openDataDirectory } from "../../node/dataDirectory.ts";
+import { asAddress } from "../../primitives/address.ts";
+import { systemClock } from "../../primitives/clock.ts";
+import { type Outcome, ok } from "../../primitives/outcome.ts";
+import { createRecoveryPool } from "../../primitives/recoveryPool.ts";
+import { createWorldState } from "../../state/worldState.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../storage/blockStore.ts";
+import { openChainDatabase } from "../../storage/chainDatabase.ts";
+import { groupCommits } from "../../storage/groupedCommits.ts";
+import { type AheadRecovery, createAheadRecovery } from "./aheadRecovery.ts";
+
+/** The chain of a data folder, open for importing many blocks and nothing else. */
+export interface ImportChain {
+  readonly chain: Chain;
+  readonly ahead: AheadRecovery;
+  /** Makes durable what was imported. */
+  flush(): Promise<void>;
+  /** As flush, and gives the folder back. */
+  close(): Promise<void>;
+}
+
+/** Throws what openChainDatabase throws. */
+export async function openImportChain(
+  settings: Settings,
+  logger: Logger,
+): Promise<Outcome<ImportChain, "unusableDataPath" | "differentGenesis">> {
+  const directory = openDataDirectory(settings.dataPath);
+  if (!directory.ok) return directory;
+  const clock = systemClock;
+  const stored = await openChainDatabase({ path: directory.value.chain, headFile: directory.value.headFile });
+  const recovery = createRecoveryPool();
+  const grouped = groupCommits({ ...stored, clock });
+  const close = async (): Promise<void> => {
+    try {
+      await grouped.flush();
+    } finally {
+      await recovery.close();
+      await stored.close();
+    }
+  };
+  try {
+    const { database, headWitness } = grouped;
+    const ahead = createAheadRecovery(recovery);
+    const opened = await createChain(
+      { builder: asAddress(new Uint8Array(20)), vanity: settings.blockProduction.vanity },
+      {
+        spec: settings.chainSpec,
+        stores: {
+          database,
+          headWitness,
+          blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }),
+          world: createWorldState({ database }),
+        },
+        clock,
+        recoverSenders: ahead.recoverSenders,
+        recoverSealers: ahead.recoverSealers,
+        production: { ...settings.blockProduction, keepsRevertReasons: settings.keepsRevertReasons },
+        logger: logger.child("chain"),
+      },
+    );
+    if (!opened.ok) {
+      await close();
+      return opened;
+    }
+    return ok({ chain: opened.value, ahead, flush: () => grouped.flush(), close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

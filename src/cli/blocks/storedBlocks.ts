@@ -1,0 +1,29 @@
+import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../../storage/blockStore.ts";
+import { openChainDatabase } from "../../storage/chainDatabase.ts";
+import type { NamedHeader } from "../../types/block.ts";
+import { findDatabase } from "../databasePlace.ts";
+
+/** The blocks of a stopped node. */
+export interface StoredBlocks {
+  readonly blocks: BlockStore;
+  readonly head: NamedHeader;
+  close(): Promise<void>;
+}
+
+/** Undefined when there is no block, or not even a database: none is created. Throws what openChainDatabase throws. */
+export async function openStoredBlocks(dataPath: string): Promise<StoredBlocks | undefined> {
+  const place = findDatabase(dataPath);
+  if (!place.ok) return undefined;
+  const { chain: path, headFile } = place.value;
+  const stored = await openChainDatabase({ path, headFile });
+  try {
+    const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
+    const head = blocks.head();
+    if (head !== undefined) return { blocks, head, close: () => stored.close() };
+    await stored.close();
+    return undefined;
+  } catch (error) {
+    await stored.close();
+    throw error;
+  }
+}

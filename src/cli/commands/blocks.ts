@@ -1,0 +1,208 @@
+import { resolve } from "node:path";
+import { readDataFolder, readSettings } from "../../config/readSettings.ts";
+import type { Settings } from "../../config/settings.ts";
+import { bigintType, choiceType, pathType, switchType } from "../../config/valueTypes.ts";
+import { createLogger, type Logger, type LoggingSettings } from "../../logging/logger.ts";
+import type { BlockStore } from "../../storage/blockStore.ts";
+import { EXIT } from "../exitCodes.ts";
+import { refuse, type World } from "../world.ts";
+import { type Command, defineCommand, type Invocation } from "./command.ts";
+import { reasonOf } from "./textFiles.ts";
+
+const FILE = { ...pathType, label: "<FILE>" };
+const BLOCK_NUMBER = bigintType({ label: "<LONG>", max: 2n ** 63n - 1n });
+const FORMAT = {
+  type: choiceType(["RLP", "JSON"]),
+  default: "RLP",
+  help: "Form of the file: RLP, one block after another. JSON is refused.",
+} as const;
+const START_BLOCK = { type: BLOCK_NUMBER, default: "0", help: "The first block." } as const;
+const END_BLOCK = {
+  type: BLOCK_NUMBER,
+  help: "The first block that is left out. All to the end when absent.",
+} as const;
+
+export const BLOCKS_COMMANDS: readonly Command[] = [
+  defineCommand({
+    words: "blocks import",
+    help:
+      "Check, execute and keep the blocks of files, with the node stopped. Blocks that are known already are skipped, " +
+      "so an import that was stopped goes on when it is run again.",
+    options: {
+      from: { type: FILE, help: "File with the blocks." },
+      format: FORMAT,
+      "start-block": START_BLOCK,
+      "end-block": END_BLOCK,
+      "start-time": { type: BLOCK_NUMBER, help: "For JSON, which is refused." },
+      "skip-pow-validation-enabled": {
+        type: switchType,
+        help: "Accepted; there is no proof of work in these blocks.",
+      },
+      run: { type: switchType, help: "Run the node afterwards." },
+    },
+    nodeOptions: ["data-path", "genesis-file", "config-file"],
+    operands: "<FILE>...",
+    run: importFrom,
+  }),
+  defineCommand({
+    words: "blocks export",
+    help: "Write blocks to a file, with the node stopped.",
+    options: {
+      to: {
+        type: FILE,
+        isRequired: true,
+        help: "File to write; with --start-block the blocks go to its end.",
+      },
+      format: FORMAT,
+      "start-block": { type: BLOCK_NUMBER, help: "The first block. Default: 0." },
+      "end-block": END_BLOCK,
+    },
+    nodeOptions: ["data-path", "config-file"],
+    run: exportTo,
+  }),
+];
+
+interface ImportValues {
+  readonly from: string | undefined;
+  readonly format: "RLP" | "JSON";
+  readonly "start-block": bigint;
+  readonly "end-block": bigint | undefined;
+  readonly run: boolean | undefined;
+}
+
+async function importFrom(invocation: Invocation<ImportValues>): Promise<number> {
+  const { values, operands, world, given } = invocation;
+  const names = [...(values.from === undefined ? [] : [values.from]), ...operands];
+  if (names.length === 0) return refuse("No files specified to import.", world);
+  const badRange = checkRange(values["start-block"], values["end-block"]);
+  if (badRange !== undefined) return refuse(badRange, world);
+  if (values.format === "JSON") return refuse(NO_JSON, world);
+  const settings = readSettings({ ...world, given });
+  if (!settings.ok) return refuse(settings.rejection.message, world);
+  const logger = createLogger(settings.value.logging);
+  const exitCode = await inDiskTerms(world, () => importWith(settings.value, names, logger, invocation));
+  if (exitCode !== EXIT.ok || values.run !== true) return exitCode;
+  return invocation.runNode(settings.value, logger);
+}
+
+async function importWith(
+  settings: Settings,
+  names: readonly string[],
+  logger: Logger,
+  { values, world }: Invocation<ImportValues>,
+): Promise<number> {
+  const { openImportChain } = await import("../blocks/importChain.ts");
+  const { importBlocks } = await import("../blocks/importBlocks.ts");
+  const isStopped = listen(world);
+  const opened = await openImportChain(settings, logger);
+  if (!opened.ok) return fail(opened.rejection.message, world, EXIT.badInput);
+  try {
+    const order = {
+      files: names.map((name) => ({ name, path: resolve(world.workingDirectory, name) })),
+      startBlock: values["start-block"],
+      endBlock: values["end-block"],
+      isTerminal: world.isTerminal,
+      isStopped,
+    };
+    const result = await importBlocks(order, opened.value, logger);
+    if (!result.ok) return fail(result.rejection.message, world, EXIT.failed);
+    return result.value.wasStopped ? EXIT.failed : EXIT.ok;
+  } finally {
+    await opened.value.close();
+  }
+}
+
+interface ExportValues {
+  readonly to: string;
+  readonly format: "RLP" | "JSON";
+  readonly "start-block": bigint | undefined;
+  readonly "end-block": bigint | undefined;
+}
+
+async function exportTo({ values, world, given }: Invocation<ExportValues>): Promise<number> {
+  const startBlock = values["start-block"] ?? 0n;
+  const badRange = checkRange(startBlock, values["end-block"]);
+  if (badRange !== undefined) return refuse(badRange, world);
+  if (values.format === "JSON") return refuse(NO_JSON, world);
+  const folder = readDataFolder({ ...world, given });
+  if (!folder.ok) return refuse(folder.rejection.message, world);
+  const { dataPath, logging } = folder.value;
+  return inDiskTerms(world, async () => {
+    const { openStoredBlocks } = await import("../blocks/storedBlocks.ts");
+    const stored = await openStoredBlocks(dataPath);
+    if (stored === undefined) return refuse(`${CHAIN_IS_EMPTY}: ${dataPath}`, world);
+    try {
+      const after = stored.head.header.number + 1n;
+      if (startBlock >= after)
+        return fail(`Block ${startBlock} is above the newest block, ${after - 1n}.`, world, EXIT.failed);
+      const asked = values["end-block"] ?? after;
+      const endBlock = asked < after ? asked : after;
+      return await writeBlocks({ startBlock, endBlock, values, blocks: stored.blocks, world, logging });
+    } finally {
+      await stored.close();
+    }
+  });
+}
+
+interface WriteOrder {
+  readonly startBlock: bigint;
+  readonly endBlock: bigint;
+  readonly values: ExportValues;
+  readonly blocks: BlockStore;
+  readonly world: World;
+  readonly logging: LoggingSettings;
+}
+
+async function writeBlocks(order: WriteOrder): Promise<number> {
+  const { startBlock, endBlock, values, blocks, world, logging } = order;
+  const { exportBlocks } = await import("../blocks/exportBlocks.ts");
+  const isStopped = listen(world);
+  const path = resolve(world.workingDirectory, values.to);
+  const isAppended = values["start-block"] !== undefined;
+  try {
+    await exportBlocks(
+      { path, startBlock, endBlock, isAppended, isTerminal: world.isTerminal, isStopped },
+      blocks,
+      createLogger(logging),
+    );
+    return isStopped() ? EXIT.failed : EXIT.ok;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!/^E[A-Z]+$/.test(code)) throw error;
+    const isOfDisk = /^(ENOSPC|EDQUOT|EFBIG|EIO|EROFS)$/.test(code);
+    const message = `The file ${values.to} cannot be written: ${reasonOf(error)}`;
+    return isOfDisk ? fail(message, world, EXIT.disk) : refuse(message, world);
+  }
+}
+
+const NO_JSON = "--format=JSON is not supported: blocks are imported and exported as RLP.";
+const CHAIN_IS_EMPTY = "Chain is empty.  Unable to export blocks from specified data directory";
+
+function checkRange(startBlock: bigint, endBlock: bigint | undefined): string | undefined {
+  if (endBlock === undefined || endBlock > startBlock) return undefined;
+  return `Parameter --end-block (${endBlock}) must be greater start block (${startBlock}).`;
+}
+
+/** Answers whether somebody asked for a stop by now. */
+function listen(world: World): () => boolean {
+  let isStopped = false;
+  void world.awaitStop().received.then(() => {
+    isStopped = true;
+  });
+  return () => isStopped;
+}
+
+async function inDiskTerms(world: World, work: () => Promise<number>): Promise<number> {
+  const { DamagedData, DiskFailure } = await import("../../storage/database.ts");
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
+    return fail(error.message, world, EXIT.disk);
+  }
+}
+
+function fail(message: string, world: World, exitCode: number): number {
+  world.printError(`${message}\n`);
+  return exitCode;
+}

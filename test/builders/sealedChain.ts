@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { sealedHeader } from "../../src/ibft/candidate.ts";
+import { concatBytes } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { encodeBlock } from "../../src/types/block.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aChain } from "./aChain.ts";
+import { createHandClock } from "./handClock.ts";
+
+/** Long enough ago that no real clock finds these blocks early. */
+const START_SECONDS = 1_700_000_000;
+
+/**
+ * Blocks of the development network, block 0 included, as its validator would seal them: one for each list of
+ * transactions. Each in its RLP; joined they are what `ibex blocks import` reads.
+ */
+export async function sealedDevBlocks(
+  bodies: readonly (readonly SentTransaction[])[],
+): Promise<readonly Uint8Array[]> {
+  const clock = createHandClock(START_SECONDS * 1000);
+  const { chain } = await aChain({
+    genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
+    database: createMemoryDatabase(),
+    clock,
+    builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+  });
+  const genesis = { header: chain.genesis.header, transactions: [], ommers: [] };
+  const blocks = [encodeBlock(genesis)];
+  for (const [index, body] of bodies.entries()) {
+    const timestamp = BigInt(START_SECONDS + index);
+    clock.advanceTo(Number(timestamp) * 1000);
+    const waiting = [...body];
+    const supply = {
+      select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
+      drop: () => undefined,
+    };
+    const built = await chain.build({ parent: chain.head, round: 0, timestamp }, supply);
+    if (!built.ok) throw new Error(built.rejection.message);
+    const candidate = built.value;
+    if (candidate.transactions.length !== body.length) throw new Error("a transaction was left out");
+    const seals = [sign(candidate.digest, DEV_VALIDATOR_KEY)];
+    const committed = await chain.commit(candidate, seals);
+    if (!committed.ok) throw new Error(committed.rejection.message);
+    blocks.push(
+      encodeBlock({
+        header: sealedHeader(candidate, seals),
+        transactions: candidate.transactions,
+        ommers: [],
+      }),
+    );
+  }
+  return blocks;
+}
+
+/** The blocks as a file holds them. */
+export function blockFileOf(blocks: readonly Uint8Array[]): Uint8Array {
+  return concatBytes(...blocks);
+}
