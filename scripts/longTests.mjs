@@ -13,6 +13,7 @@ const NUMBERS = { IBEX_KILLS: "100", IBEX_POWER_CUTS: "200", IBEX_FUZZ: "20000",
 
 const SUITES = [
   "test/cluster/durability",
+  "test/cli/importNetworks",
   "test/cluster/fuzz",
   "test/cluster/damage",
   "test/node/powerCut",

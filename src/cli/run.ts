@@ -1,6 +1,7 @@
 import { clientVersion } from "../config/clientVersion.ts";
 import { readSettings } from "../config/readSettings.ts";
-import { createLogger } from "../logging/logger.ts";
+import type { Settings } from "../config/settings.ts";
+import { createLogger, type RootLogger } from "../logging/logger.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -32,16 +33,19 @@ export async function run(args: readonly string[], world: World): Promise<number
   return command.start({
     ...commandLine,
     world,
-    runNode: (settings, logger) => runNode(settings, logger, world),
+    runNode: (settings, logger) => runToTheEnd(settings, logger, world),
   });
 }
 
 async function configureAndRun({ given, foreign }: CommandLine, world: World): Promise<number> {
   const settings = readSettings({ ...world, given, foreign });
   if (!settings.ok) return refuse(settings.rejection.message, world);
-  const logger = createLogger(settings.value.logging);
+  return runToTheEnd(settings.value, createLogger(settings.value.logging), world);
+}
+
+async function runToTheEnd(settings: Settings, logger: RootLogger, world: World): Promise<number> {
   try {
-    return await runNode(settings.value, logger, world);
+    return await runNode(settings, logger, world);
   } catch (error) {
     return tellFault(error, logger);
   }

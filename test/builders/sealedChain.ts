@@ -26,7 +26,8 @@ export async function sealedDevBlocks(
     clock,
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
   });
-  const genesis = { header: chain.genesis.header, transactions: [], ommers: [] };
+  const genesis = chain.blockByNumber(0n);
+  if (genesis === undefined) throw new Error("a chain has a genesis block");
   const blocks = [encodeBlock(genesis)];
   for (const [index, body] of bodies.entries()) {
     const timestamp = BigInt(START_SECONDS + index);

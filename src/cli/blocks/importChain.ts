@@ -26,7 +26,7 @@ export interface ImportChain {
 export async function openImportChain(
   settings: Settings,
   logger: Logger,
-): Promise<Outcome<ImportChain, "unusableDataPath" | "differentGenesis">> {
+): Promise<Outcome<ImportChain, "unusableDataPath" | "diskFailure" | "differentGenesis">> {
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   const clock = systemClock;

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.ts";
 import { bigintType, choiceType, pathType, switchType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger, type LoggingSettings } from "../../logging/logger.ts";
 import type { BlockStore } from "../../storage/blockStore.ts";
+import { isDiskAtFault } from "../../storage/diskFailure.ts";
 import { EXIT } from "../exitCodes.ts";
 import { refuse, type World } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
@@ -95,7 +96,10 @@ async function importWith(
   const { importBlocks } = await import("../blocks/importBlocks.ts");
   const isStopped = listen(world);
   const opened = await openImportChain(settings, logger);
-  if (!opened.ok) return fail(opened.rejection.message, world, EXIT.badInput);
+  if (!opened.ok) {
+    const { code, message } = opened.rejection;
+    return fail(message, world, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
+  }
   try {
     const order = {
       files: names.map((name) => ({ name, path: resolve(world.workingDirectory, name) })),
@@ -169,9 +173,8 @@ async function writeBlocks(order: WriteOrder): Promise<number> {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!/^E[A-Z]+$/.test(code)) throw error;
-    const isOfDisk = /^(ENOSPC|EDQUOT|EFBIG|EIO|EROFS)$/.test(code);
     const message = `The file ${values.to} cannot be written: ${reasonOf(error)}`;
-    return isOfDisk ? fail(message, world, EXIT.disk) : refuse(message, world);
+    return isDiskAtFault(error) ? fail(message, world, EXIT.disk) : refuse(message, world);
   }
 }
 

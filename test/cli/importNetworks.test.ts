@@ -1,0 +1,214 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+import { encodeReceipt } from "../../src/types/receipt.ts";
+import { aChain } from "../builders/aChain.ts";
+import { recordedBlocks } from "../builders/recordedChain.ts";
+import { freePort, rpc, runProgram, temporaryFolder, until } from "../cluster/nodeProcess.ts";
+import { generator } from "../storage/random.ts";
+import { describeWithVectors, readVectorJson, vectorPath } from "../vectors.ts";
+
+/** Chains that real validators of the incumbent sealed: votes, epochs, rounds above 0, forks by time. */
+const RECORDED_NETWORKS: readonly RecordedNetwork[] = [
+  { folder: ["besu-ibft", "net1"] },
+  { folder: ["besu-ibft", "net2"] },
+  { folder: ["besu-ibft", "net3"] },
+  { folder: ["besu-ibft", "net4"] },
+  { folder: ["besu-ibft", "prague-25.4.1", "staged"], withoutBls: 61n },
+  { folder: ["besu-ibft", "prague-25.4.1", "past"], withoutBls: 263n },
+  { folder: ["besu-ibft", "prague-25.4.1", "zero"], withoutBls: 52n },
+];
+
+interface RecordedNetwork {
+  readonly folder: readonly string[];
+  /** Block that calls a BLS12-381 precompile, which the build that was recorded did not have: it burnt all gas. */
+  readonly withoutBls?: bigint;
+}
+
+/** The program's own words and exit code. */
+async function ibex(...args: readonly string[]) {
+  const program = runProgram(args);
+  return { exitCode: await program.exit, output: program.output() };
+}
+
+/** The chain that lies in a data folder, read by our own code. */
+async function storedChain<T>(dataPath: string, genesis: string, read: (chain: Chain) => T): Promise<T> {
+  const database = await openLevelDatabase({ path: join(dataPath, "chain") });
+  try {
+    return read((await aChain({ genesis: readFileSync(genesis, "utf8"), database })).chain);
+  } finally {
+    await database.close();
+  }
+}
+
+/** What is recorded of a block besides the block itself. */
+interface RecordedFacts {
+  readonly number: number;
+  readonly hash: string;
+  readonly stateRoot: string;
+  readonly proposer: string;
+  readonly round: number;
+  readonly validators: readonly string[];
+  readonly gasUsed: number | string;
+}
+
+function factsOf(chain: Chain, number: number): RecordedFacts {
+  const named = chain.headerByNumber(BigInt(number));
+  const extra = named && decodeExtraData(named.header.extraData);
+  if (named === undefined || extra?.ok !== true) throw new Error(`no block ${number}`);
+  const { header, hash } = named;
+  const validators = number === 0 ? extra.value.validators : chain.validatorsFor(BigInt(number));
+  return {
+    number,
+    hash: toHex(hash),
+    stateRoot: toHex(header.stateRoot),
+    proposer: toHex(header.coinbase),
+    round: extra.value.round,
+    validators: (validators ?? []).map(toHex),
+    gasUsed: Number(header.gasUsed),
+  };
+}
+
+/** Every hash, root, proposer, round, validator set and receipt. */
+function compareWithRecord(chain: Chain, folder: readonly string[]): void {
+  const facts = readVectorJson<RecordedFacts[]>(...folder, "blocks.json");
+  const ranges = readVectorJson<{ from: number; to: number; validators: string[] }[]>(
+    ...folder,
+    "validators-by-block.json",
+  );
+  const receipts = readVectorJson<Record<string, string[]>>(...folder, "receipts-rlp.json");
+  expect(chain.head.header.number).toBe(BigInt(facts.length - 1));
+  for (const expected of facts) expect(expected).toMatchObject(factsOf(chain, expected.number));
+  for (const { from, to, validators } of ranges)
+    for (let number = Math.max(from, 1); number <= to; number++)
+      expect(factsOf(chain, number).validators).toEqual(validators);
+  for (const [number, expected] of Object.entries(receipts)) {
+    const block = chain.blockByNumber(BigInt(number));
+    expect(block?.receipts.map((receipt) => toHex(encodeReceipt(receipt)))).toEqual(expected);
+  }
+}
+
+describeWithVectors("networks recorded from Besu, through the program", () => {
+  it.each(RECORDED_NETWORKS.map((network) => [network.folder.slice(1).join("/"), network] as const))(
+    "imports %s, agrees with Besu about all that is recorded of it, and exports the same bytes",
+    async (_, { folder, withoutBls }) => {
+      const dataPath = temporaryFolder();
+      const genesis = vectorPath(...folder, "genesis.json");
+      const file = vectorPath(...folder, "chain.rlp");
+      const recorded = recordedBlocks(folder);
+      const imported = await ibex(
+        `--data-path=${dataPath}`,
+        `--genesis-file=${genesis}`,
+        "blocks",
+        "import",
+        file,
+      );
+      const known = withoutBls === undefined ? recorded.length : Number(withoutBls);
+      const bytes = recorded.slice(0, known).reduce((sum, { size }) => sum + size, 0);
+      if (withoutBls === undefined) {
+        expect(imported.exitCode).toBe(0);
+      } else {
+        expect(imported.exitCode).toBe(1);
+        expect(imported.output).toContain(`${file}, byte ${bytes}: block ${withoutBls} (`);
+        expect(imported.output).toContain("is refused: gas used ");
+      }
+      const copy = join(dataPath, "copy.rlp");
+      expect((await ibex(`--data-path=${dataPath}`, "blocks", "export", `--to=${copy}`)).exitCode).toBe(0);
+      expect(readFileSync(copy).equals(readFileSync(file).subarray(0, bytes))).toBe(true);
+      const check = await ibex(`--data-path=${dataPath}`, "database", "check");
+      expect(check.output).toContain("The database is sound.");
+      if (existsSync(vectorPath(...folder, "validators-by-block.json")))
+        await storedChain(dataPath, genesis, (chain) => compareWithRecord(chain, folder));
+    },
+    120_000,
+  );
+
+  it("agrees with the synthetic chain, where votes move the validators", async () => {
+    const folder = ["ibft2", "synthetic-chain"];
+    const dataPath = temporaryFolder();
+    const genesis = vectorPath(...folder, "genesis.json");
+    const file = vectorPath(...folder, "chain.blocks");
+    const options = [`--data-path=${dataPath}`, `--genesis-file=${genesis}`];
+    expect((await ibex(...options, "blocks", "import", file)).exitCode).toBe(0);
+    const { blocks } = readVectorJson<{ blocks: RecordedFacts[] }>(...folder, "expected.json");
+    await storedChain(dataPath, genesis, (chain) => {
+      for (const expected of blocks) {
+        const { gasUsed, ...rest } = factsOf(chain, expected.number);
+        expect(expected).toMatchObject(rest);
+        expect(Number(expected.gasUsed)).toBe(gasUsed);
+      }
+    });
+  }, 60_000);
+
+  it("runs the node afterwards with --run, which answers every receipt as Besu did", async () => {
+    const folder = ["besu-ibft", "net2"];
+    const port = await freePort();
+    const program = runProgram([
+      `--data-path=${temporaryFolder()}`,
+      `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
+      "--revert-reason-enabled",
+      "--rpc-http-enabled",
+      `--rpc-http-port=${port}`,
+      "blocks",
+      "import",
+      "--run",
+      `--from=${vectorPath(...folder, "chain.rlp")}`,
+    ]);
+    const url = `http://127.0.0.1:${port}`;
+    const head = await until(
+      () => rpc<string>(url, "eth_blockNumber", []).catch(() => undefined),
+      60_000,
+      "an answer",
+    );
+    expect(Number(head)).toBe(717);
+    const receipts = readVectorJson<Record<string, unknown>>(...folder, "receipts.json");
+    for (const [hash, expected] of Object.entries(receipts))
+      expect(await rpc(url, "eth_getTransactionReceipt", [hash])).toEqual(expected);
+    program.child.kill("SIGTERM");
+    expect(await program.exit).toBe(0);
+  }, 120_000);
+});
+
+/** Moments at which the import is killed; IBEX_KILLS turns the number up. */
+const KILLS = Number(process.env["IBEX_KILLS"] ?? "3");
+const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+describeWithVectors(`an import that is killed at any moment (IBEX_SEED=${SEED})`, () => {
+  it(`goes on where it stood, and loses nothing that was reported, ${KILLS} kills`, async () => {
+    const folder = ["besu-ibft", "net1"];
+    const random = generator(SEED);
+    const genesis = vectorPath(...folder, "genesis.json");
+    const file = vectorPath(...folder, "chain.rlp");
+    let dataPath = temporaryFolder();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const program = runProgram([
+        `--data-path=${dataPath}`,
+        `--genesis-file=${genesis}`,
+        "blocks",
+        "import",
+        file,
+      ]);
+      const timer = setTimeout(() => program.child.kill("SIGKILL"), random.below(2500));
+      const exitCode = await program.exit;
+      clearTimeout(timer);
+      expect([0, null], program.output()).toContain(exitCode);
+      const isWhole = program.output().includes("import finished");
+      if (!isWhole) continue;
+      const info = await ibex(`--data-path=${dataPath}`, "database", "info");
+      expect(info.output).toContain("head number: 1056\n");
+      dataPath = temporaryFolder();
+    }
+    const last = await ibex(`--data-path=${dataPath}`, `--genesis-file=${genesis}`, "blocks", "import", file);
+    expect(last.exitCode, last.output).toBe(0);
+    expect((await ibex(`--data-path=${dataPath}`, "database", "check")).output).toContain(
+      "The database is sound.",
+    );
+    const copy = join(dataPath, "copy.rlp");
+    await ibex(`--data-path=${dataPath}`, "blocks", "export", `--to=${copy}`);
+    expect(readFileSync(copy).equals(readFileSync(file))).toBe(true);
+  }, 600_000);
+});
