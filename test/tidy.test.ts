@@ -61,7 +61,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   secp256k1: ["primitives/"],
   "hash-wasm": ["primitives/"],
   "mcl-wasm": ["execution/precompiles/"],
-  "smol-toml": ["config/"],
+  "smol-toml": ["config/", "permissioning/"],
 };
 
 interface SourceFile {

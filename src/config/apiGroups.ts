@@ -15,7 +15,7 @@ const GROUPS = {
   ADMIN: "begun",
   MINER: "later",
   IBFT: "later",
-  PERM: "later",
+  PERM: "served",
   PLUGINS: "later",
   EEA: "foreign",
   PRIV: "foreign",

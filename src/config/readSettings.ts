@@ -14,6 +14,7 @@ import type { ForeignGiven, Given, SourceReading } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
 import { judgeForeign } from "./otherReleases.ts";
+import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
@@ -55,7 +56,8 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const foreign = judgeForeign([...(surroundings.foreign ?? []), ...environment.foreign, ...file.foreign]);
   const choices = checkOptions(options);
   const staticNodes = checkStaticNodes(options, surroundings.workingDirectory);
-  const problems = [environment, file, resolution, foreign, choices, staticNodes].flatMap(
+  const permissions = checkPermissions(options, surroundings.workingDirectory);
+  const problems = [environment, file, resolution, foreign, choices, staticNodes, permissions].flatMap(
     (found) => found.problems,
   );
   const genesis = readGenesisFile(options, surroundings.workingDirectory);
@@ -68,9 +70,8 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
   const logging = loggingChoices(options, asked, surroundings);
-  const warnings = [environment, file, logging, foreign, choices, staticNodes, fit, genesis.value].flatMap(
-    (found) => found.warnings,
-  );
+  const findings = [environment, file, logging, foreign, choices, staticNodes, permissions, fit];
+  const warnings = [...findings, genesis.value].flatMap((found) => found.warnings);
   return ok({
     ...assemble(options, genesis.value, surroundings),
     isDevelopmentNetwork,
@@ -229,6 +230,10 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
     maxPeers: values["max-peers"],
     metrics: metricsSettings(values),
     pool: poolSettings(values),
+    permissions: {
+      ...permissionSettings(values, workingDirectory),
+      allowsHostNames: values["Xdns-enabled"],
+    },
     poolFile: values["tx-pool-enable-save-restore"]
       ? resolve(dataPath, values["tx-pool-save-file"])
       : undefined,

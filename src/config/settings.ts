@@ -1,6 +1,7 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { LoggingSettings } from "../logging/logger.ts";
 import type { MetricCategory } from "../metrics/categories.ts";
+import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
@@ -35,6 +36,8 @@ export interface Settings {
   readonly pool: TxPoolLimits;
   /** Where the pool is kept over a restart; undefined when it is not kept. */
   readonly poolFile: string | undefined;
+  /** Whom the node lets in, where the operator keeps lists of them; nodes by host names only where those are allowed. */
+  readonly permissions: PermissionSettings & { readonly allowsHostNames: boolean };
   readonly blockProduction: BlockProductionSettings;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;

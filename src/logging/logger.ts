@@ -33,7 +33,16 @@ export const LOG_LEVELS = ["OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "AL
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Who speaks: `node` is what starts, watches and stops the others. */
-export const LOG_MODULES = ["node", "chain", "consensus", "metrics", "rpc", "storage", "txpool"] as const;
+export const LOG_MODULES = [
+  "node",
+  "chain",
+  "consensus",
+  "metrics",
+  "permissioning",
+  "rpc",
+  "storage",
+  "txpool",
+] as const;
 
 export type LogModule = (typeof LOG_MODULES)[number];
 

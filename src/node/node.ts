@@ -1,9 +1,11 @@
 import { createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simulationPool.ts";
+import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
+import { openPermissions } from "../permissioning/permissions.ts";
 import { systemClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
@@ -52,6 +54,7 @@ export type StartRefusal =
   | "unusableDataPath"
   | "diskFailure"
   | "unusableNodeKey"
+  | "unusablePermissions"
   | "unusableDatabase"
   | "differentGenesis"
   | "addressInUse"
@@ -146,10 +149,18 @@ async function open(
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
   const chain = opened.value;
 
+  const permissions = openPermissions(settings.permissions, {
+    nodeKind: nodeListKind(settings.permissions),
+    logger: logger.child("permissioning"),
+  });
+  if (!permissions.ok) return permissions;
   const opening = openPool(settings, {
     chain,
     state: world.head,
     recoverSenders,
+    ...(permissions.value.accounts !== undefined && {
+      isSenderPermitted: permissions.value.isSenderPermitted,
+    }),
     clock,
     logger: logger.child("txpool"),
   });
@@ -188,6 +199,7 @@ async function open(
     chain,
     world,
     pool,
+    permissions: permissions.value,
     engine,
     simulator,
     key: key.value,

@@ -14,6 +14,7 @@ export interface RpcPortParts {
   readonly chain: Chain;
   readonly world: WorldState;
   readonly pool: TxPool;
+  readonly permissions: RpcPorts["permissions"];
   readonly engine: Engine;
   readonly simulator: Simulator;
   readonly key: NodeKey;
@@ -25,12 +26,25 @@ export interface RpcPortParts {
 
 /** The node as JSON-RPC methods see it. There is no peer-to-peer network yet, so those facts are absent. */
 export function createRpcPorts(parts: RpcPortParts): RpcPorts {
-  const { settings, chain, world, pool, engine, simulator, key, clock, submit, changeLogLevel, services } =
-    parts;
+  const {
+    settings,
+    chain,
+    world,
+    pool,
+    permissions,
+    engine,
+    simulator,
+    key,
+    clock,
+    submit,
+    changeLogLevel,
+    services,
+  } = parts;
   const spec = settings.chainSpec;
   return {
     chain,
     pool,
+    permissions,
     spec,
     simulator,
     clock,

@@ -23,6 +23,7 @@ export interface RpcPorts {
   readonly clock: Clock;
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;
+  readonly permissions: RpcPermissions;
   /** --miner-coinbase, or the account of the node's own key, whether or not it is a validator. */
   readonly nodeAddress: Address;
   /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
@@ -50,6 +51,30 @@ export interface RpcBackend extends RpcPorts {
 export type RpcPool = Pick<TxPool, "get" | "entries" | "nextNonce" | "statistics" | "onAdded" | "onDropped">;
 
 export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
+
+/** The operator's allowlists as the PERM methods see them; a list is undefined while it is not enabled. */
+export interface RpcPermissions {
+  readonly accounts: RpcAllowlist | undefined;
+  readonly nodes: RpcAllowlist | undefined;
+  /** Reads both anew from their files, or leaves both as they are. */
+  reload(): Outcome<void>;
+}
+
+export interface RpcAllowlist {
+  readonly items: readonly string[];
+  add(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
+  remove(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
+}
+
+/** Why a list was not changed, or not quite. */
+export type AllowlistFlaw =
+  | "empty"
+  | "invalid"
+  | "duplicate"
+  | "exists"
+  | "absent"
+  | "outOfSync"
+  | "notPersisted";
 
 /** Settings that shape answers. */
 export interface RpcSettings {

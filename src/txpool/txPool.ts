@@ -48,7 +48,8 @@ export interface TxPool extends PoolEvents {
   /**
    * Pending transactions in the order a block should take them: prioritized ones, then by effective priority fee, then
    * by arrival, each sender in nonce order. Without priority, those below the block floors are left out. The selection
-   * lives on while it is being read: what arrives meanwhile may still come.
+   * lives on while it is being read: what arrives meanwhile may still come. Senders whom the account allowlist leaves
+   * out by now lose what they have here.
    */
   select(baseFeePerGas: bigint | undefined): Selection;
   /** Forgets a transaction that can never be included (found invalid while building). */
@@ -214,6 +215,16 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     tell.departed({ entry, cause, place }, reason);
   }
 
+  /** The account allowlist may have changed since they came in; the incumbent, too, asks it again for a block. */
+  function sendUnpermittedAway(): void {
+    const { isSenderPermitted } = parts;
+    if (isSenderPermitted === undefined) return;
+    for (const queue of store.queues.values()) {
+      if (isSenderPermitted(queue.sender)) continue;
+      for (const entry of [...queue.entries()].reverse()) sendAway(entry, "notPermitted");
+    }
+  }
+
   /**
    * What a removed block held comes back, oldest first. It was good enough for a block of this chain, so it is treated
    * as our own callers' are, prices unasked. What no longer fits the rules or the state is let go.
@@ -246,12 +257,14 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     get: (hash) => store.get(toKey(hash)),
     entries: () => store.entries(),
     nextNonce: (sender) => queueOf(toKey(sender))?.nextNonce ?? chain.nonce(sender),
-    select: (baseFeePerGas) =>
-      openSelection(store.queues.values(), newestArrival, {
+    select(baseFeePerGas) {
+      sendUnpermittedAway();
+      return openSelection(store.queues.values(), newestArrival, {
         baseFeePerGas,
         floors: blockFloors,
         maxTransactions: limits.maxPrioritized,
-      }),
+      });
+    },
     drop(hash, reason) {
       const found = store.get(toKey(hash));
       if (found === undefined) return;

@@ -4,6 +4,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { toKey } from "../../src/primitives/hex.ts";
+import { ok } from "../../src/primitives/outcome.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import type { RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
@@ -39,6 +40,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
       ethVersion: 68,
       services: () => ({}),
     },
+    permissions: { accounts: undefined, nodes: undefined, reload: () => ok(undefined) },
     nodeAddress: ZERO_ADDRESS,
     submit: (raw) => {
       const decoded = decodeTransaction(raw);

@@ -90,6 +90,27 @@ describe("drop", () => {
   });
 });
 
+describe("the account allowlist", () => {
+  it("is asked again for each block: whoever has left it loses what is pooled, for good", () => {
+    const permitted = new Set([0, 1].map((who) => toKey(account(who).address)));
+    const { pool, events } = aPool({
+      parts: { isSenderPermitted: (sender) => permitted.has(toKey(sender)) },
+    });
+    addAll(pool, from(0, 0), from(0, 1), from(0, 4), from(1, 0));
+    permitted.delete(toKey(account(0).address));
+    expect(pool.statistics).toMatchObject({ pending: 3, queued: 1 });
+    const selection = pool.select(1000n);
+    expect(selection.next()).toEqual(from(1, 0));
+    expect(selection.next()).toBeUndefined();
+    expect(hashes(pool)).toEqual(hashesOf(from(1, 0)));
+    expect(events.slice(4)).toEqual(
+      hashesOf(from(0, 4), from(0, 1), from(0, 0)).map(
+        (hash) => `dropped ${hash}: its sender is not on the account allowlist`,
+      ),
+    );
+  });
+});
+
 describe("expire", () => {
   it("sends away what has been here for longer than transactions are kept, and says so", () => {
     const { pool, events, wait } = aPool({ limits: { retentionMs: 3_600_000 } });

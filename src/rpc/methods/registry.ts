@@ -51,6 +51,15 @@ import {
 import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { netEnode, netListening, netPeerCount, netServices, netVersion } from "./net/network.ts";
+import {
+  permAddAccounts,
+  permAddNodes,
+  permGetAccounts,
+  permGetNodes,
+  permReload,
+  permRemoveAccounts,
+  permRemoveNodes,
+} from "./perm/allowlists.ts";
 import { rpcModules } from "./rpc/modules.ts";
 import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from "./txpool/transactions.ts";
 import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
@@ -113,6 +122,13 @@ export const METHODS: readonly RpcMethod[] = [
   netPeerCount,
   netServices,
   netVersion,
+  permAddAccounts,
+  permAddNodes,
+  permGetAccounts,
+  permGetNodes,
+  permReload,
+  permRemoveAccounts,
+  permRemoveNodes,
   rpcModules,
   txpoolPendingTransactions,
   txpoolStatistics,

@@ -1,0 +1,57 @@
+import { join, resolve } from "node:path";
+import { silentLogger } from "../logging/logger.ts";
+import type { AllowlistKind } from "../permissioning/allowlist.ts";
+import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
+import { isNamed, parseEnode, showEnode } from "./enode.ts";
+import { type Findings, tell } from "./findings.ts";
+import { NO_PEERS } from "./options/peerToPeer.ts";
+import type { OptionValues } from "./options.ts";
+import type { ResolvedOptions } from "./precedence.ts";
+
+/** Where the allowlists are that the operator switched on (operations.md §5.10). */
+export function permissionSettings(values: OptionValues, workingDirectory: string): PermissionSettings {
+  const inDataFolder = join(values["data-path"], "permissions_config.toml");
+  const fileOf = (named: string | undefined): string => resolve(workingDirectory, named ?? inDataFolder);
+  return {
+    accountsFile: values["permissions-accounts-config-file-enabled"]
+      ? fileOf(values["permissions-accounts-config-file"])
+      : undefined,
+    nodesFile: values["permissions-nodes-config-file-enabled"]
+      ? fileOf(values["permissions-nodes-config-file"])
+      : undefined,
+  };
+}
+
+/** A list that is switched on must be there and make sense: without it, nobody knows whom to keep out. */
+export function checkPermissions(options: ResolvedOptions, workingDirectory: string): Findings {
+  const { values } = options;
+  const settings = permissionSettings(values, workingDirectory);
+  const opened = openPermissions(settings, {
+    nodeKind: nodeListKind({ allowsHostNames: values["Xdns-enabled"] }),
+    logger: silentLogger,
+  });
+  if (!opened.ok) {
+    const names = ["permissions-accounts-config-file", "permissions-nodes-config-file"] as const;
+    return { problems: [tell(options, opened.rejection.message, ...names)], warnings: [] };
+  }
+  const { nodesFile } = settings;
+  return {
+    problems: [],
+    warnings:
+      nodesFile === undefined
+        ? []
+        : [`The nodes allowlist of ${nodesFile} is kept, but there is nobody to keep out: ${NO_PEERS}.`],
+  };
+}
+
+/** Nodes by their enode URLs; host names only with --Xdns-enabled. */
+export function nodeListKind({ allowsHostNames }: { readonly allowsHostNames: boolean }): AllowlistKind {
+  return {
+    key: "nodes-allowlist",
+    noun: "node",
+    normalize(text) {
+      const node = parseEnode(text);
+      return node.ok && (allowsHostNames || !isNamed(node.value)) ? showEnode(node.value) : undefined;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type { Logger } from "../logging/logger.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
+
+/**
+ * Senders or nodes that are allowed, as a file names them. Asked for at each admission, changed by an operator over
+ * JSON-RPC or in the file:
+ *
+ *     file ──open, reload──> list ──has──> pool, block building, peers
+ *     perm_add…, perm_remove… ──> checks ──> file ──> list
+ *
+ * A change is in the file before it is in force. Whether a block of others is sound does not depend on this list: it
+ * is this node's own, and the incumbent asks it neither when it imports a block.
+ */
+export interface Allowlist {
+  /** In the order of the file, then of their addition. */
+  readonly items: readonly string[];
+  /** `item` in the one spelling that lists have. */
+  has(item: string): boolean;
+  /** Refused with the first flaw, and then nothing has changed but for `outOfSync`. */
+  add(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
+  remove(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
+  /** The list as the file has it now; undefined when the file cannot be used. */
+  read(): Outcome<readonly string[], "unusablePermissions">;
+  /** Takes over what was read. */
+  replace(items: readonly string[]): void;
+}
+
+/** Why a list was not changed (json-rpc-errors.md §1.4), in the order in which it is looked for. */
+export type AllowlistFlaw =
+  | "empty"
+  | "invalid"
+  | "duplicate"
+  | "exists"
+  | "absent"
+  /** The file does not hold what the list holds. The change is in force, and not in the file. */
+  | "outOfSync"
+  | "notPersisted";
+
+export interface AllowlistKind {
+  readonly key: AllowlistKey;
+  /** What messages call an item. */
+  readonly noun: string;
+  /** The item in the one spelling that lists have; undefined for what is none. */
+  normalize(text: string): string | undefined;
+}
+
+/** Refused when the file cannot be used, with the line and the value where there is one. */
+export function openAllowlist(
+  kind: AllowlistKind,
+  path: string,
+  logger: Logger,
+): Outcome<Allowlist, "unusablePermissions"> {
+  const read = (): Outcome<readonly string[], "unusablePermissions"> => readItems(kind, path);
+  const first = read();
+  return first.ok ? ok(createAllowlist({ kind, path, logger, read }, first.value)) : first;
+}
+
+interface AllowlistParts {
+  readonly kind: AllowlistKind;
+  readonly path: string;
+  readonly logger: Logger;
+  readonly read: Allowlist["read"];
+}
+
+function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: readonly string[]): Allowlist {
+  let items = first;
+  let members: ReadonlySet<string> = new Set(first);
+
+  function replace(changed: readonly string[]): void {
+    items = changed;
+    members = new Set(changed);
+    logger.info({ file: path, entries: items.length }, `the ${kind.noun} allowlist has changed`);
+  }
+
+  function change(changed: readonly string[]): Outcome<void, AllowlistFlaw> {
+    const inFile = read();
+    if (!inFile.ok) return flaw("notPersisted", inFile.rejection.message);
+    const filed = new Set(inFile.value);
+    if (items.some((item) => !filed.has(item))) {
+      replace(changed);
+      return flaw("outOfSync", `${path} does not hold what was in force`);
+    }
+    try {
+      writeListedTexts(path, kind.key, changed);
+    } catch (error) {
+      return flaw("notPersisted", error instanceof Error ? error.message : String(error));
+    }
+    replace(changed);
+    return ok(undefined);
+  }
+
+  function flaw(code: AllowlistFlaw, message: string): Outcome<never, AllowlistFlaw> {
+    if (code === "notPersisted" || code === "outOfSync") {
+      logger.warn({ file: path, reason: message }, `the ${kind.noun} allowlist could not be written`);
+    }
+    return rejected({ code, message, fault: "caller" });
+  }
+
+  function normalized(texts: readonly string[]): Outcome<readonly string[], AllowlistFlaw> {
+    if (texts.length === 0) return flaw("empty", "nothing is named");
+    const spelled = texts.map(kind.normalize);
+    if (!spelled.every((item) => item !== undefined)) return flaw("invalid", `not all are ${kind.noun}s`);
+    return new Set(spelled).size < spelled.length
+      ? flaw("duplicate", "something is named twice")
+      : ok(spelled);
+  }
+
+  return {
+    get items() {
+      return items;
+    },
+    has: (item) => members.has(item),
+    add(texts) {
+      const added = normalized(texts);
+      if (!added.ok) return added;
+      if (added.value.some((item) => members.has(item))) return flaw("exists", "it is on the list already");
+      return change([...items, ...added.value]);
+    },
+    remove(texts) {
+      const removed = normalized(texts);
+      if (!removed.ok) return removed;
+      if (!removed.value.every((item) => members.has(item))) return flaw("absent", "it is not on the list");
+      return change(items.filter((item) => !removed.value.includes(item)));
+    },
+    read,
+    replace,
+  };
+}
+
+function readItems(kind: AllowlistKind, path: string): Outcome<readonly string[], "unusablePermissions"> {
+  const listed = readListedTexts(path, kind.key);
+  if (!listed.ok) return listed;
+  const items = new Set<string>();
+  for (const { text, line } of listed.value) {
+    const item = kind.normalize(text);
+    if (item === undefined) {
+      const message = `Invalid ${kind.noun} ${text} (${kind.key} in line ${line} of ${path})`;
+      return rejected({ code: "unusablePermissions", fault: "local", message });
+    }
+    items.add(item);
+  }
+  return ok([...items]);
+}

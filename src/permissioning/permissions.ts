@@ -1,0 +1,53 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Address } from "../primitives/address.ts";
+import { toHex } from "../primitives/hex.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ACCOUNT_LIST } from "./accountList.ts";
+import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
+
+/** Whom this node lets in, where the operator keeps lists of them. */
+export interface Permissions {
+  /** Undefined when everyone may send. */
+  readonly accounts: Allowlist | undefined;
+  /** Undefined when every node may be a peer. */
+  readonly nodes: Allowlist | undefined;
+  isSenderPermitted(sender: Address): boolean;
+  /** Reads both lists anew, or keeps both as they are. */
+  reload(): Outcome<void, "unusablePermissions">;
+}
+
+export interface PermissionSettings {
+  /** File with the list of senders; undefined when everyone may send. */
+  readonly accountsFile: string | undefined;
+  /** File with the list of nodes; undefined when every node may be a peer. */
+  readonly nodesFile: string | undefined;
+}
+
+/** Refused when a file cannot be used. `nodeKind` knows how a node is written. */
+export function openPermissions(
+  { accountsFile, nodesFile }: PermissionSettings,
+  { nodeKind, logger }: { readonly nodeKind: AllowlistKind; readonly logger: Logger },
+): Outcome<Permissions, "unusablePermissions"> {
+  const accounts = accountsFile === undefined ? undefined : openAllowlist(ACCOUNT_LIST, accountsFile, logger);
+  if (accounts?.ok === false) return accounts;
+  const nodes = nodesFile === undefined ? undefined : openAllowlist(nodeKind, nodesFile, logger);
+  if (nodes?.ok === false) return nodes;
+  return ok(createPermissions(accounts?.value, nodes?.value));
+}
+
+function createPermissions(accounts: Allowlist | undefined, nodes: Allowlist | undefined): Permissions {
+  return {
+    accounts,
+    nodes,
+    isSenderPermitted: (sender) => accounts === undefined || accounts.has(toHex(sender)),
+    reload() {
+      const readAccounts = accounts?.read();
+      if (readAccounts?.ok === false) return readAccounts;
+      const readNodes = nodes?.read();
+      if (readNodes?.ok === false) return readNodes;
+      if (readAccounts !== undefined) accounts?.replace(readAccounts.value);
+      if (readNodes !== undefined) nodes?.replace(readNodes.value);
+      return ok(undefined);
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+
+/*
+ * The incumbent's permissions file: TOML with a list of texts for senders, one for nodes, or both (operations.md §5.10).
+ */
+
+export type AllowlistKey = "accounts-allowlist" | "nodes-allowlist";
+
+export interface ListedText {
+  readonly text: string;
+  /** Where it stands first, counted from 1. */
+  readonly line: number;
+}
+
+/** A list as it stands in the file. Refused with what is wrong with the file, and where. */
+export function readListedTexts(
+  path: string,
+  key: AllowlistKey,
+): Outcome<readonly ListedText[], "unusablePermissions"> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return refuse(`Unable to read permissioning TOML config file: ${reasonOf(error)}`);
+  }
+  let table: TomlTable;
+  try {
+    table = parse(text.replace(/^\ufeff/, ""));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [reason = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    return refuse(
+      `Unable to read permissioning TOML config file: Invalid TOML configuration: ${reason} (line ${error.line}, column ${error.column}) in ${path}`,
+    );
+  }
+  const value = table[key];
+  if (value === undefined) {
+    return refuse(`${key} config option missing in TOML config file ${path}${hint(table, key)}`);
+  }
+  if (!isTexts(value)) return refuse(`${key} must be a list of texts in ${path}`);
+  return ok(value.map((each) => ({ text: each, line: lineOf(each, text) })));
+}
+
+/**
+ * Puts a new list into the file: the old one's lines go, all others stay as they are, and the new list follows them in
+ * one line, as the incumbent writes it. The file is replaced as a whole or not at all, wherever the system allows that.
+ * Throws when the file cannot be written.
+ */
+export function writeListedTexts(path: string, key: AllowlistKey, texts: readonly string[]): void {
+  const line = assignment(key, texts);
+  const before = readFileSync(path, "utf8");
+  const kept = `${withoutAssignment(before, key)}${line}\n`;
+  replaceFile(path, holds(kept, key, texts) ? kept : `${otherList(before, key)}${line}\n`);
+}
+
+function refuse(message: string): Outcome<never, "unusablePermissions"> {
+  return rejected({ code: "unusablePermissions", fault: "local", message });
+}
+
+function isTexts(value: TomlValue): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** The names of old, which the incumbent no longer reads either. */
+function hint(table: TomlTable, key: AllowlistKey): string {
+  const old = key.replace("allowlist", "whitelist");
+  return table[old] === undefined ? "" : `; it holds ${old}, which was the name of old`;
+}
+
+function lineOf(text: string, document: string): number {
+  return document.slice(0, Math.max(0, document.indexOf(text))).split("\n").length;
+}
+
+function assignment(key: AllowlistKey, texts: readonly string[]): string {
+  return `${key}=[${texts.map((text) => JSON.stringify(text)).join(",")}]`;
+}
+
+/** The text without the lines of a list, which may be many; each line that is left ends with a line feed. */
+function withoutAssignment(text: string, key: AllowlistKey): string {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  const start = lines.findIndex((line) => new RegExp(`^\\s*["']?${key}["']?\\s*=`).test(line));
+  if (start >= 0) {
+    let end = start + 1;
+    while (end < lines.length && !isToml(lines.slice(start, end).join("\n"))) end++;
+    lines.splice(start, end - start);
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** The other list alone, where the file is written in a way that one cannot just take lines out of and add to. */
+function otherList(text: string, key: AllowlistKey): string {
+  const other = key === "accounts-allowlist" ? "nodes-allowlist" : "accounts-allowlist";
+  const value = parse(text)[other];
+  return value !== undefined && isTexts(value) ? `${assignment(other, value)}\n` : "";
+}
+
+function holds(text: string, key: AllowlistKey, texts: readonly string[]): boolean {
+  if (!isToml(text)) return false;
+  return JSON.stringify(parse(text)[key]) === JSON.stringify(texts);
+}
+
+function isToml(text: string): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function replaceFile(path: string, text: string): void {
+  const file = realpathSync(path);
+  const draft = `${file}.new`;
+  try {
+    writeFileSync(draft, text, { mode: statSync(file).mode, flush: true });
+    renameSync(draft, file);
+    syncFolder(dirname(file));
+  } catch (error) {
+    rmSync(draft, { force: true });
+    // A file that was mounted alone, or lies in a folder that is not ours, can only be written in place.
+    if (!IN_PLACE_ONLY.has(codeOf(error))) throw error;
+    writeFileSync(file, text, { flush: true });
+  }
+}
+
+const IN_PLACE_ONLY: ReadonlySet<unknown> = new Set(["EBUSY", "EACCES", "EPERM", "EROFS"]);
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, "code") : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

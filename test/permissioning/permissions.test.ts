@@ -1,0 +1,266 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { nodeListKind } from "../../src/config/permissionSettings.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import type { Allowlist } from "../../src/permissioning/allowlist.ts";
+import { openPermissions, type Permissions } from "../../src/permissioning/permissions.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { describeWithVectors, vectorPath } from "../vectors.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "ibex-permissions-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const A = `0x${"aa".repeat(20)}`;
+const B = `0x${"bb".repeat(20)}`;
+const C = `0x${"cc".repeat(20)}`;
+const NODE = `enode://${"12".repeat(64)}@127.0.0.1:30303`;
+
+let files = 0;
+function fileOf(text: string): string {
+  const path = join(folder, `permissions-${files++}.toml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+function open(path: string, { nodes = false } = {}) {
+  return openPermissions(
+    { accountsFile: path, nodesFile: nodes ? path : undefined },
+    { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+  );
+}
+
+function opened(path: string, asked = {}): Permissions & { readonly accounts: Allowlist } {
+  const outcome = open(path, asked);
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return { ...outcome.value, accounts: present(outcome.value.accounts, "the account list") };
+}
+
+function flawOf(outcome: ReturnType<Allowlist["add"]>): string {
+  return outcome.ok ? "done" : outcome.rejection.code;
+}
+
+describe("an account allowlist", () => {
+  it("permits those whom its file names, in whatever case, and no one else", () => {
+    const { accounts, isSenderPermitted } = opened(
+      fileOf(`accounts-allowlist=["${A.toUpperCase().replace("0X", "0x")}"]`),
+    );
+    expect(accounts.items).toEqual([A]);
+    expect(isSenderPermitted(addressFromHex(A))).toBe(true);
+    expect(isSenderPermitted(addressFromHex(B))).toBe(false);
+  });
+
+  it("permits no one when it is empty, and takes a name given twice for one", () => {
+    expect(opened(fileOf("accounts-allowlist=[]")).isSenderPermitted(addressFromHex(A))).toBe(false);
+    expect(opened(fileOf(`accounts-allowlist=["${A}","${A}"]`)).accounts.items).toEqual([A]);
+  });
+
+  it("permits everyone where there is none", () => {
+    const outcome = openPermissions(
+      { accountsFile: undefined, nodesFile: undefined },
+      { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+    );
+    expect(outcome.ok && outcome.value.isSenderPermitted(addressFromHex(A))).toBe(true);
+  });
+
+  it("is changed here and in the file, where the next start finds it", () => {
+    const path = fileOf(`accounts-allowlist=["${A}"]\n`);
+    const { accounts, isSenderPermitted } = opened(path);
+    expect(flawOf(accounts.add([B.replaceAll("b", "B"), C]))).toBe("done");
+    expect(accounts.items).toEqual([A, B, C]);
+    expect(isSenderPermitted(addressFromHex(B))).toBe(true);
+    expect(flawOf(accounts.remove([A, C]))).toBe("done");
+    expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${B}"]\n`);
+    expect(opened(path).accounts.items).toEqual([B]);
+  });
+
+  it.each<["add" | "remove", readonly string[], string]>([
+    ["add", [], "empty"],
+    ["remove", [], "empty"],
+    ["add", [B, "0x12"], "invalid"],
+    ["add", ["bb".repeat(20)], "invalid"],
+    ["add", [""], "invalid"],
+    ["remove", ["0xfoo", "0xfoo"], "invalid"],
+    ["add", [B, B.replace("bb", "BB")], "duplicate"],
+    ["add", [B, A], "exists"],
+    ["remove", [A, B], "absent"],
+  ])("refuses to %s %j: %s, and nothing has changed", (change, texts, flaw) => {
+    const path = fileOf(`accounts-allowlist=["${A}"]`);
+    const { accounts } = opened(path);
+    expect(flawOf(accounts[change](texts))).toBe(flaw);
+    expect(accounts.items).toEqual([A]);
+    expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${A}"]`);
+  });
+
+  it("is changed all the same, but not in the file, when someone has changed that meanwhile", () => {
+    const path = fileOf(`accounts-allowlist=["${A}"]`);
+    const { accounts } = opened(path);
+    writeFileSync(path, `accounts-allowlist=["${C}"]`);
+    expect(flawOf(accounts.add([B]))).toBe("outOfSync");
+    expect(accounts.items).toEqual([A, B]);
+    expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${C}"]`);
+  });
+
+  it("stays as it is when the file is gone", () => {
+    const path = fileOf(`accounts-allowlist=["${A}"]`);
+    const { accounts } = opened(path);
+    rmSync(path);
+    expect(flawOf(accounts.add([B]))).toBe("notPersisted");
+    expect(accounts.items).toEqual([A]);
+  });
+});
+
+describe("the file of the lists", () => {
+  it("keeps all else that stands in it", () => {
+    const path = fileOf(
+      `# Who may send\naccounts-allowlist=[ # since May\n  "${A}",\n  "${B}"\n]\n\n# Peers\nnodes-allowlist=["${NODE}"]\nother=1\n`,
+    );
+    const { accounts, nodes } = opened(path, { nodes: true });
+    expect(flawOf(accounts.remove([A]))).toBe("done");
+    expect(readFileSync(path, "utf8")).toBe(
+      `# Who may send\n\n# Peers\nnodes-allowlist=["${NODE}"]\nother=1\naccounts-allowlist=["${B}"]\n`,
+    );
+    expect(flawOf(present(nodes, "the nodes").remove([NODE]))).toBe("done");
+    expect(readFileSync(path, "utf8")).toBe(
+      `# Who may send\n\n# Peers\nother=1\naccounts-allowlist=["${B}"]\nnodes-allowlist=[]\n`,
+    );
+  });
+
+  it("keeps the other list, if nothing else, where a line at its end would belong to a table", () => {
+    const path = fileOf(`accounts-allowlist=["${A}"]\nnodes-allowlist=["${NODE}"]\n[more]\nx=1\n`);
+    const { accounts } = opened(path);
+    expect(flawOf(accounts.add([B]))).toBe("done");
+    expect(readFileSync(path, "utf8")).toBe(
+      `nodes-allowlist=["${NODE}"]\naccounts-allowlist=["${A}","${B}"]\n`,
+    );
+  });
+
+  it("is replaced in one step, with its mode, behind a link too, and leaves no draft", () => {
+    const home = join(folder, "linked");
+    mkdirSync(home);
+    const target = join(home, "real.toml");
+    writeFileSync(target, `accounts-allowlist=["${A}"]`);
+    chmodSync(target, 0o640);
+    const link = join(home, "permissions_config.toml");
+    symlinkSync(target, link);
+    const before = statSync(target).ino;
+    expect(flawOf(opened(link).accounts.add([B]))).toBe("done");
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(statSync(target).ino).not.toBe(before);
+    expect(statSync(target).mode & 0o777).toBe(0o640);
+    expect(readdirSync(home).sort()).toEqual(["permissions_config.toml", "real.toml"]);
+  });
+
+  it("is read anew on request, both lists or neither", () => {
+    const path = fileOf(`accounts-allowlist=["${A}"]\nnodes-allowlist=["${NODE}"]`);
+    const permissions = opened(path, { nodes: true });
+    writeFileSync(path, `accounts-allowlist=["${B}"]\nnodes-allowlist=[]`);
+    expect(permissions.reload().ok).toBe(true);
+    expect(permissions.accounts.items).toEqual([B]);
+    expect(permissions.nodes?.items).toEqual([]);
+    writeFileSync(path, `accounts-allowlist=["${C}"]\nnodes-allowlist=["bob"]`);
+    expect(permissions.reload().ok).toBe(false);
+    expect(permissions.accounts.items).toEqual([B]);
+    expect(permissions.nodes?.items).toEqual([]);
+  });
+
+  it.each([
+    ["that is not there", undefined, "no such file"],
+    ["with a broken line", 'accounts-allowlist=\nx="', "(line 1, column 20)"],
+    [
+      "without the list",
+      "nodes-allowlist=[]",
+      "accounts-allowlist config option missing in TOML config file",
+    ],
+    [
+      "with the list's name of old",
+      "accounts-whitelist=[]",
+      "it holds accounts-whitelist, which was the name of old",
+    ],
+    [
+      "with something else than a list",
+      `accounts-allowlist="${A}"`,
+      "accounts-allowlist must be a list of texts",
+    ],
+    ["with numbers in the list", "accounts-allowlist=[1]", "accounts-allowlist must be a list of texts"],
+    [
+      "with what is no account",
+      `accounts-allowlist=[\n"${A}",\n"0xfoo"]`,
+      "Invalid account 0xfoo (accounts-allowlist in line 3 of",
+    ],
+    [
+      "with an account without 0x",
+      `accounts-allowlist=["${"aa".repeat(20)}"]`,
+      `Invalid account ${"aa".repeat(20)}`,
+    ],
+  ])("%s is refused, and what is wrong is said", (_, text, reason) => {
+    const path = text === undefined ? join(folder, "absent.toml") : fileOf(text);
+    const outcome = open(path);
+    expect(outcome.ok ? "" : outcome.rejection.message).toContain(reason);
+    expect(outcome.ok ? "" : outcome.rejection.message).toContain(path);
+  });
+});
+
+describeWithVectors("the incumbent's permissions files", () => {
+  const at = (name: string): string =>
+    vectorPath("besu-core", "permissioning", `permissioning_config${name}.toml`);
+
+  it.each([
+    ["", 1, 2],
+    ["_empty_allowlists", 0, 0],
+  ])("permissioning_config%s.toml has %d accounts and %d nodes", (name, accounts, nodes) => {
+    const permissions = opened(at(name), { nodes: true });
+    expect(permissions.accounts.items).toHaveLength(accounts);
+    expect(permissions.nodes?.items).toHaveLength(nodes);
+  });
+
+  it("permissioning_config_account_allowlist_only.toml will do when nodes are not limited", () => {
+    expect(opened(at("_account_allowlist_only")).accounts.items).toEqual([`0x${"0".repeat(39)}9`]);
+  });
+
+  it.each([
+    ["_absent_allowlists", "Invalid TOML configuration"],
+    ["_invalid_account", "Invalid account 0xfoo (accounts-allowlist in line 3 of"],
+    ["_invalid_enode", "Invalid node enode://bob@192.168.0.9:4567 (nodes-allowlist in line 4 of"],
+    ["_account_allowlist_only", "nodes-allowlist config option missing"],
+    ["_unrecognized_key", "accounts-allowlist config option missing"],
+    ["_whitelists", "accounts-allowlist config option missing"],
+  ])("permissioning_config%s.toml is refused: %s", (name, reason) => {
+    const outcome = open(at(name), { nodes: true });
+    expect(outcome.ok ? "" : outcome.rejection.message).toContain(reason);
+  });
+
+  it.each([
+    ["_node_allowlist_only", 1],
+    ["_node_allowlist_only_multiline", 5],
+  ])("permissioning_config%s.toml has %d nodes", (name, count) => {
+    const outcome = openPermissions(
+      { accountsFile: undefined, nodesFile: at(name) },
+      { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+    );
+    expect(outcome.ok && outcome.value.nodes?.items).toHaveLength(count);
+  });
+
+  it("permissioning_config_node_allowlist_with_dns.toml needs host names to be allowed", () => {
+    const named = (allowsHostNames: boolean): boolean =>
+      openPermissions(
+        { accountsFile: undefined, nodesFile: at("_node_allowlist_with_dns") },
+        { nodeKind: nodeListKind({ allowsHostNames }), logger: silentLogger },
+      ).ok;
+    expect(named(false)).toBe(false);
+    expect(named(true)).toBe(true);
+  });
+});
