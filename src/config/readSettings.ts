@@ -143,7 +143,11 @@ function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Give
   }
   const path = resolve(surroundings.workingDirectory, given.text);
   if (!existsSync(path)) {
-    return onlyProblem(`Unable to read TOML configuration, file not found: ${given.text}`);
+    return onlyProblem(
+      given.source.kind === "environment"
+        ? `TOML file ${given.text} specified in environment variable ${given.source.variable} not found`
+        : `Unable to read TOML configuration, file not found: ${given.text}`,
+    );
   }
   try {
     return readToml(readFileSync(path, "utf8"), given.text);

@@ -31,6 +31,13 @@ describe("environment variables", () => {
     expect(readEnvironment({ BESU_IDENTITY: "same", IBEX_IDENTITY: "same" }).warnings).toEqual([]);
   });
 
+  it("count under the incumbent's former prefix, last of all", () => {
+    expect(given({ PANTHEON_IDENTITY: "old" })).toMatchObject([["identity", "old", {}]]);
+    expect(given({ PANTHEON_IDENTITY: "old", BESU_IDENTITY: "new" })).toMatchObject([
+      ["identity", "new", {}],
+    ]);
+  });
+
   it("count as not given when empty", () => {
     expect(given({ IBEX_IDENTITY: "", BESU_IDENTITY: "x" })).toMatchObject([["identity", "x", {}]]);
   });

@@ -452,6 +452,10 @@ describe("what cannot run is refused, all of it at once", () => {
       ["Unable to read TOML configuration, file not found: absent.toml"],
     ],
     [
+      { environment: { BESU_CONFIG_FILE: "a.toml" } },
+      ["TOML file a.toml specified in environment variable BESU_CONFIG_FILE not found"],
+    ],
+    [
       { environment: { BESU_CONFIG_FILE: "a.toml" }, options: ["config-file=b.toml"] },
       ["Both BESU_CONFIG_FILE=a.toml and --config-file b.toml specified. Please specify only one."],
     ],
