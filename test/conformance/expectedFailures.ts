@@ -19,6 +19,14 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
         "It calls a BLS12-381 precompile, which the recorded build did not have, so that all the gas was burnt.",
     };
   }),
+  ...all(
+    "genesis",
+    "which this version does not know",
+    ["besu-core/networks/experimental.json", "besu-core/networks/future.json"],
+    {
+      reason: "by design: a chain is refused whose forks are not all known; these name forks of experiments",
+    },
+  ),
   ...all("precompile", "INSUFFICIENT_GAS", ["eip152-blake2f 4 prague"], {
     reason: "2^32 - 1 rounds for as much gas, which no block holds; they would run for an hour",
   }),

@@ -5,6 +5,7 @@ import { BLOCKCHAIN } from "./suites/blockchain.ts";
 import { BUILD } from "./suites/build.ts";
 import { CHAIN } from "./suites/chain.ts";
 import { EVMTOOL } from "./suites/evmtool.ts";
+import { GENESIS } from "./suites/genesis.ts";
 import { HEADER } from "./suites/header.ts";
 import { IBFT } from "./suites/ibft.ts";
 import { OPCODE } from "./suites/opcode.ts";
@@ -22,6 +23,7 @@ export const SUITES: readonly Suite[] = [
   STATE,
   BLOCKCHAIN,
   OPCODE,
+  GENESIS,
   EVMTOOL,
   TRANSACTION,
   BUILD,
