@@ -1,0 +1,100 @@
+/**
+ * Which of the vectors are read, and by whom: a suite here, or a test elsewhere (its path). Each file belongs to the
+ * longest entry that its path begins with; coverage.test.ts sees to it that there is one, and that it is true.
+ */
+export interface Coverage {
+  readonly files: string;
+  /** Suites and test files. */
+  readonly by: readonly string[];
+  /** What of them nothing reads yet, or ever, and why. */
+  readonly open?: string;
+}
+
+const NO_PEERS = "needs the peer-to-peer network, which is not built yet";
+const NO_TRACER = "needs the tracers, which are not built yet";
+const EXPLANATION = "explains the others";
+
+export const COVERAGE: readonly Coverage[] = [
+  { files: "README.md", by: [], open: EXPLANATION },
+  { files: "state-tests/", by: ["state"] },
+  { files: "blockchain-tests/", by: ["blockchain"] },
+  { files: "transaction-tests/", by: ["transaction"] },
+  { files: "rlp-tests/", by: ["rlp"] },
+  { files: "trie-tests/", by: ["trie"] },
+  { files: "basic-tests/", by: ["basic"] },
+  { files: "basic-tests/crypto.json", by: [], open: `AES and ECIES of the handshake: ${NO_PEERS}` },
+  { files: "chains-expected.json", by: ["chain", "genesis"] },
+
+  { files: "geth-evm/", by: ["opcode"] },
+  { files: "geth-evm/precompiles/", by: ["precompile"] },
+  { files: "geth-hivechain/", by: ["chain", "genesis"] },
+  { files: "geth-tracers/", by: [], open: NO_TRACER },
+
+  { files: "besu-core/basefee-test.json", by: ["basefee"] },
+  { files: "besu-core/eip152-blake2f.json", by: ["precompile"] },
+  { files: "besu-core/pointEvaluationPrecompile.json", by: ["precompile"] },
+  { files: "besu-core/evmtool/", by: ["evmtool"], open: `the lines of the traces: ${NO_TRACER}` },
+  { files: "besu-core/genesis", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },
+  { files: "besu-core/networks/", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },
+  { files: "besu-core/mainnet-blocks/", by: ["header"] },
+  { files: "besu-core/chainimport/", by: ["build"] },
+  { files: "besu-core/config/", by: ["test/chainspec/genesisVectors.test.ts"] },
+  { files: "besu-core/cli/", by: ["test/config/incumbentFiles.test.ts", "test/config/toml.test.ts"] },
+  { files: "besu-core/profiles/", by: ["test/config/profiles.test.ts"] },
+  { files: "besu-core/static-nodes/", by: ["test/config/peerOptions.test.ts"] },
+  { files: "besu-core/permissioning/", by: [], open: "read by no test yet" },
+
+  { files: "besu-jsonrpc/chains/", by: ["chain", "build", "genesis"] },
+  {
+    files: "besu-jsonrpc/",
+    by: [],
+    open: "fixtures of methods; recorded answers of live nodes are compared instead",
+  },
+  { files: "besu-acceptance/", by: [], open: "sequences over HTTP, most of them for the engine API" },
+  { files: "execution-apis/", by: ["chain", "genesis"], open: "the conversations over JSON-RPC" },
+  { files: "execution-apis-forks/", by: ["chain", "genesis"], open: "the conversations over JSON-RPC" },
+
+  { files: "devp2p/", by: [], open: NO_PEERS },
+  { files: "devp2p/forkid.json", by: ["test/chainspec/forkId.test.ts"] },
+
+  { files: "ibft2/genesis", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },
+  { files: "ibft2/real-blocks.json", by: ["test/types/header.test.ts", "test/ibft/sealRules.test.ts"] },
+  { files: "ibft2/extra-data.json", by: ["test/types/extraData.test.ts"] },
+  {
+    files: "ibft2/messages-derived.json",
+    by: ["test/ibft/payloadCodec.test.ts", "test/ibft/candidate.test.ts"],
+  },
+  { files: "ibft2/proposer-and-quorum.json", by: ["test/ibft/proposer.test.ts"] },
+  { files: "ibft2/signature.json", by: ["test/primitives/secp256k1.test.ts"] },
+  { files: "ibft2/synthetic-chain/", by: ["ibft", "test/ibft/validatorVotes.test.ts"] },
+
+  {
+    files: "besu-ibft/",
+    by: ["ibft", "test/types/block.test.ts", "test/ibft/validatorVotes.test.ts", "test/rpc/results.test.ts"],
+  },
+  { files: "besu-ibft/README.md", by: [], open: EXPLANATION },
+  { files: "besu-ibft/accounts.json", by: ["test/chain/mutatedBlocks.test.ts"] },
+  { files: "besu-ibft/contracts/", by: [], open: "sources of what the recorded chains run" },
+  { files: "besu-ibft/cli/", by: ["test/cli/smallCommands.test.ts"] },
+  ...["net1", "net2", "net3"].map((network) => ({
+    files: `besu-ibft/${network}/rpc`,
+    by: ["test/rpc/methods/recordedAnswers.test.ts", "test/rpc/server/http.test.ts"],
+  })),
+  ...["net1", "net2"].flatMap((network) => [
+    { files: `besu-ibft/${network}/traces/`, by: [], open: NO_TRACER },
+    { files: `besu-ibft/${network}/standard-trace-files/`, by: [], open: NO_TRACER },
+    { files: `besu-ibft/${network}/wire/`, by: [], open: NO_PEERS },
+    { files: `besu-ibft/${network}/wire/ibft-messages.json`, by: ["test/ibft/payloadCodec.test.ts"] },
+    { files: `besu-ibft/${network}/wire/eth-messages.json`, by: ["test/chainspec/forkId.test.ts"] },
+    { files: `besu-ibft/${network}/ws-messages.json`, by: ["test/rpc/subscriptions.test.ts"] },
+  ]),
+  { files: "besu-ibft/prague-25.4.1/fork-id/", by: ["test/chainspec/forkId.test.ts"] },
+];
+
+/** The entry that speaks for a file. */
+export function coverageOf(path: string): Coverage | undefined {
+  return COVERAGE.filter(({ files }) => path.startsWith(files)).reduce<Coverage | undefined>(
+    (best, entry) => (best === undefined || entry.files.length > best.files.length ? entry : best),
+    undefined,
+  );
+}
