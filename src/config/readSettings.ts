@@ -249,6 +249,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
       selectionTimePercent: values["poa-block-txs-selection-max-time"],
       vanity: vanityFromBytes(values["miner-extra-data"]),
     },
+    minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
     keepsRevertReasons: values["revert-reason-enabled"],
   };
 }

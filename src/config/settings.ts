@@ -39,6 +39,8 @@ export interface Settings {
   /** Whom the node lets in, where the operator keeps lists of them; nodes by host names only where those are allowed. */
   readonly permissions: PermissionSettings & { readonly allowsHostNames: boolean };
   readonly blockProduction: BlockProductionSettings;
+  /** Free space on the data folder's disk below which no blocks are made; 0 for none. */
+  readonly minFreeDiskBytes: number;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;
   /** What the operator should know about the choices made; each is logged once at the start. */

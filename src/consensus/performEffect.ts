@@ -66,7 +66,8 @@ export function createPerformer(
     if (aheadMs <= TIMESTAMP_SLACK_MS) return;
     logger.warn(
       { aheadMs },
-      "the newest block is ahead of this machine's clock: no block can follow before that time",
+      `the newest block is ${Math.ceil(aheadMs / 1000)} s ahead of this machine's clock, and no block can follow before ` +
+        "that time. Is the clock right (timedatectl, chronyc tracking)?",
     );
   }
 

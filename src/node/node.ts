@@ -6,7 +6,6 @@ import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
-import { systemClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { createRecoveryPool } from "../primitives/recoveryPool.ts";
@@ -21,9 +20,12 @@ import { signatureOf, signingHash } from "../types/transaction.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
+import { createDiskGuard } from "./diskGuard.ts";
 import { openDoors } from "./doors.ts";
+import { createHolds } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
+import { createNodeClock } from "./nodeClock.ts";
 import { openNodeKey } from "./nodeKey.ts";
 import { openPool } from "./openPool.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
@@ -94,7 +96,7 @@ async function open(
   logger: RootLogger,
   onStop: (close: () => Promise<void> | void) => void,
 ): Promise<Outcome<Omit<RunningNode, "stop">, StartRefusal>> {
-  const clock = systemClock;
+  const clock = createNodeClock(logger);
   const metrics = createNodeMetrics(settings.metrics, clock);
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
@@ -239,6 +241,18 @@ async function open(
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
+  const holds = createHolds(engine);
+  const diskGuard = createDiskGuard(
+    { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
+    {
+      clock,
+      logger,
+      hold: () => holds.hold("diskAlmostFull"),
+      release: () => holds.release("diskAlmostFull"),
+    },
+  );
+  onStop(() => diskGuard.stop());
+  await diskGuard.start();
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
   opening.begin();

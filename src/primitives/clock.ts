@@ -10,25 +10,30 @@ export interface Alarm {
   cancel(): void;
 }
 
-/** The real clock. The longest single sleep is bounded so that a jumping wall clock is noticed. */
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  at(atMs, action) {
-    let timer: NodeJS.Timeout;
-    const wait = (): void => {
-      const leftMs = atMs - Date.now();
-      timer =
-        leftMs <= 0
-          ? setTimeout(action, 0)
-          : setTimeout(leftMs > LONGEST_SLEEP_MS ? wait : act, Math.min(leftMs, LONGEST_SLEEP_MS));
-    };
-    const act = (): void => {
-      if (Date.now() < atMs) wait();
-      else action();
-    };
-    wait();
-    return { cancel: () => clearTimeout(timer) };
-  },
-};
+/** The real clock. */
+export const systemClock: Clock = clockOf(() => Date.now());
+
+/** A clock of which only the time is known. The longest single sleep is bounded so that a jump of the time is noticed. */
+export function clockOf(nowMs: () => number): Clock {
+  return {
+    nowMs,
+    at(atMs, action) {
+      let timer: NodeJS.Timeout;
+      const wait = (): void => {
+        const leftMs = atMs - nowMs();
+        timer =
+          leftMs <= 0
+            ? setTimeout(action, 0)
+            : setTimeout(leftMs > LONGEST_SLEEP_MS ? wait : act, Math.min(leftMs, LONGEST_SLEEP_MS));
+      };
+      const act = (): void => {
+        if (nowMs() < atMs) wait();
+        else action();
+      };
+      wait();
+      return { cancel: () => clearTimeout(timer) };
+    },
+  };
+}
 
 const LONGEST_SLEEP_MS = 1000;

@@ -100,12 +100,12 @@ describe("too few open files", () => {
   );
 
   it("are told at the start; under a crowd of connections blocks go on, and service returns when the crowd leaves", async () => {
-    const { program, url, port } = await started({ first: "ulimit -n 128" }, undefined, [
+    const { program, url, port } = await started({ first: "ulimit -n 256" }, undefined, [
       "--rpc-http-max-active-connections=1000",
     ]);
-    expect(program.output()).toMatch(/Only 128 files and connections may be open .*ulimit -n 65536/);
+    expect(program.output()).toMatch(/Only 256 files and connections may be open .*ulimit -n 65536/);
     expect(program.output()).toMatch(/only \d+ connections fit into the number of open files allowed/);
-    const crowd = await crowdAt(port, 300);
+    const crowd = await crowdAt(port, 400);
     await until(
       async () => (program.output().includes("connections are turned away") ? true : undefined),
       15_000,
@@ -161,4 +161,34 @@ async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
         }),
     ),
   );
+}
+
+describe("a clock that is set", () => {
+  it.each([
+    ["ahead", 3600],
+    ["back", -3600],
+  ])("%s by an hour is told, and reaches no block meanwhile", async (direction, seconds) => {
+    const { program, url } = await started({
+      runtimeOptions: ["--import", settingTheClockOn("SIGUSR2", seconds)],
+    });
+    await expectNewBlock(url);
+    program.child.kill("SIGUSR2");
+    await until(
+      async () => (program.output().includes(`clock was set 3600 s ${direction}`) ? true : undefined),
+      10_000,
+      "a line about the clock",
+    );
+    await expectNewBlock(url);
+    await expectNewBlock(url);
+    const { timestamp } = await rpc<{ timestamp: Hex }>(url, "eth_getBlockByNumber", ["latest", false]);
+    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(5);
+    program.child.kill();
+    expect(await program.exit).toBe(0);
+  });
+});
+
+/** Code that sets the clock of the process when it gets the signal, as `date -s` would set the machine's. */
+function settingTheClockOn(signal: string, seconds: number): string {
+  const code = `const now=Date.now;let by=0;Date.now=()=>now()+by;process.on("${signal}",()=>{by=${seconds * 1000}})`;
+  return `data:text/javascript,${code}`;
 }

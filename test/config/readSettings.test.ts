@@ -95,6 +95,7 @@ describe("with nothing asked", () => {
         selectionTimePercent: 75,
         vanity: new Uint8Array(32),
       },
+      minFreeDiskBytes: 512 * 1024 ** 2,
       keepsRevertReasons: false,
       warnings: [],
     });

@@ -75,7 +75,9 @@ describe("a lone validator", () => {
     expect(warnings).toEqual([
       {
         aheadMs: 59_750,
-        message: "the newest block is ahead of this machine's clock: no block can follow before that time",
+        message: expect.stringMatching(
+          /^the newest block is \d+ s ahead of this machine's clock, .*chronyc tracking/,
+        ),
       },
     ]);
     await live(clock, 65_000);

@@ -22,6 +22,12 @@ export const STORAGE_OPTIONS = {
     isHidden: true,
     help: "Peers to wait for before a fast synchronization.",
   }),
+  "min-free-disk-mb": option({
+    type: integerType({ label: "<MEGABYTES>", unit: "MB" }),
+    default: 512,
+    group: "Synchronization and storage",
+    help: "Make no blocks while less is free on the disk of the data folder; 0 to go on until it is full.",
+  }),
   "revert-reason-enabled": option({
     type: switchType,
     default: false,

@@ -1,0 +1,68 @@
+import { type Clock, clockOf } from "./clock.ts";
+
+export interface SteadyClockParts {
+  /** The machine's wall clock, which somebody may set: milliseconds since 1970. */
+  wallMs(): number;
+  /** A clock that nobody can set, from any beginning. It may stand still while the machine sleeps. */
+  steadyMs(): number;
+  /** As steadyMs, but asleep it goes on. Asked only when something looks wrong. */
+  sinceBootMs(): number;
+  /** The wall clock was set, by so much; it is not followed for the time being. */
+  onStep(stepMs: number): void;
+  /** It was set back to where it had been, and none of our blocks bears the other time. */
+  onReturn(): void;
+  /** It has kept its new time for so long that it is followed from now on. */
+  onFollow(stepMs: number): void;
+}
+
+/**
+ * The wall clock, save that a sudden step of it is not followed before it has lasted for a minute. A block that was
+ * stamped an hour ahead stays in the chain for ever, and once the clock is corrected no block can follow it for an hour;
+ * so a mistake that somebody notices at once must not reach a block. Small corrections, as a time service makes them, are
+ * followed at once, and so is the time that the machine has slept.
+ */
+export function createSteadyClock(parts: SteadyClockParts): Clock {
+  const { wallMs, steadyMs, sinceBootMs } = parts;
+  let base = readAll();
+  /** The step that is not followed yet, and when it was noticed, on the steady clock. */
+  let step: { readonly byMs: number; readonly atMs: number } | undefined;
+
+  function readAll() {
+    return { wall: wallMs(), steady: steadyMs(), sinceBoot: sinceBootMs() };
+  }
+
+  function nowMs(): number {
+    const wall = wallMs();
+    const steady = steadyMs();
+    const gapMs = wall - base.wall - (steady - base.steady);
+    if (Math.abs(gapMs) <= FOLLOWED_MS) {
+      base = { ...base, wall, steady, sinceBoot: base.sinceBoot + (steady - base.steady) };
+      if (step !== undefined) parts.onReturn();
+      step = undefined;
+      return wall;
+    }
+    const sleptMs = sinceBootMs() - base.sinceBoot - (steady - base.steady);
+    if (Math.abs(gapMs - sleptMs) <= FOLLOWED_MS) return follow();
+    if (step === undefined || Math.abs(step.byMs - gapMs) > FOLLOWED_MS) {
+      step = { byMs: gapMs, atMs: steady };
+      parts.onStep(gapMs);
+    } else if (steady - step.atMs >= STEP_LASTS_MS) {
+      parts.onFollow(gapMs);
+      return follow();
+    }
+    return wall - gapMs;
+  }
+
+  function follow(): number {
+    base = readAll();
+    step = undefined;
+    return base.wall;
+  }
+
+  return clockOf(nowMs);
+}
+
+/** Time services correct less than this without anybody noticing; headers may be this wrong, too. */
+const FOLLOWED_MS = 1000;
+/** A step that lasts this long is no mistake that somebody is about to correct. */
+export const STEP_LASTS_MS = 60_000;

@@ -1,0 +1,99 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Hex } from "../../src/primitives/hex.ts";
+import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+/** A disk of its own in memory, where the system lets us mount one (as root, outside of most containers). */
+const DISK = join(temporaryFolder(), "disk");
+const DISK_MB = 96;
+mkdirSync(DISK);
+const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", DISK]).status === 0;
+const itOnSmallDisk = isMounted ? it : it.skip;
+if (!isMounted) console.warn("test/cluster/smallDisk is skipped: no disk can be mounted here");
+
+afterAll(() => {
+  if (isMounted) spawnSync("umount", [DISK]);
+});
+
+const BALLAST = join(DISK, "ballast");
+
+/** Leaves that much room on the disk. */
+function leaveRoom(megabytes: number): void {
+  rmSync(BALLAST, { force: true });
+  const { bavail, bsize } = statfsSync(DISK);
+  const bytes = bavail * bsize - megabytes * 1024 ** 2;
+  if (bytes > 0) writeFileSync(BALLAST, new Uint8Array(bytes));
+}
+
+beforeAll(() => {
+  if (isMounted) leaveRoom(DISK_MB);
+});
+
+itOnSmallDisk(
+  "makes no blocks on an almost full disk, answers, and goes on by itself when there is room",
+  async () => {
+    const node = await startNodeProcess({
+      dataPath: join(DISK, "held"),
+      options: ["--min-free-disk-mb=32"],
+    });
+    const height = async () => Number(await node.rpc<Hex>("eth_blockNumber"));
+    await until(async () => ((await height()) > 1 ? true : undefined), 10_000, "two blocks");
+    leaveRoom(16);
+    await until(
+      async () => (node.output().includes("the disk is almost full: ") ? true : undefined),
+      10_000,
+      "a line about the disk",
+    );
+    await until(
+      async () => ((await node.rpc("eth_mining")) === false ? true : undefined),
+      5000,
+      "standing still",
+    );
+    const held = await height();
+    expect(await node.rpc("eth_getBlockByNumber", ["latest", false])).toMatchObject({
+      number: `0x${held.toString(16)}`,
+    });
+    leaveRoom(64);
+    await until(async () => ((await height()) > held + 1 ? true : undefined), 15_000, "two more blocks");
+    expect(node.output()).toContain("there is room on the disk again: blocks are made again");
+    expect(await node.stop()).toBe(0);
+  },
+);
+
+itOnSmallDisk(
+  "ends with 74 when the disk is full while votes and blocks are written, and when it starts on it",
+  async () => {
+    const dataPath = join(DISK, "full");
+    leaveRoom(64);
+    const node = await startNodeProcess({ dataPath, options: ["--min-free-disk-mb=0"] });
+    await until(
+      async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
+      10_000,
+      "a block",
+    );
+    leaveRoom(0);
+    expect(await node.exit).toBe(74);
+    expect(node.output()).toMatch(
+      /the node cannot go on and ends: .*The disk is full: make room, then start the node again/,
+    );
+
+    for (const folder of [dataPath, join(DISK, "fresh")]) {
+      const ports = [`--rpc-http-port=${await freePort()}`, "--rpc-ws-port=0"];
+      const refused = runProgram([`--data-path=${folder}`, ...ports]);
+      expect(await refused.exit).toBe(74);
+      expect(refused.output()).toContain("The disk is full: make room, then start the node again.");
+    }
+
+    leaveRoom(64);
+    const again = await startNodeProcess({ dataPath, options: ["--min-free-disk-mb=0"] });
+    const known = [...node.output().matchAll(/"number":(\d+),"hash":"(0x[0-9a-f]{64})"/g)];
+    expect(known.length).toBeGreaterThan(0);
+    for (const [, number, hash] of known)
+      expect(
+        await again.rpc("eth_getBlockByNumber", [`0x${Number(number).toString(16)}`, false]),
+      ).toMatchObject({ hash });
+    expect(await again.stop()).toBe(0);
+  },
+);
