@@ -82,7 +82,7 @@ export function nodeKey(privateKey: Uint8Array): NodeKey {
 /** The incumbent's key files are for their owner alone (operations.md §10). */
 const OTHERS_MAY_READ = 0o044;
 
-function newPrivateKey(): Uint8Array {
+export function newPrivateKey(): Uint8Array {
   for (;;) {
     const bytes = Uint8Array.from(randomBytes(32));
     if (curve.isPrivateKey(bytes)) return bytes;

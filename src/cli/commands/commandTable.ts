@@ -2,6 +2,7 @@ import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
+import { OPERATOR_COMMANDS } from "./operator.ts";
 import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
 import { RLP_COMMANDS } from "./rlp.ts";
 import { VALIDATE_CONFIG } from "./validateConfig.ts";
@@ -13,6 +14,7 @@ import { VALIDATE_CONFIG } from "./validateConfig.ts";
 export const COMMANDS: readonly Command[] = [
   VALIDATE_CONFIG,
   ...BLOCKS_COMMANDS,
+  ...OPERATOR_COMMANDS,
   ...RLP_COMMANDS,
   ...PUBLIC_KEY_COMMANDS,
   ...DATABASE_COMMANDS,

@@ -1,0 +1,119 @@
+import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
+import { equalBytes, parseHex } from "../../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import type { ExtraDataType } from "./genesisExtraData.ts";
+
+/** The input of `operator generate-blockchain-config` (operations.md §8.1). */
+export interface BlockchainConfig {
+  /** The genesis file to be, as it stands there. */
+  readonly genesis: JsonObject;
+  readonly extraDataType: ExtraDataType;
+  readonly nodes: { readonly generate: number } | { readonly publicKeys: readonly Uint8Array[] };
+}
+
+export type JsonObject = Extract<Json, { kind: "object" }>;
+
+/** More keys than any network has validators. */
+const MOST_NODES = 10_000;
+
+export function readBlockchainConfig(text: string): Outcome<BlockchainConfig, "badConfig"> {
+  const json = parseJson(text);
+  if (!json.ok) return bad(`The configuration file is not JSON: ${json.rejection.message}.`);
+  const genesis = objectIn(json.value, "genesis");
+  if (genesis === undefined) return bad('The configuration file has no "genesis" section.');
+  const config = objectIn(genesis, "config");
+  if (config === undefined) return bad('The genesis section has no "config" section.');
+  const extraDataType = extraDataTypeOf(config);
+  if (extraDataType === undefined)
+    return bad('The config section of the genesis has neither "ibft2" nor "qbft".');
+  const nodes = objectIn(objectIn(json.value, "blockchain"), "nodes");
+  if (nodes === undefined) return bad('The configuration file has no "nodes" in a "blockchain" section.');
+  const read = readNodes(nodes);
+  return read.ok ? ok({ genesis, extraDataType, nodes: read.value }) : read;
+}
+
+function extraDataTypeOf(config: JsonObject): ExtraDataType | undefined {
+  if (memberOf(config, "ibft2") !== undefined) return "IBFT_EXTRA_DATA";
+  return memberOf(config, "qbft") === undefined ? undefined : "QBFT_EXTRA_DATA";
+}
+
+function readNodes(nodes: JsonObject): Outcome<BlockchainConfig["nodes"], "badConfig"> {
+  const generate = memberOf(nodes, "generate");
+  const isGenerated = generate?.kind === "boolean" && generate.value;
+  return isGenerated ? readCount(memberOf(nodes, "count")) : readKeys(memberOf(nodes, "keys"));
+}
+
+function readCount(count: Json | undefined): Outcome<BlockchainConfig["nodes"], "badConfig"> {
+  const generate = count?.kind === "number" ? Number(count.text) : Number.NaN;
+  if (Number.isInteger(generate) && generate > 0 && generate <= MOST_NODES) return ok({ generate });
+  return bad(`The number of nodes to generate ("count") must be a whole number from 1 to ${MOST_NODES}.`);
+}
+
+function readKeys(keys: Json | undefined): Outcome<BlockchainConfig["nodes"], "badConfig"> {
+  if (keys?.kind !== "array" || keys.items.length === 0)
+    return bad('"nodes" needs either "generate": true with a "count", or "keys": a list of public keys.');
+  const publicKeys: Uint8Array[] = [];
+  for (const [index, item] of keys.items.entries()) {
+    const bytes = item.kind === "string" ? parseHex(item.text) : undefined;
+    if (bytes?.length !== 64)
+      return bad(`Key ${index} of "keys" is not a public key of 128 hexadecimal digits.`);
+    if (publicKeys.some((known) => equalBytes(known, bytes)))
+      return bad(`Key ${index} of "keys" stands there already.`);
+    publicKeys.push(bytes);
+  }
+  return ok({ publicKeys });
+}
+
+/** Keys in any case, as in a genesis file. */
+function memberOf(object: JsonObject, key: string): Json | undefined {
+  return object.members.find((member) => isNamed(member, key))?.value;
+}
+
+function objectIn(json: Json | undefined, key: string): JsonObject | undefined {
+  const value = json?.kind === "object" ? memberOf(json, key) : undefined;
+  return value?.kind === "object" ? value : undefined;
+}
+
+function isNamed(member: JsonMember, key: string): boolean {
+  return member.key.toLowerCase() === key.toLowerCase();
+}
+
+/** The genesis file with this extra data, in the place of what may be there; numbers as they were written. */
+export function genesisText(genesis: JsonObject, extraData: string): string {
+  const member: JsonMember = {
+    key: "extraData",
+    at: 0,
+    value: { kind: "string", at: 0, text: extraData },
+  };
+  const place = genesis.members.findIndex((each) => isNamed(each, "extraData"));
+  const members = place < 0 ? [...genesis.members, member] : genesis.members.with(place, member);
+  return `${printJson({ ...genesis, members }, "")}\n`;
+}
+
+function printJson(json: Json, indent: string): string {
+  const deeper = `${indent}  `;
+  switch (json.kind) {
+    case "object": {
+      const lines = json.members.map(
+        ({ key, value }) => `${deeper}${JSON.stringify(key)}: ${printJson(value, deeper)}`,
+      );
+      return lines.length === 0 ? "{}" : `{\n${lines.join(",\n")}\n${indent}}`;
+    }
+    case "array": {
+      const lines = json.items.map((item) => `${deeper}${printJson(item, deeper)}`);
+      return lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n${indent}]`;
+    }
+    case "string":
+      return JSON.stringify(json.text);
+    case "number":
+      return json.text;
+    case "boolean":
+      return String(json.value);
+    case "null":
+      return "null";
+  }
+}
+
+function bad(message: string): Outcome<never, "badConfig"> {
+  return rejected({ code: "badConfig", fault: "caller", message });
+}

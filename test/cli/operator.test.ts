@@ -1,0 +1,176 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseGenesis } from "../../src/chainspec/genesis.ts";
+import { compareBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { addressOfPublicKey, curve } from "../../src/primitives/secp256k1.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+import { accountFromSeed } from "../builders/testAccounts.ts";
+import { freePort, rpc, runProgram, until } from "../cluster/nodeProcess.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { ibexHere } from "./program.ts";
+
+/** A genesis with a number that no double holds, and an account with ether. */
+const GENESIS = `{
+  "config": { "chainId": 900719925474099267, "berlinBlock": 0, "ibft2": { "blockperiodseconds": 1, "requesttimeoutseconds": 4 } },
+  "gasLimit": "0x1fffffffffffff", "difficulty": "0x1", "timestamp": "0x0", "nonce": "0x0",
+  "mixHash": "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
+  "coinbase": "0x0000000000000000000000000000000000000000",
+  "alloc": { "fe3b557e8fb62b89f4916b721be55ceb828dbd73": { "balance": "0xad78ebc5ac6200000" } }
+}`;
+
+function configWith(nodes: unknown, genesis = GENESIS): string {
+  return `{ "genesis": ${genesis}, "blockchain": { "nodes": ${JSON.stringify(nodes)} } }`;
+}
+
+function generate(folder: string, config: string, ...options: readonly string[]) {
+  writeFileSync(join(folder, "config.json"), config);
+  return ibexHere(
+    [
+      "--logging=OFF",
+      "operator",
+      "generate-blockchain-config",
+      "--config-file=config.json",
+      "--to=network",
+      ...options,
+    ],
+    { workingDirectory: folder },
+  );
+}
+
+describe("ibex operator generate-blockchain-config", () => {
+  it("makes keys, and a genesis file that names their addresses in order and keeps all else", async () => {
+    const folder = temporaryFolder();
+    const made = await generate(folder, configWith({ generate: true, count: 4 }));
+    expect(made).toEqual({ exitCode: 0, output: "", errors: "" });
+    const keys = join(folder, "network", "keys");
+    const addresses = readdirSync(keys).sort();
+    expect(addresses).toHaveLength(4);
+    for (const address of addresses) {
+      const publicKey = readFileSync(join(keys, address, "key.pub"), "utf8");
+      const privateKey = readFileSync(join(keys, address, "key.priv"), "utf8");
+      expect(publicKey).toBe(toHex(curve.publicKey(hexToBytes(privateKey))));
+      expect(address).toBe(toHex(addressOfPublicKey(hexToBytes(publicKey))));
+      expect(statSync(join(keys, address, "key.priv")).mode & 0o777).toBe(0o600);
+    }
+    const text = readFileSync(join(folder, "network", "genesis.json"), "utf8");
+    expect(text).toMatch(/^ {4}"chainId": 900719925474099267,$/m);
+    const genesis = parseGenesis(text, "the genesis file");
+    if (!genesis.ok) throw new Error(genesis.rejection.message);
+    const extra = decodeExtraData(genesis.value.genesis.header.extraData);
+    expect(extra.ok && extra.value.validators.map(toHex)).toEqual(addresses);
+    expect(genesis.value.genesis.alloc).toHaveLength(1);
+  });
+
+  it("takes public keys that others keep, and names for its files", async () => {
+    const folder = temporaryFolder();
+    const accounts = [accountFromSeed(1), accountFromSeed(2)];
+    const keys = accounts.map(({ privateKey }) => toHex(curve.publicKey(privateKey)));
+    const options = ["--genesis-file-name=g.json", "--public-key-file-name=p"];
+    expect((await generate(folder, configWith({ keys }), ...options)).exitCode).toBe(0);
+    const sorted = accounts.map(({ address }) => address).sort(compareBytes);
+    expect(readdirSync(join(folder, "network", "keys")).sort()).toEqual(sorted.map(toHex));
+    for (const address of sorted)
+      expect(readdirSync(join(folder, "network", "keys", toHex(address)))).toEqual(["p"]);
+    expect(readFileSync(join(folder, "network", "g.json"), "utf8")).toContain(
+      sorted.map((address) => `94${toHex(address).slice(2)}`).join(""),
+    );
+  });
+
+  it("replaces extra data where the genesis has some, in any spelling of the key", async () => {
+    const folder = temporaryFolder();
+    const genesis = GENESIS.replace('"nonce"', '"ExtraData": "0x00", "nonce"');
+    expect((await generate(folder, configWith({ generate: true, count: 1 }, genesis))).exitCode).toBe(0);
+    const text = readFileSync(join(folder, "network", "genesis.json"), "utf8");
+    expect(text.match(/extradata/gi)).toHaveLength(1);
+  });
+
+  it.each<[string, string, readonly string[], string]>([
+    ["no JSON", "{", [], "The configuration file is not JSON: "],
+    ["no genesis", "{}", [], 'The configuration file has no "genesis" section.'],
+    [
+      "no config",
+      configWith({ generate: true, count: 1 }, "{}"),
+      [],
+      'The genesis section has no "config" section.',
+    ],
+    [
+      "no consensus",
+      configWith({ generate: true, count: 1 }, '{"config":{"clique":{}}}'),
+      [],
+      'The config section of the genesis has neither "ibft2" nor "qbft".',
+    ],
+    [
+      "no nodes",
+      `{"genesis": ${GENESIS}}`,
+      [],
+      'The configuration file has no "nodes" in a "blockchain" section.',
+    ],
+    ["no count", configWith({ generate: true }), [], 'The number of nodes to generate ("count") must be'],
+    ["no keys", configWith({ generate: false }), [], '"nodes" needs either "generate": true'],
+    ["a bad key", configWith({ keys: ["0x12"] }), [], 'Key 0 of "keys" is not a public key'],
+    [
+      "a genesis no node could start with",
+      configWith({ generate: true, count: 1 }, GENESIS.replace('"difficulty": "0x1",', "")),
+      [],
+      "No node could start with this genesis: ",
+    ],
+    [
+      "one name for two files",
+      configWith({ generate: true, count: 1 }),
+      ["--private-key-file-name=x", "--public-key-file-name=x"],
+      "Output file paths must be unique.",
+    ],
+  ])("refuses %s and writes nothing", async (_, config, options, message) => {
+    const folder = temporaryFolder();
+    const refused = await generate(folder, config, ...options);
+    expect(refused).toMatchObject({ exitCode: 2, output: "" });
+    expect(refused.errors).toContain(message);
+    expect(existsSync(join(folder, "network"))).toBe(false);
+  });
+
+  it("writes into an empty folder, and not into another", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "network"));
+    const config = configWith({ generate: true, count: 1 });
+    expect((await generate(folder, config)).exitCode).toBe(0);
+    const again = await generate(folder, config);
+    expect(again.exitCode).toBe(2);
+    expect(again.errors).toMatch(/^Output directory already exists\.\n/);
+    const missing = await ibexHere(["operator", "generate-blockchain-config"]);
+    expect(missing.errors).toMatch(/^Missing required options: '--config-file=<FILE>', '--to=<DIRECTORY>'\n/);
+  });
+
+  it("makes what a chain of one validator can be started from", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "config.json"), configWith({ generate: true, count: 1 }));
+    const made = runProgram(
+      ["operator", "generate-blockchain-config", "--config-file=config.json", "--to=network"],
+      folder,
+    );
+    expect(await made.exit).toBe(0);
+    expect(made.output()).toContain("Generating 1 nodes keys.");
+    const [address = ""] = readdirSync(join(folder, "network", "keys"));
+    const port = await freePort();
+    const node = runProgram(
+      [
+        "--data-path=node",
+        "--genesis-file=network/genesis.json",
+        `--node-private-key-file=network/keys/${address}/key.priv`,
+        "--rpc-http-enabled",
+        `--rpc-http-port=${port}`,
+      ],
+      folder,
+    );
+    const url = `http://127.0.0.1:${port}`;
+    const askForSecond = () => rpc<{ miner: string } | null>(url, "eth_getBlockByNumber", ["0x2", false]);
+    const second = await until(
+      async () => (await askForSecond().catch(() => undefined)) ?? undefined,
+      60_000,
+      "a second block",
+    );
+    expect(second.miner).toBe(address);
+    node.child.kill("SIGTERM");
+    expect(await node.exit).toBe(0);
+  }, 120_000);
+});
