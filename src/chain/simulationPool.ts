@@ -4,6 +4,7 @@ import type { SimulationJob, SimulationResult, Simulator } from "../execution/si
 import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
+import type { WorkLoad } from "../primitives/workLoad.ts";
 import type { SimulationAnswer, SimulationWorkerData } from "./simulationWorker.ts";
 
 /**
@@ -17,6 +18,8 @@ import type { SimulationAnswer, SimulationWorkerData } from "./simulationWorker.
  * once, whatever happens to its thread; at most `waitingLimit` jobs wait, and one more is refused as busy.
  */
 export interface SimulationPool extends Simulator {
+  /** Threads, those of them at work, and jobs that wait for one. */
+  readonly load: WorkLoad;
   close(): Promise<void>;
 }
 
@@ -98,6 +101,12 @@ class ThreadedSimulator implements SimulationPool {
       this.waiting.push({ job, resolve, reject });
       this.sendAll();
     });
+  }
+
+  get load(): WorkLoad {
+    const busy = this.threads.filter(({ jobs }) => jobs.length > 0);
+    const atHand = busy.reduce((sum, { jobs }) => sum + jobs.length - 1, 0);
+    return { threads: this.threads.length, active: busy.length, waiting: this.waiting.length + atHand };
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { EMPTY_METRIC_CATEGORIES } from "../metrics/categories.ts";
 import { whyUnserved } from "./apiGroups.ts";
 import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
@@ -14,6 +15,7 @@ export function findWarnings(options: ResolvedOptions): readonly string[] {
     ...withoutSwitch(options),
     ...special.map(({ warning }) => warning),
     ...unservedGroups(options),
+    ...emptyCategories(options),
   ];
 }
 
@@ -70,6 +72,12 @@ function unservedGroups({ values, isGiven }: ResolvedOptions): string[] {
         })
       : [],
   );
+}
+
+function emptyCategories({ values, isGiven }: ResolvedOptions): string[] {
+  const empty = values["metrics-category"].filter((category) => EMPTY_METRIC_CATEGORIES.has(category));
+  if (!isGiven("metrics-category") || empty.length === 0) return [];
+  return [`--metrics-category names ${empty.join(", ")}, of which this node has no metrics.`];
 }
 
 interface SpecialCase {

@@ -32,3 +32,11 @@ export const METRIC_CATEGORIES = Object.keys(METRIC_PREFIXES) as readonly Metric
 export const DEFAULT_METRIC_CATEGORIES: readonly MetricCategory[] = METRIC_CATEGORIES.filter(
   (category) => !category.startsWith("KVSTORE_"),
 );
+
+/** Accepted because the incumbent has them; this node has none of what they would count. */
+export const EMPTY_METRIC_CATEGORIES: ReadonlySet<MetricCategory> = new Set(
+  METRIC_CATEGORIES.filter(
+    (category) =>
+      category.startsWith("KVSTORE_") || ["PERMISSIONING", "PRUNER", "STRATUM"].includes(category),
+  ),
+);

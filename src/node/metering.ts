@@ -12,6 +12,7 @@ import type { TxPool } from "../txpool/txPool.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
 import { nameOption } from "./doors.ts";
+import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
 import { startMetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
 import { declareNetworkMetrics } from "./networkMetrics.ts";
@@ -28,6 +29,8 @@ export interface MeteringParts {
   readonly directory: DataDirectory;
   readonly chain: ChainReader;
   readonly pool: TxPool;
+  readonly simulator: Executor;
+  readonly recovery: Executor;
   readonly ports: Pick<RpcPorts, "network" | "syncStatus">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -86,6 +89,7 @@ function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
     peerCount: () => ports.network.peerToPeer?.peerCount ?? 0,
   });
   declarePoolMetrics(metrics, pool);
+  declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
   declareDiskMetrics(metrics, { dataPath: directory.path, chain: directory.chain });
   return declareProcessMetrics(metrics, {
     version: settings.clientVersion,

@@ -17,6 +17,18 @@ export interface NetworkFacts {
 export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): void {
   showSync(metrics, facts);
   showPeers(metrics, facts);
+  metrics.counter({
+    category: "TRANSACTION_POOL",
+    name: "messages_expired_total",
+    help: "Messages about transactions that were too old when their turn came",
+    labels: ["message"],
+  });
+  metrics.counter({
+    category: "TRANSACTION_POOL",
+    name: "remote_transactions_already_seen_total",
+    help: "Transactions that peers told of again",
+    labels: ["message"],
+  });
   for (const direction of ["inbound", "outbound"]) {
     metrics.counter({
       category: "NETWORK",

@@ -226,6 +226,8 @@ async function open(
     directory: directory.value,
     chain,
     pool,
+    simulator,
+    recovery,
     ports,
     clock,
     logger: logger.child("metrics"),

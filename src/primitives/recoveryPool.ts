@@ -4,6 +4,7 @@ import type { Address } from "./address.ts";
 import { assert, present } from "./assert.ts";
 import { answerItems, decodeAnswers, encodeItems, type RecoveryItem } from "./recoveryBatch.ts";
 import { workerEntry } from "./workerEntry.ts";
+import type { WorkLoad } from "./workLoad.ts";
 
 export type { RecoveryItem } from "./recoveryBatch.ts";
 
@@ -20,6 +21,8 @@ export type { RecoveryItem } from "./recoveryBatch.ts";
 export interface RecoveryPool {
   /** Addresses in the order of the items; undefined where a signature fits no key. */
   recoverMany(items: readonly RecoveryItem[]): Promise<(Address | undefined)[]>;
+  /** Threads, those of them at work, and items that wait for one. */
+  readonly load: WorkLoad;
   /** Ends the threads. What is still waiting is refused. */
   close(): Promise<void>;
 }
@@ -105,6 +108,11 @@ class ThreadedRecovery implements RecoveryPool {
       if (this.waitingItems + items.length > this.waitingLimit) this.recoverHere(asker);
       else this.wait(asker);
     });
+  }
+
+  get load(): WorkLoad {
+    const active = this.threads.filter(({ batches }) => batches.length > 0).length;
+    return { threads: this.threads.length, active, waiting: this.waitingItems };
   }
 
   async close(): Promise<void> {

@@ -112,6 +112,8 @@ const MUST: readonly Row[] = [
   ["jvm_memory_init_bytes", "gauge", ["area"]],
   ["jvm_gc_collection_seconds", "summary", ["gc"]],
   ["jvm_threads_current", "gauge"],
+  ["besu_executors_ethscheduler_computation_queue_length_current", "gauge"],
+  ["besu_executors_ethscheduler_transactions_active_threads_current", "gauge"],
   ["jvm_threads_state", "gauge", ["state"]],
   ["bft_height", "gauge"],
   ["bft_round", "gauge"],
@@ -133,6 +135,8 @@ const MUST: readonly Row[] = [
 const ANNOUNCED: readonly Row[] = [
   ["besu_peers_disconnected_total", "counter"],
   ["besu_network_p2p_messages_inbound_total", "counter"],
+  ["besu_transaction_pool_messages_expired_total", "counter"],
+  ["besu_transaction_pool_remote_transactions_already_seen_total", "counter"],
   ["besu_network_p2p_messages_outbound_total", "counter"],
   ["besu_network_discovery_messages_inbound_total", "counter"],
   ["besu_network_discovery_messages_outbound_total", "counter"],
@@ -264,6 +268,8 @@ describe("a running node's metrics", () => {
     expect([height, height + 1]).toContain(value("bft_height"));
     expect([height - 1, height]).toContain(value("bft_commit_seconds_count"));
     expect(value("bft_block_propose_seconds", { quantile: "1.0" })).toBeGreaterThan(0);
+    expect(value("besu_executors_ethscheduler_computation_pool_size_current")).toBeGreaterThan(0);
+    expect(value("besu_executors_ethscheduler_transactions_queue_length_current")).toBe(0);
     expect(value("node_head_age_seconds")).toBeLessThan(60);
     expect(value("node_disk_free_bytes")).toBeGreaterThan(1e6);
     expect(value("node_db_size_bytes")).toBeGreaterThan(1000);

@@ -86,6 +86,12 @@ describe("the options for metrics", () => {
     ]);
   });
 
+  it("name categories of which there are no metrics", () => {
+    expect(warningsOf(ON, "metrics-category=RPC,PRUNER,KVSTORE_ROCKSDB")).toEqual([
+      "--metrics-category names PRUNER, KVSTORE_ROCKSDB, of which this node has no metrics.",
+    ]);
+  });
+
   it("leave out timers on demand, and name options that have no switch", () => {
     expect(metricsOf(ON, "Xmetrics-timers-enabled=false")?.hasTimers).toBe(false);
     expect(warningsOf(ON, "metrics-push-port=1")).toEqual([

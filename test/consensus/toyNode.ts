@@ -1,4 +1,5 @@
 import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
+import type { ConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../../src/consensus/engine.ts";
 import type { CandidateBuilder, CandidateChecker, Committer, VoteStore } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
@@ -34,6 +35,7 @@ export interface ToySettings {
   readonly onMoment?: (moment: string) => "crash" | undefined;
   readonly onFailure?: (error: unknown) => void;
   readonly logger?: Logger;
+  readonly metrics?: ConsensusMetrics;
 }
 
 export interface ToyNode {
@@ -127,6 +129,7 @@ export function startToyNode(
       },
       clock,
       logger: settings.logger ?? silentLogger,
+      metrics: settings.metrics,
       onFailure: settings.onFailure ?? fail,
     },
   );

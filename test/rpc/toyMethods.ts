@@ -11,6 +11,7 @@ import {
   type RpcMethod,
   required,
 } from "../../src/rpc/method.ts";
+import type { RpcMetrics } from "../../src/rpc/rpcMetrics.ts";
 
 /** What the toy methods have for a node: a list of what was called. */
 export interface ToyBackend {
@@ -114,10 +115,11 @@ export function aToyDispatcher(
     readonly modules?: readonly Namespace[];
     readonly methods?: readonly RpcMethod<ToyBackend>[];
     readonly logger?: Logger;
+    readonly metrics?: RpcMetrics;
   } = {},
 ): { readonly dispatcher: Dispatcher; readonly backend: ToyBackend } {
-  const { modules = ["ETH", "NET"], methods = TOY_METHODS, logger = silentLogger } = options;
+  const { modules = ["ETH", "NET"], methods = TOY_METHODS, logger = silentLogger, metrics } = options;
   const backend: ToyBackend = { calls: [], held: [], contexts: [] };
-  const dispatcher = createDispatcher({ methods, modules: new Set(modules) }, { backend, logger });
+  const dispatcher = createDispatcher({ methods, modules: new Set(modules) }, { backend, logger, metrics });
   return { dispatcher, backend };
 }

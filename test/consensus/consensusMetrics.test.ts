@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { declareConsensusMetrics, showConsensus } from "../../src/consensus/consensusMetrics.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { aGenesisHead, toyAddress } from "../builders/toyChain.ts";
+import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { live, startToyNode, type ToySettings } from "./toyNode.ts";
+
+const privateKey = hexToBytes("11".repeat(32));
+const self = addressOfPrivateKey(privateKey);
+
+/** A node that counts, among these validators, after so many milliseconds. */
+async function aCountingNode(settings: Partial<ToySettings>, durationMs: number, validators = [self]) {
+  const registry = aRegistry();
+  const clock = createHandClock(1_700_000_000_250);
+  const disk = { heads: [aGenesisHead(validators, 1_700_000_000n)], votes: undefined };
+  const metrics = declareConsensusMetrics(registry);
+  const node = startToyNode({ privateKey, metrics, ...settings }, clock, disk, { messages: [], commits: [] });
+  showConsensus(registry, self, node.engine.status);
+  await live(clock, durationMs);
+  return (name: string, labels = {}) => readSample(registry, `bft_${name}`, labels);
+}
+
+describe("what consensus tells of itself", () => {
+  it("is where it is, who takes part, and how often it built and committed", async () => {
+    const read = await aCountingNode({}, 3_000);
+    expect(await read("height")).toBe(4);
+    expect(await read("round")).toBe(0);
+    expect([await read("validators"), await read("quorum"), await read("is_validator")]).toEqual([1, 1, 1]);
+    expect([await read("block_propose_seconds_count"), await read("commit_seconds_count")]).toEqual([3, 3]);
+    expect(await read("round_changes_total", { reason: "timeout" })).toBe(0);
+  });
+
+  it("counts the rounds that it gave up because their time was over", async () => {
+    const read = await aCountingNode({ buildMs: 2_500 }, 2_500);
+    expect(await read("round")).toBe(1);
+    expect(await read("round_changes_total", { reason: "timeout" })).toBe(1);
+    expect(await read("round_changes_total", { reason: "higher_round" })).toBe(0);
+  });
+
+  it("has no round, and is no validator, where it only follows", async () => {
+    const read = await aCountingNode({}, 1_000, [1, 2, 3, 4].map(toyAddress));
+    expect(await read("round")).toBeNaN();
+    expect([await read("validators"), await read("quorum"), await read("is_validator")]).toEqual([4, 3, 0]);
+  });
+});

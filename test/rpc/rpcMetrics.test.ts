@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import net from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors.ts";
+import { errorTypeOf } from "../../src/rpc/errorTypes.ts";
+import { declareRpcMetrics } from "../../src/rpc/rpcMetrics.ts";
+import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor, sendRaw } from "./server/doors.ts";
+import { aToyDispatcher } from "./toyMethods.ts";
+
+function counted() {
+  const registry = aRegistry();
+  const metrics = declareRpcMetrics(registry, { httpConnections: () => 0, webSocketConnections: () => 0 });
+  const { dispatcher } = aToyDispatcher({ metrics });
+  return {
+    metrics,
+    dispatcher,
+    calls: (methodName: string) => readSample(registry, "besu_rpc_request_time_count", { methodName }),
+    errors: (rpcMethod: string, errorType: string) =>
+      readSample(registry, "besu_rpc_errors_count_total", { rpcMethod, errorType }),
+    rejected: (reason: string) => readSample(registry, "rpc_requests_rejected_total", { reason }),
+  };
+}
+
+describe("a call", () => {
+  it("is counted under the name it was asked by, in batches each for itself, whether it answers at once or later", async () => {
+    const { metrics, dispatcher, calls } = counted();
+    const door = await anHttpDoor(dispatcher, {}, { metrics });
+    for (const method of ["eth_chainId", "toy_later"])
+      await ask(door, { body: `{"id":1,"method":"${method}"}` });
+    const batch = ["eth_chainId", "toy_send", "toy_later"].map((method) => ({
+      id: 1,
+      method,
+      params: ["0x"],
+    }));
+    await ask(door, { body: JSON.stringify(batch) });
+    expect(await Promise.all(["eth_chainId", "toy_later", "toy_send"].map(calls))).toEqual([2, 2, 1]);
+    expect(await calls("eth_sendRawTransaction")).toBeUndefined();
+  });
+
+  it("that is refused or fails is counted by the incumbent's name of the reason", async () => {
+    const { metrics, dispatcher, errors } = counted();
+    const door = await anHttpDoor(dispatcher, {}, { metrics });
+    const methods = [
+      "toy_refuses",
+      "toy_throws",
+      "toy_rejects",
+      "eth_getBalance",
+      "net_nothing",
+      "debug_metrics",
+    ];
+    for (const method of methods) await ask(door, { body: `{"id":1,"method":"${method}"}` });
+    expect(await errors("toy_refuses", "BLOCK_NOT_FOUND")).toBe(1);
+    expect(await errors("toy_throws", "INTERNAL_ERROR")).toBe(1);
+    expect(await errors("toy_rejects", "INTERNAL_ERROR")).toBe(1);
+    expect(await errors("eth_getBalance", "INVALID_PARAMS")).toBe(1);
+    expect(await errors("unknown", "METHOD_NOT_FOUND")).toBe(1);
+    expect(await errors("debug_metrics", "METHOD_NOT_ENABLED")).toBe(1);
+  });
+
+  it("over WebSocket is counted with those over HTTP", async () => {
+    const { metrics, dispatcher, calls } = counted();
+    const client = await aWebSocketClient(await aWebSocketDoor(dispatcher, {}, { metrics }));
+    client.send({ id: 1, method: "eth_chainId" });
+    await client.next();
+    expect(await calls("eth_chainId")).toBe(1);
+  });
+});
+
+describe("what is turned away is counted by its reason", () => {
+  it("over HTTP: host, origin, body, batch and time", async () => {
+    const { metrics, dispatcher, rejected } = counted();
+    const settings = { maxBodyBytes: 200, maxBatchSize: 1, timeoutMs: 20 };
+    const door = await anHttpDoor(dispatcher, settings, { metrics });
+    await ask(door, { headers: { host: "elsewhere" } });
+    await ask(door, { headers: { origin: "http://elsewhere" } });
+    await ask(door, { body: " ".repeat(201) });
+    await ask(door, { body: "[{},{}]" });
+    await ask(door, { body: '{"id":1,"method":"toy_hold"}' });
+    const reasons = ["host", "origin", "body", "batch", "timeout", "connections"];
+    expect(await Promise.all(reasons.map(rejected))).toEqual([1, 1, 1, 1, 1, 0]);
+  });
+
+  it("connections above the most, at either door, and upgrades under a wrong name", async () => {
+    const { metrics, dispatcher, rejected } = counted();
+    for (const open of [anHttpDoor, aWebSocketDoor]) {
+      const door = await open(dispatcher, { maxActiveConnections: 1 }, { metrics });
+      const first = net.connect(door.port, "127.0.0.1");
+      onTestFinished(() => void first.destroy());
+      await once(first, "connect");
+      await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    expect(await rejected("connections")).toBe(2);
+    const door = await aWebSocketDoor(dispatcher, {}, { metrics });
+    await sendRaw(door, "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+    expect(await rejected("host")).toBe(1);
+  });
+});
+
+describe("the incumbent's name of a refusal", () => {
+  it.each([
+    [ERRORS.methodNotFound, "METHOD_NOT_FOUND"],
+    [ERRORS.timeoutExpired, "TIMEOUT_ERROR"],
+    [ERRORS.nonceTooLow, "NONCE_TOO_LOW"],
+    [ERRORS.feeCapExceeded, "TX_FEECAP_EXCEEDED"],
+    [ERRORS.unknownBlock, "UNKNOWN_BLOCK"],
+    [new RpcError(3, "Execution reverted: no", "0x"), "REVERT_ERROR"],
+    [withDetail(ERRORS.nonceTooHigh, "by two"), "NONCE_TOO_HIGH"],
+    [new RpcError(-1, "of another world"), "INTERNAL_ERROR"],
+  ])("%o is %s", (error, type) => {
+    expect(errorTypeOf(error)).toBe(type);
+  });
+});
