@@ -20,6 +20,7 @@ export async function runNode(settings: Settings, logger: RootLogger, world: Wor
   const fault = world.awaitFault();
   const { clientVersion: version, genesisFile, dataPath } = settings;
   logger.info({ version, genesisFile, dataPath }, "starting");
+  for (const note of settings.notes) logger.info({}, note);
   for (const warning of [...settings.warnings, ...hostWarnings(hostLimits())]) logger.warn({}, warning);
   const started = await orFault(loadAndStart(settings, logger), fault);
   if (!started.ok) return tellRefusal(started.rejection, logger, world);

@@ -1,3 +1,4 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
 import { SEQUENCED_DEFAULTS } from "./options/txPool.ts";
 import type { OptionName, OptionValues } from "./options.ts";
@@ -61,6 +62,14 @@ export function poolWarnings(options: ResolvedOptions): string[] {
     );
   }
   return warnings;
+}
+
+/** Adjustments that the incumbent logs, in its words (operations.md §6.2). */
+export function poolNotes({ values }: ResolvedOptions, spec: ChainSpec): readonly string[] {
+  if (values["tx-pool-price-bump"] !== undefined) return [];
+  const forced = "Forcing price bump for transaction replacement to 0, since";
+  if (spec.isZeroBaseFee) return [`${forced} we are on a zero basefee network`];
+  return values["min-gas-price"] === 0n ? [`${forced} min-gas-price is set to 0`] : [];
 }
 
 type Bounds = Pick<

@@ -15,7 +15,7 @@ import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
 import { judgeForeign } from "./otherReleases.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
-import { poolSettings, shownPoolSize } from "./poolSettings.ts";
+import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
 import type {
@@ -76,6 +76,7 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
     ...assemble(options, genesis.value, surroundings),
     isDevelopmentNetwork,
     logging: logging.settings,
+    notes: poolNotes(options, genesis.value.spec),
     warnings,
   });
 }
@@ -199,7 +200,7 @@ function readGenesisFile(
   });
 }
 
-type Assembled = Omit<Settings, "isDevelopmentNetwork" | "logging" | "warnings">;
+type Assembled = Omit<Settings, "isDevelopmentNetwork" | "logging" | "notes" | "warnings">;
 
 function assemble(options: ResolvedOptions, genesis: GenesisReading, surroundings: Surroundings): Assembled {
   const { values } = options;

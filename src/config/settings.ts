@@ -43,6 +43,8 @@ export interface Settings {
   readonly minFreeDiskBytes: number;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;
+  /** What was settled for the operator without anything being wrong; each is logged once at the start. */
+  readonly notes: readonly string[];
   /** What the operator should know about the choices made; each is logged once at the start. */
   readonly warnings: readonly string[];
 }

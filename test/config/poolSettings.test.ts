@@ -22,6 +22,20 @@ function settings(options: readonly string[]): Settings {
   return outcome.value;
 }
 
+describe("a price bump of nothing", () => {
+  it("is noted where gas is free, unless the operator named another", () => {
+    const zeroBaseFee =
+      "Forcing price bump for transaction replacement to 0, since we are on a zero basefee network";
+    expect(settings([]).notes).toEqual([zeroBaseFee]);
+    const paid = "override-genesis-config=zeroBaseFee=false";
+    expect(settings([paid]).notes).toEqual([]);
+    expect(settings([paid, "min-gas-price=0"]).notes).toEqual([
+      "Forcing price bump for transaction replacement to 0, since min-gas-price is set to 0",
+    ]);
+    expect(settings([paid, "min-gas-price=0", "tx-pool-price-bump=5"]).notes).toEqual([]);
+  });
+});
+
 describe("the kind of pool", () => {
   it("is layered unless asked otherwise: bound by bytes and count, and nothing leaves by age", () => {
     const { maxTransactions, maxBytes, maxFutureBySender, retentionMs } = settings([]).pool;

@@ -72,13 +72,13 @@ interface ImportValues {
 }
 
 async function importFrom(invocation: Invocation<ImportValues>): Promise<number> {
-  const { values, operands, world, given } = invocation;
+  const { values, operands, world, given, foreign } = invocation;
   const names = [...(values.from === undefined ? [] : [values.from]), ...operands];
   if (names.length === 0) return refuse("No files specified to import.", world);
   const badRange = checkRange(values["start-block"], values["end-block"]);
   if (badRange !== undefined) return refuse(badRange, world);
   if (values.format === "JSON") return refuse(NO_JSON, world);
-  const settings = readSettings({ ...world, given });
+  const settings = readSettings({ ...world, given, foreign });
   if (!settings.ok) return refuse(settings.rejection.message, world);
   const logger = createLogger(settings.value.logging);
   const exitCode = await inDiskTerms(world, () => importWith(settings.value, names, logger, invocation));

@@ -1,4 +1,4 @@
-import type { Given } from "../../config/given.ts";
+import type { ForeignGiven, Given } from "../../config/given.ts";
 import type { OptionName } from "../../config/options.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
@@ -33,6 +33,8 @@ export interface Invocation<Values = unknown> {
   readonly operands: readonly string[];
   /** The node's options of the command line. */
   readonly given: readonly Given[];
+  /** Those of other releases of the incumbent. */
+  readonly foreign: readonly ForeignGiven[];
   readonly world: World;
   /** Runs the node until it ends; answers its exit code. */
   runNode(settings: Settings, logger: RootLogger): Promise<number>;
