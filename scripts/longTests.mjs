@@ -18,6 +18,7 @@ const SUITES = [
   "test/cluster/damage",
   "test/node/powerCut",
   "test/storage/damage",
+  "test/storage/groupedCommits",
 ];
 
 const { status } = spawnSync(

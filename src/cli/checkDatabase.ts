@@ -1,14 +1,17 @@
-import { systemClock } from "../primitives/clock.ts";
+import { findBlocksWithoutState } from "../state/blockStates.ts";
 import { checkState } from "../state/check.ts";
 import { CURE } from "../storage/checksum.ts";
+import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskFailure } from "../storage/database.ts";
-import { findDamage } from "../storage/databaseCheck.ts";
+import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
 import { openHeadWitness } from "../storage/headWitness.ts";
+import { KEY_PREFIXES } from "../storage/keys.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/levelDatabase.ts";
 import { findLevelDamage } from "../storage/levelFiles.ts";
 import { checkSchema } from "../storage/schema.ts";
 import { openWitness } from "../storage/witness.ts";
-import type { DatabasePlace } from "./databasePlace.ts";
+import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";
+import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
 import { EXIT } from "./exitCodes.ts";
 
 /**
@@ -24,12 +27,14 @@ export async function checkDatabase(place: DatabasePlace, print: (line: string) 
   try {
     await refuseLockedFolder(place.chain);
     const report = new Report(print);
-    print(`Checking the files of ${place.chain}`);
-    for (const damage of findLevelDamage(place.chain, Number.POSITIVE_INFINITY)) report.add(damage);
+    const progress = createCheckProgress(print);
+    progress.begin(`Checking the files of ${place.chain}`, bytesIn(place.chain));
+    for (const damage of findLevelDamage(place.chain, Number.POSITIVE_INFINITY, progress.advance))
+      report.add(damage);
     if (report.count > 0) {
       print("What the files hold was not looked at: they have to be sound for that.");
     } else {
-      await checkContents(place, report, print);
+      await checkContents(place, report, progress);
     }
     print(report.verdict());
     return report.count === 0 ? EXIT.ok : EXIT.disk;
@@ -40,21 +45,52 @@ export async function checkDatabase(place: DatabasePlace, print: (line: string) 
   }
 }
 
-async function checkContents(
-  place: DatabasePlace,
-  report: Report,
-  print: (line: string) => void,
-): Promise<void> {
-  const database = countingReads(await openLevelDatabase({ path: place.chain }), progressLines(print));
+async function checkContents(place: DatabasePlace, report: Report, progress: CheckProgress): Promise<void> {
+  const database = await openLevelDatabase({ path: place.chain });
   try {
     await report.damageIn(() => checkSchema(database));
     await report.damageIn(() => checkWitness(database, place.headFile));
-    print("Checking every entry and every block");
-    for await (const damage of findDamage(database)) report.add(damage);
-    print("Checking the states of all blocks");
-    for (const damage of (await checkState(database)).damages) report.add(damage);
+    const blocks = headOf(database) + 1;
+    progress.begin("Checking every entry", bytesIn(place.chain));
+    const tally = new EntryTally(database, progress);
+    for await (const damage of findDamagedEntries(tally.database)) report.add(damage);
+    progress.begin(`Checking ${blocks} blocks`, blocks);
+    for await (const damage of findDamagedBlocks(database, () => progress.advance(1))) report.add(damage);
+    for (const damage of findBlocksWithoutState(database)) report.add(damage);
+    await checkStates(database, { blocks, tally }, { report, progress });
   } finally {
     await database.close();
+  }
+}
+
+/** Three walks that take about as long as each other: over the pages, over what each block wrote, over the head. */
+async function checkStates(
+  database: Database,
+  { blocks, tally }: { readonly blocks: number; readonly tally: EntryTally },
+  { report, progress }: { readonly report: Report; readonly progress: CheckProgress },
+): Promise<void> {
+  progress.begin("Checking the states of all blocks", 3);
+  const pages = tally.count("trie");
+  const entries = tally.count("account") + tally.count("slot");
+  let before = 0;
+  const { damages } = await checkState(database, (done) => {
+    const walked =
+      done.pages / Math.max(1, pages) +
+      done.blocks / Math.max(1, blocks) +
+      (done.accounts + done.slots) / Math.max(1, entries);
+    progress.advance(walked - before);
+    before = walked;
+  });
+  for (const damage of damages) report.add(damage);
+}
+
+/** Number of the newest block; -1 when there is none or it cannot be told. */
+function headOf(database: Database): number {
+  try {
+    return Number(readHead(database)?.number ?? -1n);
+  } catch (error) {
+    if (!(error instanceof DamagedData)) throw error;
+    return -1;
   }
 }
 
@@ -106,38 +142,32 @@ class Report {
   }
 }
 
-const PROGRESS_MS = 5000;
+/** Counts the entries of each kind while all are read, which nobody knew before. */
+class EntryTally {
+  /** The database, counting. */
+  readonly database: Database;
+  readonly #counts = new Map<number, number>();
 
-/** Says every few seconds how many entries were read. Their total is not known beforehand. */
-function progressLines(print: (line: string) => void): () => void {
-  let entries = 0;
-  let nextMs = systemClock.nowMs() + PROGRESS_MS;
-  return () => {
-    entries++;
-    if (entries % 1000 !== 0 || systemClock.nowMs() < nextMs) return;
-    nextMs = systemClock.nowMs() + PROGRESS_MS;
-    print(`  ${entries.toLocaleString("en-US")} entries read`);
-  };
-}
+  constructor(database: Database, progress: CheckProgress) {
+    const counts = this.#counts;
+    this.database = {
+      get: (key) => database.get(key),
+      getMany: (keys) => database.getMany(keys),
+      async *range(range) {
+        for await (const entry of database.range(range)) {
+          const [key, value] = entry;
+          const prefix = key[0] ?? 0;
+          counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+          progress.advance(key.length + value.length);
+          yield entry;
+        }
+      },
+      write: (batch) => database.write(batch),
+      close: () => database.close(),
+    };
+  }
 
-/** The database, telling of each entry that is read from it. */
-function countingReads(database: Database, onEntry: () => void): Database {
-  return {
-    get(key) {
-      onEntry();
-      return database.get(key);
-    },
-    getMany(keys) {
-      for (const _ of keys) onEntry();
-      return database.getMany(keys);
-    },
-    async *range(range) {
-      for await (const entry of database.range(range)) {
-        onEntry();
-        yield entry;
-      }
-    },
-    write: (batch) => database.write(batch),
-    close: () => database.close(),
-  };
+  count(kind: keyof typeof KEY_PREFIXES): number {
+    return this.#counts.get(KEY_PREFIXES[kind]) ?? 0;
+  }
 }

@@ -1,11 +1,9 @@
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { toHex } from "../primitives/hex.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
-import type { DatabasePlace } from "./databasePlace.ts";
+import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
 import { EXIT } from "./exitCodes.ts";
 
 /** `ibex database info`: one fact a line, name and value, so that people and scripts can read it. */
@@ -32,11 +30,4 @@ export async function printDatabaseInfo(
     print(error.message);
     return EXIT.disk;
   }
-}
-
-/** LevelDB may remove a file at any time; that one counts for nothing. */
-function bytesIn(folder: string): number {
-  return readdirSync(folder)
-    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0);
 }

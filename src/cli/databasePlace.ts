@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 
@@ -19,4 +19,11 @@ export function findDatabase(dataPath: string): Outcome<DatabasePlace, "noDataba
     fault: "caller",
     message: `There is no database in ${dataPath}. Name the data folder of the node with --data-path.`,
   });
+}
+
+/** Size of a folder of LevelDB, which may remove a file at any time; that one counts for nothing. */
+export function bytesIn(folder: string): number {
+  return readdirSync(folder)
+    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
 }

@@ -19,6 +19,8 @@ export interface StateCheck {
   readonly slots: number;
   /** Pages of the tries, of all blocks. */
   readonly pages: number;
+  /** Blocks whose new nodes were looked at. */
+  readonly blocks: number;
   /** What is wrong, in words; the first DAMAGE_LIMIT of it. */
   readonly damages: readonly string[];
 }
@@ -48,14 +50,15 @@ export async function checkState(
 ): Promise<StateCheck> {
   const check = new Checker(database, onProgress);
   await check.run();
-  const { accounts, slots, pages, damages } = check;
-  return { accounts, slots, pages, damages };
+  const { accounts, slots, pages, blocks, damages } = check;
+  return { accounts, slots, pages, blocks, damages };
 }
 
 class Checker {
   accounts = 0;
   slots = 0;
   pages = 0;
+  blocks = 0;
   readonly damages: string[] = [];
   private readonly database: Database;
   private readonly onProgress: (progress: StateCheckProgress) => void | Promise<void>;
@@ -94,6 +97,7 @@ class Checker {
     for (let number = 0; number <= head.number; number++) {
       root = this.attempt(() => this.recordOf(number).root);
       if (root?.version === number) await this.checkNewNodes(root);
+      this.blocks++;
     }
     return root;
   }
@@ -207,6 +211,7 @@ class Checker {
 
   private async step(): Promise<void> {
     if (++this.steps % PROGRESS_ENTRIES !== 0) return;
-    await this.onProgress({ accounts: this.accounts, slots: this.slots, pages: this.pages });
+    const { accounts, slots, pages, blocks } = this;
+    await this.onProgress({ accounts, slots, pages, blocks });
   }
 }

@@ -13,12 +13,16 @@ import { verifyCommit } from "./verifyNewest.ts";
  * (levelFiles.ts) has found the files sound, because LevelDB may end the process on files that are not.
  */
 export async function* findDamage(database: Database): AsyncGenerator<string> {
-  for (const [name, prefix] of Object.entries(KEY_PREFIXES))
-    yield* findDamagedEntries(database, name, prefix);
+  yield* findDamagedEntries(database);
   yield* findDamagedBlocks(database);
 }
 
-async function* findDamagedEntries(
+/** The first half of findDamage. */
+export async function* findDamagedEntries(database: Database): AsyncGenerator<string> {
+  for (const [name, prefix] of Object.entries(KEY_PREFIXES)) yield* damagedEntriesOf(database, name, prefix);
+}
+
+async function* damagedEntriesOf(
   database: Database,
   name: string,
   prefix: KeyPrefix,
@@ -35,7 +39,11 @@ async function* findDamagedEntries(
   }
 }
 
-async function* findDamagedBlocks(database: Database): AsyncGenerator<string> {
+/** The second half of findDamage; `onBlock` hears of each block that was looked at. */
+export async function* findDamagedBlocks(
+  database: Database,
+  onBlock: () => void = () => undefined,
+): AsyncGenerator<string> {
   let head: ReturnType<typeof readHead>;
   yield* damageIn(async () => {
     head = readHead(database);
@@ -52,6 +60,7 @@ async function* findDamagedBlocks(database: Database): AsyncGenerator<string> {
     else if (expected !== undefined && !equalBytes(header.hash, expected))
       yield `Block ${number} is not the parent that block ${number + 1n} names.`;
     expected = header?.header.parentHash;
+    onBlock();
   }
 }
 

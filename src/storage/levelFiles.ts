@@ -17,9 +17,13 @@ import { findTableDamage } from "./levelTable.ts";
  * the log that the manifest names is gone, or the head is behind its witness (chainDatabase.ts).
  *
  * Names each damage it finds. `tableBytes` bounds how much of the tables is read, the newest first: all of a small
- * database at each start, all of a large one by `ibex database check`.
+ * database at each start, all of a large one by `ibex database check`; `onRead` hears of each that was.
  */
-export function* findLevelDamage(path: string, tableBytes: number): Generator<string> {
+export function* findLevelDamage(
+  path: string,
+  tableBytes: number,
+  onRead: (bytes: number) => void = () => undefined,
+): Generator<string> {
   const names = existsSync(path) ? readdirSync(path) : [];
   if (!names.some((name) => LEVEL_FILE.test(name))) return;
   const manifestPath = currentManifest(path);
@@ -38,7 +42,7 @@ export function* findLevelDamage(path: string, tableBytes: number): Generator<st
     return;
   }
   yield* findLogDamage(path, names, logNumber);
-  yield* findTablesDamage(path, tables, tableBytes);
+  yield* findTablesDamage(path, tables, tableBytes, onRead);
 }
 
 /** Throws DamagedData with the first damage; what start-up does. */
@@ -80,6 +84,7 @@ function* findTablesDamage(
   path: string,
   tables: ReadonlyMap<number, number>,
   tableBytes: number,
+  onRead: (bytes: number) => void,
 ): Generator<string> {
   let left = tableBytes;
   for (const [number, length] of [...tables].sort(([a], [b]) => b - a)) {
@@ -97,6 +102,7 @@ function* findTablesDamage(
     if (left < 0) continue;
     const damage = findTableDamage(read(file));
     if (damage !== undefined) yield `${file}: ${damage}`;
+    onRead(length);
   }
 }
 

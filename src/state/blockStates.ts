@@ -1,0 +1,54 @@
+import { equalBytes } from "../primitives/hex.ts";
+import { readHead } from "../storage/commitRecord.ts";
+import { DamagedData, type Database } from "../storage/database.ts";
+import { readHeader } from "../storage/headerStore.ts";
+import { readStateHead, readStateRecord } from "./stateRecord.ts";
+
+/**
+ * Names the blocks up to the head that lack their state, those side by side together, and those whose state is not the
+ * one that their header promises. What cannot be read at all is left to the checks of entries and of blocks.
+ */
+export function* findBlocksWithoutState(database: Database): Generator<string> {
+  const head = ifReadable(() => readHead(database));
+  if (head === undefined) return;
+  let first: bigint | undefined;
+  for (let number = 0n; number <= head.number; number++) {
+    const state = stateOf(database, number);
+    if (state === "missing") {
+      first ??= number;
+      continue;
+    }
+    if (first !== undefined) yield lackingState(first, number - 1n);
+    first = undefined;
+    if (state === "another") yield `The state of block ${number} is not the one that its header names.`;
+  }
+  if (first !== undefined) yield lackingState(first, head.number);
+  const newest = ifReadable(() => readStateHead(database));
+  if (newest !== undefined && BigInt(newest.number) !== head.number)
+    yield `The newest state is that of block ${newest.number}, the newest block is ${head.number}.`;
+}
+
+function stateOf(database: Database, number: bigint): "missing" | "another" | "promised" | "unreadable" {
+  return (
+    ifReadable(() => {
+      const record = readStateRecord(database, Number(number));
+      if (record === undefined) return "missing";
+      const header = readHeader(database, number);
+      if (header === undefined) return "unreadable";
+      return equalBytes(record.root.hash, header.header.stateRoot) ? "promised" : "another";
+    }) ?? "unreadable"
+  );
+}
+
+function lackingState(first: bigint, last: bigint): string {
+  return first === last ? `Block ${first} lacks its state.` : `Blocks ${first} to ${last} lack their states.`;
+}
+
+function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DamagedData)) throw error;
+    return undefined;
+  }
+}

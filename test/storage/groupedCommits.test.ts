@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { asHash } from "../../src/primitives/hash.ts";
+import { findBlocksWithoutState } from "../../src/state/blockStates.ts";
+import { checkState } from "../../src/state/check.ts";
+import { findDamage } from "../../src/storage/databaseCheck.ts";
+import { type GroupedCommits, type GroupLimits, groupCommits } from "../../src/storage/groupedCommits.ts";
+import type { Witness } from "../../src/storage/witness.ts";
+import { type Block, decodeBlock } from "../../src/types/block.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createForgetfulDisk, type ForgetfulDisk } from "../builders/forgetfulDisk.ts";
+import { sealedDevBlocks } from "../builders/sealedChain.ts";
+import { account } from "../builders/testAccounts.ts";
+import { generator } from "./random.ts";
+
+const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const CUTS = Number(process.env["IBEX_POWER_CUTS"] ?? "20");
+const BLOCKS = 12;
+
+/** Blocks 1 to BLOCKS of the development network. */
+let blocks: readonly Block[] = [];
+
+beforeAll(async () => {
+  const bodies = Array.from({ length: BLOCKS }, (_, block) =>
+    Array.from({ length: block % 4 }, (_, index) =>
+      aTransaction({ nonce: BigInt(index), privateKey: account(block % 10).privateKey, value: 1n }),
+    ),
+  ).slice(0, 10);
+  const encoded = await sealedDevBlocks([...bodies, [], []]);
+  blocks = encoded.slice(1).map((bytes) => {
+    const block = decodeBlock(bytes);
+    if (!block.ok) throw new Error(block.rejection.message);
+    return block.value;
+  });
+});
+
+/** The chain on such a disk, with commits in groups. */
+async function groupedChain(disk: ForgetfulDisk, limits: GroupLimits) {
+  const grouped: GroupedCommits = groupCommits(
+    {
+      database: disk.database,
+      headWitness: {
+        record: ({ number, hash }) => disk.witness.write({ position: number, fingerprint: hash }),
+        lower: ({ number, hash }) => disk.witness.writeSynced({ position: number, fingerprint: hash }),
+      },
+      clock: { nowMs: () => 0 },
+    },
+    limits,
+  );
+  const witness: Witness = {
+    read: () => disk.witness.read(),
+    write: ({ position, fingerprint }) =>
+      grouped.headWitness.record({ number: position, hash: asHash(fingerprint) }),
+    writeSynced: () => expect.unreachable("an import does not rewind"),
+    close: () => undefined,
+  };
+  const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+  const { chain } = await aChain({ genesis, database: grouped.database, witness });
+  return { grouped, chain };
+}
+
+async function damageOf({ database }: ForgetfulDisk): Promise<readonly string[]> {
+  const damages = [...findBlocksWithoutState(database), ...(await checkState(database)).damages];
+  for await (const damage of findDamage(database)) damages.push(damage);
+  return damages;
+}
+
+describe(`commits in groups (IBEX_SEED=${SEED})`, () => {
+  it(`leave a sound beginning of the chain after a power cut, no shorter than was flushed, ${CUTS} cuts`, async () => {
+    for (let seed = SEED; seed < SEED + CUTS; seed++) {
+      const random = generator(seed);
+      const limits = { bytes: 1 + random.below(20_000), ms: 1000 };
+      let disk = createForgetfulDisk({ seed });
+      const { grouped, chain } = await groupedChain(disk, limits);
+      const imported = random.below(BLOCKS + 1);
+      const flushAfter = random.below(BLOCKS * 2);
+      for (const block of blocks.slice(0, imported)) {
+        expect((await chain.importBlock(block)).ok).toBe(true);
+        if (block.header.number === BigInt(flushAfter)) await grouped.flush();
+      }
+      disk = disk.powerCut();
+      const why = `IBEX_SEED=${seed}`;
+      expect(await damageOf(disk), why).toEqual([]);
+      const again = await groupedChain(disk, limits);
+      const found = Number(again.chain.head.header.number);
+      expect(found, why).toBeLessThanOrEqual(imported);
+      if (flushAfter <= imported) expect(found, why).toBeGreaterThanOrEqual(flushAfter);
+      for (const block of blocks.slice(found))
+        expect((await again.chain.importBlock(block)).ok, why).toBe(true);
+      await again.grouped.flush();
+      expect(await damageOf(disk), why).toEqual([]);
+    }
+  });
+
+  it("are read before they are durable, and are one write of the disk", async () => {
+    const disk = createForgetfulDisk({ seed: 1 });
+    const { grouped, chain } = await groupedChain(disk, { bytes: 2 ** 30, ms: 1000 });
+    for (const block of blocks) await chain.importBlock(block);
+    expect(chain.blockByNumber(3n)?.transactions).toHaveLength(blocks[2]?.transactions.length ?? -1);
+    expect((await groupedChain(disk.powerCut(), { bytes: 1, ms: 1 })).chain.head.header.number).toBe(0n);
+    await expect(grouped.flush()).rejects.toThrow("the power is cut");
+  });
+});
