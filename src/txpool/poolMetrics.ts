@@ -56,12 +56,14 @@ function countMoves(metrics: Metrics, pool: TxPool): void {
     removed.with(entry.origin, priorityOf(entry), REMOVAL_OPERATIONS[cause], LAYERS[place]).increment(),
   );
   pool.onRefused((refused) =>
-    rejected.with(refused.origin, priorityOf(refused), REJECTION_REASONS[refused.code], NO_LAYER).increment(),
+    rejected
+      .with(refused.origin, priorityOf(refused), REJECTION_REASONS[refused.code], WHOLE_POOL)
+      .increment(),
   );
 }
 
-/** A transaction that was refused has not come into any; the incumbent says so too. */
-const NO_LAYER = "none";
+/** The incumbent's label for what was refused before it came into any layer. */
+const WHOLE_POOL = "txpool";
 
 function priorityOf({ isPrioritized }: Mover): string {
   return isPrioritized ? "yes" : "no";

@@ -227,7 +227,7 @@ describe("a running node's metrics", () => {
     expect(pool("added_total", { source: "local", priority: "yes", layer: "sparse" })).toBe(1);
     expect(pool("removed_total", { operation: "confirmed", layer: "prioritized" })).toBe(3);
     expect(pool("rejected_total", { reason: "TRANSACTION_REPLACEMENT_UNDERPRICED" })).toBe(1);
-    expect(pool("rejected_total", { reason: "NONCE_TOO_LOW" })).toBe(1);
+    expect(pool("rejected_total", { reason: "NONCE_TOO_LOW", source: "local", layer: "txpool" })).toBe(1);
     expect(pool("number_of_transactions", { layer: "prioritized" })).toBe(0);
     expect(pool("number_of_transactions", { layer: "sparse" })).toBe(1);
     expect(pool("number_of_transactions_by_type", { layer: "sparse", type: "FRONTIER" })).toBe(1);
