@@ -5,15 +5,19 @@ import { ok } from "../primitives/outcome.ts";
 import type { SubmissionRejectionCode } from "../rpc/ports.ts";
 import { refusal } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import { withoutBlobs } from "../types/blobWrapper.ts";
 import { decodeTransaction, withSender } from "../types/transaction.ts";
 
-/** The way of a caller's transaction into the pool: decoded here, its sender found on a worker, then judged. */
+/**
+ * The way of a caller's transaction into the pool: decoded here, its sender found on a worker, then judged. One with
+ * blobs is judged without them, up to its type, which is refused.
+ */
 export function createSubmission(
   recoverSenders: RecoverSenders,
   pool: TxPool,
 ): (raw: Uint8Array) => Promise<Outcome<Hash, SubmissionRejectionCode>> {
   return async (raw) => {
-    const decoded = decodeTransaction(raw);
+    const decoded = decodeTransaction(withoutBlobs(raw));
     if (!decoded.ok) return decoded;
     const [sender] = await recoverSenders([decoded.value]);
     if (sender === undefined) return refusal("invalidSignature", "local", "the signature fits no key");

@@ -1,0 +1,21 @@
+import { concatBytes } from "../primitives/hex.ts";
+import { readRlpList } from "../primitives/rlp.ts";
+
+/**
+ * A blob transaction as its sender offers it has its blobs, commitments and proofs with it (EIP-4844, networking): the
+ * type, then a list that begins with the transaction's own. Gives the canonical bytes within; all else as it is.
+ */
+export function withoutBlobs(raw: Uint8Array): Uint8Array {
+  if (raw[0] !== BLOB_TYPE) return raw;
+  try {
+    const list = raw.subarray(1);
+    const [transaction, ...attachments] = readRlpList(list);
+    if (transaction?.isList !== true || attachments.length < FEWEST_ATTACHMENTS) return raw;
+    return concatBytes(Uint8Array.of(BLOB_TYPE), list.subarray(transaction.start, transaction.until));
+  } catch {
+    return raw;
+  }
+}
+
+const BLOB_TYPE = 3;
+const FEWEST_ATTACHMENTS = 3;

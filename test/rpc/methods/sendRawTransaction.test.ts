@@ -1,0 +1,246 @@
+import { RLP } from "@ethereumjs/rlp";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/logging/logger.ts";
+import { createSubmission } from "../../../src/node/submission.ts";
+import { present } from "../../../src/primitives/assert.ts";
+import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
+import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
+import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
+import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { type SentTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { aPool, type PoolInHand } from "../../builders/aPool.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { anAuthorization, aTransaction } from "../../builders/aTransaction.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { account } from "../../builders/testAccounts.ts";
+
+type Setting = Parameters<typeof aPool>[0];
+
+const CHAIN = chainOf([aStoredBlock({ number: 0 })]);
+
+/** Sends bytes over JSON-RPC to a real pool: "taken" with their hash, or the error's code and text. */
+async function send({ pool }: PoolInHand, raw: Uint8Array): Promise<string> {
+  const backend = anRpcBackend({
+    chain: CHAIN,
+    spec: aChainSpec(CHAIN, { chainId: 1337n, fork: "london" }),
+    pool,
+    submit: createSubmission(
+      (transactions) => Promise.resolve(transactions.map((each) => withRecoveredSender(each)?.sender)),
+      pool,
+    ),
+  });
+  const dispatcher = createDispatcher(
+    { methods: METHODS, modules: new Set(["ETH"] as const) },
+    { backend, logger: silentLogger },
+  );
+  const request = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: [toHex(raw)] };
+  const caller = { connection: undefined, isAbandoned: () => false };
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+  const { result, error } = JSON.parse(present(reply, "the reply").text) as {
+    result?: string;
+    error?: { code: number; message: string };
+  };
+  return error === undefined ? `taken ${result}` : `${error.code} ${error.message}`;
+}
+
+const ETHER = 10n ** 18n;
+const SENDER = account(0).address;
+
+interface Row {
+  readonly setting?: Setting;
+  prepare?(inHand: PoolInHand): void;
+  readonly transaction: SentTransaction;
+  readonly answer: string;
+}
+
+/** json-rpc.md, eth_sendRawTransaction, by its rows; codes and texts of json-rpc-errors.md §1.2. */
+const ROWS: Readonly<Record<string, Row>> = {
+  "1 known": {
+    prepare: ({ pool }) => pool.add(aTransaction(), "remote"),
+    transaction: aTransaction(),
+    answer: "-32000 Known transaction",
+  },
+  "2 above the fee cap": {
+    transaction: aTransaction({ gasPrice: ETHER + 1n }),
+    answer: "-32000 Transaction fee cap exceeded",
+  },
+  "2 above a cap of the operator's": {
+    setting: { limits: { feeCapWei: 5000n } },
+    transaction: aTransaction({ type: 2, maxFeePerGas: 5001n, maxPriorityFeePerGas: 1n }),
+    answer: "-32000 Transaction fee cap exceeded",
+  },
+  "3 below the protocol's floor": {
+    transaction: aTransaction({ gasPrice: 6n }),
+    answer: "-32009 Gas price below configured minimum gas price",
+  },
+  "3 below the pool's floor, without local priority": {
+    setting: { limits: { hasLocalPriority: false } },
+    transaction: aTransaction({ gasPrice: 999n }),
+    answer: "-32009 Gas price below configured minimum gas price",
+  },
+  "4 another chain": { transaction: aTransaction({ chainId: 7171n }), answer: "-32000 Wrong chainId" },
+  "4 no chain ids yet": {
+    setting: { rules: { chainId: undefined } },
+    transaction: aTransaction(),
+    answer: "-32000 ChainId not supported",
+  },
+  "5 high s": {
+    transaction: aTransaction({
+      changeSignature: ({ r, s, yParity }) => ({ r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 }),
+    }),
+    answer: "-32002 Invalid signature",
+  },
+  "5 no key": {
+    transaction: aTransaction({ changeSignature: ({ s, yParity }) => ({ r: 5n, s, yParity }) }),
+    answer: "-32002 Invalid signature",
+  },
+  "6 a type of a later fork": {
+    setting: { rules: { acceptedTypes: new Set([0, 1] as const) } },
+    transaction: aTransaction({ type: 2 }),
+    answer: "-32602 Invalid transaction type",
+  },
+  "6 a blob transaction, also where the fork knows them": {
+    setting: { rules: { acceptedTypes: new Set([0, 1, 2, 3] as const) } },
+    transaction: aTransaction({ type: 3 }),
+    answer: "-32602 Invalid transaction type",
+  },
+  "6 a set-code transaction that authorizes nothing": {
+    setting: { rules: { acceptedTypes: new Set([0, 1, 2, 4] as const) } },
+    transaction: aTransaction({ type: 4 }),
+    answer: "-32602 Invalid transaction type",
+  },
+  "7 the last nonce": {
+    transaction: aTransaction({ nonce: 2n ** 64n - 1n }),
+    answer: "-32603 Internal error",
+  },
+  "7 too much init code": {
+    setting: { rules: { initCodeLimit: 49_152 } },
+    transaction: aTransaction({ to: undefined, data: new Uint8Array(49_153) }),
+    answer: "-32603 Internal error",
+  },
+  "7 an upfront cost beyond 256 bits": {
+    setting: { limits: { feeCapWei: 0n } },
+    transaction: aTransaction({ gasPrice: 2n ** 255n }),
+    answer: "-32603 Internal error",
+  },
+  "8 a tip above the cap": {
+    transaction: aTransaction({ type: 2, maxPriorityFeePerGas: 2001n, maxFeePerGas: 2000n }),
+    answer: "-32000 Max priority fee per gas exceeds max fee per gas",
+  },
+  "9 too little gas": {
+    transaction: aTransaction({ gasLimit: 20_999n }),
+    answer: "-32003 Intrinsic gas exceeds gas limit",
+  },
+  "10 no chain id where one is asked for": {
+    setting: { limits: { requiresReplayProtection: true } },
+    transaction: aTransaction({ chainId: undefined }),
+    answer: "-32000 ChainId is required",
+  },
+  "11 more gas than a block has": {
+    transaction: aTransaction({ gasLimit: 30_000_001n }),
+    answer: "-32005 Transaction gas limit exceeds block gas limit",
+  },
+  "12 no state at the head": {
+    prepare: ({ head }) => {
+      head.isStateAvailable = false;
+    },
+    transaction: aTransaction(),
+    answer: "-32008 Initial sync is still in progress",
+  },
+  "13 not on the allowlist": {
+    setting: { parts: { isSenderPermitted: () => false } },
+    transaction: aTransaction(),
+    answer: "-32007 Sender account not authorized to send transactions",
+  },
+  "14 too poor": {
+    prepare: ({ head }) => head.set(SENDER, { balanceWei: 1n }),
+    transaction: aTransaction(),
+    answer: "-32004 Upfront cost exceeds account balance",
+  },
+  "15 a used nonce": {
+    prepare: ({ head }) => head.set(SENDER, { nonce: 1n }),
+    transaction: aTransaction(),
+    answer: "-32001 Nonce too low",
+  },
+  "15b a contract": {
+    prepare: ({ head }) => head.set(SENDER, { isContract: true }),
+    transaction: aTransaction(),
+    answer: "-32007 Sender account not authorized to send transactions",
+  },
+  "16 a replacement that pays too little": {
+    prepare: ({ pool }) => pool.add(aTransaction({ gasPrice: 2000n }), "local"),
+    transaction: aTransaction({ gasPrice: 2199n }),
+    answer: "-32000 Replacement transaction underpriced",
+  },
+  "17 too far ahead": {
+    transaction: aTransaction({ nonce: 200n }),
+    answer: "-32000 Transaction nonce is too distant from current sender nonce",
+  },
+  "18 out of sync": {
+    setting: { parts: { isOpen: () => false } },
+    transaction: aTransaction(),
+    answer:
+      "-32002 Transaction pool not enabled. (Either txpool explicitly disabled, or node not yet in sync).",
+  },
+};
+
+describe("eth_sendRawTransaction refuses with the incumbent's code and text", () => {
+  it.each(Object.entries(ROWS))("row %s", async (_, { setting, prepare, transaction, answer }) => {
+    const inHand = aPool(setting);
+    prepare?.(inHand);
+    expect(await send(inHand, transaction.raw)).toBe(answer);
+  });
+
+  it("row 19: not at all when a full pool lets the newcomer go at once", async () => {
+    const inHand = aPool({ limits: { maxTransactions: 1 } });
+    inHand.pool.add(aTransaction({ privateKey: account(1).privateKey, gasPrice: 5000n }), "local");
+    const worse = aTransaction({ gasPrice: 4000n });
+    expect(await send(inHand, worse.raw)).toBe(`taken ${toHex(worse.hash)}`);
+    expect(inHand.pool.get(worse.hash)).toBeUndefined();
+  });
+
+  it.each([
+    ["no RLP", Uint8Array.of(0x12, 0x34)],
+    ["a type that nobody knows", Uint8Array.of(0x05, 0xc0)],
+    ["bytes behind it", concatBytes(aTransaction().raw, Uint8Array.of(0))],
+    ["its end missing", aTransaction({ type: 2 }).raw.slice(0, -1)],
+  ])("and what is no transaction: %s", async (_, raw) => {
+    expect(await send(aPool(), raw)).toBe("-32602 Invalid params");
+  });
+
+  it("but takes each type that the fork knows", async () => {
+    const prague = { rules: { acceptedTypes: new Set([0, 1, 2, 4] as const) } };
+    for (const type of [0, 1, 2, 4] as const) {
+      const transaction = aTransaction({ type, authorizationList: type === 4 ? [anAuthorization()] : [] });
+      expect(await send(aPool(prague), transaction.raw)).toBe(`taken ${toHex(transaction.hash)}`);
+    }
+  });
+});
+
+describe("a blob transaction with its blobs", () => {
+  const cancun = { rules: { acceptedTypes: new Set([0, 1, 2, 3] as const) } };
+
+  function withBlobs(transaction: SentTransaction): Uint8Array {
+    const blob = new Uint8Array(131_072);
+    const fields = RLP.decode(transaction.raw.subarray(1));
+    const list = RLP.encode([fields, [blob], [new Uint8Array(48)], [new Uint8Array(48)]]);
+    return concatBytes(Uint8Array.of(3), list);
+  }
+
+  it("is refused for its type, not for its form", async () => {
+    expect(await send(aPool(cancun), withBlobs(aTransaction({ type: 3 })))).toBe(
+      "-32602 Invalid transaction type",
+    );
+  });
+
+  it("is refused for what comes before its type in the table, where that is wrong", async () => {
+    const raw = withBlobs(aTransaction({ type: 3, chainId: 1n }));
+    expect(await send(aPool(cancun), raw)).toBe("-32000 Wrong chainId");
+  });
+
+  it("is refused as no transaction when it is cut off", async () => {
+    const raw = withBlobs(aTransaction({ type: 3 })).slice(0, -1);
+    expect(await send(aPool(cancun), raw)).toBe("-32602 Invalid params");
+  });
+});
