@@ -8,8 +8,14 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Kills under load, seeds of power cuts, malformed requests, and damaged folders. */
-const NUMBERS = { IBEX_KILLS: "100", IBEX_POWER_CUTS: "200", IBEX_FUZZ: "20000", IBEX_DAMAGES: "200" };
+/** Kills under load, seeds of power cuts, malformed requests, damaged folders, and lives of a pool. */
+const NUMBERS = {
+  IBEX_KILLS: "100",
+  IBEX_POWER_CUTS: "200",
+  IBEX_FUZZ: "20000",
+  IBEX_DAMAGES: "200",
+  IBEX_POOL_LIVES: "5000",
+};
 
 const SUITES = [
   "test/cluster/durability",
@@ -19,6 +25,7 @@ const SUITES = [
   "test/node/powerCut",
   "test/storage/damage",
   "test/storage/groupedCommits",
+  "test/txpool/lifetime",
 ];
 
 const { status } = spawnSync(
