@@ -141,7 +141,7 @@ describe("values out of their bounds", () => {
     ["tx-pool-limit-by-account-percentage=0", "'0' is not above 0"],
     ["tx-pool-limit-by-account-percentage=1.1", "'1.1' is not between 0 and 1"],
     ["tx-pool-max-prioritized-by-type=BLOBS=1", "'BLOBS=1' is not a transaction type and a count"],
-    ["tx-pool-price-bump=101", "'101' is above 100"],
+    ["tx-pool-price-bump=101", "cannot convert '101' to Percentage (it is above 100)"],
     ["tx-pool=FAIR", "expected one of [LAYERED, SEQUENCED, LEGACY] (case-insensitive) but was 'FAIR'"],
   ])("%s is refused", (option, reason) => {
     const outcome = read([option]);

@@ -10,12 +10,13 @@ import {
   integerType,
   listType,
   pathType,
+  percentType,
   switchType,
   type ValueType,
+  weiType,
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
-const MAX_WEI = 2n ** 256n - 1n;
 const NO_SENDERS: readonly Address[] = [];
 const NO_BLOBS = "blob transactions are not taken";
 
@@ -91,14 +92,14 @@ export const TX_POOL_OPTIONS = {
     help: "How far ahead of its sender's next nonce a transaction may be.",
   }),
   "tx-pool-price-bump": option({
-    type: integerType({ label: "<PERCENT>", unit: "percent", max: 100n }),
+    type: percentType,
     default: undefined,
     defaultText: "10, or 0 where gas is free",
     group: "Transaction pool",
     help: "How much more than the transaction it replaces a newcomer must pay.",
   }),
   "tx-pool-min-gas-price": option({
-    type: bigintType({ label: "<WEI>", unit: "wei", max: MAX_WEI }),
+    type: weiType,
     default: DEFAULT_TX_POOL_LIMITS.admissionFloorWei,
     group: "Transaction pool",
     help: "Lowest price per gas that is let into the pool.",
@@ -143,7 +144,7 @@ export const TX_POOL_OPTIONS = {
     help: "That file; a relative path starts in the data folder.",
   }),
   "tx-pool-blob-price-bump": option({
-    type: integerType({ label: "<PERCENT>", unit: "percent", max: 100n }),
+    type: percentType,
     default: 100,
     group: "Transaction pool",
     isHidden: true,
