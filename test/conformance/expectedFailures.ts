@@ -28,7 +28,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     },
   ),
   ...all("precompile", "INSUFFICIENT_GAS", ["eip152-blake2f 4 prague"], {
-    reason: "2^32 - 1 rounds for as much gas, which no block holds; they would run for an hour",
+    reason: "2^32 - 1 rounds for as much gas, which is more than any block holds",
   }),
   ...all("precompile", "by a contract: 0x00", ["eip152-blake2f 4 prague, by a contract"], {
     reason: "likewise",

@@ -3,7 +3,7 @@ import { vectorsDirectory } from "../vectors.ts";
 import { EXPECTED_FAILURES } from "./expectedFailures.ts";
 import { type Judgement, judge, strays } from "./judgement.ts";
 import { runAll, type Selection } from "./processes.ts";
-import type { CaseResult } from "./suite.ts";
+import type { CaseResult, Suite } from "./suite.ts";
 import { SUITES } from "./suites.ts";
 
 /**
@@ -23,12 +23,12 @@ const isAskedFor = (id: string): boolean => words.every((word) => id.toLowerCase
 
 const beganMs = performance.now();
 const selections: readonly Selection[] = (suites.length === 0 ? SUITES : suites).map((suite) => {
-  const ids = suite.cases().map(({ id }) => id);
+  const ids = idsOf(suite);
   return { suite, ids, places: [...ids.keys()].filter((place) => isAskedFor(ids[place] ?? "")) };
 });
 // A suite without cases is shown too: all of them may have vanished.
 const shown = selections.filter(({ places, ids }) => places.length > 0 || ids.length === 0);
-if (shown.every(({ places }) => places.length === 0)) {
+if (shown.length === 0) {
   console.error(
     `No case has all of: ${words.join(" ")}. Suites: ${SUITES.map(({ name }) => name).join(", ")}.`,
   );
@@ -36,7 +36,10 @@ if (shown.every(({ places }) => places.length === 0)) {
 }
 
 const processes = availableParallelism();
-const results = await runAll(shown, processes);
+const results = await runAll(shown, processes).catch((error: Error) => {
+  console.error(`Stopped: ${error.message}`);
+  process.exit(1);
+});
 const problems: string[] = strays(SUITES, EXPECTED_FAILURES);
 const rows: string[][] = [
   ["suite", "run", "passed", "expected failures", "unexpected", "repaired", "seconds", "longest"],
@@ -53,6 +56,16 @@ console.log(`\n${elapsed} s on ${processes} processes.`);
 for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? "All as expected." : `${problems.length} problems.`);
 process.exit(problems.length === 0 ? 0 : 1);
+
+/** Where even the list of cases cannot be read, nothing can be compared. */
+function idsOf(suite: Suite): string[] {
+  try {
+    return suite.cases().map(({ id }) => id);
+  } catch (error) {
+    console.error(`Stopped: the cases of suite ${suite.name} cannot be listed: ${String(error)}`);
+    process.exit(1);
+  }
+}
 
 function row(name: string, own: readonly CaseResult[], judgement: Judgement): string[] {
   const { passed, expectedFailures, unexpectedFailures, repaired } = judgement;

@@ -61,6 +61,7 @@ function runProcess({ next, keep, nameOf }: Work): Promise<void> {
   const child = fork(fileURLToPath(new URL("worker.js", import.meta.url)));
   return new Promise((resolve, reject) => {
     let isOver = false;
+    let hasLeft = false;
     const timer = setTimeout(giveUp, CASE_LIMIT_MS);
     child.on("message", (message: WorkerMessage) => {
       timer.refresh();
@@ -70,24 +71,29 @@ function runProcess({ next, keep, nameOf }: Work): Promise<void> {
         return;
       }
       const following = next();
-      if (following === undefined) return end(resolve);
+      if (following === undefined) return leave();
       portion = following;
       done = 0;
       child.send(portion);
     });
     child.on("exit", (code, signal) => {
-      end(() => reject(new Error(`the process ended (${signal ?? code}) in ${nameOf(portion, done)}`)));
+      if (hasLeft) end(resolve);
+      else end(() => reject(new Error(`the process ended (${signal ?? code}) in ${nameOf(portion, done)}`)));
     });
     child.send(portion);
 
+    function leave(): void {
+      hasLeft = true;
+      child.disconnect();
+    }
     function giveUp(): void {
+      child.kill("SIGKILL");
       end(() => reject(new Error(`still running after ${CASE_LIMIT_MS / 1000} s: ${nameOf(portion, done)}`)));
     }
     function end(settle: () => void): void {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      child.kill("SIGKILL");
       settle();
     }
   });

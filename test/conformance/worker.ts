@@ -19,6 +19,9 @@ process.on("message", (portion: Portion) => {
   void runPortion(portion);
 });
 
+// Suites may have left something open that would keep the process alive.
+process.on("disconnect", () => process.exit());
+
 const lists = new Map<string, readonly Case[]>();
 
 async function runPortion({ suite, places }: Portion): Promise<void> {
@@ -41,5 +44,6 @@ function listOf(name: string): readonly Case[] {
 }
 
 function answer(message: WorkerMessage): void {
-  process.send?.(message);
+  // Whoever asked may be gone already; then this process ends, too.
+  process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -16,7 +16,7 @@ import type { Case, Failure, Suite } from "../suite.ts";
 export const CHAIN: Suite = {
   name: "chain",
   total: 16,
-  every: 1,
+  every: 3,
   cases: () => [...wholeChains(), HEAD_STATE, ...forkedChain(), BAD_PROOF],
 };
 
