@@ -186,23 +186,26 @@ function measureLag(metrics: Metrics): () => void {
   if (!metrics.isOn("NODE")) return () => undefined;
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delay.enable();
-  const secondsOf = (nanoseconds: number): number =>
-    Math.max(0, (nanoseconds / 1e6 - LAG_RESOLUTION_MS) / 1000);
-  metrics.gauges(
-    {
-      category: "NODE",
-      name: "event_loop_lag_seconds",
-      help: "How late the main thread came to its work since the last reading, seconds",
-      labels: ["quantile"],
-    },
-    () => {
-      const { max } = delay;
-      const readings = [50, 95, 99].map(
-        (percent) => [[String(percent / 100)], secondsOf(delay.percentile(percent))] as const,
-      );
-      delay.reset();
-      return [...readings, [["1.0"], secondsOf(max)]];
-    },
-  );
+  let lags: Readonly<Record<string, number>> = {};
+  metrics.beforeRead(async () => {
+    const secondsOf = (nanoseconds: number): number =>
+      Math.max(0, (nanoseconds / 1e6 - LAG_RESOLUTION_MS) / 1000);
+    lags = {
+      p50: secondsOf(delay.percentile(50)),
+      p99: secondsOf(delay.percentile(99)),
+      max: secondsOf(delay.max),
+    };
+    delay.reset();
+  });
+  for (const which of ["p50", "p99", "max"]) {
+    metrics.gauge(
+      {
+        category: "NODE",
+        name: `event_loop_lag_${which}_seconds`,
+        help: `How late the main thread came to its work since the last reading: ${which}, seconds`,
+      },
+      () => lags[which] ?? Number.NaN,
+    );
+  }
   return () => delay.disable();
 }

@@ -126,7 +126,9 @@ const MUST: readonly Row[] = [
   ["node_head_age_seconds", "gauge"],
   ["node_disk_free_bytes", "gauge"],
   ["node_db_size_bytes", "gauge"],
-  ["node_event_loop_lag_seconds", "gauge", ["quantile"]],
+  ["node_event_loop_lag_p50_seconds", "gauge"],
+  ["node_event_loop_lag_p99_seconds", "gauge"],
+  ["node_event_loop_lag_max_seconds", "gauge"],
   ["rpc_requests_rejected_total", "counter", ["reason"]],
   ["tx_rejected_total", "counter", ["reason", "source"]],
 ];
