@@ -57,8 +57,8 @@ export interface ForeignChain {
   /** Of the line of blocks that the stores hold. */
   hashOf(number: bigint): Hash | undefined;
   import(block: Block): Promise<Outcome<TreeBlock, ForeignDefect>>;
-  /** Brings the stores to the head. */
-  settle(): Promise<void>;
+  /** Brings the stores to a block of the chain, or of one of its branches: back by a rewind, forth by execution. */
+  goTo(place: TreeBlock): Promise<void>;
 }
 
 /** A chain over empty stores in memory. */
@@ -155,7 +155,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
       if (isHeavier(rules, judged.value, head)) head = judged.value;
       return judged;
     },
-    settle: () => goTo(head),
+    goTo,
   };
 }
 

@@ -51,7 +51,7 @@ export async function buildJsonBlock(
   instructions: JsonBlock,
   circumstances: Circumstances,
 ): Promise<Outcome<Block<SentTransaction>, BuildRefusal>> {
-  await chain.settle();
+  await chain.goTo(chain.head);
   const { number, parentHash } = instructions;
   const isOnHead =
     (number === undefined || BigInt(number) === chain.head.header.number + 1n) &&

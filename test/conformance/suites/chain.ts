@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { addressFromHex } from "../../../src/primitives/address.ts";
+import { present } from "../../../src/primitives/assert.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
@@ -10,6 +11,7 @@ import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
 import { rulesOfGenesis } from "../chains/foreignRules.ts";
 import { faultIn } from "../chains/soundness.ts";
+import type { TreeBlock } from "../chains/tree.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 
 /** Whole chains of Besu's and go-ethereum's own tests, under proof of work and of stake. */
@@ -84,22 +86,30 @@ interface DumpedAccount {
   readonly storage?: Readonly<Record<string, string>>;
 }
 
-/** go-ethereum's dump of a head's state, account by account and slot by slot. */
+/** go-ethereum's dump of a head's state, account by account and slot by slot, after a way back and forth again. */
 const HEAD_STATE: Case = {
   id: "geth-hivechain/headstate.json",
   async run() {
     const chain = await openChain("geth-hivechain/genesis.json");
     const refusal = await importFile(chain, "geth-hivechain/chain.rlp");
     if (refusal !== undefined) return refusal;
+    await chain.goTo(ancestorOf(chain.head, chain.head.header.number / 2n));
+    await chain.goTo(chain.head);
     const { accounts } = readVectorJson<HeadState>("geth-hivechain", "headstate.json");
     for (const reader of [chain.world.head, chain.world.at(chain.head.header.number)])
       for (const [address, dumped] of Object.entries(accounts)) {
         const difference = reader === undefined ? "no such state" : compareAccount(reader, address, dumped);
         if (difference !== undefined) return `${address}: ${difference}`;
       }
-    return undefined;
+    return faultIn(chain.database);
   },
 };
+
+function ancestorOf(block: TreeBlock, number: bigint): TreeBlock {
+  let ancestor: TreeBlock | undefined = block;
+  while (ancestor !== undefined && ancestor.header.number > number) ancestor = ancestor.parent;
+  return present(ancestor, `the ancestor ${number}`);
+}
 
 function compareAccount(state: StateReader, name: string, dumped: DumpedAccount): Failure | undefined {
   const address = addressFromHex(name);
