@@ -251,6 +251,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
       vanity: vanityFromBytes(values["miner-extra-data"]),
     },
     minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
+    databasePatrolMs: values["Xdatabase-patrol-seconds"] * 1000,
     keepsRevertReasons: values["revert-reason-enabled"],
   };
 }

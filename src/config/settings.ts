@@ -41,6 +41,8 @@ export interface Settings {
   readonly blockProduction: BlockProductionSettings;
   /** Free space on the data folder's disk below which no blocks are made; 0 for none. */
   readonly minFreeDiskBytes: number;
+  /** Between two rounds in which all of the database is verified. */
+  readonly databasePatrolMs: number;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;
   /** What was settled for the operator without anything being wrong; each is logged once at the start. */

@@ -15,6 +15,7 @@ import { createWorldState } from "../state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blockStore.ts";
 import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { startPatrol } from "../storage/patrol.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
 import { createBlockLog } from "./blockLog.ts";
@@ -254,6 +255,11 @@ async function open(
     },
   );
   onStop(() => diskGuard.stop());
+  const patrol = startPatrol(
+    { path: directory.value.chain, pauseMs: settings.databasePatrolMs },
+    { clock, logger: logger.child("storage"), onDamage: engine.fail },
+  );
+  onStop(() => patrol.close());
   await diskGuard.start();
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../execution/blockRules.ts";
-import { type Hex, toKey } from "../primitives/hex.ts";
+import { equalBytes, type Hex, toKey } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
@@ -64,8 +64,9 @@ export function createFeeHistoryReader(parts: {
     let curve = curves.get(named);
     if (curve === undefined) {
       await nextTurn();
-      const block = chain.blockByHash(named.hash);
-      if (block === undefined) return percentiles.map(() => "0x0");
+      const block = chain.blockByNumber(named.header.number);
+      // Another block, or none, after a rewind in between: nothing was paid in a block that is not there.
+      if (block === undefined || !equalBytes(block.hash, named.hash)) return percentiles.map(() => "0x0");
       curve = curves.put(block);
     }
     return rewardsAt(curve, percentiles);

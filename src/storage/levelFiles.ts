@@ -51,6 +51,28 @@ export function refuseDamagedLevelFiles(path: string): void {
     throw new DamagedData(`The database is damaged: ${damage}. ${CURE}`);
 }
 
+export interface TableFile {
+  readonly number: number;
+  readonly path: string;
+  /** In bytes, as the manifest has it. */
+  readonly length: number;
+}
+
+/** The tables that a database is made of at this moment, while LevelDB has it open. Throws DamagedData without a sound manifest. */
+export function liveTables(path: string): readonly TableFile[] {
+  const manifestPath = currentManifest(path);
+  const manifest = manifestPath === undefined ? undefined : readLog(read(manifestPath));
+  if (manifest === undefined || manifest.damagedAt !== undefined)
+    throw new DamagedData(
+      `The database is damaged: the manifest in ${path} is missing or does not match its checksums. ${CURE}`,
+    );
+  return [...versionOf(manifest.records).tables].map(([number, length]) => ({
+    number,
+    length,
+    path: tablePath(path, number) ?? join(path, fileName(number, "ldb")),
+  }));
+}
+
 /** Costs 40 to 100 ms. */
 const TABLE_BYTES_AT_START = 64 * 1024 * 1024;
 

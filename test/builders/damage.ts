@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join, relative } from "node:path";
 import type { Random } from "../storage/random.ts";
 
@@ -16,6 +25,26 @@ export function damageSomeFile(
   const path = files[random.below(files.length)];
   if (path === undefined) throw new Error(`${folder} holds no file to damage`);
   return `${relative(folder, path)}: ${damageFile(path, random)}`;
+}
+
+/**
+ * As damageSomeFile, for a folder that a program has open: bytes change where they are, and no file gets shorter, as
+ * when a disk goes bad. (A file that is cut off under a program that has it mapped ends the program with SIGBUS.)
+ */
+export function damageOpenFile(folder: string, random: Random, isMeant: (path: string) => boolean): string {
+  const files = dataFiles(folder).filter(isMeant);
+  const path = files[random.below(files.length)];
+  if (path === undefined) throw new Error(`${folder} holds no file to damage`);
+  const length = statSync(path).size;
+  const at = random.below(length);
+  const end = random.below(2) === 0 ? at + 1 : Math.min(length, at + 1 + random.below(4096));
+  const bytes = readFileSync(path).subarray(at, end);
+  if (end === at + 1) bytes.writeUInt8(bytes.readUInt8(0) ^ (1 << random.below(8)), 0);
+  else bytes.fill(0);
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.length, at);
+  closeSync(file);
+  return `${relative(folder, path)}: bytes ${at} to ${end} of ${length} spoiled`;
 }
 
 function dataFiles(folder: string): readonly string[] {

@@ -28,6 +28,13 @@ export const STORAGE_OPTIONS = {
     group: "Synchronization and storage",
     help: "Make no blocks while less is free on the disk of the data folder; 0 to go on until it is full.",
   }),
+  "Xdatabase-patrol-seconds": option({
+    type: integerType({ label: "<SECONDS>", unit: "s", min: 1n }),
+    default: 86_400,
+    group: "Synchronization and storage",
+    isHidden: true,
+    help: "Time between two rounds in which all of the database is read and verified.",
+  }),
   "revert-reason-enabled": option({
     type: switchType,
     default: false,

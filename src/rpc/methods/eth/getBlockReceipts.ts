@@ -1,4 +1,5 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
+import { equalBytes } from "../../../primitives/hex.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
@@ -14,8 +15,8 @@ export const ethGetBlockReceipts = defineMethod({
   run([choice], { backend: { chain, spec } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
-    const block = chain.blockByHash(found.hash);
-    if (block === undefined) return ERRORS.blockNotFound;
+    const block = chain.blockByNumber(found.header.number);
+    if (block === undefined || !equalBytes(block.hash, found.hash)) return ERRORS.blockNotFound;
     const { number, timestamp } = block.header;
     return new RawJson(blockReceiptsJson(block, blobBaseFee(spec, number, timestamp)));
   },

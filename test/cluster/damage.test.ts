@@ -1,0 +1,216 @@
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { damageOpenFile, damageSomeFile } from "../builders/damage.ts";
+import { accountFromSeed } from "../builders/testAccounts.ts";
+import { generator } from "../storage/random.ts";
+import {
+  freePort,
+  type NodeProcess,
+  type RunningProgram,
+  runProgram,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
+
+/** Of each kind: one in the daily run, hundreds in `npm run test:long`. */
+const DAMAGES = Number(process.env["IBEX_DAMAGES"] ?? 1);
+const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
+
+/** What a sound node answered, as it stands in the answer; asked again of damaged ones. */
+interface Fact {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly answer: string;
+}
+
+const SOUND = temporaryFolder();
+let facts: readonly Fact[];
+
+beforeAll(async () => {
+  facts = await prepare();
+}, 120_000);
+
+describe("a damaged data folder", () => {
+  it(
+    `gives right answers, named refusals, or an end with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
+    async () => {
+      const random = generator(SEED);
+      for (let count = 0; count < DAMAGES; count++) {
+        const folder = aCopy();
+        const damage = damageSomeFile(folder, random, (path) => /\/(key|besu\.ports)$/.test(path));
+        const { program, url } = await begin(folder);
+        try {
+          if (await isUp(program, url)) {
+            expect(await wrongAnswers(url), damage).toEqual([]);
+            program.child.kill();
+          }
+          const exitCode = await program.exit;
+          expect([0, 74], `${damage}\n${program.output()}`).toContain(exitCode);
+          if (exitCode === 74) expect(program.output(), damage).toMatch(SAYS_WHAT_TO_DO);
+        } finally {
+          program.child.kill("SIGKILL");
+          rmSync(folder, { recursive: true });
+        }
+      }
+    },
+    60_000 + DAMAGES * 10_000,
+  );
+});
+
+describe("a data folder that is damaged while the node runs", () => {
+  it(
+    `gives right answers or named refusals, until the patrol ends the node with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
+    async () => {
+      const random = generator(SEED + 1);
+      for (let count = 0; count < DAMAGES; count++) {
+        const folder = aCopy();
+        const { program, url } = await begin(folder);
+        try {
+          expect(await isUp(program, url), program.output()).toBe(true);
+          const damage = damageOpenFile(folder, random, (path) => path.endsWith(".ldb"));
+          let wrong: readonly string[] = [];
+          let isOver = false;
+          void program.exit.then(() => {
+            isOver = true;
+          });
+          while (!isOver) wrong = [...wrong, ...(await wrongAnswers(url).catch(() => []))];
+          expect(wrong, damage).toEqual([]);
+          expect(await program.exit, `${damage}\n${program.output()}`).toBe(74);
+          expect(program.output(), damage).toMatch(SAYS_WHAT_TO_DO);
+        } finally {
+          program.child.kill("SIGKILL");
+          rmSync(folder, { recursive: true });
+        }
+      }
+    },
+    60_000 + DAMAGES * 10_000,
+  );
+});
+
+const SAYS_WHAT_TO_DO =
+  /(damaged|missing|does not match|cannot be).*(ibex database check|delete|Restore|restore|start the node again)/;
+
+function aCopy(): string {
+  const folder = join(temporaryFolder(), "copy");
+  cpSync(SOUND, folder, { recursive: true });
+  return folder;
+}
+
+async function begin(dataPath: string): Promise<{ readonly program: RunningProgram; readonly url: string }> {
+  const port = await freePort();
+  const program = runProgram([
+    `--data-path=${dataPath}`,
+    `--rpc-http-port=${port}`,
+    "--rpc-ws-port=0",
+    "--logging=WARN",
+    "--Xdatabase-patrol-seconds=1",
+  ]);
+  return { program, url: `http://127.0.0.1:${port}` };
+}
+
+/** False when the program ends instead. */
+async function isUp({ child }: RunningProgram, url: string): Promise<boolean> {
+  const answer = () => ask(url, [{ method: "eth_chainId", params: [] }]).catch(() => undefined);
+  await until(async () => (child.exitCode !== null ? true : await answer()), 30_000, "an answer or an end");
+  return child.exitCode === null;
+}
+
+/** The answers that are neither what a sound node said nor a refusal. */
+async function wrongAnswers(url: string): Promise<readonly string[]> {
+  const replies = await ask(url, facts);
+  return facts.flatMap(({ method, params, answer }, index) => {
+    const reply = replies[index];
+    if (reply === answer || reply?.startsWith('{"code":-32603')) return [];
+    return [
+      `${method} ${JSON.stringify(params)}: ${reply?.slice(0, 200)} instead of ${answer.slice(0, 200)}`,
+    ];
+  });
+}
+
+/** Results, or errors, as JSON. */
+async function ask(
+  url: string,
+  requests: readonly Pick<Fact, "method" | "params">[],
+): Promise<readonly string[]> {
+  const batch = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  const response = await fetch(url, {
+    method: "POST",
+    body: JSON.stringify(batch),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const replies = (await response.json()) as readonly { id: number; result?: unknown; error?: unknown }[];
+  return [...replies].sort((a, b) => a.id - b.id).map(({ result, error }) => JSON.stringify(error ?? result));
+}
+
+const PAYEES = Array.from({ length: 60 }, (_, index) => toHex(accountFromSeed(index).address));
+const BATCH = 300;
+const STARTS = 3;
+
+/** Makes a chain in SOUND, in tables of several starts, and asks about all of it. */
+async function prepare(): Promise<readonly Fact[]> {
+  const sent: Hex[] = [];
+  for (let start = 0; ; start++) {
+    const node = await startNodeProcess({ dataPath: SOUND, options: ["--logging=WARN"] });
+    sent.push(...(await fill(node, start * BATCH)));
+    if (start === STARTS - 1) {
+      const questions = await questionsAbout(node, Number(await node.rpc<Hex>("eth_blockNumber")), sent);
+      const answers = await ask(node.httpUrl, questions);
+      await node.stop();
+      return questions.map((question, index) => ({ ...question, answer: answers[index] ?? "" }));
+    }
+    await node.stop();
+  }
+}
+
+async function fill(node: NodeProcess, firstNonce: number): Promise<readonly Hex[]> {
+  const transactions = Array.from({ length: BATCH }, (_, index) =>
+    aTransaction({
+      nonce: BigInt(firstNonce + index),
+      gasPrice: 1n,
+      to: accountFromSeed(index % PAYEES.length).address,
+      value: BigInt(index + 1),
+    }),
+  );
+  const requests = transactions.map(({ raw }) => ({
+    method: "eth_sendRawTransaction",
+    params: [toHex(raw)],
+  }));
+  await ask(node.httpUrl, requests);
+  const last = toHex(transactions[BATCH - 1]?.hash ?? new Uint8Array());
+  await until(
+    async () => (await node.rpc("eth_getTransactionReceipt", [last])) ?? undefined,
+    30_000,
+    "the last receipt",
+  );
+  return transactions.map(({ hash }) => toHex(hash));
+}
+
+async function questionsAbout(node: NodeProcess, height: number, sent: readonly Hex[]) {
+  const questions: { method: string; params: readonly unknown[] }[] = [];
+  const askFor = (method: string, ...params: readonly unknown[]) => void questions.push({ method, params });
+  for (let number = 0; number <= height; number++) {
+    const tag = toHexNumber(number);
+    const { hash } = await node.rpc<{ hash: Hex }>("eth_getBlockByNumber", [tag, false]);
+    askFor("eth_getBlockByNumber", tag, true);
+    askFor("eth_getBlockByHash", hash, false);
+    askFor("eth_getBlockReceipts", tag);
+    askFor("eth_getBlockTransactionCountByHash", hash);
+    askFor("eth_getBalance", PAYEES[number % PAYEES.length], tag);
+    askFor("eth_getProof", PAYEES[number % PAYEES.length], [], tag);
+  }
+  askFor("eth_feeHistory", toHexNumber(height), toHexNumber(height), [10, 50]);
+  for (const hash of sent.filter((_, index) => index % 7 === 0)) {
+    askFor("eth_getTransactionByHash", hash);
+    askFor("eth_getTransactionReceipt", hash);
+  }
+  for (const address of PAYEES) askFor("eth_getBalance", address, "latest");
+  return questions;
+}
+
+function toHexNumber(number: number): Hex {
+  return `0x${number.toString(16)}`;
+}
