@@ -63,7 +63,7 @@ describe("a damaged data folder", () => {
 
 describe("a data folder that is damaged while the node runs", () => {
   it(
-    `gives right answers or named refusals, until the patrol ends the node with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
+    `gives right answers or named refusals, until the node ends with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED + 1);
       for (let count = 0; count < DAMAGES; count++) {
@@ -79,8 +79,9 @@ describe("a data folder that is damaged while the node runs", () => {
           });
           while (!isOver) wrong = [...wrong, ...(await wrongAnswers(url).catch(() => []))];
           expect(wrong, damage).toEqual([]);
-          expect(await program.exit, `${damage}\n${program.output()}`).toBe(74);
-          expect(program.output(), damage).toMatch(SAYS_WHAT_TO_DO);
+          const ended = program.child.signalCode === "SIGABRT" ? await endOfNextStart(folder) : program;
+          expect(await ended.exit, `${damage}\n${ended.output()}`).toBe(74);
+          expect(ended.output(), damage).toMatch(SAYS_WHAT_TO_DO);
         } finally {
           program.child.kill("SIGKILL");
           rmSync(folder, { recursive: true });
@@ -110,6 +111,13 @@ async function begin(dataPath: string): Promise<{ readonly program: RunningProgr
     "--Xdatabase-patrol-seconds=1",
   ]);
   return { program, url: `http://127.0.0.1:${port}` };
+}
+
+/** LevelDB ends the process by itself over some damages; whoever starts the node again learns which it was. */
+async function endOfNextStart(folder: string): Promise<RunningProgram> {
+  const { program } = await begin(folder);
+  await program.exit;
+  return program;
 }
 
 /** False when the program ends instead. */
