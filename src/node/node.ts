@@ -180,7 +180,12 @@ async function open(
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
   });
-  const blockLog = createBlockLog({ clock, logger: chainLogger });
+  const blockLog = createBlockLog({
+    clock,
+    logger: chainLogger,
+    self: key.value.address,
+    pending: () => pool.statistics.pending,
+  });
   const engine = joinConsensus({
     spec: settings.chainSpec,
     chain,

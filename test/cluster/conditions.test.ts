@@ -146,7 +146,7 @@ async function expectNewBlock(url: string): Promise<void> {
 }
 
 function blocksIn(program: RunningProgram): number {
-  return program.output().split("block committed").length - 1;
+  return program.output().split("Produced #").length - 1;
 }
 
 /** Connections that say nothing; those that the node closes again are among them. */

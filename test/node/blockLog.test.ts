@@ -20,6 +20,8 @@ it("says of each block who built it, in which round it was sealed, how full it i
   const lines: Facts[] = [];
   const log = createBlockLog({
     clock,
+    self: validator,
+    pending: () => 5,
     logger: {
       ...silentLogger,
       isShown: () => true,
@@ -55,10 +57,10 @@ it("says of each block who built it, in which round it was sealed, how full it i
   clock.advanceBy(1_000);
   const second = await extend(0);
   await chain.rewind(0n);
-  const facts = { transactions: 1, gasUsed: 21_000n, proposer: validator, message: "block committed" };
+  const facts = { transactions: 1, pending: 5, gasUsed: 21_000n, gasPercent: 0, proposer: validator };
   expect(lines).toEqual([
-    { number: 1n, hash: first, round: 2, tookMs: 150, ...facts },
-    { number: 2n, hash: second, round: 0, ...facts },
+    { number: 1n, hash: first, round: 2, tookMs: 150, ...facts, message: "Produced #1" },
+    { number: 2n, hash: second, round: 0, ...facts, message: "Produced #2" },
     { blocks: 2, head: 0n, message: "blocks taken away" },
   ]);
 });
