@@ -31,10 +31,16 @@ function withoutEffect(options: ResolvedOptions, explained: ReadonlySet<OptionNa
   for (const name of OPTION_NAMES) {
     const { noEffect, requires } = optionNamed(name);
     if (noEffect === undefined || explained.has(name) || !asksForMore(options, name)) continue;
+    if (isEmptyList(options.values[name])) continue;
     if (requires !== undefined && !isSwitchedOn(options, requires)) continue;
     byReason.set(noEffect, [...(byReason.get(noEffect) ?? []), name]);
   }
   return [...byReason].map(([reason, names]) => `${listed(names)} no effect in this node: ${reason}.`);
+}
+
+/** Asks for nothing: bootnodes=[]. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function listed(names: readonly OptionName[]): string {

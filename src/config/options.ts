@@ -20,9 +20,14 @@ import { TX_POOL_OPTIONS } from "./options/txPool.ts";
  * The one table of options. The command line, environment variables, TOML files, the help, validation and messages
  * all read it; an option that is not here does not exist.
  *
- *     argv ─ commandLine.ts ┐
- *     env ── environment.ts ┼─ given texts ─ precedence.ts ─ values ─ readSettings.ts ─ Settings ─ node
- *     TOML ─ toml.ts ───────┘       (valueTypes.ts says what a text means)
+ *     argv ─── commandLine.ts ┐
+ *     env ──── environment.ts ┤
+ *     TOML ─── toml.ts ───────┼─ given texts ─ precedence.ts ─ values ─ readSettings.ts ─ Settings ─ node
+ *     profile  profiles.ts ───┘       (valueTypes.ts says what a text means)
+ *
+ * An option that does nothing here states why (noEffect), and a switch that guards something which is not there refuses
+ * the start (refusedWhenOn); optionWarnings.ts and crossChecks.ts tell the operator. Names that only other releases of
+ * the incumbent know are in otherReleases.ts.
  */
 export const OPTIONS = {
   ...GENERAL_OPTIONS,

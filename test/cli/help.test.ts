@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { helpText, hiddenHelpText } from "../../src/cli/help.ts";
 import { welcomeText } from "../../src/cli/welcome.ts";
@@ -57,6 +58,26 @@ describe("every option", () => {
     if (value === undefined) return;
     const outcome = type.read(type.show(value));
     expect(outcome.ok && outcome.value).toEqual(value);
+  });
+});
+
+describe("the types of all options", () => {
+  it("take any text without a fault, and read what they show", () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^[-\w.:,=@/?[\]]{0,40}$/),
+      fc.integer().map(String),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...OPTION_NAMES), texts, (name, text) => {
+        const { type } = optionNamed(name);
+        const outcome = type.read(text);
+        if (!outcome.ok) return;
+        const again = type.read(type.show(outcome.value));
+        expect([name, text, again.ok && again.value]).toEqual([name, text, outcome.value]);
+      }),
+      { numRuns: 5000 },
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OPTION_NAMES, type OptionName, optionNamed } from "../../src/config/options.ts";
+import { findOption, OPTION_NAMES, type OptionName, optionNamed } from "../../src/config/options.ts";
 import { askingIn, DEV_GENESIS } from "./asking.ts";
 
 const { settings, problems } = askingIn("ibex-guards-");
@@ -36,6 +36,13 @@ describe("a switch that closes what this version cannot close", () => {
   });
 });
 
+describe("an option that depends on another", () => {
+  it("names one that exists", () => {
+    const mains = OPTION_NAMES.flatMap((name) => optionNamed(name).requires ?? []);
+    expect(mains.filter((main) => findOption(main) !== main)).toEqual([]);
+  });
+});
+
 describe("every option that has no effect", () => {
   /** What they need beside them is tested with the options of peers. */
   const needy = ["Xdns-update-enabled", "static-nodes-file"];
@@ -63,7 +70,8 @@ function textFor(name: OptionName): string {
   const { type, isMetBy, default: value } = optionNamed(name);
   if (typeof isMetBy === "boolean") return String(!isMetBy);
   if (isMetBy === 0) return "1";
-  if (value !== undefined && type.show(value) !== "") return type.show(value);
+  const isEmpty = Array.isArray(value) && value.length === 0;
+  if (value !== undefined && !isEmpty && type.show(value) !== "") return type.show(value);
   const found = SAMPLES.find((text) => type.read(text).ok);
   if (found === undefined) throw new Error(`no sample fits --${name}`);
   return found;
