@@ -33,6 +33,14 @@ export function readEnvironment(environment: Environment): SourceReading {
 
 /** All variables that an option listens to, the first one winning. */
 export function variablesOf(name: OptionName): readonly string[] {
+  return VARIABLES.get(name) ?? [];
+}
+
+const VARIABLES: ReadonlyMap<OptionName, readonly string[]> = new Map(
+  OPTION_NAMES.map((name) => [name, deriveVariables(name)]),
+);
+
+function deriveVariables(name: OptionName): readonly string[] {
   const prefixed = PREFIXES.flatMap((prefix) =>
     spellingsOf(name).map((spelling) => prefix + inCapitals(spelling)),
   );
@@ -49,10 +57,12 @@ function inCapitals(spelling: string): string {
 
 /** Variables with our prefix that are no option but look like one. Others may be anything; they are left alone. */
 function suspectedMistakes(environment: Environment): string[] {
-  const known = OPTION_NAMES.flatMap((name) => [...variablesOf(name)]);
+  const ours = Object.keys(environment).filter((variable) => withoutPrefix(variable) !== undefined);
+  if (ours.length === 0) return [];
+  const known = [...VARIABLES.values()].flat();
   const isKnown = new Set(known);
-  return Object.keys(environment)
-    .filter((variable) => withoutPrefix(variable) !== undefined && !isKnown.has(variable))
+  return ours
+    .filter((variable) => !isKnown.has(variable))
     .filter((variable) => foreignNameOf(variable) === undefined)
     .flatMap((variable) => {
       const [nearest] = nearestNames(variable, known);

@@ -7,8 +7,12 @@ export function nearestNames(mistyped: string, known: readonly string[]): readon
   const sameButForCase = known.filter((name) => name.toLowerCase() === mistyped.toLowerCase());
   if (sameButForCase.length > 0) return sameButForCase;
   return known
-    .map((name) => ({ name, distance: editDistance(mistyped.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= allowed || isBeginning(mistyped, name))
+    .flatMap((name) => {
+      const distance = isBeginning(mistyped, name)
+        ? name.length - mistyped.length
+        : editDistance(mistyped.toLowerCase(), name.toLowerCase(), allowed);
+      return distance === undefined ? [] : [{ name, distance }];
+    })
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, MOST_SUGGESTIONS)
     .map(({ name }) => name);
@@ -21,8 +25,12 @@ function isBeginning(mistyped: string, name: string): boolean {
   return mistyped.length >= SHORTEST_BEGINNING && name.startsWith(mistyped);
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
-function editDistance(from: string, to: string): number {
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that turn one text into the other; undefined when it takes
+ * more than `most`, which is found out early: files may hold hundreds of unknown keys, of any length.
+ */
+function editDistance(from: string, to: string, most: number): number | undefined {
+  if (Math.abs(from.length - to.length) > most) return undefined;
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
@@ -34,8 +42,10 @@ function editDistance(from: string, to: string): number {
         best = Math.min(best, (beforeLast[j - 2] ?? best) + 1);
       row.push(best);
     }
+    if (Math.min(...last, ...row) > most) return undefined;
     beforeLast = last;
     last = row;
   }
-  return last[to.length] ?? 0;
+  const distance = last[to.length] ?? 0;
+  return distance <= most ? distance : undefined;
 }
