@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import type { MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { type Block, decodeBlock, encodeBlock } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
+import { digestOf } from "../builders/databaseDigest.ts";
 import { opensBlockStrings, rlpMutations } from "../builders/rlpMutations.ts";
 import { createChance } from "../rpc/mutations.ts";
 import { describeWithVectors } from "../vectors.ts";
@@ -178,15 +177,6 @@ async function openTrial(ground: Ground): Promise<Trial> {
       expect(await digestOf(database)).not.toBe(before);
     },
   };
-}
-
-/** One digest of every key and value. */
-async function digestOf(database: MemoryDatabase): Promise<string> {
-  const digest = createHash("sha256");
-  const everything = { from: new Uint8Array(0), until: new Uint8Array(64).fill(0xff) };
-  for await (const [key, value] of database.range(everything))
-    digest.update(`${key.length},${value.length};`).update(key).update(value);
-  return digest.digest("hex");
 }
 
 function verdictsOf({ verdict }: Pick<HeaderLie, "verdict">, ground: Ground): readonly Verdict[] {

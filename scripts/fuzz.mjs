@@ -1,0 +1,45 @@
+/**
+ * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N]`: nearly right inputs for what strangers and operators
+ * give us (test/fuzz). Targets are block, extraData, genesis, toml, transaction; all of them, two at a time, when none
+ * is named. N inputs each, or N seconds each; 100,000 inputs unless told. What became of them is printed for each.
+ */
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const TARGETS = ["block", "extraData", "genesis", "toml", "transaction"];
+const VARIABLES = {
+  inputs: "IBEX_FUZZ_INPUTS",
+  runs: "IBEX_FUZZ_INPUTS",
+  seconds: "IBEX_FUZZ_SECONDS",
+  seed: "IBEX_SEED",
+};
+
+const targets = [];
+const asked = {};
+for (const argument of process.argv.slice(2)) {
+  const [, name, value] = /^--(\w+)=(\d+)$/.exec(argument) ?? [];
+  if (name in VARIABLES) asked[VARIABLES[name]] = value;
+  else if (TARGETS.includes(argument)) targets.push(argument);
+  else {
+    console.error(
+      `'${argument}' is neither a target (${TARGETS.join(", ")}) nor --inputs=N, --seconds=N or --seed=N`,
+    );
+    process.exit(2);
+  }
+}
+if (!("IBEX_FUZZ_INPUTS" in asked || "IBEX_FUZZ_SECONDS" in asked)) asked.IBEX_FUZZ_INPUTS = "100000";
+
+const { status } = spawnSync(
+  process.execPath,
+  [
+    join(root, "node_modules", "vitest", "vitest.mjs"),
+    "run",
+    "--config",
+    "test/vitest.config.ts",
+    ...(targets.length === 0 ? TARGETS : targets).map((target) => `test/fuzz/${target}.test.ts`),
+  ],
+  { cwd: root, stdio: "inherit", env: { ...process.env, ...asked } },
+);
+process.exit(status ?? 1);

@@ -1,0 +1,170 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { watchOver } from "./watchdog.ts";
+
+/**
+ * Fuzzing by grammar: a target makes inputs that are nearly right, with fast-check, and judges what our code makes of
+ * each. Every test run takes a few hundred from a fixed seed; `npm run fuzz` takes as many as it is told.
+ *
+ *     inputs (grammar, real corpora, mutations) ──> judge ──> "accepted", or "refused: why"
+ *                                                     └─ throws: a finding, which fast-check makes small
+ */
+export interface FuzzTarget<T extends string | Uint8Array> {
+  readonly name: string;
+  inputs(): fc.Arbitrary<T> | Promise<fc.Arbitrary<T>>;
+  /** What became of the input, by a name that many inputs share; throws where something is wrong. */
+  judge(input: T): string | Promise<string>;
+  /** How many the daily run takes. */
+  readonly dailyInputs: number;
+  /** What keeps the fuzzer honest: how many ways there are out, and which share of the inputs is accepted. */
+  readonly spread: { readonly outcomes: number; readonly accepted: readonly [least: number, most: number] };
+}
+
+export const ACCEPTED = "accepted";
+
+/** An input over this is a finding, if it takes as long again and again. */
+const SLOW_MS = 100;
+/** What the second two thirds of a long run may leave in memory. */
+const GROWTH_LIMIT_MB = 48;
+const DAILY_SEED = 20_240_731;
+
+const inputsAsked = numberIn("IBEX_FUZZ_INPUTS");
+const secondsAsked = numberIn("IBEX_FUZZ_SECONDS");
+const isLong = inputsAsked !== undefined || secondsAsked !== undefined;
+
+/** Declares the test of a target. */
+export function fuzz<T extends string | Uint8Array>(target: FuzzTarget<T>): void {
+  const seed = numberIn("IBEX_SEED") ?? (isLong ? Math.floor(Math.random() * 2 ** 31) : DAILY_SEED);
+  const inputs = inputsAsked ?? (isLong ? Number.MAX_SAFE_INTEGER : target.dailyInputs);
+  it(
+    `${target.name}: holds against nearly right inputs (IBEX_SEED=${seed})`,
+    async () => {
+      const counted = await run(target, seed, inputs);
+      if (isLong) console.log(report(target.name, seed, counted));
+      const share = (counted.outcomes.get(ACCEPTED) ?? 0) / counted.inputs;
+      expect(counted.outcomes.size).toBeGreaterThanOrEqual(target.spread.outcomes);
+      expect(share).toBeGreaterThanOrEqual(target.spread.accepted[0]);
+      expect(share).toBeLessThanOrEqual(target.spread.accepted[1]);
+      if (isLong) expect(counted.grownMb).toBeLessThan(GROWTH_LIMIT_MB);
+    },
+    isLong ? 24 * 3_600_000 : 60_000,
+  );
+}
+
+interface Counted {
+  readonly inputs: number;
+  readonly seconds: number;
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly slowestMs: number;
+  readonly grownMb: number;
+}
+
+async function run<T extends string | Uint8Array>(
+  target: FuzzTarget<T>,
+  seed: number,
+  inputs: number,
+): Promise<Counted> {
+  const outcomes = new Map<string, number>();
+  const arbitrary = await target.inputs();
+  const watchdog = isLong ? watchOver(target.name) : undefined;
+  const startedAtMs = performance.now();
+  let count = 0;
+  let slowestMs = 0;
+  let warmMb: number | undefined;
+
+  const isWarm = (): boolean =>
+    secondsAsked === undefined
+      ? count * 3 > inputs
+      : performance.now() - startedAtMs > (secondsAsked * 1000) / 3;
+
+  async function judge(input: T): Promise<void> {
+    watchdog?.begin(input);
+    const { outcome, tookMs } = await timed(target, input);
+    watchdog?.end();
+    slowestMs = Math.max(slowestMs, tookMs);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    count++;
+    if (warmMb === undefined && count % 100 === 0 && isLong && isWarm()) warmMb = heapMb();
+  }
+
+  try {
+    const result = await fc.check(fc.asyncProperty(arbitrary, judge), {
+      seed,
+      numRuns: inputs,
+      ...(secondsAsked !== undefined && { interruptAfterTimeLimit: secondsAsked * 1000 }),
+      markInterruptAsFailure: false,
+    });
+    if (result.failed) throw new Error(finding(result, target));
+  } finally {
+    watchdog?.close();
+  }
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const grownMb = warmMb === undefined ? 0 : heapMb() - warmMb;
+  return { inputs: count, seconds, outcomes, slowestMs, grownMb };
+}
+
+/** Judges, a few times over when it takes long. What counts is the processor's time: the machine does other things. */
+async function timed<T extends string | Uint8Array>(
+  target: FuzzTarget<T>,
+  input: T,
+): Promise<{ readonly outcome: string; readonly tookMs: number }> {
+  let fastestMs = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; ; attempt++) {
+    const before = process.cpuUsage();
+    const outcome = await target.judge(input);
+    const { user, system } = process.cpuUsage(before);
+    fastestMs = Math.min(fastestMs, (user + system) / 1000);
+    if (fastestMs <= SLOW_MS) return { outcome, tookMs: fastestMs };
+    if (attempt === 4) throw new Error(`an input took ${Math.round(fastestMs)} ms every time`);
+  }
+}
+
+function finding<T extends string | Uint8Array>(result: fc.RunDetails<[T]>, { name }: FuzzTarget<T>): string {
+  const [input] = result.counterexample ?? [];
+  const error = result.errorInstance;
+  return [
+    `${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    `the smallest input found (${result.numShrinks} steps): ${input === undefined ? "none" : show(input)}`,
+    `to repeat: IBEX_SEED=${result.seed}, after ${result.numRuns} inputs, path ${result.counterexamplePath}`,
+  ].join("\n");
+}
+
+function show(input: string | Uint8Array): string {
+  return typeof input === "string" ? JSON.stringify(input) : toHex(input);
+}
+
+function report(
+  name: string,
+  seed: number,
+  { inputs, seconds, outcomes, slowestMs, grownMb }: Counted,
+): string {
+  const lines = [...outcomes]
+    .sort(([, a], [, b]) => b - a)
+    .map(
+      ([outcome, count]) =>
+        `  ${((100 * count) / inputs).toFixed(2).padStart(6)} %  ${String(count).padStart(8)}  ${outcome}`,
+    );
+  return (
+    `${name}: ${inputs} inputs in ${seconds.toFixed(1)} s (${Math.round(inputs / seconds)}/s), seed ${seed}; ` +
+    `slowest ${slowestMs.toFixed(1)} ms; heap grew by ${grownMb.toFixed(1)} MB after the first third\n${lines.join("\n")}`
+  );
+}
+
+/** What is really kept, in MB: measured after a collection. */
+function heapMb(): number {
+  setFlagsFromString("--expose_gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+function numberIn(variable: string): number | undefined {
+  const text = process.env[variable];
+  if (text === undefined || text === "") return undefined;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`${variable} must be a whole number, not '${text}'`);
+  return value;
+}
