@@ -15,8 +15,11 @@ import { bytesToBigint } from "../../../src/primitives/quantity.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { StagedState, WorldState } from "../../../src/state/worldState.ts";
 import type { Block } from "../../../src/types/block.ts";
+import { rootOfList } from "../../../src/types/listRoot.ts";
+import { encodeReceipt } from "../../../src/types/receipt.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { blobBaseFeeOf } from "./blobGas.ts";
+import { buildFrom } from "./builder.ts";
 import { drainDaoAccounts } from "./daoFork.ts";
 import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
 import { payWithdrawals, type Withdrawal } from "./withdrawals.ts";
@@ -37,26 +40,56 @@ export interface ForeignJob {
   ancestorHash(number: bigint): Hash | undefined;
 }
 
-/** Executes a block on the head of the world, whose block is the parent. */
+/**
+ * Executes a block on the head of the world, whose block is the parent. Whatever can be executed, our builder must be
+ * able to build: it is given the same transactions, and throws when something else comes of them.
+ */
 export async function executeForeignBlock(job: ForeignJob): Promise<Outcome<ForeignResult, ExecutionDefect>> {
   const { rules, world, block } = job;
   const { header } = block;
-  const overlay = world.overlay();
-  if (header.number === rules.daoForkBlock) drainDaoAccounts(overlay);
   const terms = termsOf(job);
-  const kept = await keepBeaconRoot(terms, overlay, header.parentBeaconBlockRoot);
-  if (!kept.ok) return kept;
-  const stage = (): StagedState => world.stage(overlay.changes(), header.number);
-  const executed = await executeBlock(terms, block.transactions, overlay, {
+  const overlay = await prepare(job, terms);
+  if (!overlay.ok) return overlay;
+  const stage = (): StagedState => world.stage(overlay.value.changes(), header.number);
+  const executed = await executeBlock(terms, block.transactions, overlay.value, {
     pace: TIRELESS,
     ...(!terms.rules.hasStatusReceipts && { intermediateRoot: () => stage().root }),
   });
   if (!executed.ok) return executed;
+  await mustBuildAlike(job, terms, { ...executed.value, staged: stage() });
   const fork = forkAt(rules.spec.forks, header.number, header.timestamp);
   for (const ommer of block.ommers)
-    credit(overlay, ommer.coinbase, ((8n - header.number + ommer.number) * baseReward(fork)) / 8n);
-  payWithdrawals(overlay, job.withdrawals);
+    credit(overlay.value, ommer.coinbase, ((8n - header.number + ommer.number) * baseReward(fork)) / 8n);
+  payWithdrawals(overlay.value, job.withdrawals);
   return checkLaterSums(block, executed.value) ?? ok({ ...executed.value, staged: stage() });
+}
+
+/** What happens before the transactions, besides what IBFT blocks have as well. */
+async function prepare(
+  { rules, world, block: { header } }: ForeignJob,
+  terms: BlockRules,
+): Promise<Outcome<Overlay, "systemCallFailed">> {
+  const overlay = world.overlay();
+  if (header.number === rules.daoForkBlock) drainDaoAccounts(overlay);
+  const kept = await keepBeaconRoot(terms, overlay, header.parentBeaconBlockRoot);
+  return kept.ok ? ok(overlay) : kept;
+}
+
+async function mustBuildAlike(job: ForeignJob, terms: BlockRules, executed: ForeignResult): Promise<void> {
+  const { world, block } = job;
+  const prepared = await prepare(job, terms);
+  if (!prepared.ok) throw new Error(prepared.rejection.message);
+  const overlay = prepared.value;
+  const root = (): Hash => world.stage(overlay.changes(), block.header.number).root;
+  const roots = terms.rules.hasStatusReceipts ? undefined : root;
+  const built = await buildFrom(terms, block.transactions, overlay, roots);
+  const isAlike =
+    equalBytes(root(), executed.staged.root) && equalBytes(receiptsRoot(built), receiptsRoot(executed));
+  if (!isAlike) throw new Error(`block ${block.header.number} is built otherwise than it is executed`);
+}
+
+function receiptsRoot({ receipts }: BlockResult): Hash {
+  return rootOfList(receipts.map(encodeReceipt));
 }
 
 /** What the terms of a block depend on; its roots and sums do not matter. */

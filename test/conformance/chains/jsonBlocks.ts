@@ -1,6 +1,6 @@
 import { forkAt } from "../../../src/chainspec/forks.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
-import { type BuiltBlock, buildBlock, type TransactionSource } from "../../../src/execution/buildBlock.ts";
+import type { BuiltBlock } from "../../../src/execution/buildBlock.ts";
 import { nextGasLimit } from "../../../src/execution/gasLimit.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, ZERO_HASH } from "../../../src/primitives/hash.ts";
@@ -16,6 +16,7 @@ import { encodeReceipt } from "../../../src/types/receipt.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { bytesOfHex } from "../suites/preState.ts";
+import { buildFrom } from "./builder.ts";
 import { nextDifficulty } from "./difficulty.ts";
 import type { ForeignChain } from "./foreignChain.ts";
 import { termsOf } from "./foreignExecution.ts";
@@ -112,16 +113,7 @@ function fill(chain: ForeignChain, header: Header, wanted: readonly SentTransact
     parentTotalDifficulty: chain.head.totalDifficulty,
     ancestorHash: chain.hashOf,
   });
-  return buildBlock(terms, sourceOf(wanted), chain.world.overlay(), {
-    clock: { nowMs: () => 0 },
-    deadlineMs: 1,
-    minOccupancyRatio: 1,
-  });
-}
-
-function sourceOf(transactions: readonly SentTransaction[]): TransactionSource {
-  const rest = [...transactions];
-  return { next: () => rest.shift(), skipSender: () => undefined };
+  return buildFrom(terms, wanted, chain.world.overlay());
 }
 
 function signAll(chain: ForeignChain, transactions: readonly JsonTransaction[]): readonly SentTransaction[] {

@@ -11,7 +11,7 @@ import type { Failure, Suite } from "../suite.ts";
 export const IBFT: Suite = {
   name: "ibft",
   total: 8,
-  every: 1,
+  every: 2,
   cases: () => [
     ...RECORDED.map((folder) => ({ id: folder, run: () => checkRecorded(folder) })),
     { id: SYNTHETIC, run: checkSynthetic },
@@ -20,10 +20,10 @@ export const IBFT: Suite = {
 
 /** Networks of live Besu nodes. */
 const RECORDED = [
-  "besu-ibft/net1",
   "besu-ibft/net2",
-  "besu-ibft/net3",
+  "besu-ibft/net1",
   "besu-ibft/net4",
+  "besu-ibft/net3",
   "besu-ibft/prague-25.4.1/staged",
   "besu-ibft/prague-25.4.1/past",
   "besu-ibft/prague-25.4.1/zero",
