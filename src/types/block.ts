@@ -1,11 +1,12 @@
 import { RLP } from "@ethereumjs/rlp";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { encodeRlpList, readRlp } from "../primitives/rlp.ts";
-import { encodeHeader, type Header, headerFromItems } from "./header.ts";
+import { encodeRlpList, type RlpSpan, readRlp, readRlpList } from "../primitives/rlp.ts";
+import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
   decodeBodyTransaction,
+  decodeTransaction,
   encodeBodyTransaction,
   type SentTransaction,
   type Transaction,
@@ -62,18 +63,59 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
   return encodeRlpList(ommers.map(encodeHeader));
 }
 
+/** Strict. The transactions keep views of `bytes`, which the caller must not change. */
 export function decodeBlock(bytes: Uint8Array): Outcome<Block, "malformedBlock"> {
-  let items: unknown;
   try {
-    items = readRlp(bytes, BLOCK_DEPTH);
+    return decodeParts(bytes, readRlpList(bytes));
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
-  return blockFromItems(items);
 }
 
-/** A block, its lists, and in them the fields of a transaction, an ommer or a withdrawal. */
-const BLOCK_DEPTH = 3;
+/** Throws RangeError for what is not RLP, or too deep. */
+function decodeParts(bytes: Uint8Array, parts: readonly RlpSpan[]): Outcome<Block, "malformedBlock"> {
+  const [headerPart, transactionsPart, ommersPart, withdrawalsPart] = parts.map(({ start, until }) =>
+    bytes.subarray(start, until),
+  );
+  if (
+    headerPart === undefined ||
+    transactionsPart === undefined ||
+    ommersPart === undefined ||
+    parts.length > 4
+  )
+    return malformed("a block has three parts, or four");
+  const header = decodeHeader(headerPart);
+  if (!header.ok) return malformed(header.rejection.message);
+  const transactions: Transaction[] = [];
+  for (const { isList, start, from, until } of readRlpList(transactionsPart)) {
+    const transaction = isList
+      ? decodeTransaction(transactionsPart.subarray(start, until))
+      : decodeBodyTransaction(transactionsPart.subarray(from, until));
+    if (!transaction.ok) return malformed(transaction.rejection.message);
+    transactions.push(transaction.value);
+  }
+  const rest = decodeRest(ommersPart, withdrawalsPart);
+  return rest.ok ? ok({ header: header.value, transactions, ...rest.value }) : rest;
+}
+
+/** What no IBFT block has: ommers and withdrawals. */
+function decodeRest(
+  ommersPart: Uint8Array,
+  withdrawalsPart: Uint8Array | undefined,
+): Outcome<Pick<Block, "ommers" | "withdrawals">, "malformedBlock"> {
+  const ommers: Header[] = [];
+  for (const { start, until } of readRlpList(ommersPart)) {
+    const ommer = decodeHeader(ommersPart.subarray(start, until));
+    if (!ommer.ok) return malformed(ommer.rejection.message);
+    ommers.push(ommer.value);
+  }
+  if (withdrawalsPart === undefined) return ok({ ommers });
+  const withdrawals = readRlp(withdrawalsPart, WITHDRAWALS_DEPTH);
+  return Array.isArray(withdrawals) ? ok({ ommers, withdrawals }) : malformed("withdrawals are a list");
+}
+
+/** The list, and in it the fields of a withdrawal. */
+const WITHDRAWALS_DEPTH = 2;
 
 /** As decodeBlock, from items already taken out of a larger RLP (an IBFT proposal, a NewBlock message). */
 export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock"> {

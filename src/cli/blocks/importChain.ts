@@ -7,10 +7,13 @@ import { systemClock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import { createRecoveryPool } from "../../primitives/recoveryPool.ts";
 import { createWorldState } from "../../state/worldState.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../storage/blockStore.ts";
+import { type BlockStoreLimits, createBlockStore } from "../../storage/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import { groupCommits } from "../../storage/groupedCommits.ts";
 import { type AheadRecovery, createAheadRecovery } from "./aheadRecovery.ts";
+
+/** Nobody asks for a block that was imported, but BLOCKHASH for the names of the newest 256. */
+const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 };
 
 /** The chain of a data folder, open for importing many blocks and nothing else. */
 export interface ImportChain {
@@ -51,7 +54,7 @@ export async function openImportChain(
         stores: {
           database,
           headWitness,
-          blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }),
+          blocks: createBlockStore(IMPORT_STORE_LIMITS, { database }),
           world: createWorldState({ database }),
         },
         clock,

@@ -42,7 +42,7 @@ export function createProgress(
       {
         percent: Number(((100 * until) / Math.max(1, work.total)).toFixed(1)),
         number,
-        blocksPerSecond: Math.round((blocks - last.blocks) / seconds),
+        blocksPerSecond: Number(((blocks - last.blocks) / seconds).toFixed(1)),
         transactionsPerSecond: Math.round((transactions - last.transactions) / seconds),
         secondsLeft: Math.round(secondsLeft),
       },
