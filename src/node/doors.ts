@@ -96,6 +96,7 @@ function openHttp(
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
+    isHeld: () => backend.isHeld(),
     syncStatus: () => backend.syncStatus(),
   };
   return openHttpDoor(

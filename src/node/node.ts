@@ -199,6 +199,7 @@ async function open(
     onBegun: blockLog.begun,
   });
   onStop(() => engine.stop());
+  const holds = createHolds(engine);
   chain.onHeadChanged(blockLog.headChanged);
 
   const services: { jsonrpc?: Endpoint; ws?: Endpoint; metrics?: Endpoint } = {};
@@ -209,6 +210,7 @@ async function open(
     pool,
     permissions: permissions.value,
     engine,
+    holds,
     simulator,
     key: key.value,
     clock,
@@ -249,7 +251,6 @@ async function open(
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
-  const holds = createHolds(engine);
   const diskGuard = createDiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
     {

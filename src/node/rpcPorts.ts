@@ -7,6 +7,7 @@ import type { Clock } from "../primitives/clock.ts";
 import type { RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
 import type { WorldState } from "../state/worldState.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import type { Holds } from "./holds.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
 export interface RpcPortParts {
@@ -16,6 +17,7 @@ export interface RpcPortParts {
   readonly pool: TxPool;
   readonly permissions: RpcPorts["permissions"];
   readonly engine: Engine;
+  readonly holds: Holds;
   readonly simulator: Simulator;
   readonly key: NodeKey;
   readonly clock: Clock;
@@ -33,6 +35,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     pool,
     permissions,
     engine,
+    holds,
     simulator,
     key,
     clock,
@@ -73,6 +76,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       return nextBaseFee(spec, header, nowSeconds > header.timestamp ? nowSeconds : header.timestamp + 1n);
     },
     isMining: () => engine.status().mode === "validating",
+    isHeld: () => holds.reasons.length > 0,
     syncStatus: () => undefined,
     changeLogLevel,
   };

@@ -34,6 +34,8 @@ export interface RpcPorts {
   nextBaseFeePerGas(): bigint | undefined;
   /** True on a validator that is neither paused nor catching up. */
   isMining(): boolean;
+  /** True while block production stands still for want of something, such as room on the disk. */
+  isHeld(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): SyncStatus | undefined;
   /** From now on, for the modules named or for all. */

@@ -49,6 +49,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     prove: () => undefined,
     nextBaseFeePerGas: () => undefined,
     isMining: () => true,
+    isHeld: () => false,
     syncStatus: () => undefined,
     changeLogLevel: () => undefined,
     ...parts,

@@ -1,10 +1,19 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Hex } from "../../src/primitives/hex.ts";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
 import { runConfined } from "./confinedProgram.ts";
-import { freePort, type RunningProgram, rpc, temporaryFolder, until } from "./nodeProcess.ts";
+import {
+  freePort,
+  type RunningProgram,
+  rpc,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
 
 /** Root may read and write everything, so as root the program is run as somebody else. */
 const STRANGER = process.getuid?.() === 0 ? { uid: 65_534 } : {};
@@ -191,4 +200,89 @@ describe("a clock that is set", () => {
 function settingTheClockOn(signal: string, seconds: number): string {
   const code = `const now=Date.now;let by=0;Date.now=()=>now()+by;process.on("${signal}",()=>{by=${seconds * 1000}})`;
   return `data:text/javascript,${code}`;
+}
+
+describe("open files that run out while the node runs", () => {
+  it("cost nothing that was answered: it goes on, or ends with 74 and says what to do", async () => {
+    const { program, folder, port } = await started({
+      first: "ulimit -n 256",
+      runtimeOptions: ["--import", takingAllFilesOn("SIGUSR2")],
+    });
+    const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (requests: readonly { method: string; params: readonly unknown[] }[]) =>
+      askBy(connection, port, requests);
+    await ask([{ method: "eth_chainId", params: [] }]);
+    program.child.kill("SIGUSR2");
+    const answered: { transactionHash: Hex }[] = [];
+    let isOver = false;
+    void program.exit.then(() => {
+      isOver = true;
+    });
+    for (let batch = 0; batch < 16 && !isOver; batch++) {
+      const large = Array.from({ length: LARGE_BATCH }, (_, index) =>
+        aTransaction({
+          nonce: BigInt(batch * LARGE_BATCH + index),
+          gasPrice: 1n,
+          gasLimit: 1_000_000n,
+          data: new Uint8Array(100_000),
+        }),
+      );
+      // Refused once the node has ended, which is one of the two ends that this loop waits for.
+      await ask(large.map(({ raw }) => ({ method: "eth_sendRawTransaction", params: [toHex(raw)] }))).catch(
+        () => [],
+      );
+      const last = toHex(large.at(-1)?.hash ?? new Uint8Array());
+      while (!isOver) {
+        const [receipt] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(() => [
+          null,
+        ]);
+        if (receipt === null || receipt === undefined) continue;
+        answered.push(receipt as { transactionHash: Hex });
+        break;
+      }
+    }
+    program.child.kill();
+    const exitCode = await program.exit;
+    expect([0, 74]).toContain(exitCode);
+    if (exitCode === 74)
+      expect(program.output()).toContain("Too few open files are allowed: raise the limit");
+    connection.destroy();
+    const again = await startNodeProcess({ dataPath: folder });
+    expect(answered.length).toBeGreaterThan(0);
+    for (const receipt of answered)
+      expect(await again.rpc("eth_getTransactionReceipt", [receipt.transactionHash])).toEqual(receipt);
+    expect(await again.stop()).toBe(0);
+  }, 120_000);
+});
+
+const LARGE_BATCH = 20;
+
+/** Code that takes every file that the process may still open when it gets the signal. */
+function takingAllFilesOn(signal: string): string {
+  return `data:text/javascript,import{openSync}from"node:fs";process.on("${signal}",()=>{try{for(;;)openSync("/dev/null")}catch{}})`;
+}
+
+/** A batch over a connection that is open already; the results. */
+function askBy(
+  agent: Agent,
+  port: number,
+  requests: readonly { readonly method: string; readonly params: readonly unknown[] }[],
+): Promise<readonly unknown[]> {
+  const body = JSON.stringify(requests.map((each, id) => ({ jsonrpc: "2.0", id, ...each })));
+  return new Promise((resolve, reject) => {
+    const sent = request({ agent, port, host: "127.0.0.1", method: "POST" }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        text += piece;
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        const replies = JSON.parse(text) as readonly { id: number; result?: unknown }[];
+        resolve([...replies].sort((a, b) => a.id - b.id).map(({ result }) => result));
+      });
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
 }

@@ -57,8 +57,23 @@ describe("a damaged data folder", () => {
         }
       }
     },
-    60_000 + DAMAGES * 10_000,
+    60_000 + DAMAGES * 20_000,
   );
+});
+
+describe("a sound data folder", () => {
+  it("is found sound, again and again, while blocks are made", async () => {
+    const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-patrol-seconds=1"] });
+    const rounds = () => node.output().split("the database was looked through and is sound").length - 1;
+    await until(async () => (rounds() >= 2 ? true : undefined), 20_000, "two rounds of the patrol");
+    const height = Number(await node.rpc<Hex>("eth_blockNumber"));
+    await until(
+      async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
+      10_000,
+      "a new block",
+    );
+    expect(await node.stop()).toBe(0);
+  });
 });
 
 describe("a data folder that is damaged while the node runs", () => {
@@ -88,7 +103,7 @@ describe("a data folder that is damaged while the node runs", () => {
         }
       }
     },
-    60_000 + DAMAGES * 10_000,
+    60_000 + DAMAGES * 20_000,
   );
 });
 

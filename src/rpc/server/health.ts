@@ -2,6 +2,8 @@
 export interface HealthPorts {
   /** Undefined when peer-to-peer networking is disabled. */
   peerCount(): number | undefined;
+  /** True while block production stands still for want of something, such as room on the disk. */
+  isHeld(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): { readonly currentBlock: bigint; readonly highestBlock: bigint } | undefined;
 }
@@ -11,11 +13,12 @@ export type Health = "UP" | "DOWN";
 const DEFAULT_MIN_PEERS = "1";
 const DEFAULT_MAX_BLOCKS_BEHIND = "2";
 
-/** /readiness: enough peers and not far behind (json-rpc-errors.md §6). A parameter that is not a number means DOWN. */
+/** /readiness: nothing holds us up, enough peers and not far behind (json-rpc-errors.md §6). A parameter that is not a number means DOWN. */
 export function readiness(query: URLSearchParams, ports: HealthPorts): Health {
   const minPeers = parseInteger(query.get("minPeers") ?? DEFAULT_MIN_PEERS);
   const maxBlocksBehind = parseInteger(query.get("maxBlocksBehind") ?? DEFAULT_MAX_BLOCKS_BEHIND);
   if (minPeers === undefined || maxBlocksBehind === undefined) return "DOWN";
+  if (ports.isHeld()) return "DOWN";
   const peers = ports.peerCount();
   if (peers !== undefined && BigInt(peers) < minPeers) return "DOWN";
   const sync = ports.syncStatus();

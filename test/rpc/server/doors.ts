@@ -28,7 +28,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
 };
 
 export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
-  health: { peerCount: () => 1, syncStatus: () => undefined },
+  health: { peerCount: () => 1, isHeld: () => false, syncStatus: () => undefined },
   logger: silentLogger,
 };
 

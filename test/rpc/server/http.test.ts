@@ -434,12 +434,21 @@ describe("readiness", () => {
   ] as const;
 
   it.each(cases)("%s", async (_name, query, { peers, sync }, status) => {
-    const { door } = await aToyDoor({}, { health: { peerCount: () => peers, syncStatus: () => sync } });
+    const { door } = await aToyDoor(
+      {},
+      { health: { peerCount: () => peers, isHeld: () => false, syncStatus: () => sync } },
+    );
     const answer = await ask(door, { method: "GET", path: `/readiness${query}` });
     expect(answer).toMatchObject({
       status,
       body: `{\n  "status" : "${status === 200 ? "UP" : "DOWN"}"\n}`,
     });
+  });
+
+  it("blocks that stand still", async () => {
+    const health = { peerCount: () => 1, isHeld: () => true, syncStatus: () => undefined };
+    const { door } = await aToyDoor({}, { health });
+    expect(await ask(door, { method: "GET", path: "/readiness" })).toMatchObject({ status: 503 });
   });
 });
 
