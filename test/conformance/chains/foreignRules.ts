@@ -1,7 +1,8 @@
-import type { ChainSpec, GenesisAccount } from "../../../src/chainspec/chainSpec.ts";
-import { type ForkActivation, type ForkName, forkAt, isAtLeast } from "../../../src/chainspec/forks.ts";
+import type { ChainSpec, GenesisBlock } from "../../../src/chainspec/chainSpec.ts";
+import { type ForkActivation, forkAt, isAtLeast } from "../../../src/chainspec/forks.ts";
 import { parseGenesis } from "../../../src/chainspec/genesis.ts";
 import type { Header } from "../../../src/types/header.ts";
+import { forkOfVector } from "../suites/vectorForks.ts";
 
 /** The constitution of a chain under another consensus: ethash, of which no proof is checked, then proof of stake. */
 export interface ForeignRules {
@@ -42,28 +43,26 @@ interface GenesisConfig {
 }
 
 /** The rules of a blockchain test, which names its network, such as "London" or "BerlinToLondonAt5". */
-export function rulesOfNetwork(
-  network: string,
-  genesis: { readonly header: Header; readonly alloc: readonly GenesisAccount[] },
-): ForeignRules {
-  const [, before = network, after, mark, place = ""] =
-    /^([A-Za-z0-9]+?)To([A-Za-z0-9]+)At(Diff|Time)?([0-9A-Fk]+)$/.exec(network) ?? [];
-  const number = mark === "Diff" ? BigInt(`0x${place}`) : BigInt(place.replace("k", "000"));
-  const isMergedBefore = MERGED.has(before);
-  const terminal = isMergedBefore ? 0n : mark === "Diff" ? number : undefined;
+export function rulesOfNetwork(network: string, genesis: GenesisBlock): ForeignRules {
+  const [, before = network, after, mark, place = ""] = TRANSITION.exec(network) ?? [];
   const activations: ForkActivation[] = [
     { fork: "frontier", at: { block: 0n } },
-    { fork: forkOf(before), at: { block: 0n } },
+    { fork: forkOfVector(before), at: { block: 0n } },
   ];
-  if (after !== undefined && after !== "Dao" && mark !== "Diff")
-    activations.push({ fork: forkOf(after), at: mark === "Time" ? { time: number } : { block: number } });
-  const [header, { alloc }] = [genesis.header, genesis];
-  return {
-    spec: { ...BARE_SPEC, forks: { activations }, genesis: { header, alloc } },
-    ...(after === "Dao" && { daoForkBlock: number }),
-    ...(terminal !== undefined && { terminalTotalDifficulty: terminal }),
-  };
+  const spec = { ...BARE_SPEC, forks: { activations }, genesis };
+  if (mark === "Diff") return { spec, terminalTotalDifficulty: BigInt(`0x${place}`) };
+  const number = BigInt(place.replace("k", "000"));
+  if (after === "Dao") return { spec, daoForkBlock: number };
+  if (after !== undefined)
+    activations.push({
+      fork: forkOfVector(after),
+      at: mark === "Time" ? { time: number } : { block: number },
+    });
+  return MERGED.has(before) ? { spec, terminalTotalDifficulty: 0n } : { spec };
 }
+
+/** At a block in decimal, at a time such as 15k, or at a total difficulty in hexadecimal. */
+const TRANSITION = /^([A-Za-z0-9]+?)To([A-Za-z0-9]+)At(Diff|Time)?([0-9A-Fk]+)$/;
 
 /** Proof of stake is for good once it has begun; by time it is there at the latest with Shanghai. */
 export function isProofOfStake(
@@ -76,30 +75,6 @@ export function isProofOfStake(
 }
 
 const MERGED: ReadonlySet<string> = new Set(["Paris", "Shanghai", "Cancun"]);
-
-/** The tests' names of forks. Paris has the rules of London, all but the consensus. */
-const FORKS: Readonly<Record<string, ForkName>> = {
-  Frontier: "frontier",
-  Homestead: "homestead",
-  EIP150: "tangerineWhistle",
-  EIP158: "spuriousDragon",
-  Byzantium: "byzantium",
-  Constantinople: "constantinople",
-  ConstantinopleFix: "petersburg",
-  Istanbul: "istanbul",
-  Berlin: "berlin",
-  London: "london",
-  ArrowGlacier: "arrowGlacier",
-  Paris: "grayGlacier",
-  Shanghai: "shanghai",
-  Cancun: "cancun",
-};
-
-function forkOf(name: string): ForkName {
-  const fork = FORKS[name];
-  if (fork === undefined) throw new RangeError(`unknown network ${name}`);
-  return fork;
-}
 
 /** Main net's parameters, under which the tests run. */
 const BARE_SPEC: Omit<ChainSpec, "forks" | "genesis"> = {

@@ -12,6 +12,7 @@ const VECTOR_FORKS: Readonly<Record<string, ForkName>> = {
   Istanbul: "istanbul",
   Berlin: "berlin",
   London: "london",
+  ArrowGlacier: "arrowGlacier",
   Paris: "grayGlacier",
   Shanghai: "shanghai",
   Cancun: "cancun",
