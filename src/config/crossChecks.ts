@@ -154,7 +154,7 @@ function peerProblems(options: ResolvedOptions): string[] {
 function isOurAddress(host: string): boolean {
   if (isIP(host) === 0 || host === "0.0.0.0" || host === "::") return true;
   return Object.values(networkInterfaces()).some((addresses) =>
-    (addresses ?? []).some(({ address }) => address === host),
+    (addresses ?? []).some(({ address }) => address === host.replace(/%.*$/, "")),
   );
 }
 

@@ -1,5 +1,4 @@
-import type { Hash } from "../primitives/hash.ts";
-import { asHash } from "../primitives/hash.ts";
+import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { ok } from "../primitives/outcome.ts";
 import { bad, type ValueType } from "./valueTypes.ts";

@@ -26,6 +26,7 @@ import { openDoors } from "./doors.ts";
 import { createHolds } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
+import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { openNodeKey } from "./nodeKey.ts";
 import { openPool } from "./openPool.ts";
@@ -151,6 +152,7 @@ async function open(
   );
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
   const chain = opened.value;
+  chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
 
   const permissions = openPermissions(settings.permissions, {
     nodeKind: nodeListKind(settings.permissions),

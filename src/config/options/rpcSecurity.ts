@@ -33,7 +33,7 @@ const protocolsType = listType(
   "<PROTOCOL,...>",
 );
 
-/** The four options of a door that asks its callers for tokens. */
+/** The options of a door that asks its callers for tokens. */
 function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
   const requires = `${prefix}-enabled` as const;
   const idle = withoutEffect({

@@ -1,0 +1,27 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { ForkActivation } from "../chainspec/forks.ts";
+import { parametersAt } from "../chainspec/ibftParameters.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+
+/** What the genesis file comes to, for one line of the log: an operator sees at once which network this is. */
+export function networkSummary(spec: ChainSpec, genesisHash: Hash) {
+  const { ibft, forks, genesis, contractSizeLimitBytes } = spec;
+  const extra = decodeExtraData(genesis.header.extraData);
+  return {
+    chainId: spec.chainId,
+    genesisHash,
+    validators: extra.ok ? extra.value.validators : [],
+    blockPeriodSeconds: parametersAt(ibft, 0n).blockPeriodSeconds,
+    requestTimeoutSeconds: ibft.requestTimeoutSeconds,
+    epochLength: ibft.epochLength,
+    forks: forks.activations.map(describeActivation).join(", "),
+    /** Blocks at which settings change. */
+    transitions: ibft.eras.map(({ fromBlock }) => fromBlock).filter((block) => block > 0n),
+    contractSizeLimitBytes,
+  };
+}
+
+function describeActivation({ fork, at }: ForkActivation): string {
+  return "block" in at ? `${fork} at block ${at.block}` : `${fork} at time ${at.time}`;
+}
