@@ -9,7 +9,7 @@ describeWithVectors("the check of a state test", () => {
   it.each([
     ["another state root", { hash: nothing }, /^state root 0x/],
     ["other logs", { logs: nothing }, /^logs 0x/],
-    ["a refusal", { expectException: "TR_NonceTooLow" }, /^refused: no, expected: TR_NonceTooLow/],
+    ["a refusal", { expectException: "TR_NoFunds" }, /^refused: no, expected: TR_NoFunds/],
     ["an execution where we refuse", { txbytes: "0x01c0" }, /^refused: .+, expected: no/],
   ] satisfies [string, Partial<StateTestCase>, RegExp][])("notices %s", async (_, change, complaint) => {
     expect(await checkStateTest(test, "London", expected)).toBeUndefined();

@@ -15,6 +15,7 @@ import type { Log } from "../../../src/types/log.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { blobBaseFeeOf } from "../chains/blobGas.ts";
 import { type PreState, worldOf } from "./preState.ts";
+import { explains, type Refusal } from "./transactionExceptions.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
 /** One file of GeneralStateTests: name -> test. */
@@ -36,7 +37,7 @@ export interface StateTestCase {
 /** What a transaction left behind, or why it was refused. */
 export type StateTestRun =
   | { readonly root: string; readonly logsHash: string; readonly result: TransactionResult }
-  | { readonly root: string; readonly refusal: string };
+  | { readonly root: string; readonly refusal: Refusal };
 
 /** Executes one case on a real world state in memory; undefined when all is as expected, else what was not. */
 export async function checkStateTest(
@@ -46,12 +47,17 @@ export async function checkStateTest(
 ): Promise<string | undefined> {
   const run = await runStateTest(test, forkName, hexToBytes(expected.txbytes));
   const refusal = "refusal" in run ? run.refusal : undefined;
-  if ((refusal !== undefined) !== (expected.expectException !== undefined))
+  if (!isExpected(refusal, expected.expectException))
     return `refused: ${refusal ?? "no"}, expected: ${expected.expectException ?? "no"}`;
   if (run.root !== expected.hash) return `state root ${run.root}, expected ${expected.hash}`;
   return "logsHash" in run && run.logsHash !== expected.logs
     ? `logs ${run.logsHash}, expected ${expected.logs}`
     : undefined;
+}
+
+function isExpected(refusal: Refusal | undefined, exception: string | undefined): boolean {
+  if (refusal === undefined || exception === undefined) return refusal === exception;
+  return explains(exception, refusal);
 }
 
 /** One transaction in the block that `env` describes, on the state `pre`, under the rules of a fork. */
@@ -76,12 +82,12 @@ export async function runStateTest(
   if (typeof result === "string") return { root, refusal: result };
   return { root, result, logsHash: hashOfLogs(result.logs) };
 
-  async function attempt(): Promise<TransactionResult | string> {
+  async function attempt(): Promise<TransactionResult | Refusal> {
     const decoded = decodeTransaction(transactionBytes);
-    if (!decoded.ok) return decoded.rejection.message;
+    if (!decoded.ok) return decoded.rejection.code;
     const transaction = withRecoveredSender(decoded.value);
-    if (transaction === undefined) return "no sender";
-    if (transaction.gasLimit > session.block.gasLimit) return "gas limit above the block's";
+    if (transaction === undefined) return "noSender";
+    if (transaction.gasLimit > session.block.gasLimit) return "gasLimitAboveBlock";
     overlay.beginTransaction();
     const executed = await executeTransaction(session, transaction);
     return executed.ok ? executed.value : executed.rejection.code;

@@ -11,6 +11,7 @@ import {
 import { readVectorJson } from "../../vectors.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 import { vectorFiles } from "../vectorFiles.ts";
+import { explains, type Refusal } from "./transactionExceptions.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
 interface TransactionTest {
@@ -50,8 +51,12 @@ const CHAIN_ID = 1n;
 function check(txbytes: string, forkName: string, expected: TransactionResult): Failure | undefined {
   const fork = forkOfVector(forkName);
   const verdict = judge(parseHex(txbytes), fork);
-  if (typeof verdict === "string")
-    return expected.exception === undefined ? `refused: ${verdict}` : undefined;
+  if (typeof verdict === "string") {
+    if (expected.exception === undefined) return `refused: ${verdict}`;
+    return explains(expected.exception, verdict)
+      ? undefined
+      : `refused: ${verdict}, expected: ${expected.exception}`;
+  }
   if (expected.exception !== undefined) return `accepted, expected: ${expected.exception}`;
   const found = {
     hash: toHex(verdict.hash),
@@ -66,14 +71,14 @@ function check(txbytes: string, forkName: string, expected: TransactionResult): 
 }
 
 /** The transaction as the fork's rules accept it, or why they do not. */
-function judge(bytes: Uint8Array | undefined, fork: ForkName): SentTransaction | string {
-  if (bytes === undefined) return "not hexadecimal";
+function judge(bytes: Uint8Array | undefined, fork: ForkName): SentTransaction | Refusal {
+  if (bytes === undefined) return "notHexadecimal";
   const decoded = decodeTransaction(bytes);
-  if (!decoded.ok) return decoded.rejection.message;
+  if (!decoded.ok) return decoded.rejection.code;
   const transaction = withRecoveredSender(decoded.value);
-  if (transaction === undefined) return "no key fits the signature";
+  if (transaction === undefined) return "noSender";
   const rules = rulesOf(fork);
   const block = { blobBaseFee: 1n, ...(rules.hasBaseFee && { baseFeePerGas: 0n }) };
   const refused = checkSignedForm({ rules, chainId: CHAIN_ID, block }, transaction);
-  return refused?.rejection.message ?? transaction;
+  return refused?.rejection.code ?? transaction;
 }

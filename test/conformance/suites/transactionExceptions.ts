@@ -1,0 +1,88 @@
+import type { TransactionRefusal } from "../../../src/execution/checkTransaction.ts";
+import type { TransactionDefect } from "../../../src/types/transaction.ts";
+
+/** Why a transaction is not taken, in our words; the last three are no codes of ours, but what the suites see. */
+export type Refusal =
+  | TransactionRefusal
+  | TransactionDefect
+  | "notHexadecimal"
+  | "noSender"
+  | "gasLimitAboveBlock";
+
+/** Names for bytes that cannot be read as a transaction: all one to us. */
+const MALFORMED = [
+  "1559LeadingZerosBaseFee",
+  "1559LeadingZerosPriorityFee",
+  "2930AccessListAddressTooLong",
+  "2930AccessListAddressTooShort",
+  "2930AccessListStorageHashTooLong",
+  "AddressTooLong",
+  "AddressTooShort",
+  "InvalidData",
+  "InvalidGasLimit4",
+  "InvalidGasLimit5",
+  "InvalidGasPrice",
+  "InvalidMaxPriorityFeePerGas",
+  "InvalidNonce",
+  "InvalidR",
+  "InvalidS",
+  "InvalidTo",
+  "InvalidValue",
+  "LeadingZerosDataSize",
+  "LeadingZerosGasLimit",
+  "LeadingZerosGasPrice",
+  "LeadingZerosNonce",
+  "LeadingZerosNonceSize",
+  "LeadingZerosR",
+  "LeadingZerosS",
+  "LeadingZerosV",
+  "LeadingZerosValue",
+  "NonceTooLong",
+  "RLP_Error_EOF",
+  "RLP_Error_RLP_Size",
+  "RLP_TooFewElements",
+  "RLP_TooManyElements",
+  "TR_BLOBCREATE",
+  "TR_RLP_WRONGVALUE",
+];
+
+/** What the tests call a refusal, and our codes for it. */
+const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonly Refusal[]>([
+  ...MALFORMED.map((name): [string, Refusal[]] => [name, ["malformedTransaction", "notHexadecimal"]]),
+  ["1559PriorityFeeGreaterThanBaseFee", ["priorityFeeAboveFeeCap"]],
+  ["ECRecoveryFail", ["noSender"]],
+  ["GasLimitPriceProductOverflow", ["upfrontCostOverflow"]],
+  ["InvalidChainID", ["wrongChainId", "malformedTransaction"]],
+  // A v that names a chain is no v at all before EIP-155.
+  ["InvalidVRS", ["malformedTransaction", "noSender", "invalidSignature", "chainIdNotSupported"]],
+  ["NonceMax", ["nonceOverflow"]],
+  ["SenderNotEOA", ["senderNotAuthorized"]],
+  ["TR_BLOBLIST_OVERSIZE", ["invalidBlobs"]],
+  ["TR_EMPTYBLOB", ["invalidBlobs"]],
+  ["TR_FeeCapLessThanBlocks", ["gasPriceBelowBaseFee"]],
+  ["TR_GasLimitReached", ["gasLimitAboveBlock"]],
+  ["TR_InitCodeLimitExceeded", ["initCodeTooLarge"]],
+  ["TR_IntrinsicGas", ["intrinsicGasAboveLimit"]],
+  // Nobody can pay what does not fit into 256 bits.
+  ["TR_NoFunds", ["upfrontCostAboveBalance", "upfrontCostOverflow"]],
+  ["TR_NoFundsX", ["upfrontCostOverflow", "upfrontCostAboveBalance"]],
+  // Each type names its chain, which is seen first where no signature may.
+  [
+    "TR_TypeNotSupported",
+    ["invalidTransactionType", "unknownTransactionType", "malformedTransaction", "chainIdNotSupported"],
+  ],
+  ["TransactionException.INSUFFICIENT_MAX_FEE_PER_BLOB_GAS", ["blobFeeBelowBaseFee"]],
+  ["TransactionException.INSUFFICIENT_MAX_FEE_PER_GAS", ["gasPriceBelowBaseFee"]],
+  ["TransactionException.TYPE_3_TX_INVALID_BLOB_VERSIONED_HASH", ["invalidBlobs"]],
+  ["TransactionException.TYPE_3_TX_PRE_FORK", ["invalidTransactionType"]],
+  ["TransactionException.TYPE_3_TX_ZERO_BLOBS", ["invalidBlobs"]],
+]);
+
+/** Whether our reason is one that a test's exception stands for; "A|B" means either. */
+export function explains(exception: string, refusal: Refusal): boolean {
+  return exception.split("|").some((name) => {
+    const reasons = REASONS.get(name);
+    if (reasons === undefined) throw new RangeError(`unknown exception ${name}`);
+    return reasons.includes(refusal);
+  });
+}
