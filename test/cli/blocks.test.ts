@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { createProgress } from "../../src/cli/blocks/progress.ts";
 import { EXIT } from "../../src/cli/exitCodes.ts";
+import { type Facts, silentLogger } from "../../src/logging/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -204,7 +206,46 @@ describe("ibex blocks", () => {
     const mainnet = join(import.meta.dirname, "..", "..", "genesis", "mainnet.json");
     const other = await ibexIn(folder, `--genesis-file=${mainnet}`, "blocks", "import", "all");
     expect(other.exitCode).toBe(2);
-    expect(other.errors).toMatch(/genesis/);
+    expect(other.errors).toMatch(
+      /^The genesis file .*mainnet\.json does not match the chain stored in .*\/data: /,
+    );
+  });
+
+  it("stops when asked, keeps what it has, and goes on when run again", async () => {
+    const folder = aFolderWith({ all: blockFileOf(blocks) });
+    const args = ["--data-path=data", "--logging=OFF", "blocks", "import", "all"];
+    const awaitStop = () => ({ received: Promise.resolve("SIGTERM") });
+    const stopped = await ibexHere(args, { workingDirectory: folder, awaitStop });
+    expect(stopped).toMatchObject({ exitCode: 1, errors: "" });
+    expect(await headOf(folder)).toBe("0");
+    expect((await ibexIn(folder, "blocks", "import", "all")).exitCode).toBe(0);
+    expect(await headOf(folder)).toBe("5");
+  });
+
+  it("tells its progress once a second on a terminal, once in five seconds in a log", () => {
+    for (const [isTerminal, every] of [
+      [true, 1],
+      [false, 5],
+    ] as const) {
+      const told: Facts[] = [];
+      let nowMs = 0;
+      const logger = { ...silentLogger, info: (facts: Facts) => void told.push(facts) };
+      const progress = createProgress({ message: "importing", total: 1000, isTerminal }, logger, () => nowMs);
+      // The first half was there already; the rest takes ten seconds.
+      for (let number = 500; number < 1000; number++) {
+        nowMs += 20;
+        progress.advance({ number: BigInt(number), transactions: 2, from: number, until: number + 1 });
+      }
+      expect(told).toHaveLength(10 / every);
+      expect(told[5 / every - 1]).toEqual({
+        percent: 75,
+        number: 749n,
+        blocksPerSecond: 50,
+        transactionsPerSecond: 100,
+        secondsLeft: 5,
+      });
+      expect(progress.summary()).toEqual({ blocks: 500, transactions: 1000, seconds: 10 });
+    }
   });
 
   it("says which disk is full when an export does not fit", async () => {

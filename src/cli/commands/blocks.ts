@@ -98,7 +98,11 @@ async function importWith(
   const opened = await openImportChain(settings, logger);
   if (!opened.ok) {
     const { code, message } = opened.rejection;
-    return fail(message, world, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
+    const sentence =
+      code === "differentGenesis"
+        ? `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${message}.`
+        : message;
+    return fail(sentence, world, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
   }
   try {
     const order = {
