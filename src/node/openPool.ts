@@ -30,7 +30,10 @@ export interface OpenPoolParts {
 /** As often as the incumbent looks for transactions that are too old. */
 const EXPIRY_INTERVAL_MS = 60_000;
 
-export function openPool(settings: Settings, parts: OpenPoolParts): OpenPool {
+export function openPool(
+  settings: Pick<Settings, "chainSpec" | "pool" | "poolFile">,
+  parts: OpenPoolParts,
+): OpenPool {
   const { chain, state, recoverSenders, isSenderPermitted, clock, logger } = parts;
   const pool = createTxPool(settings.pool, {
     chain: createPoolView(settings.chainSpec, chain, state, clock),

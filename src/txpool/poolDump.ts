@@ -40,17 +40,18 @@ export function decodeDumpLine(line: string): Outcome<DumpedTransaction, "damage
  * run is unbroken at every step, however long it is.
  */
 export function inOfferOrder<T extends { readonly transaction: SentTransaction }>(items: readonly T[]): T[] {
+  const keys = items.map(({ transaction }) => toKey(transaction.sender));
   const bySender = new Map<string, T[]>();
-  for (const item of items) {
-    const key = toKey(item.transaction.sender);
+  for (const [index, item] of items.entries()) {
+    const key = keys[index] as string; // there is one for each item
     const others = bySender.get(key);
     if (others === undefined) bySender.set(key, [item]);
     else others.push(item);
   }
   for (const own of bySender.values()) own.sort((a, b) => compare(b.transaction.nonce, a.transaction.nonce));
   const ordered: T[] = [];
-  for (const { transaction } of items) {
-    const rest = bySender.get(toKey(transaction.sender)) ?? [];
+  for (const [index, { transaction }] of items.entries()) {
+    const rest = bySender.get(keys[index] as string) ?? [];
     for (let lowest = rest.at(-1); lowest !== undefined; lowest = rest.at(-1)) {
       if (lowest.transaction.nonce > transaction.nonce) break;
       ordered.push(lowest);

@@ -21,6 +21,8 @@ function runs(usual: number): fc.Parameters<unknown> {
   };
 }
 
+const TIMEOUT = { timeout: IBEX_POOL_LIVES === undefined ? 60_000 : 1_800_000 };
+
 const SENDERS = 5;
 const LIMITS = { maxTransactions: 12, maxBytes: 2500, maxFutureBySender: 6, retentionMs: 50 };
 const OPEN = { minGasPriceWei: 0n, minPriorityFeeWei: 0n };
@@ -245,7 +247,7 @@ function expectInOrder({ inHand: { pool, head } }: World): void {
   if (flaws.length > 0) expect(flaws).toEqual([]);
 }
 
-describe("a pool over the lives of many blocks", () => {
+describe("a pool over the lives of many blocks", TIMEOUT, () => {
   it("keeps its limits, and gives blocks without gaps in which nothing is twice", () => {
     fc.assert(
       fc.property(lives, (steps) => {
@@ -283,7 +285,7 @@ describe("a pool over the lives of many blocks", () => {
   });
 });
 
-describe("nothing valid and well paid waits for ever", () => {
+describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
   /** Higher than any other price, whatever the base fee. */
   const CHAMPION = 90_000;
 
