@@ -1,4 +1,3 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import {
@@ -7,7 +6,7 @@ import {
   encodeWithoutSeals,
   encodeWithoutSealsAndRound,
 } from "./extraData.ts";
-import { encodeHeader, type Header, headerItems } from "./header.ts";
+import { encodeHeader, encodeHeaderItems, type Header, headerItems } from "./header.ts";
 
 /** keccak256 of a header that still names its round: what proposals, prepares and commit seals are about. */
 export type Digest = Hash & { readonly __digest: true };
@@ -25,10 +24,10 @@ export function hashOfHeader(header: Header): Outcome<Hash, "malformedExtraData"
 
 /** As hashOfHeader for a block above genesis whose extra data is already decoded. */
 export function chainHash(header: Header, extra: ExtraData): Hash {
-  return keccak256(RLP.encode(headerItems(header, encodeWithoutSealsAndRound(extra))));
+  return keccak256(encodeHeaderItems(headerItems(header, encodeWithoutSealsAndRound(extra))));
 }
 
 /** What validators sign as their commit seal; differs from round to round. */
 export function sealDigest(header: Header, extra: ExtraData): Digest {
-  return keccak256(RLP.encode(headerItems(header, encodeWithoutSeals(extra)))) as Hash as Digest;
+  return keccak256(encodeHeaderItems(headerItems(header, encodeWithoutSeals(extra)))) as Hash as Digest;
 }
