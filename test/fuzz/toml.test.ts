@@ -16,7 +16,7 @@ import { mutatedText } from "./mutatedInputs.ts";
 
 /**
  * Configuration files: settings or problems, the same every time; each problem names its option or the file, and of a
- * value that does not do what would; and what a file says means the same on the command line.
+ * wrong value where it was given; and what a file says means the same on the command line.
  */
 const folder = mkdtempSync(join(tmpdir(), "ibex-fuzz-"));
 const root = resolve(import.meta.dirname, "..", "..");
@@ -29,9 +29,10 @@ fuzz({
   name: "TOML",
   inputs: () =>
     fc.oneof(
+      // The real ones are long: each takes as much time as many small ones.
       { weight: 1, arbitrary: mutatedText(fc.constantFrom(...realFiles()), WORDS) },
-      { weight: 1, arbitrary: mutatedText(configText(), WORDS) },
-      { weight: 2, arbitrary: configText() },
+      { weight: 8, arbitrary: mutatedText(configText(), WORDS) },
+      { weight: 8, arbitrary: configText() },
     ),
   dailyInputs: 300,
   spread: { outcomes: 12, accepted: [0.05, 0.7] },
@@ -77,13 +78,13 @@ function kindsOf(message: string): string {
     if (!isNamed && !WORDS_OF_THE_INCUMBENT.some((words) => problem.includes(words)))
       throw new Error(`a problem that names neither option nor file: ${problem}`);
     if (/^Invalid value for option/.test(problem) && !WRONG_VALUE.test(problem))
-      throw new Error(`a wrong value without origin, or without what is accepted: ${problem}`);
+      throw new Error(`a wrong value without origin: ${problem}`);
   }
   return (others.length === 0 ? "" : "several, the first: ") + kindOf(first);
 }
 
 const ALL_SPELLINGS = OPTION_NAMES.flatMap(spellingsOf);
-const WRONG_VALUE = /^Invalid value for option '--[\w-]+': .+(given as .+ in node\.toml).*; accepted: .+/s;
+const WRONG_VALUE = /^Invalid value for option '--[\w-]+': .+given as .+ in node\.toml/s;
 
 /** Said by the incumbent in just these words, which operators look for. */
 const WORDS_OF_THE_INCUMBENT = [
