@@ -10,7 +10,7 @@ import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissi
  *     perm_add…, perm_remove… ──> checks ──> file ──> list
  *
  * A change is in the file before it is in force. Whether a block of others is sound does not depend on this list: it
- * is this node's own, and the incumbent asks it neither when it imports a block.
+ * is this node's own and no rule of the chain, and the incumbent does not ask it either when it imports a block.
  */
 export interface Allowlist {
   /** In the order of the file, then of their addition. */

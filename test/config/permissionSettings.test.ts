@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { askingIn, DEV_GENESIS } from "./asking.ts";
+
+const { settings, problems, folder, write } = askingIn("ibex-permissions-");
+
+const ACCOUNT = `0x${"ab".repeat(20)}`;
+const NODE = `enode://${"12".repeat(64)}@127.0.0.1:30303`;
+const ACCOUNTS_ON = "--permissions-accounts-config-file-enabled";
+const NODES_ON = "--permissions-nodes-config-file-enabled";
+
+describe("the allowlists", () => {
+  it("are off unless switched on, whatever lies in the data folder", () => {
+    write("permissions_config.toml", "nonsense");
+    expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).permissions).toMatchObject({
+      accountsFile: undefined,
+      nodesFile: undefined,
+    });
+  });
+
+  it("are looked for in the data folder, or where the operator says", () => {
+    write("permissions_config.toml", `accounts-allowlist=["${ACCOUNT}"]`);
+    const args = [DEV_GENESIS, "--data-path=.", ACCOUNTS_ON];
+    expect(settings({ args }).permissions.accountsFile).toBe(join(folder, "permissions_config.toml"));
+    write("senders.toml", "accounts-allowlist=[]");
+    const named = settings({ args: [...args, "--permissions-accounts-config-file=senders.toml"] });
+    expect(named.permissions.accountsFile).toBe(join(folder, "senders.toml"));
+    expect(named.warnings).toEqual([]);
+  });
+
+  it("stop the start when they cannot be used, with the file, the line and the value", () => {
+    write("senders.toml", `accounts-allowlist=[\n"${ACCOUNT}",\n"0xfoo"\n]`);
+    const named = "--permissions-accounts-config-file=senders.toml";
+    expect(problems({ args: [DEV_GENESIS, ACCOUNTS_ON, named] })).toEqual([
+      `Invalid account 0xfoo (accounts-allowlist in line 3 of ${join(folder, "senders.toml")}) (${named.split("=")[0]} is given on the command line)`,
+    ]);
+    expect(problems({ args: [DEV_GENESIS, "--data-path=absent", ACCOUNTS_ON] })).toEqual([
+      expect.stringContaining(join(folder, "absent", "permissions_config.toml")),
+    ]);
+  });
+
+  it("of nodes have nobody to keep out yet, and that is said", () => {
+    write("nodes.toml", `nodes-allowlist=["${NODE}"]`);
+    const args = [DEV_GENESIS, NODES_ON, "--permissions-nodes-config-file=nodes.toml"];
+    expect(settings({ args }).warnings).toEqual([
+      `The nodes allowlist of ${join(folder, "nodes.toml")} is kept, but there is nobody to keep out: peer-to-peer networking is not part of this version.`,
+    ]);
+  });
+
+  it("of nodes take host names only where those are allowed", () => {
+    write("nodes.toml", `nodes-allowlist=["${NODE.replace("127.0.0.1", "node.example")}"]`);
+    const args = [DEV_GENESIS, NODES_ON, "--permissions-nodes-config-file=nodes.toml"];
+    expect(problems({ args })).toEqual([expect.stringContaining("Invalid node enode://")]);
+    expect(settings({ args: [...args, "--Xdns-enabled"] }).permissions.allowsHostNames).toBe(true);
+  });
+
+  it("that are named but not switched on are said to be ignored", () => {
+    write("senders.toml", "accounts-allowlist=[]");
+    const args = [DEV_GENESIS, "--permissions-accounts-config-file=senders.toml"];
+    expect(settings({ args }).warnings).toEqual([
+      "permissions-accounts-config-file has been ignored because --permissions-accounts-config-file-enabled was not defined on the command line.",
+    ]);
+  });
+});
