@@ -53,6 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only named folders (or files) may use. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "classic-level": ["storage/levelDatabase.ts"],
+  "@ethereumjs/devp2p": ["network/"],
   "@ethereumjs/evm": ["execution/"],
   "@ethereumjs/vm": ["execution/"],
   "@ethereumjs/mpt": ["state/"],
@@ -61,6 +62,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   secp256k1: ["primitives/"],
   "hash-wasm": ["primitives/"],
   "mcl-wasm": ["execution/precompiles/"],
+  snappyjs: ["network/rlpx/"],
   "smol-toml": ["config/", "permissioning/"],
 };
 

@@ -16,6 +16,30 @@ export function keccak256(bytes: Uint8Array): Hash {
   return keccak.digest("binary") as Hash;
 }
 
+/** A keccak-256 that goes on absorbing after it was asked for its digest, such as the two of an RLPx connection. */
+export interface RunningKeccak {
+  update(bytes: Uint8Array): void;
+  /** Of all that was absorbed so far. */
+  digest(): Uint8Array;
+}
+
+/** Any number of them share the one instance: each keeps its state (some 400 bytes) and lends it for the moment. */
+export function createRunningKeccak(): RunningKeccak {
+  keccak.init();
+  let state = keccak.save();
+  return {
+    update(bytes) {
+      keccak.load(state);
+      keccak.update(bytes);
+      state = keccak.save();
+    },
+    digest() {
+      keccak.load(state);
+      return keccak.digest("binary");
+    },
+  };
+}
+
 /** Brands 32 bytes as a hash; throws RangeError for another length. */
 export function asHash(bytes: Uint8Array): Hash {
   if (bytes.length !== 32) throw new RangeError(`a hash has 32 bytes, not ${bytes.length}`);

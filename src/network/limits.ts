@@ -1,0 +1,63 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Every bound of the peer-to-peer network, by name. Figures with a source come from p2p.md; the others are ours. */
+
+/** Longest auth or ack with its two size bytes: real ones have 319 to 583, and from 1024 on they look like the old format. */
+export const MAX_HANDSHAKE_BYTES = 1025;
+/** Largest frame before Hello was exchanged, when nothing is known of the peer. */
+export const MAX_HELLO_BYTES = 8 * KIB;
+/** A message, compressed or not, is shorter than 0xFFFFFF (§2). */
+export const MAX_PAYLOAD_BYTES = 0xff_ff_fe;
+/** Longest client name that is kept of a Hello. */
+export const MAX_CLIENT_ID_LENGTH = 256;
+/** Most capabilities that a Hello may list. */
+export const MAX_CAPABILITIES = 64;
+
+/** TCP connection, handshake and Hello together (§1). */
+export const SETUP_TIMEOUT_MS = 10_000;
+/** Silence after which a Ping is sent, and again after which its Pong is missed (§4). */
+export const KEEP_ALIVE_MS = 15_000;
+/** Between writing a Disconnect and closing the socket (§4). */
+export const CLOSE_DELAY_MS = 2_000;
+
+/** Bytes that may wait for a peer to read them when another message is added; whoever lets more pile up is cut. */
+export const MAX_UNSENT_BYTES = 8 * MIB;
+/** A peer with bytes waiting that reads none for so long is cut. */
+export const SLOW_READER_MS = 30_000;
+
+/** Inbound connections that have not exchanged Hello yet. */
+export const MAX_PENDING_CONNECTIONS = 64;
+/** Sockets that are open for whatever reason, beyond the number of peers. */
+export const MAX_SPARE_SOCKETS = 128;
+/** The longer-lived of two crossing connections waits so long before it closes the other (§5: 21 to 26 s seen). */
+export const CROSS_CONNECTION_LINGER_MS = 5_000;
+/** Longest wait for what a protocol wants to hear first, such as eth's Status (§5). */
+export const GREETING_TIMEOUT_MS = 20_000;
+
+/** Node ids that are refused until the node restarts (§5). */
+export const DENYLIST_LIMIT = 500;
+/** Partings that are remembered. */
+export const MAX_REMEMBERED_PARTINGS = 500;
+
+/** First wait before a maintained peer is called again; doubles up to the longest. */
+export const FIRST_REDIAL_MS = 1_000;
+export const LONGEST_REDIAL_MS = 30_000;
+/** A connection that lasted so long lets the waits begin anew. */
+export const STEADY_CONNECTION_MS = 30_000;
+/** Calls that are under way at the same time. */
+export const MAX_CALLS_UNDER_WAY = 16;
+
+/** Reputation of a new peer, and the highest (§5). */
+export const FIRST_REPUTATION = 100;
+export const HIGHEST_REPUTATION = 150;
+/** So many useless answers within the window end the connection (§4). */
+export const USELESS_ANSWERS = 5;
+export const USELESS_WINDOW_MS = 60_000;
+
+/** Consensus messages of one peer that wait to be judged. */
+export const IBF_INBOX_MESSAGES = 1_024;
+/** Their bytes; one message is always taken. */
+export const IBF_INBOX_BYTES = 16 * MIB;
+/** Consensus messages handed on before others have their turn on the thread. */
+export const IBF_BURST = 32;

@@ -1,0 +1,42 @@
+import type { Capability } from "./hello.ts";
+
+/** Message ids below belong to the connection itself. */
+export const FIRST_PROTOCOL_ID = 0x10;
+
+/** A capability that has a number of message ids on a connection. */
+export interface Spoken extends Capability {
+  readonly messageCodes: number;
+}
+
+/** The ids from `offset` on, `messageCodes` of them, belong to this capability. */
+export interface Agreed<P extends Spoken> {
+  readonly protocol: P;
+  readonly offset: number;
+}
+
+/**
+ * What both ends speak, with the ids that each takes (p2p.md §3): of each name the highest version that both have, in the
+ * order of the names' code units, so IBF comes before eth.
+ */
+export function agreeCapabilities<P extends Spoken>(
+  ours: readonly P[],
+  theirs: readonly Capability[],
+): readonly Agreed<P>[] {
+  const best = new Map<string, P>();
+  for (const protocol of ours) {
+    const isShared = theirs.some(
+      ({ name, version }) => name === protocol.name && version === protocol.version,
+    );
+    const known = best.get(protocol.name);
+    if (isShared && (known === undefined || known.version < protocol.version))
+      best.set(protocol.name, protocol);
+  }
+  let offset = FIRST_PROTOCOL_ID;
+  return [...best.values()]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((protocol) => {
+      const agreed = { protocol, offset };
+      offset += protocol.messageCodes;
+      return agreed;
+    });
+}

@@ -1,0 +1,108 @@
+import { type Cipher, createCipheriv, timingSafeEqual } from "node:crypto";
+import type { RunningKeccak } from "../../primitives/hash.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import type { ByteQueue } from "./byteQueue.ts";
+
+/** What both ends know after the handshake, as this end uses it. The MAC states are seeded (p2p.md §1). */
+export interface FrameSecrets {
+  /** 32 bytes each. */
+  readonly aesSecret: Uint8Array;
+  readonly macSecret: Uint8Array;
+  readonly egressMac: RunningKeccak;
+  readonly ingressMac: RunningKeccak;
+}
+
+/**
+ * RLPx frames (p2p.md §2): `size(3) c28080 0…` encrypted, its MAC, the body padded to 16 bytes and encrypted, its MAC.
+ * One cipher stream and one MAC state per direction run through the whole connection, so frames are written and read
+ * strictly in order, and a connection whose MAC failed once is lost.
+ */
+export function createFrameWriter({ aesSecret, macSecret, egressMac }: FrameSecrets): {
+  /** The frame in one piece, so that it is one write. At most 2^24 - 1 bytes. */
+  write(body: Uint8Array): Uint8Array;
+} {
+  const cipher = createCipheriv("aes-256-ctr", aesSecret, ZERO_IV);
+  const tags = createTags(macSecret, egressMac);
+  return {
+    write(body) {
+      const paddedLength = padded(body.length);
+      const frame = new Uint8Array(32 + paddedLength + 16);
+      const header = new Uint8Array(16);
+      header.set([body.length >> 16, (body.length >> 8) & 0xff, body.length & 0xff, 0xc2, 0x80, 0x80]);
+      frame.set(cipher.update(header), 0);
+      frame.set(tags.ofHeader(frame.subarray(0, 16)), 16);
+      frame.set(cipher.update(body), 32);
+      frame.set(cipher.update(new Uint8Array(paddedLength - body.length)), 32 + body.length);
+      frame.set(tags.ofBody(frame.subarray(32, 32 + paddedLength)), 32 + paddedLength);
+      return frame;
+    },
+  };
+}
+
+export interface FrameReader {
+  /**
+   * The next frame's body once all of it arrived; undefined until then. Refused when a MAC is wrong or the frame is
+   * longer than `maxBytes`, which is known before any of its body is waited for.
+   */
+  read(queue: ByteQueue, maxBytes: number): Outcome<Uint8Array | undefined, "badFrame">;
+}
+
+export function createFrameReader({ aesSecret, macSecret, ingressMac }: FrameSecrets): FrameReader {
+  const cipher = createCipheriv("aes-256-ctr", aesSecret, ZERO_IV);
+  const tags = createTags(macSecret, ingressMac);
+  /** Of the frame whose header was read. */
+  let bodyLength: number | undefined;
+  return {
+    read(queue, maxBytes) {
+      if (bodyLength === undefined) {
+        if (queue.length < 32) return ok(undefined);
+        const header = queue.take(16);
+        const tag = tags.ofHeader(header);
+        const [high = 0, middle = 0, low = 0] = cipher.update(header);
+        if (!timingSafeEqual(tag, queue.take(16))) return bad("the MAC of a frame's header is wrong");
+        bodyLength = high * 65_536 + middle * 256 + low;
+        if (bodyLength > maxBytes) return bad(`a frame of ${bodyLength} bytes is longer than ${maxBytes}`);
+      }
+      const paddedLength = padded(bodyLength);
+      if (queue.length < paddedLength + 16) return ok(undefined);
+      const encrypted = queue.take(paddedLength);
+      const tag = tags.ofBody(encrypted);
+      const body = cipher.update(encrypted).subarray(0, bodyLength);
+      bodyLength = undefined;
+      return timingSafeEqual(tag, queue.take(16)) ? ok(body) : bad("the MAC of a frame's body is wrong");
+    },
+  };
+}
+
+const ZERO_IV = new Uint8Array(16);
+
+function padded(length: number): number {
+  return Math.ceil(length / 16) * 16;
+}
+
+/** The MACs of one direction: 16 bytes each, from a keccak state that absorbs something of every header and body. */
+function createTags(
+  macSecret: Uint8Array,
+  mac: RunningKeccak,
+): { ofHeader(encrypted: Uint8Array): Uint8Array; ofBody(encrypted: Uint8Array): Uint8Array } {
+  const blockCipher: Cipher = createCipheriv("aes-256-ecb", macSecret, null);
+  const absorb = (seed: Uint8Array, digest: Uint8Array): Uint8Array => {
+    const mixed = blockCipher.update(digest);
+    for (let index = 0; index < 16; index++) mixed[index] = (mixed[index] ?? 0) ^ (seed[index] ?? 0);
+    mac.update(mixed);
+    return mac.digest().subarray(0, 16);
+  };
+  const current = (): Uint8Array => mac.digest().subarray(0, 16);
+  return {
+    ofHeader: (encrypted) => absorb(encrypted, current()),
+    ofBody(encrypted) {
+      mac.update(encrypted);
+      const digest = current();
+      return absorb(digest, digest);
+    },
+  };
+}
+
+function bad(message: string): Outcome<never, "badFrame"> {
+  return rejected({ code: "badFrame", fault: "peer", message });
+}

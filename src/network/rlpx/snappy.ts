@@ -1,0 +1,82 @@
+import { compress } from "snappyjs";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+
+/**
+ * Snappy's raw block format, in which messages travel after Hello (p2p.md §2). Written by the package that the wire
+ * library uses; read by us, because that package trusts the sender: it reserves what the first bytes ask for, copies
+ * on beyond the end, and does not notice when less came out than was announced.
+ */
+export function compressSnappy(bytes: Uint8Array): Uint8Array {
+  return compress(bytes);
+}
+
+/** No element makes more than 64 bytes of 3, so a length beyond that is a lie that costs no memory. */
+const LARGEST_EXPANSION = 22;
+
+/** Refused when it is malformed, or longer than `maxBytes` when uncompressed; no more memory is used than comes out. */
+export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Outcome<Uint8Array, "badSnappy"> {
+  const header = readLength(bytes);
+  if (header === undefined) return bad("its length is not readable");
+  const { length, from } = header;
+  if (length > maxBytes) return bad(`${length} bytes are more than ${maxBytes}`);
+  if (length > (bytes.length - from) * LARGEST_EXPANSION) return bad("its length cannot be true");
+  const output = new Uint8Array(length);
+  return fill(output, bytes, from) ? ok(output) : bad("an element is wrong");
+}
+
+/** False when an element is cut off, points outside of what is known, or the output is not filled exactly. */
+function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  let at = start;
+  let filled = 0;
+  while (at < bytes.length) {
+    const tag = bytes[at] ?? 0;
+    at++;
+    const kind = tag & 3;
+    const widthBytes = kind === 0 ? Math.max(0, (tag >> 2) - 59) : kind === 3 ? 4 : kind;
+    if (at + widthBytes > bytes.length) return false;
+    const number = littleEndian(bytes, at, widthBytes);
+    at += widthBytes;
+    if (kind === 0) {
+      const length = (widthBytes === 0 ? tag >> 2 : number) + 1;
+      if (at + length > bytes.length || filled + length > output.length) return false;
+      output.set(bytes.subarray(at, at + length), filled);
+      at += length;
+      filled += length;
+    } else {
+      const length = kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
+      const offset = kind === 1 ? number + ((tag >> 5) << 8) : number;
+      if (offset === 0 || offset > filled || filled + length > output.length) return false;
+      copyBack(output, filled, offset, length);
+      filled += length;
+    }
+  }
+  return filled === output.length;
+}
+
+/** The source may overlap what is written: then the bytes between repeat. */
+function copyBack(output: Uint8Array, at: number, offset: number, length: number): void {
+  if (offset >= length) output.copyWithin(at, at - offset, at - offset + length);
+  else for (let index = at; index < at + length; index++) output[index] = output[index - offset] ?? 0;
+}
+
+function littleEndian(bytes: Uint8Array, at: number, width: number): number {
+  let value = 0;
+  for (let index = width - 1; index >= 0; index--) value = value * 256 + (bytes[at + index] ?? 0);
+  return value;
+}
+
+/** A varint of at most 32 bits. */
+function readLength(bytes: Uint8Array): { length: number; from: number } | undefined {
+  let length = 0;
+  for (let index = 0; index < 5; index++) {
+    const byte = bytes[index];
+    if (byte === undefined) return undefined;
+    length += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return length < 2 ** 32 ? { length, from: index + 1 } : undefined;
+  }
+  return undefined;
+}
+
+function bad(message: string): Outcome<never, "badSnappy"> {
+  return rejected({ code: "badSnappy", fault: "peer", message });
+}

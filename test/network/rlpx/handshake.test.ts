@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
+import {
+  answerAuth,
+  createInitiator,
+  type HandshakePacket,
+  type OwnIdentity,
+  seedMac,
+  takeHandshakePacket,
+} from "../../../src/network/rlpx/handshake.ts";
+import { present } from "../../../src/primitives/assert.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { curve } from "../../../src/primitives/secp256k1.ts";
+import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+import { identity } from "../identities.ts";
+
+interface HandshakeVectors {
+  readonly keys: Readonly<Record<string, string>>;
+  readonly packets: readonly { readonly name: string; readonly packet: string }[];
+  readonly derivedSecrets: Readonly<Record<string, string>>;
+}
+
+describe("a handshake of our own two ends", () => {
+  it("gives both the same secrets, and the responder the initiator's node id", () => {
+    const [alice, bob] = [identity(1), identity(2)];
+    const initiator = taken(createInitiator(alice, bob.nodeId));
+    const answer = taken(answerAuth(bob, packetOf(initiator.auth, "auth")));
+    const secrets = taken(initiator.readAck(packetOf(answer.ack, "ack")));
+    expect(toHex(answer.remoteId)).toBe(toHex(alice.nodeId));
+    expect(secrets.aesSecret).toEqual(answer.secrets.aesSecret);
+    expect(secrets.macSecret).toEqual(answer.secrets.macSecret);
+    expect(secrets.egressMac.digest()).toEqual(answer.secrets.ingressMac.digest());
+    expect(secrets.ingressMac.digest()).toEqual(answer.secrets.egressMac.digest());
+  });
+
+  it("makes packets of the sizes that EIP-8 asks for", () => {
+    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+    expect(auth.length).toBe((auth[0] ?? 0) * 256 + (auth[1] ?? 0) + 2);
+    expect(auth.length).toBeGreaterThan(307);
+    expect(auth.length).toBeLessThan(600);
+  });
+
+  it.each([0, 1, 2, 70, 150, 300])("is refused when byte %i of the auth packet was changed", (at) => {
+    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+    const changed = auth.map((byte, index) => (index === at ? byte ^ 1 : byte));
+    expect(answerAuth(identity(2), { bytes: changed, isOld: false })).toMatchObject({
+      ok: false,
+      rejection: { code: "badHandshake", fault: "peer" },
+    });
+  });
+
+  it("is refused when it was meant for somebody else", () => {
+    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+    expect(answerAuth(identity(3), packetOf(auth, "auth"))).toMatchObject({ ok: false });
+  });
+});
+
+describe("the first bytes of a connection", () => {
+  it.each([
+    ["GET / HTTP/1.1", "0x474554202f20"],
+    ["a size of nothing", "0x0000"],
+    ["a size below what the keys take", "0x0070"],
+    ["TLS", "0x1603010200"],
+  ])("are refused at once: %s", (_, hex) => {
+    expect(takeHandshakePacket(queueOf(hexToBytes(hex)), "auth")).toMatchObject({ ok: false });
+  });
+
+  it("are waited for until the packet is whole", () => {
+    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+    const queue = createByteQueue();
+    for (const byte of auth.subarray(0, -1)) {
+      queue.append(Uint8Array.of(byte));
+      expect(takeHandshakePacket(queue, "auth")).toEqual({ ok: true, value: undefined });
+    }
+    queue.append(auth.subarray(-1));
+    expect(takeHandshakePacket(queue, "auth")).toEqual({ ok: true, value: { bytes: auth, isOld: false } });
+  });
+});
+
+describeWithVectors("the handshakes of EIP-8", () => {
+  const { keys, packets, derivedSecrets } = readVectorJson<HandshakeVectors>(
+    "devp2p",
+    "rlpx-handshake-eip8.json",
+  );
+  const key = (name: string): Uint8Array => hexToBytes(present(keys[name], name));
+  const packet = (name: string): Uint8Array =>
+    hexToBytes(present(packets.find((one) => one.name === name)?.packet, name));
+  const a = known(key("staticA"), key("ephemeralA"), key("nonceA"));
+  const b = known(key("staticB"), key("ephemeralB"), key("nonceB"));
+
+  it.each(["auth1", "auth2", "auth3"])("%s is read, and answered in its own format", (name) => {
+    const question = packetOf(packet(name), "auth");
+    const answer = taken(answerAuth(b, question));
+    expect(toHex(answer.remoteId)).toBe(toHex(a.nodeId));
+    expect(packetOf(answer.ack, "ack").isOld).toBe(question.isOld);
+    expect(answer.secrets.aesSecret).toEqual(hexToBytes(derivedSecrets["aesSecret"] ?? ""));
+    expect(answer.secrets.macSecret).toEqual(hexToBytes(derivedSecrets["macSecret"] ?? ""));
+  });
+
+  it.each(["ack1", "ack2", "ack3"])("%s is read", (name) => {
+    const initiator = taken(createInitiator(a, b.nodeId));
+    const secrets = taken(initiator.readAck(packetOf(packet(name), "ack")));
+    expect(toHex(secrets.macSecret)).toBe(derivedSecrets["macSecret"]);
+  });
+
+  it("seeds the MAC as published", () => {
+    const { secrets } = taken(answerAuth(b, packetOf(packet("auth2"), "auth")));
+    secrets.ingressMac.update(Buffer.from("foo"));
+    expect(toHex(secrets.ingressMac.digest())).toBe(derivedSecrets["ingressMacAfterFoo"]);
+  });
+});
+
+describeWithVectors("the incumbent's handshake in the old format", () => {
+  const vector = readVectorJson<
+    Record<"authPacket" | "ackPacket", string> & Record<"keys" | "expected", Record<string, string>>
+  >("devp2p", "rlpx-handshake-v4.json");
+  const key = (name: string): Uint8Array => hexToBytes(present(vector.keys[name], name));
+  const auth = hexToBytes(vector.authPacket);
+  const ack = hexToBytes(vector.ackPacket);
+
+  it("gives the published secrets and MACs", () => {
+    const own = known(key("responderStatic"), key("responderEphemeral"), key("responderNonce"));
+    const { secrets, remoteId } = taken(answerAuth(own, packetOf(auth, "auth")));
+    expect(remoteId).toEqual(curve.publicKey(key("initiatorStatic")));
+    expect(toHex(secrets.aesSecret)).toBe(vector.expected["aesSecret"]);
+    expect(toHex(secrets.macSecret)).toBe(vector.expected["macSecret"]);
+    const egress = seedMac(secrets.macSecret, key("responderNonce"), auth);
+    const ingress = seedMac(secrets.macSecret, key("initiatorNonce"), ack);
+    expect(toHex(egress.digest())).toBe(vector.expected["initiatorEgressMac"]);
+    expect(toHex(ingress.digest())).toBe(vector.expected["initiatorIngressMac"]);
+  });
+});
+
+function known(privateKey: Uint8Array, ephemeralKey: Uint8Array, nonce: Uint8Array): OwnIdentity {
+  return { privateKey, nodeId: curve.publicKey(privateKey), drawn: { ephemeralKey, nonce } };
+}
+
+function packetOf(bytes: Uint8Array, kind: "auth" | "ack"): HandshakePacket {
+  return present(taken(takeHandshakePacket(queueOf(bytes), kind)), "packet");
+}
+
+function queueOf(bytes: Uint8Array) {
+  const queue = createByteQueue();
+  queue.append(bytes);
+  return queue;
+}
+
+function taken<T>(outcome: { ok: true; value: T } | { ok: false; rejection: { message: string } }): T {
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return outcome.value;
+}

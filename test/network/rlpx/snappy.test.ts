@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { compressSnappy, uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { describeWithVectors, readVectorBytes, readVectorJson } from "../../vectors.ts";
+
+const LARGEST = 0xff_ff_fe;
+
+describe("snappy", () => {
+  it.each([0, 1, 59, 60, 61, 1000, 65_536, 200_000])("gives back %i bytes that it compressed", (length) => {
+    const bytes = Uint8Array.from({ length }, (_, index) => (index * index) >> 7);
+    const back = uncompressSnappy(compressSnappy(bytes), LARGEST);
+    expect(back.ok && Buffer.compare(back.value, bytes)).toBe(0);
+  });
+
+  it("writes the empty list of a Ping as the incumbent does", () => {
+    expect(toHex(compressSnappy(Uint8Array.of(0xc0)))).toBe("0x0100c0");
+  });
+
+  it.each([
+    ["longer than is taken", "0xffffff07", "16777215 bytes are more than 16777214"],
+    ["a length that so few bytes cannot have", "0xfeffff0700", "its length cannot be true"],
+    ["4 GiB", "0xffffffff0f00", "4294967295 bytes are more than 16777214"],
+    ["more than 32 bits", "0xffffffff1f00", "its length is not readable"],
+    ["an endless length", "0xffffffffffffffff", "its length is not readable"],
+    ["nothing", "0x", "its length is not readable"],
+    ["less than announced", "0x0400aa", "an element is wrong"],
+    ["more than announced", "0x0104aabb", "an element is wrong"],
+  ])("refuses %s", (_, hex, message) => {
+    expect(uncompressSnappy(hexToBytes(hex), LARGEST)).toMatchObject({ ok: false, rejection: { message } });
+  });
+});
+
+describeWithVectors("snappy's own vectors", () => {
+  const { cases } = readVectorJson<{
+    cases: readonly { desc: string; input: string; output?: string; error?: boolean }[];
+  }>("devp2p", "snappy", "block-format.json");
+
+  it.each(cases)("$desc", ({ input, output }) => {
+    const read = uncompressSnappy(hexToBytes(input), LARGEST);
+    expect(read.ok ? toHex(read.value) : undefined).toBe(output);
+  });
+
+  it("reads a long text", () => {
+    const text = readVectorBytes("devp2p", "snappy", "Isaac.Newton-Opticks.txt");
+    const read = uncompressSnappy(
+      readVectorBytes("devp2p", "snappy", "Isaac.Newton-Opticks.txt.rawsnappy"),
+      LARGEST,
+    );
+    expect(read).toEqual({ ok: true, value: text });
+  });
+
+  it.each(["baddata1.snappy", "baddata2.snappy", "baddata3.snappy"])("refuses %s", (file) => {
+    expect(uncompressSnappy(readVectorBytes("devp2p", "snappy", file), LARGEST).ok).toBe(false);
+  });
+});
