@@ -8,7 +8,7 @@ import { EXIT } from "./exitCodes.ts";
 import { loadModules } from "./loadModules.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
-import { welcomeText } from "./welcome.ts";
+import { urlOf, welcomeText } from "./welcome.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -17,12 +17,14 @@ import type { World } from "./world.ts";
  */
 export async function runNode(settings: Settings, logger: RootLogger, world: World): Promise<number> {
   const stopRequest = world.awaitStop();
-  const fault = world.awaitFault();
+  // Told at once, whatever the program is at: nothing that follows it can be relied upon.
+  const fault = world.awaitFault().then((error) => tellFault(error, logger));
   const { clientVersion: version, genesisFile, dataPath } = settings;
   logger.info({ version, genesisFile, dataPath }, "starting");
   for (const note of settings.notes) logger.info({}, note);
   for (const warning of [...settings.warnings, ...hostWarnings(hostLimits())]) logger.warn({}, warning);
-  const started = await orFault(loadAndStart(settings, logger), fault);
+  const started = await Promise.race([loadAndStart(settings, logger), fault]);
+  if (typeof started === "number") return started;
   if (!started.ok) return tellRefusal(started.rejection, logger, world);
   const node = started.value;
   // Only now, so that a node that was refused leaves the file of the running one alone.
@@ -49,7 +51,7 @@ async function loadAndStart(settings: Settings, logger: RootLogger): ReturnType<
 
 async function untilEnd(
   node: RunningNode,
-  { stopRequest, fault }: { readonly stopRequest: StopRequest; readonly fault: Promise<unknown> },
+  { stopRequest, fault }: { readonly stopRequest: StopRequest; readonly fault: Promise<number> },
   logger: Logger,
 ): Promise<number> {
   // A node without servers that is no validator waits for nothing but a signal, which does not keep a process alive.
@@ -57,7 +59,7 @@ async function untilEnd(
   const end = await Promise.race([
     stopRequest.received.then((signal) => ({ kind: "asked", signal }) as const),
     node.failure.then((error) => ({ kind: "failed", error }) as const),
-    fault.then((error) => ({ kind: "fault", error }) as const),
+    fault.then((exitCode) => ({ kind: "fault", exitCode }) as const),
   ]);
   clearInterval(holdingOn);
   switch (end.kind) {
@@ -65,8 +67,9 @@ async function untilEnd(
       logger.info({ signal: end.signal }, "stopping");
       return EXIT.ok;
     case "failed":
-    case "fault":
       return tellFault(end.error, logger);
+    case "fault":
+      return end.exitCode;
     default:
       return assertNever(end);
   }
@@ -95,15 +98,6 @@ function tellRefusal(
   return code === "unusableDatabase" || code === "diskFailure" ? EXIT.disk : EXIT.badInput;
 }
 
-async function orFault<T>(work: Promise<T>, fault: Promise<unknown>): Promise<T> {
-  return Promise.race([
-    work,
-    fault.then((error) => {
-      throw error;
-    }),
-  ]);
-}
-
 /** What takes longer is abandoned: the data survives that. */
 async function within(limitMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -120,7 +114,12 @@ const STOP_LIMIT_MS = 20_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function factsOf({ http, webSocket, metrics, nodeAddress, isValidator, headNumber }: RunningNode) {
-  return { http, webSocket, metrics, nodeAddress, isValidator, headNumber };
+  const doors = {
+    http: urlOf("http", http),
+    webSocket: urlOf("ws", webSocket),
+    metrics: urlOf("http", metrics),
+  };
+  return { ...doors, nodeAddress, isValidator, headNumber };
 }
 
 function exitCodeOf(error: unknown): number {

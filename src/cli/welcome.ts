@@ -35,7 +35,8 @@ Ctrl-C stops the node. Options: npm start -- --help
 `;
 }
 
-function urlOf(scheme: "http" | "ws", endpoint: Endpoint | undefined): string {
+/** Where a server listens; "off" for one that does not. */
+export function urlOf(scheme: "http" | "ws", endpoint: Endpoint | undefined): string {
   if (endpoint === undefined) return "off";
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
   return `${scheme}://${host}:${endpoint.port}`;
