@@ -8,6 +8,7 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import { aChain } from "../builders/aChain.ts";
 import { recordedBlocks } from "../builders/recordedChain.ts";
+import { runConfined } from "../cluster/confinedProgram.ts";
 import { freePort, rpc, runProgram, temporaryFolder, until } from "../cluster/nodeProcess.ts";
 import { generator } from "../storage/random.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../vectors.ts";
@@ -171,6 +172,23 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
     program.child.kill("SIGTERM");
     expect(await program.exit).toBe(0);
   }, 120_000);
+
+  it("ends with 74 when the disk is full, and goes on once there is room", async () => {
+    const folder = ["besu-ibft", "net1"];
+    const command = [
+      `--data-path=${temporaryFolder()}`,
+      `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
+      "blocks",
+      "import",
+      vectorPath(...folder, "chain.rlp"),
+    ];
+    const full = runConfined(command, { first: "ulimit -f 800" });
+    expect(await full.exit, full.output()).toBe(74);
+    expect(full.output()).toMatch(/cannot be written: .*ulimit -f/);
+    const again = await ibex(...command);
+    expect(again.exitCode, again.output).toBe(0);
+    expect(again.output).toContain("0x0a47f98130596db33261feda3602d22de50fb208ece129dcbd555feb584d372a");
+  }, 120_000);
 });
 
 /** Moments at which the import is killed; IBEX_KILLS turns the number up. */
@@ -183,16 +201,15 @@ describeWithVectors(`an import that is killed at any moment (IBEX_SEED=${SEED})`
     const random = generator(SEED);
     const genesis = vectorPath(...folder, "genesis.json");
     const file = vectorPath(...folder, "chain.rlp");
+    const run = (dataPath: string) =>
+      runProgram([`--data-path=${dataPath}`, `--genesis-file=${genesis}`, "blocks", "import", file]);
+    const startMs = performance.now();
+    expect(await run(temporaryFolder()).exit).toBe(0);
+    const wholeMs = performance.now() - startMs;
     let dataPath = temporaryFolder();
     for (let kill = 0; kill < KILLS; kill++) {
-      const program = runProgram([
-        `--data-path=${dataPath}`,
-        `--genesis-file=${genesis}`,
-        "blocks",
-        "import",
-        file,
-      ]);
-      const timer = setTimeout(() => program.child.kill("SIGKILL"), random.below(2500));
+      const program = run(dataPath);
+      const timer = setTimeout(() => program.child.kill("SIGKILL"), random.below(Math.ceil(wholeMs)));
       const exitCode = await program.exit;
       clearTimeout(timer);
       expect([0, null], program.output()).toContain(exitCode);
