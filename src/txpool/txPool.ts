@@ -184,9 +184,9 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     newestArrival.queue = queue;
     newestArrival.next = {};
     newestArrival = newestArrival.next;
-    const place = placeOf(queue, entry);
-    if (replaced !== undefined) tell.departed({ entry: replaced, cause: "replaced", place });
-    if (makeRoom(entry)) tell.added(entry, place);
+    const where = placeOf(queue, entry);
+    if (replaced !== undefined) tell.departed({ entry: replaced, cause: "replaced", place: where });
+    if (makeRoom(entry)) tell.added(entry, where);
     return entry;
   }
 
