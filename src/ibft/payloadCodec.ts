@@ -9,6 +9,8 @@ import type { Payload, PreparedCertificate, Signed } from "./message.ts";
 /** The codes that separate the kinds of payload under a signature, whatever offset the wire gives them. */
 export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const;
 
+export type MessageCode = (typeof MESSAGE_CODES)[keyof typeof MESSAGE_CODES];
+
 /** What the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md §7.3). */
 export function messageHash(payload: Payload): Hash {
   return keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload)));
@@ -44,6 +46,7 @@ function certificateItems({ proposal, prepares }: PreparedCertificate): RawItem[
   return [signedItems(proposal), prepares.map(signedItems)];
 }
 
-function signedItems({ payload, signature }: Signed<Payload>): RawItem[] {
+/** [payload, signature] */
+export function signedItems({ payload, signature }: Signed<Payload>): RawItem[] {
   return [payloadItems(payload), encodeSignature(signature)];
 }

@@ -47,9 +47,7 @@ export interface RlpSpan {
 
 /** Members of the list that fills `bytes` exactly; throws RangeError for anything that is not canonical RLP. */
 export function readRlpList(bytes: Uint8Array): RlpSpan[] {
-  const list = readRlpSpan(bytes, 0, bytes.length);
-  if (!list.isList) throw new RangeError("not a list");
-  if (list.until !== bytes.length) throw new RangeError("bytes after the list");
+  const list = readListSpan(bytes);
   const members: RlpSpan[] = [];
   for (let at = list.from; at < list.until; ) {
     const member = readRlpSpan(bytes, at, list.until);
@@ -57,6 +55,16 @@ export function readRlpList(bytes: Uint8Array): RlpSpan[] {
     at = member.until;
   }
   return members;
+}
+
+/** As readRlpList, one after another: for lists so long that only who looks at a member should pay for the next. */
+export function* rlpMembers(bytes: Uint8Array): Generator<RlpSpan> {
+  const list = readListSpan(bytes);
+  for (let at = list.from; at < list.until; ) {
+    const member = readRlpSpan(bytes, at, list.until);
+    yield member;
+    at = member.until;
+  }
 }
 
 /** A byte string, which is a view, or a list. */
@@ -82,6 +90,14 @@ function itemAt(bytes: Uint8Array, { isList, from, until }: RlpSpan, depth: numb
     at = member.until;
   }
   return members;
+}
+
+/** The list that fills `bytes` exactly. */
+function readListSpan(bytes: Uint8Array): RlpSpan {
+  const list = readRlpSpan(bytes, 0, bytes.length);
+  if (!list.isList) throw new RangeError("not a list");
+  if (list.until !== bytes.length) throw new RangeError("bytes after the list");
+  return list;
 }
 
 /** The item that begins at `start` and must end by `limit`. */

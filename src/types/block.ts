@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { encodeRlpList, type RlpSpan, readRlp, readRlpList } from "../primitives/rlp.ts";
+import { encodeRlpList, type RlpSpan, readRlp, readRlpList, rlpMembers } from "../primitives/rlp.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
@@ -87,7 +87,7 @@ function decodeParts(bytes: Uint8Array, parts: readonly RlpSpan[]): Outcome<Bloc
   const header = decodeHeader(headerPart);
   if (!header.ok) return malformed(header.rejection.message);
   const transactions: Transaction[] = [];
-  for (const { isList, start, from, until } of readRlpList(transactionsPart)) {
+  for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
     const transaction = isList
       ? decodeTransaction(transactionsPart.subarray(start, until))
       : decodeBodyTransaction(transactionsPart.subarray(from, until));
@@ -104,7 +104,7 @@ function decodeRest(
   withdrawalsPart: Uint8Array | undefined,
 ): Outcome<Pick<Block, "ommers" | "withdrawals">, "malformedBlock"> {
   const ommers: Header[] = [];
-  for (const { start, until } of readRlpList(ommersPart)) {
+  for (const { start, until } of rlpMembers(ommersPart)) {
     const ommer = decodeHeader(ommersPart.subarray(start, until));
     if (!ommer.ok) return malformed(ommer.rejection.message);
     ommers.push(ommer.value);

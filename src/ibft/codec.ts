@@ -1,0 +1,190 @@
+import { RLP } from "@ethereumjs/rlp";
+import type { Address } from "../primitives/address.ts";
+import { assertNever } from "../primitives/assert.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { encodeRlpList } from "../primitives/rlp.ts";
+import { recoverAddress } from "../primitives/secp256k1.ts";
+import { decodeBlock, encodeBlock } from "../types/block.ts";
+import { rootOfList } from "../types/listRoot.ts";
+import { type Candidate, candidateOfBlock } from "./candidate.ts";
+import type { Authored, Commit, Prepare, Proposal, RoundChange } from "./message.ts";
+import { MESSAGE_CODES, type MessageCode, signedItems } from "./payloadCodec.ts";
+import type { RoundId } from "./roundId.ts";
+import { createSignedReader, type Recover, readPlace, type SignedReader } from "./signedReader.ts";
+import { type DecodingDefect, isAbsent, partsOf, Refusal } from "./strictRlp.ts";
+
+/**
+ * The four messages of IBF/1, as they lie inside a devp2p message before snappy (ibft2.md §7.2):
+ *
+ *   0 Proposal     [signed payload, block, round-change certificate | 0x80]
+ *   1 Prepare      signed payload
+ *   2 Commit       signed payload
+ *   3 RoundChange  [signed payload, block | 0x80]
+ *
+ * What was decoded encodes to the same bytes again, and whatever is not spelled exactly so is refused: canonical RLP,
+ * exact counts and lengths, nothing after the end. One freedom is left to others: seals inside the extra data of a
+ * block in agreement mean nothing, nobody signs them, and the candidate is without them.
+ */
+
+/** A message under its code, 0 to 3, whatever offset the wire gives it. */
+export interface Encoded {
+  readonly code: MessageCode;
+  readonly payload: Uint8Array;
+}
+
+export function encodeMessage(message: Authored): Encoded {
+  return { code: MESSAGE_CODES[message.kind], payload: encodeParts(message) };
+}
+
+function encodeParts(message: Authored): Uint8Array {
+  const signed = RLP.encode(signedItems(message.signed));
+  switch (message.kind) {
+    case "proposal": {
+      const { candidate, certificate } = message;
+      const asked = certificate === undefined ? ABSENT : RLP.encode([certificate.map(signedItems)]);
+      return encodeRlpList([signed, encodeCandidate(candidate), asked]);
+    }
+    case "prepare":
+    case "commit":
+      return signed;
+    case "roundChange":
+      return encodeRlpList([
+        signed,
+        message.candidate === undefined ? ABSENT : encodeCandidate(message.candidate),
+      ]);
+    default:
+      return assertNever(message);
+  }
+}
+
+/** What stands for a certificate or a block that is not there. */
+const ABSENT = Uint8Array.of(0x80);
+
+function encodeCandidate({ header, transactions }: Candidate): Uint8Array {
+  return encodeBlock({ header, transactions, ommers: [] });
+}
+
+export interface Decoding {
+  /** Who signed a digest; some 45 µs each, and one message may hold thousands of signatures. */
+  readonly recover?: Recover;
+  /** Asked about a message's author before anything is read that costs more; everybody may speak when absent. */
+  readonly maySpeak?: (author: Address) => boolean;
+}
+
+/**
+ * Reads one message and recovers all its signers, nested ones too; each signature once, however often it is repeated.
+ * The message keeps views of `payload`, which the caller must not change. Refused as the sender's fault, never a throw.
+ */
+export function decodeMessage(
+  code: number,
+  payload: Uint8Array,
+  { recover = recoverAddress, maySpeak = () => true }: Decoding = {},
+): Outcome<Authored, DecodingDefect> {
+  if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
+  if (payload.length > PAYLOAD_LIMITS[code]) {
+    return refuse("oversized", `${payload.length} bytes; code ${code} has at most ${PAYLOAD_LIMITS[code]}`);
+  }
+  try {
+    const reader = createSignedReader(recover, (author) => {
+      if (!maySpeak(author)) throw new Refusal("unwelcomeAuthor", "the author has no say in this height");
+    });
+    return ok(READERS[code](payload, reader, recover));
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error.code, error.message);
+    if (error instanceof RangeError) return refuse("malformed", error.message);
+    throw error;
+  }
+}
+
+/** Where a message belongs, read without looking at anything else: nothing else of it is known to be sound. */
+export function peekPlace(code: number, payload: Uint8Array): RoundId | undefined {
+  if (!isMessageCode(code) || payload.length > PAYLOAD_LIMITS[code]) return undefined;
+  try {
+    const isBare = code === MESSAGE_CODES.prepare || code === MESSAGE_CODES.commit;
+    const [outer] = isBare ? [payload] : partsOf(payload, code === MESSAGE_CODES.proposal ? 3 : 2);
+    const [fields] = partsOf(outer, 2);
+    return readPlace(fields);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** In bytes. The signed payloads of fixed form are exactly so long; blocks are bounded by what one frame can carry. */
+export const PAYLOAD_LIMITS: Readonly<Record<MessageCode, number>> = {
+  0: 0xff_fffe,
+  1: 117,
+  2: 185,
+  3: 0xff_fffe,
+};
+
+/** Extra data is the only part of a header without a natural bound; a thousand validators and their seals fit in here. */
+const HEADER_LIMIT_BYTES = 128 * 1024;
+
+type Read = (payload: Uint8Array, reader: SignedReader, recover: Recover) => Authored;
+
+const READERS: Readonly<Record<MessageCode, Read>> = {
+  0: readProposal,
+  1: readPrepare,
+  2: readCommit,
+  3: readRoundChange,
+};
+
+function readProposal(payload: Uint8Array, reader: SignedReader): Proposal {
+  const [signedPart, blockPart, certificatePart] = partsOf(payload, 3);
+  const signed = reader.proposal(signedPart);
+  const candidate = readCandidate(blockPart);
+  if (isAbsent(certificatePart)) return { kind: "proposal", signed, candidate };
+  return { kind: "proposal", signed, candidate, certificate: reader.roundChangeCertificate(certificatePart) };
+}
+
+function readPrepare(payload: Uint8Array, reader: SignedReader): Prepare {
+  return { kind: "prepare", signed: reader.prepare(payload) };
+}
+
+function readCommit(payload: Uint8Array, reader: SignedReader, recover: Recover): Commit {
+  const signed = reader.commit(payload);
+  return { kind: "commit", signed, sealer: recover(signed.payload.digest, signed.payload.seal) };
+}
+
+function readRoundChange(payload: Uint8Array, reader: SignedReader): RoundChange {
+  const [signedPart, blockPart] = partsOf(payload, 2);
+  const signed = reader.roundChange(signedPart);
+  if (isAbsent(blockPart)) return { kind: "roundChange", signed };
+  const candidate = readCandidate(blockPart);
+  checkBodyBelongs(candidate);
+  return { kind: "roundChange", signed, candidate };
+}
+
+/** In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md §5). */
+function readCandidate(part: Uint8Array): Candidate {
+  const [headerPart] = partsOf(part, 3);
+  if (headerPart.length > HEADER_LIMIT_BYTES)
+    throw new Refusal("oversized", `a header of ${headerPart.length} bytes`);
+  const block = decodeBlock(part);
+  if (!block.ok) throw new Refusal("malformedBlock", block.rejection.message);
+  if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
+  const candidate = candidateOfBlock(block.value);
+  if (!candidate.ok) throw new Refusal("malformedBlock", candidate.rejection.message);
+  return candidate.value;
+}
+
+/**
+ * A prepared certificate proves the header alone, and the next proposer takes the body from whoever brought it first:
+ * one liar with another body could spoil round after round. Proposals need no such check, they are executed.
+ */
+function checkBodyBelongs({ header, transactions }: Candidate): void {
+  const root = rootOfList(transactions.map(({ raw }) => raw));
+  if (!equalBytes(root, header.transactionsRoot)) {
+    throw new Refusal("foreignBody", "the transactions are not those that the prepared header names");
+  }
+}
+
+function isMessageCode(code: number): code is MessageCode {
+  return code === 0 || code === 1 || code === 2 || code === 3;
+}
+
+function refuse(code: DecodingDefect, message: string): Outcome<Authored, DecodingDefect> {
+  return rejected({ code, fault: "peer", message });
+}

@@ -1,0 +1,60 @@
+import { readRlp, rlpMembers } from "../primitives/rlp.ts";
+
+/** Why bytes are no message; a small set, to be counted by. */
+export const DECODING_DEFECTS = [
+  "unknownCode",
+  "oversized",
+  "malformed",
+  "malformedBlock",
+  "foreignBody",
+  "unknownSigner",
+  "unwelcomeAuthor",
+  "tooManySignatures",
+] as const;
+
+export type DecodingDefect = (typeof DECODING_DEFECTS)[number];
+
+/** Ends the reading of a message with another defect than "malformed"; never leaves the codec. */
+export class Refusal extends RangeError {
+  readonly code: DecodingDefect;
+
+  constructor(code: DecodingDefect, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * The encodings of the members of a list of exactly `count`; throws RangeError for anything else. A list that goes on
+ * is not read to its end.
+ */
+export function partsOf<Count extends number>(list: Uint8Array, count: Count): Parts<Count> {
+  const parts: Uint8Array[] = [];
+  for (const { start, until } of rlpMembers(list)) {
+    if (parts.length === count) throw new RangeError(`a list of more than ${count}`);
+    parts.push(list.subarray(start, until));
+  }
+  if (parts.length !== count) throw new RangeError(`a list of ${parts.length}, not ${count}`);
+  return parts as unknown as Parts<Count>;
+}
+
+/** A tuple of so many encodings. */
+type Parts<Count extends number> = Count extends 1
+  ? readonly [Uint8Array]
+  : Count extends 2
+    ? readonly [Uint8Array, Uint8Array]
+    : Count extends 3
+      ? readonly [Uint8Array, Uint8Array, Uint8Array]
+      : readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+
+/** The string of exactly `length` bytes that `part` spells; a view. Throws RangeError for anything else. */
+export function stringOf(part: Uint8Array, length: number): Uint8Array {
+  const string = readRlp(part, 0) as Uint8Array;
+  if (string.length !== length) throw new RangeError(`${string.length} bytes where ${length} belong`);
+  return string;
+}
+
+/** An empty string stands for what is not there; an empty list does not. */
+export function isAbsent(part: Uint8Array): boolean {
+  return part.length === 1 && part[0] === 0x80;
+}

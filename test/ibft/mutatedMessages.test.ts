@@ -1,0 +1,247 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { withRound } from "../../src/ibft/candidate.ts";
+import { decodeMessage, encodeMessage, peekPlace } from "../../src/ibft/codec.ts";
+import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { step } from "../../src/ibft/step.ts";
+import { DECODING_DEFECTS } from "../../src/ibft/strictRlp.ts";
+import { tallyOf } from "../../src/ibft/validatorVotes.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString, readRlp } from "../../src/primitives/rlp.ts";
+import { addressOfPrivateKey, encodeSignature, sign } from "../../src/primitives/secp256k1.ts";
+import { hashOfHeader } from "../../src/types/blockHash.ts";
+import { decodeHeader } from "../../src/types/header.ts";
+import { decoded, derivedMessage, recordedMessages } from "../builders/recordedMessages.ts";
+import { nodeOf, nodesOf, type OpensString, rlpMutations, withReplaced } from "../builders/rlpMutations.ts";
+import { aSchedule } from "../builders/toyChain.ts";
+import { createRandom } from "../simulation/random.ts";
+import { describeWithVectors, readVectorJson } from "../vectors.ts";
+
+const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
+
+interface Genuine {
+  readonly name: string;
+  readonly code: number;
+  readonly payload: Uint8Array;
+}
+
+/** All kinds with all that they may contain: certificates in certificates, transactions of several types, votes. */
+function genuineMessages(): readonly Genuine[] {
+  const derived = [
+    "proposal-round0",
+    "prepare-round0-key2",
+    "commit-round0-key2",
+    "round-change-to-1-key1-no-certificate",
+    "round-change-to-1-key2-prepared",
+    "proposal-round1-key2-with-round-change-certificate",
+  ].map((name) => {
+    const { code, message } = derivedMessage(name);
+    return { name, code, payload: hexToBytes(message) };
+  });
+  const recorded = recordedMessages("net2")
+    .filter(({ id }) => ["38/0/Proposal/node3", "122/0/Proposal/node3"].includes(id))
+    .map(({ id, code, data }) => ({ name: id, code, payload: hexToBytes(data) }));
+  return [...derived, ...recorded];
+}
+
+describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
+  const genuine = genuineMessages();
+  const { rules, state } = aValidatorOfTheSheet();
+
+  /** What became of the bytes; throws where they were neither refused nor exactly understood. */
+  function judge(code: number, payload: Uint8Array): string {
+    peekPlace(code, payload);
+    const read = decodeMessage(code, payload);
+    if (!read.ok) {
+      expect(DECODING_DEFECTS).toContain(read.rejection.code);
+      return read.rejection.code;
+    }
+    if (!equalBytes(encodeMessage(read.value).payload, payload)) {
+      expect(toHex(encodeMessage(read.value).payload)).toBe(toHex(withoutSeals(code, payload)));
+    }
+    const after = step(rules, state, 0, { kind: "message", message: read.value });
+    const [effect] = after.effects;
+    if (effect?.kind !== "rejectMessage") return "understood";
+    expect(after.state).toBe(state);
+    return `rejected: ${effect.flaw}`;
+  }
+
+  it.each(genuine)("are refused or exactly understood, whatever is changed: $name", ({ code, payload }) => {
+    const random = createRandom(SEED);
+    const outcomes = new Map<string, number>();
+    for (const { path, kind, bytes } of rlpMutations(payload, opens, (limit) =>
+      random.between(0, limit - 1),
+    )) {
+      try {
+        const outcome = judge(code, bytes);
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      } catch (error) {
+        throw new Error(`${kind} at ${path.join("/")}: ${toHex(bytes)}`, { cause: error });
+      }
+    }
+    expect(outcomes.get("malformed") ?? 0).toBeGreaterThan(20);
+    expect(outcomes.size).toBeGreaterThan(2);
+  });
+
+  it.each(genuine)("are refused wherever they are cut or go on: $name", ({ code, payload }) => {
+    for (let length = 0; length < payload.length; length++)
+      expect(decodeMessage(code, payload.subarray(0, length)).ok).toBe(false);
+    for (const more of [1, 2, 60]) {
+      const longer = new Uint8Array(payload.length + more);
+      longer.set(payload);
+      expect(decodeMessage(code, longer).ok).toBe(false);
+    }
+  });
+
+  it("are refused or exactly understood when bytes anywhere are others", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...genuine),
+        fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 255 })), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        ({ code, payload }, changes) => {
+          const mutated = Uint8Array.from(payload);
+          for (const [place, mask] of changes) {
+            const at = Math.min(payload.length - 1, Math.floor(place * payload.length));
+            mutated[at] = (mutated[at] ?? 0) ^ mask;
+          }
+          judge(code, mutated);
+        },
+      ),
+      { seed: SEED, numRuns: 1000 },
+    );
+  });
+
+  it("are refused under the code of another kind", () => {
+    for (const { code, payload } of genuine)
+      for (const other of [0, 1, 2, 3].filter((candidate) => candidate !== code)) {
+        const read = decodeMessage(other, payload);
+        // A Prepare and a signed Proposal payload are told apart by the signature alone: another author appears.
+        if (read.ok)
+          expect(toHex(read.value.signed.author)).not.toBe(toHex(decoded(code, payload).signed.author));
+      }
+  });
+});
+
+describeWithVectors("a block inside a message", () => {
+  it("may carry seals, which mean nothing and are left out", () => {
+    const { code, payload, node, extraDataPath } = theRoundChangeWithBlock();
+    const extra = [...nodesOf(node)].find(({ path }) => path.join() === extraDataPath.join());
+    const seal = encodeSignature(sign(new Uint8Array(32).fill(1), bigintToFixedBytes(1n, 32)));
+    const items = (extra?.members ?? []).slice(0, 4).map(({ raw }) => raw);
+    const sealed = encodeRlpString(encodeRlpList([...items, encodeRlpList([encodeRlpString(seal)])]));
+    const read = decoded(code, withReplaced(node, extraDataPath, [sealed]));
+    expect(toHex(encodeMessage(read).payload)).toBe(toHex(payload));
+  });
+
+  it("brings its own body, or the message is refused", () => {
+    const { code, node } = theRoundChangeWithBlock();
+    const transfer = nodeOf(
+      hexToBytes(recordedMessages("net2").find(({ id }) => id === "38/0/Proposal/node3")?.data ?? ""),
+    );
+    const transactions = transfer.members[1]?.members[1]?.raw ?? new Uint8Array();
+    const read = decodeMessage(code, withReplaced(node, [1, 1], [transactions]));
+    expect(read).toMatchObject({ ok: false, rejection: { code: "foreignBody" } });
+  });
+
+  it("has neither ommers nor withdrawals", () => {
+    const { code, node } = theRoundChangeWithBlock();
+    const header = node.members[1]?.members[0]?.raw ?? new Uint8Array();
+    const withOmmer = withReplaced(node, [1, 2], [encodeRlpList([header])]);
+    expect(decodeMessage(code, withOmmer)).toMatchObject({
+      ok: false,
+      rejection: { code: "malformedBlock" },
+    });
+    const empty = Uint8Array.of(0xc0);
+    const withWithdrawals = withReplaced(node, [1, 2], [empty, empty]);
+    expect(decodeMessage(code, withWithdrawals)).toMatchObject({
+      ok: false,
+      rejection: { code: "malformed" },
+    });
+  });
+});
+
+describeWithVectors("a flood in one message", () => {
+  it("of different signatures is refused before they cost much", () => {
+    const members = Array.from({ length: 5000 }, (_, round) => anyRoundChange(round));
+    expect(reasonOfProposalWith(members)).toBe("tooManySignatures");
+  });
+
+  it("of one signature repeated is refused as well", () => {
+    const members = new Array<Uint8Array>(30_000).fill(anyRoundChange(1));
+    expect(reasonOfProposalWith(members)).toBe("tooManySignatures");
+  });
+});
+
+const ANY_KEY = bigintToFixedBytes(7n, 32);
+const ANY_SIGNATURE = encodeRlpString(encodeSignature(sign(new Uint8Array(32).fill(1), ANY_KEY)));
+
+/** A plain round change under some signature that is not its own. */
+function anyRoundChange(round: number): Uint8Array {
+  const height = encodeRlpString(bigintToFixedBytes(1n, 8));
+  const fields = [height, encodeRlpString(bigintToFixedBytes(BigInt(round), 4)), Uint8Array.of(0x80)];
+  return encodeRlpList([encodeRlpList(fields), ANY_SIGNATURE]);
+}
+
+/** What becomes of a Proposal with these in its certificate, where every signature fits a key. */
+function reasonOfProposalWith(members: readonly Uint8Array[]): string {
+  const { code, message } = derivedMessage("proposal-round0");
+  const node = nodeOf(hexToBytes(message));
+  const payload = withReplaced(node, [2], [encodeRlpList([encodeRlpList(members)])]);
+  const signer = addressOfPrivateKey(ANY_KEY);
+  const read = decodeMessage(code, payload, { recover: () => signer });
+  return read.ok ? "read" : read.rejection.code;
+}
+
+function theRoundChangeWithBlock() {
+  const { code, message } = derivedMessage("round-change-to-1-key2-prepared");
+  const payload = hexToBytes(message);
+  return { code, payload, node: nodeOf(payload, opens), extraDataPath: [1, 0, 12] };
+}
+
+/** The extra data of a header and typed transactions hold RLP of their own. */
+const opens: OpensString = (path, payload) => {
+  const [block, part, index] = path;
+  if (block !== 1 || path.length !== 3) return undefined;
+  if (part === 0 && index === 12 && isList(payload)) return 0;
+  return part === 1 && isList(payload.subarray(1)) ? 1 : undefined;
+};
+
+function isList(bytes: Uint8Array): boolean {
+  try {
+    return Array.isArray(readRlp(bytes, 8));
+  } catch {
+    return false;
+  }
+}
+
+function withoutSeals(code: number, payload: Uint8Array): Uint8Array {
+  const node = nodeOf(payload, opens);
+  return code === 0 || code === 3 ? withReplaced(node, [1, 0, 12, 4], [Uint8Array.of(0xc0)]) : payload;
+}
+
+/** The validator with key 3 in the network of ibft2.md §15.6, at height 1. */
+function aValidatorOfTheSheet(): { readonly rules: Rules; readonly state: State } {
+  const { genesis, validatorsSorted } = readVectorJson<{
+    genesis: { headerRlp: string };
+    validatorsSorted: string[];
+  }>("ibft2", "messages-derived.json");
+  const header = decodeHeader(hexToBytes(genesis.headerRlp));
+  const hash = header.ok ? hashOfHeader(header.value) : header;
+  if (!header.ok || !hash.ok) throw new Error("the genesis block of the sheet is sound");
+  const key = bigintToFixedBytes(3n, 32);
+  const rules: Rules = {
+    self: addressOfPrivateKey(key),
+    schedule: aSchedule(),
+    buildAheadMs: 0,
+    sign: (digest) => sign(digest, key),
+    withRound,
+  };
+  const tally = tallyOf(validatorsSorted.map(addressFromHex));
+  const head = { header: header.value, hash: hash.value, totalDifficulty: 1n, tally };
+  return { rules, state: step(rules, UNSTARTED, 0, { kind: "started", head }).state };
+}
