@@ -10,7 +10,7 @@ export interface Coverage {
   readonly open?: string;
 }
 
-const NO_PEERS = "needs the peer-to-peer network, which is not built yet";
+const NO_PEERS = "needs parts of the peer-to-peer network that are not built yet";
 const NO_TRACER = "needs the tracers, which are not built yet";
 const EXPLANATION = "explains the others";
 
@@ -22,7 +22,11 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "rlp-tests/", by: ["rlp"] },
   { files: "trie-tests/", by: ["trie"] },
   { files: "basic-tests/", by: ["basic"] },
-  { files: "basic-tests/crypto.json", by: [], open: `AES and ECIES of the handshake: ${NO_PEERS}` },
+  {
+    files: "basic-tests/crypto.json",
+    by: [],
+    open: "AES and ECIES samples; test/network/rlpx/handshake.test.ts has whole handshakes",
+  },
   { files: "chains-expected.json", by: ["chain", "genesis"] },
 
   { files: "geth-evm/", by: ["opcode"] },
@@ -60,6 +64,10 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "execution-apis-forks/", by: ["chain", "genesis"], open: "the conversations over JSON-RPC" },
 
   { files: "devp2p/", by: [], open: NO_PEERS },
+  { files: "devp2p/rlpx-handshake-", by: ["test/network/rlpx/handshake.test.ts"] },
+  { files: "devp2p/rlpx-frame", by: ["test/network/rlpx/frames.test.ts"] },
+  { files: "devp2p/hello.json", by: ["test/network/rlpx/hello.test.ts"] },
+  { files: "devp2p/snappy/", by: ["test/network/rlpx/snappy.test.ts"] },
   { files: "devp2p/forkid.json", by: ["test/chainspec/forkId.test.ts"] },
 
   { files: "ibft2/genesis", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },
@@ -90,6 +98,11 @@ export const COVERAGE: readonly Coverage[] = [
     { files: `besu-ibft/${network}/standard-trace-files/`, by: [], open: NO_TRACER },
     { files: `besu-ibft/${network}/wire/`, by: [], open: NO_PEERS },
     { files: `besu-ibft/${network}/wire/ibft-messages.json`, by: ["test/ibft/payloadCodec.test.ts"] },
+    {
+      files: `besu-ibft/${network}/wire/rlpx-sessions.json`,
+      by: ["test/network/rlpx/recordedSessions.test.ts"],
+    },
+    { files: `besu-ibft/${network}/wire/hello-disconnect.json`, by: ["test/network/rlpx/hello.test.ts"] },
     { files: `besu-ibft/${network}/wire/eth-messages.json`, by: ["test/chainspec/forkId.test.ts"] },
     { files: `besu-ibft/${network}/ws-messages.json`, by: ["test/rpc/subscriptions.test.ts"] },
   ]),
