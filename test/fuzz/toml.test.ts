@@ -93,6 +93,8 @@ const WORDS_OF_THE_INCUMBENT = [
   "has been specified multiple times",
   "Price bump option is not compatible with zero base fee market",
   "genesis file",
+  // With the path of the file that is not there.
+  "Unable to read permissioning TOML config file",
 ];
 
 function kindOf(problem: string): string {
