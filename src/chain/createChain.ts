@@ -15,6 +15,7 @@ import { createExecutions } from "./executions.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { type ChainStores, createHeadMover, type HeadMover } from "./headMover.ts";
 import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
+import { keepRules } from "./recordedRules.ts";
 import { createTurns } from "./turns.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
@@ -65,6 +66,8 @@ export async function createChain(
     header: (number) => blocks.header(number),
   });
   const head = createHeadMover(stores, genesis, { alsoWrite: validators.keep, logger });
+  const rules = await keepRules(spec, database, head.head);
+  if (!rules.ok) return rules;
   const executions = createExecutions();
   const execution = createBlockExecution({ spec, stores, clock, production: parts.production });
   head.onHeadChanged(({ added }) => {

@@ -14,6 +14,7 @@ import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { account } from "../builders/testAccounts.ts";
 
@@ -154,6 +155,31 @@ describe("a chain of one validator", () => {
   it("refuses a folder of another network", async () => {
     const other = genesis.replace('"timestamp": "0x0"', '"timestamp": "0x1"');
     await expect(aChain({ genesis: other, database, clock })).rejects.toThrow(/genesis/);
+  });
+
+  it("refuses other rules for blocks already made, which the genesis hash does not cover", async () => {
+    const other = genesisWith({ chainId: 99, contractSizeLimit: 5 });
+    await aChain({ genesis: other, database, clock });
+    await expect(open()).resolves.toBeDefined();
+    await extend();
+    await expect(aChain({ genesis: other, database, clock })).rejects.toThrow(
+      "chainId was 1337 when its blocks were made and is 99 now; contractSizeLimit was 24576 when its blocks were made and is 5 now",
+    );
+    await expect(open()).resolves.toBeDefined();
+  });
+
+  it("takes over rules that only begin after the head, and holds to them from then on", async () => {
+    await extend();
+    const soon = genesisWith({ pragueTime: START_MS / 1000 + 2 });
+    ({ chain } = await aChain({
+      genesis: soon,
+      database,
+      clock,
+      builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+    }));
+    await extend();
+    await extend();
+    await expect(open()).rejects.toThrow("fork prague was time");
   });
 });
 

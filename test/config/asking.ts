@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -52,10 +52,4 @@ export function askingIn(prefix: string) {
       return name;
     },
   };
-}
-
-/** The development network's genesis file with changes to its config. */
-export function genesisWith(config: object): string {
-  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
-  return JSON.stringify({ ...genesis, config: { ...genesis.config, ...config } });
 }

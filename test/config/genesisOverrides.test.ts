@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { askingIn, DEV_GENESIS, genesisWith } from "./asking.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
+import { askingIn, DEV_GENESIS } from "./asking.ts";
 
 const { settings, problems, write, folder } = askingIn("ibex-overrides-");
 

@@ -3,7 +3,7 @@ import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { networkSummary } from "../../src/node/networkSummary.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../src/primitives/hash.ts";
-import { genesisWith } from "../config/asking.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
 
 it("says of a genesis file which network it makes: chain, validators, period, forks, changes", () => {
   const text = genesisWith({
