@@ -102,7 +102,7 @@ class ImportRun {
     try {
       for await (const raw of readBlockFile(path)) {
         if (this.order.isStopped()) return ok(undefined);
-        const taken = this.take(raw, name);
+        const taken = this.take(raw, name, before);
         if (!taken.ok) return await this.afterWaiting(name, before, taken);
         while (this.isFull()) {
           const imported = await this.importNext(name, before);
@@ -118,17 +118,21 @@ class ImportRun {
   }
 
   /** Skips a block, or lets it wait with its signers asked for. */
-  private take(raw: RawBlock, name: string): Outcome<void, ImportRefusal> {
+  private take(raw: RawBlock, name: string, before: number): Outcome<void, ImportRefusal> {
     const header = headerOf(raw.bytes);
     if (!header.ok) return malformed(name, raw, header.rejection.message);
     const { number } = header.value;
     const { startBlock, endBlock } = this.order;
-    if (number < startBlock || (endBlock !== undefined && number >= endBlock)) {
+    const skip = (): Outcome<void, ImportRefusal> => {
       this.skipped++;
+      this.progress.skip({ number, until: before + raw.offset + raw.bytes.length });
       return ok(undefined);
+    };
+    if (number < startBlock || (endBlock !== undefined && number >= endBlock)) return skip();
+    if (number <= this.chain.head.header.number && this.waiting.length === 0) {
+      const differs = this.differenceFromKnown(header.value, raw, name);
+      return differs ?? skip();
     }
-    if (number <= this.chain.head.header.number && this.waiting.length === 0)
-      return this.skipKnown(header.value, raw, name);
     const newest = this.waiting.at(-1)?.block.header.number ?? this.chain.head.header.number;
     if (number !== newest + 1n)
       return refuse(
@@ -144,13 +148,15 @@ class ImportRun {
     return ok(undefined);
   }
 
-  private skipKnown(header: Header, raw: RawBlock, name: string): Outcome<void, ImportRefusal> {
+  /** Undefined when the chain has this very block. */
+  private differenceFromKnown(
+    header: Header,
+    raw: RawBlock,
+    name: string,
+  ): Outcome<never, ImportRefusal> | undefined {
     const known = this.chain.headerByNumber(header.number);
     const hash = hashOfHeader(header);
-    if (hash.ok && known !== undefined && equalBytes(known.hash, hash.value)) {
-      this.skipped++;
-      return ok(undefined);
-    }
+    if (hash.ok && known !== undefined && equalBytes(known.hash, hash.value)) return undefined;
     const [theirs, ours] = [hash.ok ? toHex(hash.value) : "unreadable", known && toHex(known.hash)];
     return refuse(
       "otherChain",

@@ -13,6 +13,8 @@ export interface Step {
 /** Tells how far a piece of work is that takes long, at most once in an interval. */
 export interface Progress {
   advance(step: Step): void;
+  /** Passes a part of the work that needs nothing done. */
+  skip(step: Pick<Step, "number" | "until">): void;
   /** What was done in all, as facts for the last line. */
   summary(): { readonly blocks: number; readonly transactions: number; readonly seconds: number };
 }
@@ -40,7 +42,7 @@ export function createProgress(
     const secondsLeft = ((atMs - startMs) / 1000) * ((work.total - until) / Math.max(1, doneHere));
     logger.info(
       {
-        percent: Number(((100 * until) / Math.max(1, work.total)).toFixed(1)),
+        percent: percentOf(until),
         number,
         blocksPerSecond: Number(((blocks - last.blocks) / seconds).toFixed(1)),
         transactionsPerSecond: Math.round((transactions - last.transactions) / seconds),
@@ -51,7 +53,15 @@ export function createProgress(
     last = { atMs, blocks, transactions };
   }
 
+  const percentOf = (until: number): number => Number(((100 * until) / Math.max(1, work.total)).toFixed(1));
+
   return {
+    skip({ number, until }) {
+      const atMs = nowMs();
+      if (atMs - last.atMs < intervalMs) return;
+      logger.info({ percent: percentOf(until), number }, "passing what is known");
+      last = { atMs, blocks, transactions };
+    },
     advance(step) {
       blocks++;
       transactions += step.transactions;
