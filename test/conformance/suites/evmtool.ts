@@ -3,7 +3,7 @@ import { intrinsicGas } from "../../../src/execution/intrinsicGas.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { runTransaction } from "../../../src/execution/runTransaction.ts";
 import { addressFromHex, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
-import { EMPTY_BYTES, hexToBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { hexToBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
 import { toQuantity } from "../../../src/primitives/quantity.ts";
 import { readVectorJson } from "../../vectors.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
@@ -156,7 +156,7 @@ async function checkTrace({ cli, stdout }: Trace): Promise<Failure | undefined> 
   );
   return firstDifference(stdout.at(-1) ?? {}, {
     gasTotal: toQuantity(gasUsed - intrinsic),
-    output: toHex(output.length === 0 ? EMPTY_BYTES : output),
+    output: toHex(output),
   });
 }
 

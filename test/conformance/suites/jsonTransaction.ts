@@ -1,5 +1,4 @@
-import type { Address } from "../../../src/primitives/address.ts";
-import { addressFromHex } from "../../../src/primitives/address.ts";
+import { type Address, addressFromHex } from "../../../src/primitives/address.ts";
 import { hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes } from "../../../src/primitives/hex.ts";
 import { decodeTransaction, type Transaction, type TransactionType } from "../../../src/types/transaction.ts";

@@ -6,7 +6,7 @@ import { vectorFiles } from "../vectorFiles.ts";
 import { CONTRACT, runMessage } from "./message.ts";
 import { bytesOfHex } from "./preState.ts";
 
-/** Words of 256 bits, without prefix. Y is on top of the stack, X below it. */
+/** Words of 256 bits, without prefix. Y is on top of the stack, X below it (not as the vectors' README has it). */
 interface OpcodeTest {
   readonly X: string;
   readonly Y: string;
