@@ -16,8 +16,8 @@ import {
   until,
 } from "./nodeProcess.ts";
 
-/** Of each kind: one in the daily run, hundreds in `npm run test:long`. */
-const DAMAGES = Number(process.env["IBEX_DAMAGES"] ?? 1);
+/** Of each kind: one in the daily run; a tenth of what test/storage/damage.test.ts is asked for, as each starts a node. */
+const DAMAGES = Math.ceil(Number(process.env["IBEX_DAMAGES"] ?? 1) / 10);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
 /** What a sound node answered, as it stands in the answer; asked again of damaged ones. */
