@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { assert } from "../primitives/assert.ts";
+import { present } from "../primitives/assert.ts";
 import { missing } from "./checksum.ts";
 import { readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
@@ -26,9 +26,7 @@ export type PatrolReport =
   | { readonly kind: "failed"; readonly message: string };
 
 /** One round of the patrol (patrol.ts): the tables against LevelDB's checksums, the blocks against their commit records. */
-assert(parentPort !== null, "a worker thread has a port");
 const { path, bytesPerSecond, entriesPerSecond } = workerData as PatrolWorkerData;
-parentPort.postMessage(await patrol());
 
 async function patrol(): Promise<PatrolReport> {
   try {
@@ -98,3 +96,6 @@ async function verifyBlocks(database: Database): Promise<number> {
 }
 
 const ENTRIES_PER_PAUSE = 500;
+
+// Last, when all that it needs is there.
+present(parentPort, "the port of a worker thread").postMessage(await patrol());

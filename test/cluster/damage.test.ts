@@ -72,7 +72,7 @@ describe("a sound data folder", () => {
       "a new block",
     );
     expect(await node.stop()).toBe(0);
-  });
+  }, 60_000);
 });
 
 describe("a data folder that is damaged while the node runs", () => {
