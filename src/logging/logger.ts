@@ -38,6 +38,7 @@ export const LOG_MODULES = [
   "chain",
   "consensus",
   "metrics",
+  "network",
   "permissioning",
   "rpc",
   "storage",

@@ -1,0 +1,74 @@
+import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import { SETUP_TIMEOUT_MS } from "./limits.ts";
+import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
+
+/** An open connection to the peer in question. */
+export interface Known {
+  readonly isInbound: boolean;
+  readonly openedMs: number;
+}
+
+export interface Applicant {
+  readonly ownId: Uint8Array;
+  readonly nodeId: Uint8Array;
+  readonly isInbound: boolean;
+  readonly isMaintained: boolean;
+  readonly isDenied: boolean;
+  readonly isPermitted: boolean;
+  /** Connections to the same node id. */
+  readonly known: readonly Known[];
+  readonly peerCount: number;
+  /** Those that called us. */
+  readonly inboundCount: number;
+}
+
+export interface PeerLimits {
+  readonly maxPeers: number;
+  /** Most of them that may have called us; undefined for no share of their own. */
+  readonly maxInbound: number | undefined;
+}
+
+export interface Refusal {
+  readonly reason: DisconnectReason;
+  readonly detail: string;
+}
+
+/**
+ * Whether a peer that has introduced itself may stay (p2p.md §5); undefined when it may. An incoming connection that is
+ * not wanted is refused without a reason, as the incumbent does, but for those about which a peer can do something.
+ */
+export function refuseConnection(
+  applicant: Applicant,
+  limits: PeerLimits,
+  nowMs: number,
+): Refusal | undefined {
+  const { isInbound, known } = applicant;
+  if (equalBytes(applicant.ownId, applicant.nodeId)) return { reason: "self", detail: "it is this node" };
+  if (applicant.isDenied) return { reason: "unknown", detail: "it is on the denylist" };
+  if (!applicant.isPermitted) return { reason: "unknown", detail: "it is not permitted" };
+  if (known.length > 0) {
+    // A pair may cross only while both were being set up.
+    const isCrossing = known.every(
+      (other) => other.isInbound !== isInbound && nowMs - other.openedMs < SETUP_TIMEOUT_MS,
+    );
+    if (isCrossing) return undefined;
+    return { reason: isInbound ? "unknown" : "alreadyConnected", detail: "there is a connection already" };
+  }
+  if (applicant.isMaintained) return undefined;
+  if (applicant.peerCount >= limits.maxPeers) {
+    return { reason: "tooManyPeers", detail: `there are ${applicant.peerCount} peers` };
+  }
+  if (isInbound && limits.maxInbound !== undefined && applicant.inboundCount >= limits.maxInbound) {
+    return { reason: "tooManyPeers", detail: `${applicant.inboundCount} peers have called` };
+  }
+  return undefined;
+}
+
+/** Of two crossing connections the one stays that the node with the lower id began. */
+export function isLastingDirection(
+  ownId: Uint8Array,
+  nodeId: Uint8Array,
+  { isInbound }: { readonly isInbound: boolean },
+): boolean {
+  return compareBytes(ownId, nodeId) < 0 !== isInbound;
+}

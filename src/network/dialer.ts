@@ -1,0 +1,120 @@
+import type { Alarm, Clock } from "../primitives/clock.ts";
+import { toKey } from "../primitives/hex.ts";
+import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, MAX_CALLS_UNDER_WAY, STEADY_CONNECTION_MS } from "./limits.ts";
+import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
+
+/** A node to stay connected with. */
+export interface NodeAddress {
+  /** 64 bytes. */
+  readonly nodeId: Uint8Array;
+  readonly host: string;
+  readonly tcpPort: number;
+}
+
+/**
+ * Calls the maintained peers, and calls again those that are gone. The waits double from 1 s to 30 s, and begin anew
+ * after a connection that lasted; whoever turned us away waits the longest at once. Chance spreads the calls, so that
+ * two nodes that lost each other do not both call at the same moment for ever.
+ */
+export interface Dialer {
+  add(node: NodeAddress): boolean;
+  remove(nodeId: Uint8Array): boolean;
+  has(nodeId: Uint8Array): boolean;
+  /** A connection to the node is open, whoever began it: no calls until it is gone. */
+  connected(nodeId: Uint8Array): void;
+  /** The last connection to the node ended, or the call failed; `lastedMs` is 0 for a call. */
+  gone(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
+  stop(): void;
+}
+
+interface Wanted {
+  readonly node: NodeAddress;
+  state: "waiting" | "calling" | "connected";
+  waitMs: number;
+  dueMs: number;
+}
+
+export function createDialer(parts: {
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  /** Must end in `connected` or `gone`, which may be told before it returns. */
+  readonly call: (node: NodeAddress) => void;
+}): Dialer {
+  const { clock, chance, call } = parts;
+  const wanted = new Map<string, Wanted>();
+  let alarm: Alarm | undefined;
+  let isStopped = false;
+
+  function schedule(): void {
+    alarm?.cancel();
+    alarm = undefined;
+    const dueMs = Math.min(
+      ...[...wanted.values()].filter(({ state }) => state === "waiting").map((one) => one.dueMs),
+    );
+    if (isStopped || dueMs === Number.POSITIVE_INFINITY) return;
+    const isBusy = callsUnderWay() >= MAX_CALLS_UNDER_WAY;
+    if (!isBusy) alarm = clock.at(dueMs, callAllDue);
+  }
+
+  function callsUnderWay(): number {
+    return [...wanted.values()].filter(({ state }) => state === "calling").length;
+  }
+
+  function callAllDue(): void {
+    const nowMs = clock.nowMs();
+    for (const one of [...wanted.values()]) {
+      if (one.state !== "waiting" || one.dueMs > nowMs || callsUnderWay() >= MAX_CALLS_UNDER_WAY) continue;
+      one.state = "calling";
+      call(one.node);
+    }
+    schedule();
+  }
+
+  return {
+    add(node) {
+      const key = toKey(node.nodeId);
+      if (wanted.has(key)) return false;
+      wanted.set(key, { node, state: "waiting", waitMs: FIRST_REDIAL_MS, dueMs: clock.nowMs() });
+      schedule();
+      return true;
+    },
+    remove(nodeId) {
+      const isKnown = wanted.delete(toKey(nodeId));
+      schedule();
+      return isKnown;
+    },
+    has: (nodeId) => wanted.has(toKey(nodeId)),
+    connected(nodeId) {
+      const one = wanted.get(toKey(nodeId));
+      if (one !== undefined) one.state = "connected";
+      schedule();
+    },
+    gone(nodeId, reason, lastedMs) {
+      const one = wanted.get(toKey(nodeId));
+      if (one === undefined) return;
+      if (lastedMs >= STEADY_CONNECTION_MS) one.waitMs = FIRST_REDIAL_MS;
+      if (TURNED_AWAY.has(reason)) one.waitMs = LONGEST_REDIAL_MS;
+      one.state = "waiting";
+      one.dueMs = clock.nowMs() + one.waitMs * (0.75 + chance() / 2);
+      one.waitMs = Math.min(one.waitMs * 2, LONGEST_REDIAL_MS);
+      schedule();
+    },
+    stop() {
+      isStopped = true;
+      alarm?.cancel();
+    },
+  };
+}
+
+/** Calling again soon would be no use. */
+const TURNED_AWAY: ReadonlySet<DisconnectReason> = new Set<DisconnectReason>([
+  "breachOfProtocol",
+  "uselessPeer",
+  "tooManyPeers",
+  "incompatibleVersion",
+  "nullIdentity",
+  "unexpectedIdentity",
+  "self",
+  "subprotocolTriggered",
+]);

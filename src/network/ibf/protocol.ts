@@ -1,0 +1,132 @@
+import type { Address } from "../../primitives/address.ts";
+import { equalBytes, toKey } from "../../primitives/hex.ts";
+import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES } from "../limits.ts";
+import type { Session, SubProtocol } from "../subProtocol.ts";
+
+/** The codes of IBF/1 are 0 to 3 (ibft2.md §7.1). */
+const MESSAGE_CODES = 4;
+
+/**
+ * Carries consensus messages between validators, and does not understand them.
+ *
+ *     sessions ──> one bounded queue per sender ── round robin, a burst at a time ──> receive
+ *
+ * What holds: one sender can neither fill the memory nor delay the messages of another by more than a turn; what does
+ * not fit is dropped and counted, the oldest of that sender being kept.
+ */
+export interface IbfTransport {
+  readonly protocol: SubProtocol;
+  /** To each of the addresses that is connected, over every connection of it (p2p.md §5), but for those in `except`. */
+  send(
+    code: number,
+    payload: Uint8Array,
+    recipients: { readonly to: readonly Address[]; readonly except?: readonly Address[] },
+  ): void;
+  /** Whose sessions are open. */
+  readonly connected: readonly Address[];
+  /** Messages that found their sender's queue full. */
+  readonly droppedCount: number;
+}
+
+export interface ReceivedMessage {
+  /** Who handed it to us; messages are relayed, so it need not be the author. */
+  readonly sender: Address;
+  readonly code: number;
+  readonly payload: Uint8Array;
+}
+
+interface Inbox {
+  readonly sender: Address;
+  readonly messages: ReceivedMessage[];
+  bytes: number;
+}
+
+export function createIbfTransport(parts: {
+  readonly receive: (message: ReceivedMessage) => void;
+  /** Somebody's first session opened, or last one closed. */
+  readonly onConnectedChanged?: () => void;
+}): IbfTransport {
+  const sessions = new Map<string, Set<Session>>();
+  /** Those with messages waiting, in the order of their turns. */
+  const inboxes = new Map<string, Inbox>();
+  let isScheduled = false;
+  let droppedCount = 0;
+
+  function deliverBurst(): void {
+    isScheduled = false;
+    for (let count = 0; count < IBF_BURST; count++) {
+      const [turn] = inboxes;
+      if (turn === undefined) return;
+      const [key, inbox] = turn;
+      const message = inbox.messages.shift();
+      inboxes.delete(key);
+      if (message === undefined) continue;
+      inbox.bytes -= message.payload.length;
+      // Back to the end of the row.
+      if (inbox.messages.length > 0) inboxes.set(key, inbox);
+      parts.receive(message);
+    }
+    schedule();
+  }
+
+  function schedule(): void {
+    if (isScheduled || inboxes.size === 0) return;
+    isScheduled = true;
+    setImmediate(deliverBurst);
+  }
+
+  const protocol: SubProtocol = {
+    name: "IBF",
+    version: 1,
+    messageCodes: MESSAGE_CODES,
+    onOpen(session) {
+      const key = toKey(session.address);
+      const known = sessions.get(key);
+      if (known !== undefined) {
+        known.add(session);
+        return;
+      }
+      sessions.set(key, new Set([session]));
+      parts.onConnectedChanged?.();
+    },
+    onMessage({ address: sender }, code, payload) {
+      const key = toKey(sender);
+      const inbox = inboxes.get(key) ?? { sender, messages: [], bytes: 0 };
+      const isFull =
+        inbox.messages.length >= IBF_INBOX_MESSAGES ||
+        (inbox.messages.length > 0 && inbox.bytes + payload.length > IBF_INBOX_BYTES);
+      if (isFull) {
+        droppedCount++;
+        return;
+      }
+      inbox.messages.push({ sender, code, payload });
+      inbox.bytes += payload.length;
+      inboxes.set(key, inbox);
+      schedule();
+    },
+    onClose(session) {
+      const key = toKey(session.address);
+      const known = sessions.get(key);
+      known?.delete(session);
+      if (known?.size !== 0) return;
+      sessions.delete(key);
+      parts.onConnectedChanged?.();
+    },
+  };
+
+  return {
+    protocol,
+    send(code, payload, { to, except = [] }) {
+      for (const address of to) {
+        if (except.some((one) => equalBytes(one, address))) continue;
+        for (const session of sessions.get(toKey(address)) ?? []) session.send(code, payload);
+      }
+    },
+    get connected() {
+      return [...sessions.values()].flatMap(([session]) => (session === undefined ? [] : [session.address]));
+    },
+    get droppedCount() {
+      return droppedCount;
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { createServer, connect as openSocket, type Socket } from "node:net";
+import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { PeerLimits } from "./admission.ts";
+import { createDialer, type NodeAddress } from "./dialer.ts";
+import { MAX_PENDING_CONNECTIONS, MAX_SPARE_SOCKETS } from "./limits.ts";
+import { createPeerMemory, type RememberedParting } from "./peerMemory.ts";
+import { createPeerTable, type PeerView } from "./peerTable.ts";
+import { type Connection, createConnection, type Parting, type Remote } from "./rlpx/connection.ts";
+import type { OwnIdentity } from "./rlpx/handshake.ts";
+import { ownHello } from "./rlpx/wire.ts";
+import type { SubProtocol } from "./subProtocol.ts";
+
+/**
+ * The node among its peers (p2p.md §1 to §5).
+ *
+ *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
+ *        └ inbound: listened for here     └ outbound: when dialer.ts says        └ peerMemory.ts: who may not come back
+ *
+ * What holds: whatever a peer sends, it can only end its own connection, with a reason that is remembered; everything it
+ * can make grow has a name in limits.ts; a node id has one lasting connection. Left to others: what the messages mean
+ * (sub-protocols such as ibf/ and eth/), and how peers are found (none are searched for yet).
+ */
+export interface Network {
+  /** Where peers reach us; undefined when we do not listen. */
+  readonly endpoint: Remote | undefined;
+  /** Peers that are ready: each of their protocols has had its greeting. */
+  readonly peerCount: number;
+  readonly peers: readonly PeerView[];
+  /** How peers left, the latest last. */
+  readonly partings: readonly RememberedParting[];
+  /** Stays connected with the node from now on; false when it did so already, or it is this node. */
+  addPeer(node: NodeAddress): boolean;
+  /** Parts from it, and lets it go; false when it was not one to stay connected with. */
+  removePeer(nodeId: Uint8Array): boolean;
+  /** Says goodbye to all peers, and closes every socket. */
+  close(): Promise<void>;
+}
+
+export interface NetworkSettings {
+  readonly key: OwnIdentity;
+  readonly clientId: string;
+  /** Where to listen; port 0 for any free one. */
+  readonly host: string;
+  readonly port: number;
+  readonly limits: PeerLimits;
+  /** Nodes to stay connected with; they are let in beyond the limits and never denied. */
+  readonly maintained: readonly NodeAddress[];
+  readonly bannedIds: readonly Uint8Array[];
+}
+
+export interface NetworkParts {
+  readonly protocols: readonly SubProtocol[];
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  readonly logger: Logger;
+  /** Whether the operator's lists let this node in; the port is the one that it listens on. */
+  readonly isPermitted?: (node: NodeAddress) => boolean;
+  readonly onPeerConnected?: () => void;
+  readonly onPeerParted?: (parting: Parting) => void;
+}
+
+/** Refused when the address cannot be listened on. */
+export async function createNetwork(
+  settings: NetworkSettings,
+  parts: NetworkParts,
+): Promise<Outcome<Network, "addressInUse" | "cannotListen">> {
+  const { clock, logger } = parts;
+  const server = createServer();
+  const listening = await listen(server, settings);
+  if (!listening.ok) return listening;
+  const endpoint = listening.value;
+  const sockets = new Set<Socket>();
+  /** Inbound ones that have not introduced themselves, oldest first. */
+  const pending = new Set<Connection>();
+  let isClosing = false;
+
+  const hello = ownHello({
+    clientId: settings.clientId,
+    capabilities: parts.protocols.map(({ name, version }) => ({ name, version })),
+    listenPort: endpoint.port,
+    nodeId: settings.key.nodeId,
+  });
+  const dialer = createDialer({ clock, chance: parts.chance, call });
+  const memory = createPeerMemory({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
+  const table = createPeerTable(
+    { ownId: settings.key.nodeId, limits: settings.limits },
+    { ...parts, dialer, memory },
+  );
+
+  function accept(socket: Socket): void {
+    const remote = { host: plainHost(socket.remoteAddress ?? ""), port: socket.remotePort ?? 0 };
+    if (isClosing || sockets.size >= settings.limits.maxPeers + MAX_SPARE_SOCKETS) {
+      socket.destroy();
+      return;
+    }
+    // Somebody who connects and says nothing must not keep others out.
+    const [oldest] = pending;
+    if (pending.size >= MAX_PENDING_CONNECTIONS)
+      oldest?.destroy("timeout", "newer connections needed its place");
+    pending.add(adopt(socket, { remote }));
+  }
+
+  function call({ nodeId, host, tcpPort }: NodeAddress): void {
+    if (memory.isDenied(nodeId)) {
+      dialer.gone(nodeId, "breachOfProtocol", 0);
+      return;
+    }
+    adopt(openSocket({ host, port: tcpPort }), { remote: { host, port: tcpPort }, remoteId: nodeId });
+  }
+
+  function adopt(
+    socket: Socket,
+    whose: { readonly remote: Remote; readonly remoteId?: Uint8Array },
+  ): Connection {
+    sockets.add(socket);
+    const connection: Connection = createConnection(
+      { own: settings.key, hello, ...whose },
+      { socket, clock },
+      {
+        opened(theirs) {
+          pending.delete(connection);
+          table.open(connection, theirs);
+        },
+        message: (id, payload) => table.receive(connection, id, payload),
+        ended(parting) {
+          pending.delete(connection);
+          table.end(connection, parting);
+        },
+        released: () => sockets.delete(socket),
+      },
+    );
+    return connection;
+  }
+
+  server.on("connection", accept);
+  server.on("error", (error) => logger.warn({ error }, "the peer-to-peer port has a problem"));
+  const isSelf = ({ nodeId }: NodeAddress): boolean => Buffer.compare(nodeId, settings.key.nodeId) === 0;
+  const addPeer = (node: NodeAddress): boolean => !isSelf(node) && dialer.add(node);
+  for (const node of settings.maintained) addPeer(node);
+  logger.info({ ...endpoint, enode: toHex(settings.key.nodeId).slice(2) }, "listening for peers");
+
+  return ok({
+    endpoint,
+    get peerCount() {
+      return table.readyCount;
+    },
+    get peers() {
+      return table.peers;
+    },
+    get partings() {
+      return memory.partings;
+    },
+    addPeer,
+    removePeer(nodeId) {
+      const wasMaintained = dialer.remove(nodeId);
+      if (wasMaintained) table.dismiss(nodeId, "requested");
+      return wasMaintained;
+    },
+    async close() {
+      isClosing = true;
+      dialer.stop();
+      const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const connection of pending) connection.destroy("clientQuitting", "this node stops");
+      table.dismissAll("clientQuitting");
+      await flushed([...sockets]);
+      for (const socket of sockets) socket.destroy();
+      await isClosed;
+    },
+  });
+}
+
+function listen(
+  server: ReturnType<typeof createServer>,
+  { host, port }: NetworkSettings,
+): Promise<Outcome<Remote, "addressInUse" | "cannotListen">> {
+  return new Promise((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const isInUse = error.code === "EADDRINUSE";
+      resolve(
+        rejected({
+          code: isInUse ? "addressInUse" : "cannotListen",
+          fault: "local",
+          message: isInUse
+            ? `Port ${port} on ${host} is in use by another program: choose another one with --p2p-port.`
+            : `Peers cannot be listened for on ${host}:${port}: ${error.message}`,
+        }),
+      );
+    });
+    server.listen({ host, port }, () => {
+      server.removeAllListeners("error");
+      const address = server.address();
+      resolve(ok({ host, port: typeof address === "object" && address !== null ? address.port : port }));
+    });
+  });
+}
+
+/** Lets the last words go out; a peer that does not read them is not waited for. */
+async function flushed(sockets: readonly Socket[]): Promise<void> {
+  const quiet = sockets.filter(({ connecting, destroyed }) => !connecting && !destroyed);
+  await Promise.all(
+    quiet.map(
+      (socket) =>
+        new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, LAST_WORDS_MS);
+          socket.once("close", () => {
+            clearTimeout(timer);
+            resolve();
+          });
+          socket.end();
+        }),
+    ),
+  );
+}
+
+const LAST_WORDS_MS = 500;
+
+/** IPv4 addresses as such also on a socket that listens for both kinds. */
+function plainHost(host: string): string {
+  return host.startsWith("::ffff:") ? host.slice("::ffff:".length) : host;
+}

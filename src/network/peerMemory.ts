@@ -1,0 +1,68 @@
+import { toKey } from "../primitives/hex.ts";
+import { DENYLIST_LIMIT, MAX_REMEMBERED_PARTINGS } from "./limits.ts";
+import type { Parting } from "./rlpx/connection.ts";
+
+/** The last parting with a peer. */
+export interface RememberedParting extends Parting {
+  /** Undefined when it left before it was known. */
+  readonly nodeId: Uint8Array | undefined;
+  readonly host: string;
+  readonly atMs: number;
+  /** How often we parted, this time included. */
+  readonly count: number;
+}
+
+/**
+ * What is remembered of peers until the node restarts: how each one left, and who is not let in again for a breach of
+ * protocol. Both are bounded; the oldest entries go.
+ */
+export interface PeerMemory {
+  remember(parting: Parting, peer: { readonly nodeId: Uint8Array | undefined; readonly host: string }): void;
+  isDenied(nodeId: Uint8Array): boolean;
+  /** Latest last. */
+  readonly partings: readonly RememberedParting[];
+}
+
+export function createPeerMemory(
+  settings: {
+    readonly bannedIds: readonly Uint8Array[];
+    /** Whom the operator wants to keep: never denied. */
+    readonly isMaintained: (nodeId: Uint8Array) => boolean;
+  },
+  nowMs: () => number,
+): PeerMemory {
+  const banned = new Set(settings.bannedIds.map(toKey));
+  const denied = new Set<string>();
+  const partings = new Map<string, RememberedParting>();
+  return {
+    remember(parting, { nodeId, host }) {
+      const key = nodeId === undefined ? `host ${host}` : toKey(nodeId);
+      const count = (partings.get(key)?.count ?? 0) + 1;
+      partings.delete(key);
+      partings.set(key, { ...parting, nodeId, host, atMs: nowMs(), count });
+      dropOldest(partings, MAX_REMEMBERED_PARTINGS);
+      if (nodeId === undefined || settings.isMaintained(nodeId) || !isUnforgivable(parting)) return;
+      denied.add(key);
+      dropOldest(denied, DENYLIST_LIMIT);
+    },
+    isDenied(nodeId) {
+      const key = toKey(nodeId);
+      return banned.has(key) || denied.has(key);
+    },
+    get partings() {
+      return [...partings.values()];
+    },
+  };
+}
+
+/** p2p.md §5: a breach that we noticed, or a version that either end cannot speak. */
+function isUnforgivable({ reason, by }: Parting): boolean {
+  return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
+}
+
+function dropOldest(entries: Map<string, unknown> | Set<string>, limit: number): void {
+  for (const key of entries.keys()) {
+    if (entries.size <= limit) return;
+    entries.delete(key);
+  }
+}

@@ -1,0 +1,320 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Address } from "../primitives/address.ts";
+import { present } from "../primitives/assert.ts";
+import type { Alarm, Clock } from "../primitives/clock.ts";
+import { toHex, toKey } from "../primitives/hex.ts";
+import { addressOfPublicKey } from "../primitives/secp256k1.ts";
+import { isLastingDirection, type PeerLimits, refuseConnection } from "./admission.ts";
+import type { Dialer, NodeAddress } from "./dialer.ts";
+import { CROSS_CONNECTION_LINGER_MS, GREETING_TIMEOUT_MS } from "./limits.ts";
+import type { PeerMemory } from "./peerMemory.ts";
+import { createReputation, type Reputation } from "./reputation.ts";
+import { type Agreed, agreeCapabilities } from "./rlpx/capabilities.ts";
+import type { Connection, Parting, Remote } from "./rlpx/connection.ts";
+import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
+import type { Hello } from "./rlpx/hello.ts";
+import type { Session, SubProtocol } from "./subProtocol.ts";
+
+/** A peer as operators see it. */
+export interface PeerView {
+  readonly nodeId: Uint8Array;
+  readonly address: Address;
+  readonly hello: Hello;
+  readonly isInbound: boolean;
+  readonly remote: Remote;
+  readonly isReady: boolean;
+  /** What both speak. */
+  readonly protocols: readonly { readonly name: string; readonly version: number }[];
+  readonly reputation: number;
+  /** Two for the moment in which both called each other. */
+  readonly connections: number;
+}
+
+/** Who is connected: judges those who have introduced themselves, and hands their messages to the sub-protocols. */
+export interface PeerTable {
+  open(connection: Connection, hello: Hello): void;
+  receive(connection: Connection, id: number, payload: Uint8Array): void;
+  /** Also for connections that never opened. */
+  end(connection: Connection, parting: Parting): void;
+  dismiss(nodeId: Uint8Array, reason: DisconnectReason): void;
+  dismissAll(reason: DisconnectReason): void;
+  readonly peers: readonly PeerView[];
+  readonly readyCount: number;
+}
+
+interface Peer {
+  readonly nodeId: Uint8Array;
+  readonly address: Address;
+  readonly reputation: Reputation;
+  readonly links: Set<Link>;
+  readonly openedMs: number;
+}
+
+interface OpenSession extends Agreed<SubProtocol> {
+  readonly session: Session;
+  /** Told to its protocol: whose end is told too. */
+  isTold: boolean;
+}
+
+/** An open connection with its sessions. */
+interface Link {
+  readonly peer: Peer;
+  readonly connection: Connection;
+  readonly hello: Hello;
+  readonly openedMs: number;
+  readonly sessions: readonly OpenSession[];
+  /** Protocols whose greeting has not come yet. */
+  readonly ungreeted: Set<SubProtocol>;
+  isLasting: boolean;
+  alarm: Alarm | undefined;
+}
+
+export interface PeerTableParts {
+  readonly protocols: readonly SubProtocol[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly dialer: Dialer;
+  readonly memory: PeerMemory;
+  readonly isPermitted?: (node: NodeAddress) => boolean;
+  readonly onPeerConnected?: () => void;
+  readonly onPeerParted?: (parting: Parting) => void;
+}
+
+export function createPeerTable(
+  settings: { readonly ownId: Uint8Array; readonly limits: PeerLimits },
+  parts: PeerTableParts,
+): PeerTable {
+  const { ownId, limits } = settings;
+  const { protocols, clock, logger, dialer, memory } = parts;
+  const peers = new Map<string, Peer>();
+  const links = new Map<Connection, Link>();
+
+  function open(connection: Connection, hello: Hello): void {
+    const { nodeId } = hello;
+    const known = peers.get(toKey(nodeId));
+    const refusal = refuseConnection(
+      {
+        ownId,
+        nodeId,
+        isInbound: connection.isInbound,
+        isMaintained: dialer.has(nodeId),
+        isDenied: memory.isDenied(nodeId),
+        isPermitted: isPermitted(connection, hello),
+        known: [...(known?.links ?? [])].map((link) => ({
+          isInbound: link.connection.isInbound,
+          openedMs: link.openedMs,
+        })),
+        peerCount: peers.size,
+        inboundCount: [...peers.values()].filter((peer) => lastingLink(peer).connection.isInbound).length,
+      },
+      limits,
+      clock.nowMs(),
+    );
+    const agreed = agreeCapabilities(protocols, hello.capabilities);
+    if (refusal !== undefined) connection.disconnect(refusal.reason, refusal.detail);
+    else if (agreed.length === 0) connection.disconnect("uselessPeer", "no protocol is shared");
+    else enter(known ?? newPeer(nodeId), connection, hello, agreed);
+  }
+
+  function isPermitted(connection: Connection, { nodeId, listenPort }: Hello): boolean {
+    const { host, port } = connection.remote;
+    return parts.isPermitted?.({ nodeId, host, tcpPort: connection.isInbound ? listenPort : port }) ?? true;
+  }
+
+  function newPeer(nodeId: Uint8Array): Peer {
+    const peer: Peer = {
+      nodeId,
+      address: addressOfPublicKey(nodeId),
+      reputation: createReputation(),
+      links: new Set(),
+      openedMs: clock.nowMs(),
+    };
+    peers.set(toKey(nodeId), peer);
+    return peer;
+  }
+
+  function enter(
+    peer: Peer,
+    connection: Connection,
+    hello: Hello,
+    agreed: readonly Agreed<SubProtocol>[],
+  ): void {
+    const link: Link = {
+      peer,
+      connection,
+      hello,
+      openedMs: clock.nowMs(),
+      sessions: agreed.map((one) => ({
+        ...one,
+        session: createSession(connection, hello, peer, one),
+        isTold: false,
+      })),
+      ungreeted: new Set(agreed.map(({ protocol }) => protocol).filter(({ hasGreeting }) => hasGreeting)),
+      isLasting: true,
+      alarm: undefined,
+    };
+    peer.links.add(link);
+    links.set(connection, link);
+    dialer.connected(peer.nodeId);
+    if (peer.links.size > 1) settleCrossing(peer);
+    else announce(link);
+    // The peer is cut off from what it waits for when one of its protocols is never greeted.
+    if (link.alarm === undefined && link.ungreeted.size > 0) {
+      link.alarm = clock.at(clock.nowMs() + GREETING_TIMEOUT_MS, () => {
+        if (link.ungreeted.size > 0) connection.disconnect("timeout", "its greeting did not come");
+      });
+    }
+    for (const one of link.sessions) {
+      // A protocol may have ended it already.
+      if (!links.has(connection)) return;
+      one.isTold = true;
+      guard(connection, () => one.protocol.onOpen(one.session));
+    }
+  }
+
+  function announce({ peer, connection, hello }: Link): void {
+    const { remote, isInbound } = connection;
+    parts.onPeerConnected?.();
+    logger.info({ address: peer.address, ...remote, isInbound, client: hello.clientId }, "peer connected");
+  }
+
+  /** Both called each other: the connection that goes is closed a little later, when its messages have come in. */
+  function settleCrossing(peer: Peer): void {
+    for (const link of peer.links) {
+      link.isLasting = isLastingDirection(ownId, peer.nodeId, link.connection);
+      if (link.isLasting) continue;
+      link.alarm?.cancel();
+      link.alarm = clock.at(clock.nowMs() + CROSS_CONNECTION_LINGER_MS, () => {
+        if (peer.links.size > 1) link.connection.disconnect("alreadyConnected", "both had called each other");
+        else link.isLasting = true;
+      });
+    }
+  }
+
+  function createSession(
+    connection: Connection,
+    hello: Hello,
+    peer: Peer,
+    { protocol, offset }: Agreed<SubProtocol>,
+  ): Session {
+    return {
+      nodeId: peer.nodeId,
+      address: peer.address,
+      hello,
+      version: protocol.version,
+      isInbound: connection.isInbound,
+      remote: connection.remote,
+      get isLasting() {
+        return links.get(connection)?.isLasting ?? false;
+      },
+      send: (code, payload) =>
+        code >= 0 && code < protocol.messageCodes && connection.send(offset + code, payload),
+      disconnect: (reason, detail = `${protocol.name} ends it`) => connection.disconnect(reason, detail),
+      greeted: () => void links.get(connection)?.ungreeted.delete(protocol),
+      noteUseful: () => peer.reputation.noteUseful(),
+      noteUseless() {
+        if (peer.reputation.noteUseless(clock.nowMs())) {
+          connection.disconnect("uselessPeer", "too many useless answers");
+        }
+      },
+    };
+  }
+
+  /** A protocol that throws has a bug, which costs this connection and no other. */
+  function guard(connection: Connection, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      logger.error({ error, ...connection.remote }, "a protocol failed over what a peer sent");
+      connection.disconnect("requested", "a protocol failed");
+    }
+  }
+
+  function end(connection: Connection, parting: Parting): void {
+    const { remote, calledId, provenId } = connection;
+    const nodeId = provenId ?? calledId;
+    memory.remember(parting, { nodeId: provenId, host: remote.host });
+    logger.debug({ ...parting, ...remote, ...(nodeId && { nodeId: toHex(nodeId) }) }, "a connection ended");
+    const link = links.get(connection);
+    if (link !== undefined) leave(link, parting);
+    else if (calledId !== undefined) callFailed(calledId, parting);
+  }
+
+  function callFailed(nodeId: Uint8Array, { reason }: Parting): void {
+    if (peers.has(toKey(nodeId))) dialer.connected(nodeId);
+    else dialer.gone(nodeId, reason, 0);
+  }
+
+  function leave(link: Link, parting: Parting): void {
+    const { peer, connection } = link;
+    link.alarm?.cancel();
+    links.delete(connection);
+    peer.links.delete(link);
+    if (peer.links.size === 0) {
+      peers.delete(toKey(peer.nodeId));
+      dialer.gone(peer.nodeId, parting.reason, clock.nowMs() - peer.openedMs);
+      parts.onPeerParted?.(parting);
+      logger.info({ address: peer.address, ...connection.remote, ...parting }, "peer gone");
+    } else {
+      for (const other of peer.links) other.isLasting = true;
+    }
+    for (const { protocol, session, isTold } of link.sessions) {
+      if (isTold) guard(connection, () => protocol.onClose(session, parting.reason));
+    }
+  }
+
+  const dismiss = (peer: Peer, reason: DisconnectReason): void => {
+    for (const { connection } of [...peer.links]) connection.disconnect(reason, "this node ends it");
+  };
+
+  return {
+    open,
+    receive(connection, id, payload) {
+      const link = links.get(connection);
+      // Ids that belong to nobody are passed over (p2p.md §3).
+      const found = link?.sessions.find(
+        ({ offset, protocol }) => id >= offset && id < offset + protocol.messageCodes,
+      );
+      if (found === undefined) return;
+      guard(connection, () => found.protocol.onMessage(found.session, id - found.offset, payload));
+    },
+    end,
+    dismiss(nodeId, reason) {
+      const peer = peers.get(toKey(nodeId));
+      if (peer !== undefined) dismiss(peer, reason);
+    },
+    dismissAll(reason) {
+      for (const peer of [...peers.values()]) dismiss(peer, reason);
+    },
+    get peers() {
+      return [...peers.values()].map(viewOf);
+    },
+    get readyCount() {
+      return [...peers.values()].filter(isReady).length;
+    },
+  };
+}
+
+function lastingLink({ links }: Peer): Link {
+  const [first] = links;
+  return present([...links].find(({ isLasting }) => isLasting) ?? first, "a peer's connection");
+}
+
+function isReady({ links }: Peer): boolean {
+  return [...links].some(({ ungreeted }) => ungreeted.size === 0);
+}
+
+function viewOf(peer: Peer): PeerView {
+  const { connection, hello, sessions } = lastingLink(peer);
+  return {
+    nodeId: peer.nodeId,
+    address: peer.address,
+    hello,
+    isInbound: connection.isInbound,
+    remote: connection.remote,
+    isReady: isReady(peer),
+    protocols: sessions.map(({ protocol: { name, version } }) => ({ name, version })),
+    reputation: peer.reputation.score,
+    connections: peer.links.size,
+  };
+}

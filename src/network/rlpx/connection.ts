@@ -1,0 +1,206 @@
+import type { Socket } from "node:net";
+import type { Alarm, Clock } from "../../primitives/clock.ts";
+import {
+  CLOSE_DELAY_MS,
+  KEEP_ALIVE_MS,
+  MAX_UNSENT_BYTES,
+  SETUP_TIMEOUT_MS,
+  SLOW_READER_MS,
+} from "../limits.ts";
+import type { DisconnectReason } from "./disconnectReason.ts";
+import type { OwnIdentity } from "./handshake.ts";
+import type { Hello } from "./hello.ts";
+import { createWire } from "./wire.ts";
+
+/** How a connection ended. */
+export interface Parting {
+  readonly reason: DisconnectReason;
+  /** Who ended it; nobody, when the line went dead. */
+  readonly by: "us" | "them" | "nobody";
+  /** For people. */
+  readonly detail: string;
+}
+
+export interface Remote {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * A wire (wire.ts) on a socket, with its times and limits: set up within 10 s, kept alive by Ping, cut when the other
+ * end does not read what it asked for. It ends once, whatever happens after.
+ */
+export interface Connection {
+  readonly isInbound: boolean;
+  readonly remote: Remote;
+  /** Whom we called; undefined when we were called. */
+  readonly calledId: Uint8Array | undefined;
+  /** Who the other end has proven to be. */
+  readonly provenId: Uint8Array | undefined;
+  /** False when it cannot be sent: the connection has ended, the message is too large, or the peer does not read. */
+  send(id: number, payload: Uint8Array): boolean;
+  /** Tells the other end and closes the socket 2 s later; only the first call counts. */
+  disconnect(reason: DisconnectReason, detail: string): void;
+  /** Closes the socket now, without a word. */
+  destroy(reason: DisconnectReason, detail: string): void;
+  readonly unsentBytes: number;
+}
+
+export interface ConnectionEvents {
+  opened(hello: Hello): void;
+  message(id: number, payload: Uint8Array): void;
+  /** Once; no other event follows but `released`. */
+  ended(parting: Parting): void;
+  /** Once; the socket is closed. */
+  released(): void;
+}
+
+export interface ConnectionSettings {
+  readonly own: OwnIdentity;
+  readonly hello: Hello;
+  readonly remote: Remote;
+  /** Whom we called; undefined when we were called. */
+  readonly remoteId?: Uint8Array;
+}
+
+/** The socket is taken over; one that we opened may still be connecting. */
+export function createConnection(
+  settings: ConnectionSettings,
+  { socket, clock }: { readonly socket: Socket; readonly clock: Clock },
+  events: ConnectionEvents,
+): Connection {
+  let hasEnded = false;
+  let isOpen = false;
+  let lineError = "the line was closed";
+  let lastInboundMs = clock.nowMs();
+  let lastReadByPeerMs = lastInboundMs;
+  let isPongMissing = false;
+  let alarm: Alarm = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
+    destroy("timeout", "handshake and Hello took too long"),
+  );
+
+  const wire = createWire(
+    {
+      own: settings.own,
+      hello: settings.hello,
+      ...(settings.remoteId && { remoteId: settings.remoteId }),
+    },
+    {
+      write,
+      opened(hello) {
+        isOpen = true;
+        lastReadByPeerMs = clock.nowMs();
+        watch();
+        events.opened(hello);
+      },
+      message: events.message,
+      ponged: () => {
+        isPongMissing = false;
+      },
+      disconnected(reason) {
+        end({ reason, by: "them", detail: "it said so" });
+        socket.end();
+        alarm = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
+      },
+      broken: disconnect,
+    },
+  );
+
+  function write(bytes: Uint8Array): void {
+    if (socket.destroyed) return;
+    if (socket.writableLength === 0) lastReadByPeerMs = clock.nowMs();
+    socket.write(bytes, () => {
+      lastReadByPeerMs = clock.nowMs();
+    });
+  }
+
+  /** Looks after an open connection from time to time. */
+  function watch(): void {
+    alarm.cancel();
+    const nextLookMs = Math.min(clock.nowMs() + LOOK_EVERY_MS, lastInboundMs + KEEP_ALIVE_MS);
+    alarm = clock.at(Math.max(nextLookMs, clock.nowMs() + 1), look);
+  }
+
+  function look(): void {
+    const nowMs = clock.nowMs();
+    if (socket.writableLength > 0 && nowMs - lastReadByPeerMs >= SLOW_READER_MS) {
+      destroy("timeout", "it has stopped reading");
+      return;
+    }
+    if (nowMs - lastInboundMs >= KEEP_ALIVE_MS) {
+      if (isPongMissing) {
+        disconnect("timeout", "it has fallen silent");
+        return;
+      }
+      isPongMissing = true;
+      wire.ping();
+      // The next silence is counted from here.
+      lastInboundMs = nowMs;
+    }
+    watch();
+  }
+
+  function end(parting: Parting): void {
+    if (hasEnded) return;
+    hasEnded = true;
+    alarm.cancel();
+    events.ended(parting);
+  }
+
+  function disconnect(reason: DisconnectReason, detail: string): void {
+    if (hasEnded) return;
+    const isTold = wire.part(reason);
+    end({ reason, by: "us", detail });
+    if (!isTold) socket.destroy();
+    // What still arrives is read and dropped, so that our last words are not lost in a reset.
+    else alarm = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
+  }
+
+  function destroy(reason: DisconnectReason, detail: string): void {
+    wire.stop();
+    end({ reason, by: "us", detail });
+    socket.destroy();
+  }
+
+  socket.setNoDelay(true);
+  socket.on("connect", () => wire.start());
+  if (!socket.connecting) wire.start();
+  socket.on("data", (chunk) => {
+    lastInboundMs = clock.nowMs();
+    if (!hasEnded) wire.receive(chunk);
+  });
+  socket.on("error", (error) => {
+    lineError = error.message;
+  });
+  socket.on("end", () => socket.destroy());
+  socket.on("close", () => {
+    wire.stop();
+    end({ reason: "tcpError", by: "nobody", detail: lineError });
+    alarm.cancel();
+    events.released();
+  });
+
+  return {
+    isInbound: settings.remoteId === undefined,
+    remote: settings.remote,
+    calledId: settings.remoteId,
+    get provenId() {
+      return wire.provenId;
+    },
+    send(id, payload) {
+      if (hasEnded || !isOpen) return false;
+      if (socket.writableLength > MAX_UNSENT_BYTES) {
+        destroy("timeout", "it reads too slowly");
+        return false;
+      }
+      return wire.send(id, payload);
+    },
+    disconnect,
+    destroy,
+    get unsentBytes() {
+      return socket.writableLength;
+    },
+  };
+}
+
+const LOOK_EVERY_MS = 5_000;

@@ -1,0 +1,265 @@
+import { concatBytes } from "../../primitives/hex.ts";
+import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES } from "../limits.ts";
+import { createByteQueue } from "./byteQueue.ts";
+import { FIRST_PROTOCOL_ID } from "./capabilities.ts";
+import { type DisconnectReason, decodeDisconnect, encodeDisconnect } from "./disconnectReason.ts";
+import { createFrameReader, createFrameWriter, type FrameSecrets } from "./frames.ts";
+import {
+  answerAuth,
+  createInitiator,
+  type Initiator,
+  type OwnIdentity,
+  takeHandshakePacket,
+} from "./handshake.ts";
+import { decodeHello, encodeHello, type Hello, P2P_VERSION } from "./hello.ts";
+import { compressSnappy, uncompressSnappy } from "./snappy.ts";
+
+/**
+ * One end of an RLPx connection as a machine that eats bytes (p2p.md §1 to §4); it knows no socket and no clock.
+ *
+ *     initiator:  auth ──> (ack) Hello ──> (Hello) open
+ *     responder:  (auth) ack ──> (anything) Hello ──> (Hello) open
+ *
+ * What holds: each packet and each frame is one write; a responder's Hello goes out only when the initiator has said
+ * more, as between incumbents; after `broken` or `disconnected` nothing more is read. Bytes may come in any portions.
+ */
+export interface Wire {
+  /** The initiator speaks first; nothing happens at a responder. */
+  start(): void;
+  receive(chunk: Uint8Array): void;
+  /** False when the message is too large, or nobody is there to read it yet. */
+  send(id: number, payload: Uint8Array): boolean;
+  ping(): void;
+  /** Says why; nothing is read or written after it. False when it could not be said before the handshake. */
+  part(reason: DisconnectReason): boolean;
+  /** Reads no more. */
+  stop(): void;
+  /**
+   * Whose key the other end has. Only a frame proves it: a handshake may be somebody's whom we called at a wrong address,
+   * or one that was recorded and sent again, and for neither is the key's owner to blame.
+   */
+  readonly provenId: Uint8Array | undefined;
+}
+
+export interface WireEvents {
+  write(bytes: Uint8Array): void;
+  /** Both have introduced themselves; the node id is the one that the handshake proved. */
+  opened(hello: Hello): void;
+  /** Of a protocol, uncompressed; `id` is that of the connection. */
+  message(id: number, payload: Uint8Array): void;
+  ponged(): void;
+  /** The other end parts. */
+  disconnected(reason: DisconnectReason): void;
+  /** The other end spoke nonsense, or is not who it should be. */
+  broken(reason: DisconnectReason, detail: string): void;
+}
+
+const HELLO = 0x00;
+const DISCONNECT = 0x01;
+const PING = 0x02;
+const PONG = 0x03;
+/** Both messages have an empty list as payload. */
+const NOTHING = Uint8Array.of(0xc0);
+/** From this p2p version on messages after Hello are compressed. */
+const FIRST_COMPRESSED_VERSION = 5;
+
+type Stage =
+  | { readonly kind: "auth" }
+  | { readonly kind: "ack"; readonly initiator: Initiator }
+  | { readonly kind: "hello" | "open"; readonly frames: Frames }
+  | { readonly kind: "stopped" };
+
+interface Frames {
+  readonly reader: ReturnType<typeof createFrameReader>;
+  readonly writer: ReturnType<typeof createFrameWriter>;
+}
+
+/** An initiator when `remoteId` is given. */
+export function createWire(
+  settings: { readonly own: OwnIdentity; readonly hello: Hello; readonly remoteId?: Uint8Array },
+  events: WireEvents,
+): Wire {
+  const { own } = settings;
+  const queue = createByteQueue();
+  let remoteId = settings.remoteId;
+  let stage: Stage = { kind: "auth" };
+  let isProven = false;
+  let isHelloSent = false;
+  let isCompressed = false;
+  /** Their Hello was read. */
+  let isMet = false;
+
+  function stop(): void {
+    stage = { kind: "stopped" };
+    queue.clear();
+  }
+
+  /** Told while the writer is still there, so that the reason can be sent. */
+  function breakOff(reason: DisconnectReason, detail: string): false {
+    queue.clear();
+    events.broken(reason, detail);
+    stop();
+    return false;
+  }
+
+  function setUpFrames(secrets: FrameSecrets): void {
+    stage = {
+      kind: "hello",
+      frames: { reader: createFrameReader(secrets), writer: createFrameWriter(secrets) },
+    };
+  }
+
+  function writeMessage({ writer }: Frames, id: number, payload: Uint8Array): boolean {
+    if (payload.length > MAX_PAYLOAD_BYTES) return false;
+    const sent = isCompressed ? compressSnappy(payload) : payload;
+    if (sent.length > MAX_PAYLOAD_BYTES) return false;
+    events.write(writer.write(concatBytes(Uint8Array.of(id === 0 ? 0x80 : id), sent)));
+    return true;
+  }
+
+  function sendHello(frames: Frames): void {
+    if (isHelloSent) return;
+    isHelloSent = true;
+    writeMessage(frames, HELLO, encodeHello(settings.hello));
+  }
+
+  /** Each step eats one packet or frame and says whether another may follow. */
+  function step(): boolean {
+    switch (stage.kind) {
+      case "auth":
+        return settings.remoteId === undefined && readAuth();
+      case "ack":
+        return readAck(stage.initiator);
+      case "hello":
+        if (queue.length === 0) return false;
+        sendHello(stage.frames);
+        return readFrame(stage.frames, MAX_HELLO_BYTES, meet);
+      case "open":
+        return readFrame(stage.frames, MAX_PAYLOAD_BYTES + 1, listen);
+      case "stopped":
+        queue.clear();
+        return false;
+    }
+  }
+
+  function readAuth(): boolean {
+    const packet = takeHandshakePacket(queue, "auth");
+    if (!packet.ok) return breakOff("breachOfProtocol", packet.rejection.message);
+    if (packet.value === undefined) return false;
+    const answer = answerAuth(own, packet.value);
+    if (!answer.ok) return breakOff("breachOfProtocol", answer.rejection.message);
+    remoteId = answer.value.remoteId;
+    events.write(answer.value.ack);
+    setUpFrames(answer.value.secrets);
+    return true;
+  }
+
+  function readAck(initiator: Initiator): boolean {
+    const packet = takeHandshakePacket(queue, "ack");
+    if (!packet.ok) return breakOff("breachOfProtocol", packet.rejection.message);
+    if (packet.value === undefined) return false;
+    const secrets = initiator.readAck(packet.value);
+    if (!secrets.ok) return breakOff("breachOfProtocol", secrets.rejection.message);
+    setUpFrames(secrets.value);
+    if (stage.kind === "hello") sendHello(stage.frames);
+    return true;
+  }
+
+  function readFrame(
+    { reader }: Frames,
+    maxBytes: number,
+    act: (id: number, payload: Uint8Array) => boolean,
+  ): boolean {
+    const read = reader.read(queue, maxBytes);
+    if (!read.ok) return breakOff("breachOfProtocol", read.rejection.message);
+    if (read.value === undefined) return false;
+    isProven = true;
+    const message = splitMessage(read.value);
+    return message === undefined
+      ? breakOff("breachOfProtocol", "a frame begins with no message id")
+      : act(message.id, message.payload);
+  }
+
+  /** The first message of the other end. */
+  function meet(id: number, payload: Uint8Array): boolean {
+    if (id === DISCONNECT) return takeLeave(payload);
+    if (id !== HELLO) return breakOff("breachOfProtocol", `message ${id} came before Hello`);
+    const hello = decodeHello(payload);
+    if (!hello.ok) return breakOff("breachOfProtocol", `its Hello is malformed: ${hello.rejection.message}`);
+    isMet = true;
+    isCompressed = hello.value.p2pVersion >= FIRST_COMPRESSED_VERSION;
+    if (remoteId === undefined || Buffer.compare(remoteId, hello.value.nodeId) !== 0) {
+      return breakOff("unexpectedIdentity", "its Hello names another node id than it proved to have");
+    }
+    if (stage.kind !== "hello") return false;
+    stage = { kind: "open", frames: stage.frames };
+    events.opened(hello.value);
+    return true;
+  }
+
+  function listen(id: number, sent: Uint8Array): boolean {
+    const payload = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : undefined;
+    if (payload?.ok === false)
+      return breakOff("breachOfProtocol", `bad snappy: ${payload.rejection.message}`);
+    const plain = payload?.value ?? sent;
+    if (id === PING && stage.kind === "open") writeMessage(stage.frames, PONG, NOTHING);
+    else if (id === PONG) events.ponged();
+    else if (id >= FIRST_PROTOCOL_ID) events.message(id, plain);
+    return true;
+  }
+
+  function takeLeave(payload: Uint8Array): false {
+    stop();
+    events.disconnected(decodeDisconnect(payload));
+    return false;
+  }
+
+  return {
+    start() {
+      if (settings.remoteId === undefined) return;
+      const initiator = createInitiator(own, settings.remoteId);
+      if (!initiator.ok) {
+        breakOff("unexpectedIdentity", `its node id is no public key: ${initiator.rejection.message}`);
+        return;
+      }
+      stage = { kind: "ack", initiator: initiator.value };
+      events.write(initiator.value.auth);
+    },
+    receive(chunk) {
+      if (stage.kind === "stopped") return;
+      queue.append(chunk);
+      while (step()) {}
+    },
+    send: (id, payload) => stage.kind === "open" && writeMessage(stage.frames, id, payload),
+    ping() {
+      if (stage.kind === "open") writeMessage(stage.frames, PING, NOTHING);
+    },
+    part(reason) {
+      const canSpeak = stage.kind === "hello" || stage.kind === "open";
+      // Whoever has read our Hello expects compression, unless its own says otherwise.
+      if (stage.kind === "hello" && isHelloSent && !isMet) isCompressed = true;
+      if (stage.kind === "hello" || stage.kind === "open") {
+        writeMessage(stage.frames, DISCONNECT, encodeDisconnect(reason));
+      }
+      stop();
+      return canSpeak;
+    },
+    stop,
+    get provenId() {
+      return isProven ? remoteId : undefined;
+    },
+  };
+}
+
+export function ownHello(hello: Omit<Hello, "p2pVersion">): Hello {
+  return { p2pVersion: P2P_VERSION, ...hello };
+}
+
+/** The id is RLP of a small number: one byte, or two from 0x80 on, which nobody uses. */
+function splitMessage(body: Uint8Array): { id: number; payload: Uint8Array } | undefined {
+  const [first, second] = body;
+  if (first === undefined) return undefined;
+  if (first <= 0x80) return { id: first === 0x80 ? 0 : first, payload: body.subarray(1) };
+  const isLong = first === 0x81 && second !== undefined && second >= 0x80;
+  return isLong ? { id: second, payload: body.subarray(2) } : undefined;
+}

@@ -1,0 +1,45 @@
+import type { Address } from "../primitives/address.ts";
+import type { Spoken } from "./rlpx/capabilities.ts";
+import type { Remote } from "./rlpx/connection.ts";
+import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
+import type { Hello } from "./rlpx/hello.ts";
+
+/**
+ * What is spoken over connections, plugged into the network (createNetwork). Each connection on which both ends know it
+ * is a session of its own; a peer has two for some seconds when both called each other (p2p.md §5), so whoever waits for
+ * answers waits by node id. Callbacks run while bytes are being read: they keep what they need, and return soon.
+ */
+export interface SubProtocol extends Spoken {
+  /** True when peers introduce themselves in it: a connection counts only after `greeted` was called. */
+  readonly hasGreeting?: boolean;
+  onOpen(session: Session): void;
+  /** `code` counts from 0; the payload is uncompressed and belongs to whoever is called. */
+  onMessage(session: Session, code: number, payload: Uint8Array): void;
+  /** Once for each session that was opened. */
+  onClose(session: Session, reason: DisconnectReason): void;
+}
+
+/** One sub-protocol on one connection. */
+export interface Session {
+  /** 64 bytes. */
+  readonly nodeId: Uint8Array;
+  /** Of the node's key: the validator's, if it is one. */
+  readonly address: Address;
+  readonly hello: Hello;
+  /** The version that both speak. */
+  readonly version: number;
+  /** True when the peer called us. */
+  readonly isInbound: boolean;
+  readonly remote: Remote;
+  /** False on the one of two crossing connections that will be closed soon. */
+  readonly isLasting: boolean;
+  /** False when it cannot be sent: the connection has ended, or the message is too large. */
+  send(code: number, payload: Uint8Array): boolean;
+  /** Ends the connection, with all its sessions. A breach of protocol is remembered until the node restarts. */
+  disconnect(reason: DisconnectReason, detail?: string): void;
+  /** The peer has said what this protocol wants to hear first, and it was right. */
+  greeted(): void;
+  /** An answer that helped, or one that did not (an empty one, none in time): too many of these end the connection. */
+  noteUseful(): void;
+  noteUseless(): void;
+}

@@ -1,0 +1,111 @@
+import { connect, type Socket } from "node:net";
+import { afterEach } from "vitest";
+import { createLogger } from "../../src/logging/logger.ts";
+import type { NodeAddress } from "../../src/network/dialer.ts";
+import {
+  createNetwork,
+  type Network,
+  type NetworkParts,
+  type NetworkSettings,
+} from "../../src/network/network.ts";
+import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
+import type { Session, SubProtocol } from "../../src/network/subProtocol.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { toKey } from "../../src/primitives/hex.ts";
+import { type Identity, identity } from "./identities.ts";
+
+export const HOST = "127.0.0.1";
+
+/** A protocol that keeps what it hears. */
+export interface Toy extends SubProtocol {
+  readonly sessions: Set<Session>;
+  readonly heard: { readonly from: string; readonly code: number; readonly payload: Uint8Array }[];
+  readonly closed: { readonly nodeId: string; readonly reason: DisconnectReason }[];
+  sessionWith(peer: Identity): Session | undefined;
+}
+
+export function createToy(name = "toy", messageCodes = 4): Toy {
+  const sessions = new Set<Session>();
+  const heard: Toy["heard"] = [];
+  const closed: Toy["closed"] = [];
+  return {
+    name,
+    version: 1,
+    messageCodes,
+    sessions,
+    heard,
+    closed,
+    sessionWith: ({ nodeId }) => [...sessions].find((one) => toKey(one.nodeId) === toKey(nodeId)),
+    onOpen: (session) => void sessions.add(session),
+    onMessage: ({ nodeId }, code, payload) => void heard.push({ from: toKey(nodeId), code, payload }),
+    onClose(session, reason) {
+      sessions.delete(session);
+      closed.push({ nodeId: toKey(session.nodeId), reason });
+    },
+  };
+}
+
+export interface ToyNode {
+  readonly identity: Identity;
+  readonly network: Network;
+  readonly toy: Toy;
+  readonly address: NodeAddress;
+}
+
+const open: Network[] = [];
+const sockets: Socket[] = [];
+
+/** Closes after each test what it opened. */
+export function closeAfterEach(): void {
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await Promise.all(open.splice(0).map((network) => network.close()));
+  });
+}
+
+/** A node on a free port of loopback; its key is that of `number`. */
+export async function startToy(
+  number: number,
+  changes: Partial<NetworkSettings> & Partial<NetworkParts> & { readonly toy?: Toy } = {},
+): Promise<ToyNode> {
+  const own = identity(number);
+  const toy = changes.toy ?? createToy();
+  const { protocols = [toy], clock = systemClock, chance = () => 0.5, isPermitted, ...settings } = changes;
+  const started = await createNetwork(
+    {
+      key: own,
+      clientId: `toy/${number}`,
+      host: HOST,
+      port: 0,
+      limits: { maxPeers: 25, maxInbound: 15 },
+      maintained: [],
+      bannedIds: [],
+      ...settings,
+    },
+    { protocols, clock, chance, logger: quiet, ...(isPermitted && { isPermitted }) },
+  );
+  if (!started.ok) throw new Error(started.rejection.message);
+  open.push(started.value);
+  const tcpPort = started.value.endpoint?.port ?? 0;
+  return {
+    identity: own,
+    network: started.value,
+    toy,
+    address: { nodeId: own.nodeId, host: HOST, tcpPort },
+  };
+}
+
+/** A plain socket to the node, for those who do not follow the protocol. */
+export function callNode({ tcpPort, host }: NodeAddress): Socket {
+  const socket = connect({ host, port: tcpPort });
+  socket.on("error", () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
+/** Waits until it holds; what went wrong is said by the test's own time limit. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const quiet = createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false });
