@@ -33,7 +33,11 @@ export async function openImportChain(
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   const clock = systemClock;
-  const stored = await openChainDatabase({ path: directory.value.chain, headFile: directory.value.headFile });
+  const stored = await openChainDatabase({
+    path: directory.value.chain,
+    headFile: directory.value.headFile,
+    ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
+  });
   const recovery = createRecoveryPool();
   const grouped = groupCommits({ ...stored, clock });
   const close = async (): Promise<void> => {
