@@ -1,4 +1,5 @@
 import { concatBytes } from "../../primitives/hex.ts";
+import { ok } from "../../primitives/outcome.ts";
 import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES } from "../limits.ts";
 import { createByteQueue } from "./byteQueue.ts";
 import { FIRST_PROTOCOL_ID } from "./capabilities.ts";
@@ -198,13 +199,13 @@ export function createWire(
   }
 
   function listen(id: number, sent: Uint8Array): boolean {
-    const payload = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : undefined;
-    if (payload?.ok === false)
-      return breakOff("breachOfProtocol", `bad snappy: ${payload.rejection.message}`);
-    const plain = payload?.value ?? sent;
+    const read = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : ok(sent);
+    // Some end a connection without compressing why.
+    if (id === DISCONNECT) return takeLeave(read.ok ? read.value : sent);
+    if (!read.ok) return breakOff("breachOfProtocol", `bad snappy: ${read.rejection.message}`);
     if (id === PING && stage.kind === "open") writeMessage(stage.frames, PONG, NOTHING);
     else if (id === PONG) events.ponged();
-    else if (id >= FIRST_PROTOCOL_ID) events.message(id, plain);
+    else if (id >= FIRST_PROTOCOL_ID) events.message(id, read.value);
     return true;
   }
 
