@@ -35,8 +35,20 @@ export function newRound(rules: Rules, number: number, nowMs: number): Round {
 /** Leaves the round in progress, if any, for a later one, or begins round 0. */
 export function startRound(draft: Draft, number: number): void {
   const round = newRound(draft.rules, number, draft.nowMs);
+  gatherPrepares(draft);
   draft.changeHeight({ round, inbox: dropRoundsBefore(draft.height.inbox, number) });
   draft.emit({ kind: "setRoundTimer", id: draft.id, atMs: round.timeoutAtMs });
+}
+
+/** A quorum of Prepares is all it took, but what we bring along is every Prepare that we hold (ibft2.md §9.7). */
+function gatherPrepares(draft: Draft): void {
+  const { prepared, inbox, round } = draft.height;
+  if (prepared === undefined || !isPrepared(draft.height)) return;
+  const { certificate, candidate } = prepared;
+  const prepares = preparesFor(inbox, round.number, candidate.digest).map(({ signed }) => signed);
+  // After a restart the record holds more than we have heard again.
+  if (prepares.length <= certificate.prepares.length) return;
+  draft.changeHeight({ prepared: { candidate, certificate: { ...certificate, prepares } } });
 }
 
 /** Leads here: round 0 if we are its proposer; a quorum that asks for our round and has no prepared block. */

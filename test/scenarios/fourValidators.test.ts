@@ -130,6 +130,20 @@ describe("one of four validators", () => {
     );
   });
 
+  it("brings every Prepare that it holds, not only those that it needed", () => {
+    const stage = started("a");
+    stage.built("X", 0);
+    for (const v of ["c", "d", "b"]) stage.hear(stage.prepare(v, "X", 0));
+    const needed = stage.state.record?.prepared?.certificate.prepares;
+    stage.at(3);
+    stage.roundTimer(0);
+    const { certificate } = stage.state.record?.prepared ?? {};
+    expect(needed?.length).toBe(2);
+    expect(certificate?.prepares.length).toBe(3);
+    expect(certificate?.prepares.slice(0, 2)).toEqual(needed);
+    expect(stage.state.height?.inbox.at(-1)?.signed.payload).toMatchObject({ prepared: certificate });
+  });
+
   it("proposes the block that was prepared last, though it never saw it itself", () => {
     const stage = started("c");
     stage.hear(stage.roundChange("a", 2, stage.prepared("abd", "X", 0)));
