@@ -77,7 +77,7 @@ describe("a sound data folder", () => {
 
 describe("a data folder that is damaged while the node runs", () => {
   it(
-    `gives right answers or named refusals, until the node ends with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
+    `gives right answers or named refusals, and misses an entry at most until the patrol ends the node with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED + 1);
       for (let count = 0; count < DAMAGES; count++) {
@@ -95,8 +95,12 @@ describe("a data folder that is damaged while the node runs", () => {
           // The first round that ends sound may have begun before the damage.
           while (!isOver && soundRounds(program) < rounds + 2)
             wrong.push(...(await wrongAnswers(url).catch(() => [])));
-          expect(wrong, damage).toEqual([]);
-          // A file that a compaction has replaced, and not removed yet, is nobody's any more.
+          expect(
+            wrong.filter((each) => !isMiss(each)),
+            damage,
+          ).toEqual([]);
+          // A file that a compaction has replaced, and not removed yet, is nobody's any more, and nothing is missed.
+          if (!isOver) expect(wrong, damage).toEqual([]);
           if (!isOver) continue;
           const ended = program.child.signalCode === "SIGABRT" ? await endOfNextStart(folder) : program;
           expect(await ended.exit, `${damage}\n${ended.output()}`).toBe(74);
@@ -161,6 +165,16 @@ async function wrongAnswers(url: string): Promise<readonly string[]> {
       `${method} ${JSON.stringify(params)}: ${reply?.slice(0, 200)} instead of ${answer.slice(0, 200)}`,
     ];
   });
+}
+
+/**
+ * Where the key of an entry is hit, LevelDB says that there is none: a lookup by hash finds nothing, an account looks
+ * empty. No checksum of a value can help there; the patrol is what ends it.
+ */
+function isMiss(wrong: string): boolean {
+  return /^eth_get(Transaction|Block)\w*(ByHash|Receipt) \S+: null instead of |^eth_getBalance .*: "0x0" instead of /.test(
+    wrong,
+  );
 }
 
 /** Results, or errors, as JSON. */
