@@ -28,6 +28,9 @@ export const SLOW_READER_MS = 30_000;
 
 /** Inbound connections that have not exchanged Hello yet. */
 export const MAX_PENDING_CONNECTIONS = 64;
+/** Inbound connections taken per second, and at once after quiet: each may ask for a handshake, some ms of work. */
+export const CONNECTIONS_PER_SECOND = 50;
+export const CONNECTION_BURST = 100;
 /** Sockets that are open for whatever reason, beyond the number of peers. */
 export const MAX_SPARE_SOCKETS = 128;
 /** The longer-lived of two crossing connections waits so long before it closes the other (§5: 21 to 26 s seen). */

@@ -5,7 +5,12 @@ import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { PeerLimits } from "./admission.ts";
 import { createDialer, type NodeAddress } from "./dialer.ts";
-import { MAX_PENDING_CONNECTIONS, MAX_SPARE_SOCKETS } from "./limits.ts";
+import {
+  CONNECTION_BURST,
+  CONNECTIONS_PER_SECOND,
+  MAX_PENDING_CONNECTIONS,
+  MAX_SPARE_SOCKETS,
+} from "./limits.ts";
 import { createPeerMemory, type RememberedParting } from "./peerMemory.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
 import { type Connection, createConnection, type Parting, type Remote } from "./rlpx/connection.ts";
@@ -76,6 +81,7 @@ export async function createNetwork(
   const sockets = new Set<Socket>();
   /** Inbound ones that have not introduced themselves, oldest first. */
   const pending = new Set<Connection>();
+  const pace = createPace(clock);
   let isClosing = false;
 
   const hello = ownHello({
@@ -93,7 +99,8 @@ export async function createNetwork(
 
   function accept(socket: Socket): void {
     const remote = { host: plainHost(socket.remoteAddress ?? ""), port: socket.remotePort ?? 0 };
-    if (isClosing || sockets.size >= settings.limits.maxPeers + MAX_SPARE_SOCKETS) {
+    const isFull = sockets.size >= settings.limits.maxPeers + MAX_SPARE_SOCKETS;
+    if (isClosing || isFull || !pace.take()) {
       socket.destroy();
       return;
     }
@@ -196,6 +203,23 @@ function listen(
       resolve(ok({ host, port: typeof address === "object" && address !== null ? address.port : port }));
     });
   });
+}
+
+/** Takes so many connections per second and no more, with a reserve for when many nodes start at once. */
+function createPace(clock: Clock): { take(): boolean } {
+  let reserve = CONNECTION_BURST;
+  let filledMs = clock.nowMs();
+  return {
+    take() {
+      const nowMs = clock.nowMs();
+      const gained = (Math.max(nowMs - filledMs, 0) / 1000) * CONNECTIONS_PER_SECOND;
+      reserve = Math.min(reserve + gained, CONNECTION_BURST);
+      filledMs = nowMs;
+      if (reserve < 1) return false;
+      reserve--;
+      return true;
+    },
+  };
 }
 
 /** Lets the last words go out; a peer that does not read them is not waited for. */

@@ -12,7 +12,7 @@ export interface Signature {
   readonly yParity: 0 | 1;
 }
 
-/** The four operations we need of the curve, whoever performs them. Keys are raw bytes. */
+/** The operations we need of the curve, whoever performs them. Keys are raw bytes. */
 export interface Curve {
   readonly name: "native" | "noble";
   /** Deterministic (RFC 6979), low-s: 64 bytes r || s, and the recovery id. */
@@ -20,6 +20,8 @@ export interface Curve {
   /** Uncompressed public key without the 0x04 prefix, 64 bytes; undefined when nothing can be recovered. */
   recover(digest: Uint8Array, rs: Uint8Array, recovery: number): Uint8Array | undefined;
   publicKey(privateKey: Uint8Array): Uint8Array;
+  /** The secret that two keys share: x of the point, 32 bytes. Undefined when the public key (64 bytes) is no point. */
+  sharedSecret(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array | undefined;
   isPrivateKey(bytes: Uint8Array): boolean;
 }
 
@@ -87,10 +89,18 @@ function isInRange(scalar: bigint): boolean {
   return scalar > 0n && scalar < SECP256K1_ORDER;
 }
 
+const UNCOMPRESSED = Uint8Array.of(0x04);
+
 interface NativeBinding {
   ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number };
   ecdsaRecover(rs: Uint8Array, recovery: number, digest: Uint8Array, compressed: boolean): Uint8Array;
   publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array;
+  ecdh(
+    publicKey: Uint8Array,
+    privateKey: Uint8Array,
+    options: { readonly hashfn: (x: Uint8Array) => Uint8Array },
+    output: Uint8Array,
+  ): Uint8Array;
   privateKeyVerify(privateKey: Uint8Array): boolean;
 }
 
@@ -115,6 +125,14 @@ function loadNativeCurve(): Curve | undefined {
       }
     },
     publicKey: (privateKey) => native.publicKeyCreate(privateKey, false).subarray(1),
+    sharedSecret(publicKey, privateKey) {
+      try {
+        const point = concatBytes(UNCOMPRESSED, publicKey);
+        return native.ecdh(point, privateKey, { hashfn: (x) => x }, new Uint8Array(32));
+      } catch {
+        return undefined;
+      }
+    },
     isPrivateKey: (bytes) => bytes.length === 32 && native.privateKeyVerify(bytes),
   };
 }
@@ -136,6 +154,13 @@ export function nobleCurve(): Curve {
       }
     },
     publicKey: (privateKey) => noble.getPublicKey(privateKey, false).subarray(1),
+    sharedSecret(publicKey, privateKey) {
+      try {
+        return noble.getSharedSecret(privateKey, concatBytes(UNCOMPRESSED, publicKey)).slice(1);
+      } catch {
+        return undefined;
+      }
+    },
     isPrivateKey: (bytes) => noble.utils.isValidSecretKey(bytes),
   };
 }

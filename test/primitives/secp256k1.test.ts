@@ -51,6 +51,22 @@ describe("the curve in use", () => {
     expect(curve.name).toBe("native");
   });
 
+  it("shares secrets exactly as the reference does, and with no point that is not on the curve", () => {
+    const reference = nobleCurve();
+    fc.assert(
+      fc.property(privateKey, privateKey, (ours, theirs) => {
+        const secret = curve.sharedSecret(curve.publicKey(theirs), ours);
+        expect(secret).toEqual(reference.sharedSecret(curve.publicKey(theirs), ours));
+        expect(secret).toEqual(curve.sharedSecret(curve.publicKey(ours), theirs));
+      }),
+      { numRuns: 20 },
+    );
+    for (const stranger of [new Uint8Array(64), new Uint8Array(64).fill(1), new Uint8Array(63)]) {
+      expect(curve.sharedSecret(stranger, bigintToFixedBytes(5n, 32))).toBeUndefined();
+      expect(reference.sharedSecret(stranger, bigintToFixedBytes(5n, 32))).toBeUndefined();
+    }
+  });
+
   it("signs and recovers exactly as the reference does", () => {
     const reference = nobleCurve();
     fc.assert(
