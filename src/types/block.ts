@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { encodeRlpList, type RlpSpan, readRlp, readRlpList, rlpMembers } from "../primitives/rlp.ts";
+import { encodeRlpList, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
@@ -22,6 +22,9 @@ export interface Block<T extends Transaction = Transaction> {
   readonly ommers: readonly Header[];
   readonly withdrawals?: readonly unknown[];
 }
+
+/** A block without its header. */
+export type Body<T extends Transaction = Transaction> = Omit<Block<T>, "header">;
 
 /** A block under its chain hash. */
 export interface NamedBlock<T extends Transaction = Transaction> extends Block<T> {
@@ -45,13 +48,18 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
 
 /** [header, [transactions], [ommers] (, [withdrawals])], as on the wire and in block files. */
 export function encodeBlock(block: Block): Uint8Array {
-  const parts = [
-    encodeHeader(block.header),
-    encodeTransactions(block.transactions),
-    encodeOmmers(block.ommers),
-  ];
-  if (block.withdrawals !== undefined) parts.push(RLP.encode([...block.withdrawals] as Uint8Array[]));
-  return encodeRlpList(parts);
+  return encodeRlpList([encodeHeader(block.header), ...bodyParts(block)]);
+}
+
+/** As encodeBlock, without the header: how a body is answered to a peer. */
+export function encodeBody(body: Body): Uint8Array {
+  return encodeRlpList(bodyParts(body));
+}
+
+function bodyParts({ transactions, ommers, withdrawals }: Body): Uint8Array[] {
+  const parts = [encodeTransactions(transactions), encodeOmmers(ommers)];
+  if (withdrawals !== undefined) parts.push(RLP.encode([...withdrawals] as Uint8Array[]));
+  return parts;
 }
 
 /** The body's list of transactions; nothing is encoded twice, each brings its own bytes. */
@@ -66,26 +74,41 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
 /** Strict. The transactions keep views of `bytes`, which the caller must not change. */
 export function decodeBlock(bytes: Uint8Array): Outcome<Block, "malformedBlock"> {
   try {
-    return decodeParts(bytes, readRlpList(bytes));
+    const [headerPart, ...rest] = partsOf(bytes, 4);
+    if (headerPart === undefined || rest.length < 2) return malformed("a block has three parts, or four");
+    const header = decodeHeader(headerPart);
+    if (!header.ok) return malformed(header.rejection.message);
+    const body = decodeBodyParts(rest);
+    return body.ok ? ok({ header: header.value, ...body.value }) : body;
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
 }
 
+/** As decodeBlock, without the header. */
+export function decodeBody(bytes: Uint8Array): Outcome<Body, "malformedBlock"> {
+  try {
+    return decodeBodyParts(partsOf(bytes, 3));
+  } catch (error) {
+    return malformed(error instanceof Error ? error.message : "not RLP");
+  }
+}
+
+/** The encodings of a list's members; a list that goes on is not read to its end. */
+function partsOf(bytes: Uint8Array, limit: number): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (const { start, until } of rlpMembers(bytes)) {
+    if (parts.length === limit) throw new RangeError(`a list of more than ${limit}`);
+    parts.push(bytes.subarray(start, until));
+  }
+  return parts;
+}
+
 /** Throws RangeError for what is not RLP, or too deep. */
-function decodeParts(bytes: Uint8Array, parts: readonly RlpSpan[]): Outcome<Block, "malformedBlock"> {
-  const [headerPart, transactionsPart, ommersPart, withdrawalsPart] = parts.map(({ start, until }) =>
-    bytes.subarray(start, until),
-  );
-  if (
-    headerPart === undefined ||
-    transactionsPart === undefined ||
-    ommersPart === undefined ||
-    parts.length > 4
-  )
-    return malformed("a block has three parts, or four");
-  const header = decodeHeader(headerPart);
-  if (!header.ok) return malformed(header.rejection.message);
+function decodeBodyParts(parts: readonly Uint8Array[]): Outcome<Body, "malformedBlock"> {
+  const [transactionsPart, ommersPart, withdrawalsPart] = parts;
+  if (transactionsPart === undefined || ommersPart === undefined)
+    return malformed("a body has two parts, or three");
   const transactions: Transaction[] = [];
   for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
     const transaction = isList
@@ -95,7 +118,7 @@ function decodeParts(bytes: Uint8Array, parts: readonly RlpSpan[]): Outcome<Bloc
     transactions.push(transaction.value);
   }
   const rest = decodeRest(ommersPart, withdrawalsPart);
-  return rest.ok ? ok({ header: header.value, transactions, ...rest.value }) : rest;
+  return rest.ok ? ok({ transactions, ...rest.value }) : rest;
 }
 
 /** What no IBFT block has: ommers and withdrawals. */
@@ -147,6 +170,6 @@ export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock">
   });
 }
 
-function malformed(message: string): Outcome<Block, "malformedBlock"> {
+function malformed(message: string): Outcome<never, "malformedBlock"> {
   return rejected({ code: "malformedBlock", fault: "peer", message });
 }

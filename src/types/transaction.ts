@@ -4,7 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString, readRlp, readRlpList } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -229,7 +229,13 @@ function fields(
   bytes: Uint8Array,
   { count, listDepth }: { readonly count: number; readonly listDepth: number },
 ): Fields {
-  const spans = readRlpList(bytes);
+  const spans: RlpSpan[] = [];
+  // A list that goes on is not read to its end.
+  for (const span of rlpMembers(bytes)) {
+    if (spans.length === count)
+      throw new RangeError(`a transaction of this type has ${count} fields, not more`);
+    spans.push(span);
+  }
   if (spans.length !== count) {
     throw new RangeError(`a transaction of this type does not have ${spans.length} fields`);
   }
