@@ -1,0 +1,68 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Every bound of the eth protocol, by name. Figures with a source come from p2p.md; the others are ours. */
+
+/** Longest payload of a message that is looked at, by what it holds. */
+export const MAX_STATUS_BYTES = 256;
+export const MAX_HASH_LIST_BYTES = 64 * KIB;
+export const MAX_ANNOUNCEMENT_BYTES = 256 * KIB;
+/** Answers are at most so long (§8); so are transactions that come unasked, of which a MiB is usual. */
+export const MAX_CONTENT_BYTES = 10 * MIB + KIB;
+/** Whatever the wire carries: a block may be as large as that. */
+export const MAX_BLOCK_BYTES = 16 * MIB;
+/** A hundred validators and their seals take nine KiB. */
+export const MAX_HEADER_BYTES = 256 * KIB;
+
+/** Most entries of a message. */
+export const MAX_REQUESTED_HASHES = 1_024;
+export const MAX_BLOCK_ANNOUNCEMENTS = 1_024;
+/** §10: longest list of hashes that is sent or taken. */
+export const MAX_TRANSACTION_ANNOUNCEMENTS = 4_096;
+export const MAX_TRANSACTIONS = 16_384;
+export const MAX_RECEIPTS = 65_536;
+
+/** What we serve at most for one request (§8). */
+export const MAX_SERVED_HEADERS = 512;
+export const MAX_SERVED_BODIES = 128;
+export const MAX_SERVED_RECEIPTS = 256;
+export const MAX_SERVED_TRANSACTIONS = 256;
+/**
+ * An answer ends with the item that reaches this size. The incumbent goes up to 10 MiB; others stop at two as we do, so
+ * that a peer that reads slowly costs us little.
+ */
+export const SERVED_BYTES = 2 * MIB;
+/** Requests of one peer that wait for their turn; who asks for more at once is of no use to us. */
+export const MAX_WAITING_REQUESTS = 64;
+
+/** Between a question and giving it up (§8). */
+export const REQUEST_TIMEOUT_MS = 5_000;
+/** Questions to one peer that are unanswered (§8). */
+export const MAX_OUTSTANDING_REQUESTS = 5;
+/** So many questions of one kind without any answer end the connection (§8). */
+export const MAX_TIMEOUTS = 5;
+/** Questions given up whose late answers are no offence. */
+export const MAX_REMEMBERED_TIMEOUTS = 64;
+
+/** Hashes that a peer is known to have (§10). */
+export const MAX_KNOWN_TRANSACTIONS = 100_000;
+export const MAX_KNOWN_BLOCKS = 1_024;
+
+/** Unasked transactions in one message (§10). */
+export const TRANSACTIONS_MESSAGE_BYTES = MIB;
+/** Announced hashes of one peer that are still to be asked for (§10). */
+export const MAX_ANNOUNCED_TRANSACTIONS = 4_096;
+/** Announced transactions are asked for so often, so many at a time (§10). */
+export const FETCH_INTERVAL_MS = 500;
+export const MAX_FETCHED_TRANSACTIONS = 256;
+/** New transactions are collected so long before they go out together. */
+export const ANNOUNCE_DELAY_MS = 20;
+/** So many of them go out at once. */
+export const MAX_COLLECTED_TRANSACTIONS = 1_024;
+/** A transaction that was handed to the pool is not handed to it again for so long, whatever became of it. */
+export const OFFERED_AGAIN_MS = 60_000;
+export const MAX_OFFERED_TRANSACTIONS = 65_536;
+
+/** Announced blocks are looked at from so far below the head to so far above it (§9). */
+export const OLDEST_ANNOUNCED_BLOCK = 10n;
+export const NEWEST_ANNOUNCED_BLOCK = 30n;

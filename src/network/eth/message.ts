@@ -1,0 +1,84 @@
+import type { ForkId } from "../../chainspec/forkId.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Block, Body } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import type { BareReceipt } from "../../types/receipt.ts";
+import type { Transaction } from "../../types/transaction.ts";
+
+/** The version of the eth protocol that we speak, and the number of message ids that it takes (p2p.md §3). */
+export const ETH_VERSION = 68;
+export const ETH_MESSAGE_CODES = 17;
+
+/** Codes of eth/68; those between that are not named here are no messages any more (p2p.md §7). */
+export const CODES = {
+  status: 0x00,
+  newBlockHashes: 0x01,
+  transactions: 0x02,
+  getBlockHeaders: 0x03,
+  blockHeaders: 0x04,
+  getBlockBodies: 0x05,
+  blockBodies: 0x06,
+  newBlock: 0x07,
+  newPooledTransactionHashes: 0x08,
+  getPooledTransactions: 0x09,
+  pooledTransactions: 0x0a,
+  getReceipts: 0x0f,
+  receipts: 0x10,
+} as const;
+
+export type MessageKind = keyof typeof CODES;
+
+/** How a node introduces itself (p2p.md §6). */
+export interface Status {
+  readonly protocolVersion: number;
+  readonly networkId: bigint;
+  readonly totalDifficulty: bigint;
+  readonly headHash: Hash;
+  readonly genesisHash: Hash;
+  readonly forkId: ForkId;
+}
+
+export interface HeaderQuery {
+  readonly start: { readonly hash: Hash } | { readonly number: bigint };
+  readonly max: number;
+  /** Blocks passed over between two headers. */
+  readonly skip: number;
+  /** Towards genesis. */
+  readonly isReverse: boolean;
+}
+
+export interface BlockAnnouncement {
+  readonly hash: Hash;
+  readonly number: bigint;
+}
+
+export interface TransactionAnnouncement {
+  readonly type: number;
+  /** Bytes of the encoding that is hashed. */
+  readonly size: number;
+  readonly hash: Hash;
+}
+
+export interface Asked {
+  /** Chosen by who asks, and repeated in the answer. */
+  readonly requestId: bigint;
+}
+
+export type EthMessage =
+  | { readonly kind: "status"; readonly status: Status }
+  | { readonly kind: "newBlockHashes"; readonly blocks: readonly BlockAnnouncement[] }
+  | { readonly kind: "transactions"; readonly transactions: readonly Transaction[] }
+  | (Asked & { readonly kind: "getBlockHeaders"; readonly query: HeaderQuery })
+  | (Asked & { readonly kind: "blockHeaders"; readonly headers: readonly Header[] })
+  | (Asked & {
+      readonly kind: "getBlockBodies" | "getPooledTransactions" | "getReceipts";
+      readonly hashes: readonly Hash[];
+    })
+  | (Asked & { readonly kind: "blockBodies"; readonly bodies: readonly Body[] })
+  | { readonly kind: "newBlock"; readonly block: Block; readonly totalDifficulty: bigint }
+  | {
+      readonly kind: "newPooledTransactionHashes";
+      readonly announcements: readonly TransactionAnnouncement[];
+    }
+  | (Asked & { readonly kind: "pooledTransactions"; readonly transactions: readonly Transaction[] })
+  | (Asked & { readonly kind: "receipts"; readonly receipts: readonly (readonly BareReceipt[])[] });

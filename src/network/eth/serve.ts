@@ -1,0 +1,99 @@
+import { assertNever } from "../../primitives/assert.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { encodeRlpList } from "../../primitives/rlp.ts";
+import type { NamedHeader } from "../../types/block.ts";
+import { encodeBody } from "../../types/block.ts";
+import { encodeHeader } from "../../types/header.ts";
+import { encodeBodyTransaction } from "../../types/transaction.ts";
+import {
+  MAX_SERVED_BODIES,
+  MAX_SERVED_HEADERS,
+  MAX_SERVED_RECEIPTS,
+  MAX_SERVED_TRANSACTIONS,
+  SERVED_BYTES,
+} from "./limits.ts";
+import { CODES, type EthMessage, type HeaderQuery } from "./message.ts";
+import { encodeReceipts, withRequestId } from "./messages.ts";
+import type { EthChain, EthPool } from "./ports.ts";
+
+export type Question = Extract<
+  EthMessage,
+  { kind: "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts" }
+>;
+
+/** The answer to a peer's question, with what we have of it (p2p.md §8): every question has exactly one. */
+export function answerTo(
+  question: Question,
+  { chain, pool }: { readonly chain: EthChain; readonly pool: EthPool },
+): { readonly code: number; readonly payload: Uint8Array } {
+  const answer = (code: number, items: Iterable<Uint8Array>): { code: number; payload: Uint8Array } => ({
+    code,
+    payload: withRequestId(question.requestId, encodeRlpList(upToSize(items))),
+  });
+  switch (question.kind) {
+    case "getBlockHeaders":
+      return answer(CODES.blockHeaders, encoded(headersFor(question.query, chain), encodeNamed));
+    case "getBlockBodies":
+      return answer(
+        CODES.blockBodies,
+        found(question.hashes.slice(0, MAX_SERVED_BODIES), chain.blockByHash, encodeBody),
+      );
+    case "getReceipts":
+      return answer(
+        CODES.receipts,
+        found(question.hashes.slice(0, MAX_SERVED_RECEIPTS), chain.blockByHash, ({ receipts }) =>
+          encodeReceipts(receipts),
+        ),
+      );
+    case "getPooledTransactions":
+      return answer(
+        CODES.pooledTransactions,
+        found(question.hashes.slice(0, MAX_SERVED_TRANSACTIONS), pool.get, encodeBodyTransaction),
+      );
+    default:
+      return assertNever(question);
+  }
+}
+
+/** From the start on, each `skip + 1` blocks, up to the first that is missing; a question for none gets one, as it always did. */
+function* headersFor({ start, max, skip, isReverse }: HeaderQuery, chain: EthChain): Generator<NamedHeader> {
+  const stride = BigInt(skip) + 1n;
+  let header = "hash" in start ? chain.headerByHash(start.hash) : chain.headerByNumber(start.number);
+  for (let left = Math.max(1, Math.min(max, MAX_SERVED_HEADERS)); header !== undefined; ) {
+    yield header;
+    const next: bigint = isReverse ? header.header.number - stride : header.header.number + stride;
+    if (--left === 0 || next < 0n) return;
+    header = chain.headerByNumber(next);
+  }
+}
+
+function encodeNamed({ header }: NamedHeader): Uint8Array {
+  return encodeHeader(header);
+}
+
+/** In the order asked for, without what is not known. */
+function* found<T>(
+  hashes: readonly Hash[],
+  look: (hash: Hash) => T | undefined,
+  encode: (item: T) => Uint8Array,
+): Generator<Uint8Array> {
+  for (const hash of hashes) {
+    const item = look(hash);
+    if (item !== undefined) yield encode(item);
+  }
+}
+
+function* encoded<T>(items: Iterable<T>, encode: (item: T) => Uint8Array): Generator<Uint8Array> {
+  for (const item of items) yield encode(item);
+}
+
+function upToSize(items: Iterable<Uint8Array>): Uint8Array[] {
+  const taken: Uint8Array[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    taken.push(item);
+    bytes += item.length;
+    if (bytes >= SERVED_BYTES) break;
+  }
+  return taken;
+}

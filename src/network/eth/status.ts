@@ -1,0 +1,46 @@
+import type { ForkIds } from "../../chainspec/forkId.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import type { NamedHeader } from "../../types/block.ts";
+import { ETH_VERSION, type Status } from "./message.ts";
+import type { EthChain, EthIdentity } from "./ports.ts";
+
+/** Why two nodes part after their introductions; each is the same reason on the wire, subprotocolTriggered (p2p.md §6). */
+export type StatusDefect = "otherNetwork" | "otherForks" | "otherGenesis";
+
+/** What we say of ourselves with this head; the peer will ask for its header at once, and it is not one that we lose. */
+export function ownStatus({ networkId, forkIds }: EthIdentity, { genesis, head }: EthChain): Status {
+  return {
+    protocolVersion: ETH_VERSION,
+    networkId,
+    totalDifficulty: head.totalDifficulty,
+    headHash: head.hash,
+    genesisHash: genesis.hash,
+    forkId: forkIds.at(progressOf(head)),
+  };
+}
+
+/** Judges a peer's Status in the incumbent's order: network, forks, genesis. The version is not compared. */
+export function checkStatus(
+  theirs: Status,
+  { networkId, forkIds }: EthIdentity,
+  { genesis, head }: EthChain,
+): Outcome<void, StatusDefect> {
+  if (theirs.networkId !== networkId) {
+    return refuse("otherNetwork", `it is on network ${theirs.networkId}, we are on ${networkId}`);
+  }
+  const forks: ReturnType<ForkIds["check"]> = forkIds.check(progressOf(head), theirs.forkId);
+  if (!forks.ok) return refuse("otherForks", forks.rejection.message);
+  if (!equalBytes(theirs.genesisHash, genesis.hash)) {
+    return refuse("otherGenesis", `its genesis is ${toHex(theirs.genesisHash)}`);
+  }
+  return ok(undefined);
+}
+
+function progressOf({ header: { number, timestamp } }: NamedHeader): { number: bigint; timestamp: bigint } {
+  return { number, timestamp };
+}
+
+function refuse(code: StatusDefect, message: string): Outcome<never, StatusDefect> {
+  return rejected({ code, fault: "peer", message });
+}

@@ -1,0 +1,42 @@
+import { asHash, type Hash } from "../../primitives/hash.ts";
+import { bytesToBigint } from "../../primitives/quantity.ts";
+import { readRlp, rlpMembers } from "../../primitives/rlp.ts";
+
+/** Reading what strangers send, strictly and never further than needed; all throw RangeError for what does not fit. */
+
+/** The encodings of a list's members; a list of more than `limit` is not read to its end. */
+export function membersOf(list: Uint8Array, limit: number): Uint8Array[] {
+  const members: Uint8Array[] = [];
+  for (const { start, until } of rlpMembers(list)) {
+    if (members.length === limit) throw new RangeError(`a list of more than ${limit}`);
+    members.push(list.subarray(start, until));
+  }
+  return members;
+}
+
+/** As membersOf, for a list of exactly `count`. */
+export function tupleOf(list: Uint8Array, count: number): Uint8Array[] {
+  const members = membersOf(list, count);
+  if (members.length !== count) throw new RangeError(`a list of ${members.length}, not ${count}`);
+  return members;
+}
+
+export function stringOf(part: Uint8Array | undefined): Uint8Array {
+  if (part === undefined) throw new RangeError("an item is missing");
+  return readRlp(part, 0) as Uint8Array;
+}
+
+export function scalarOf(part: Uint8Array | undefined, maxBytes: number): bigint {
+  const digits = stringOf(part);
+  if (digits.length > maxBytes) throw new RangeError(`a number of more than ${maxBytes} bytes`);
+  if (digits[0] === 0) throw new RangeError("a number with leading zeros");
+  return bytesToBigint(digits);
+}
+
+export function hashOf(part: Uint8Array | undefined): Hash {
+  return asHash(stringOf(part));
+}
+
+export function hashesOf(list: Uint8Array, limit: number): Hash[] {
+  return membersOf(list, limit).map(hashOf);
+}

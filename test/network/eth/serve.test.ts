@@ -1,0 +1,169 @@
+import { expect, it } from "vitest";
+import type { EthMessage, HeaderQuery } from "../../../src/network/eth/message.ts";
+import { decodeMessage } from "../../../src/network/eth/messages.ts";
+import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
+import { answerTo, type Question } from "../../../src/network/eth/serve.ts";
+import { asHash, type Hash } from "../../../src/primitives/hash.ts";
+import { equalBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import type { NamedHeader } from "../../../src/types/block.ts";
+import { hashOfHeader } from "../../../src/types/blockHash.ts";
+import type { Header } from "../../../src/types/header.ts";
+import { encodeReceipt } from "../../../src/types/receipt.ts";
+import type { Transaction } from "../../../src/types/transaction.ts";
+import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
+import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+import { payloadOf, recordedPairs, recordedTraffic } from "./recordedTraffic.ts";
+
+describeWithVectors("answers to peers, over recorded chains", () => {
+  for (const network of ["net1", "net2"] as const) {
+    const chain = recordedChain(network);
+    const pairs = recordedPairs(network);
+    it(`are the recorded ones, byte for byte (${network}, ${pairs.length} pairs)`, () => {
+      const transactions = recordedTraffic(network).flatMap((message) => {
+        const read = decodeMessage(message.code, payloadOf(message));
+        return read.ok && "transactions" in read.value ? read.value.transactions : [];
+      });
+      for (const { request, response } of pairs) {
+        // A transaction that was mined by then had left the pool.
+        const isMined = (response.decoded["txs"] as unknown[] | undefined)?.length === 0;
+        const pool = poolOf(isMined ? [] : transactions);
+        const answered = answeredHeaders(response.code, payloadOf(response));
+        const { code, payload } = answerTo(question(request.code, payloadOf(request)), {
+          chain: asSealedFor(answered, chain),
+          pool,
+        });
+        expect(code).toBe(response.code);
+        expect(toHex(payload)).toBe(response.data);
+      }
+    });
+  }
+
+  const chain = recordedChain("net2");
+  const pool = poolOf([]);
+  const numbers = (query: HeaderQuery): number[] => {
+    const answer = answerTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
+    const read = decodeMessage(answer.code, answer.payload);
+    if (!read.ok || read.value.kind !== "blockHeaders") throw new Error("headers expected");
+    return read.value.headers.map(({ number }) => Number(number));
+  };
+  const at = (number: number, change: Partial<HeaderQuery> = {}): HeaderQuery => ({
+    start: { number: BigInt(number) },
+    max: 3,
+    skip: 0,
+    isReverse: false,
+    ...change,
+  });
+
+  it("pass over blocks, forwards and backwards", () => {
+    expect(numbers(at(5, { skip: 199 }))).toEqual([5, 205, 405]);
+    expect(numbers(at(450, { skip: 199, isReverse: true }))).toEqual([450, 250, 50]);
+  });
+
+  it("end at the head and at genesis", () => {
+    expect(numbers(at(717))).toEqual([717]);
+    expect(numbers(at(1, { isReverse: true }))).toEqual([1, 0]);
+    expect(numbers(at(718))).toEqual([]);
+  });
+
+  it("give one header where none is wanted, and 512 at most", () => {
+    expect(numbers(at(7, { max: 0 }))).toEqual([7]);
+    expect(numbers(at(0, { max: 10_000 }))).toHaveLength(512);
+    expect(numbers(at(9, { max: 3, skip: 0xffff_ffff }))).toEqual([9]);
+  });
+
+  it("begin at a hash, and are empty for an unknown one", () => {
+    expect(numbers(at(0, { start: { hash: hashAt(12) } }))).toEqual([12, 13, 14]);
+    expect(numbers(at(0, { start: { hash: unknownHash } }))).toEqual([]);
+  });
+
+  it("hold 128 bodies at most, without the unknown ones", () => {
+    const hashes = [unknownHash, ...Array.from({ length: 200 }, (_, number) => hashAt(number))];
+    const { payload, code } = answerTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
+    expect(decodeMessage(code, payload)).toMatchObject({
+      value: { requestId: 9n, bodies: { length: 127 } },
+    });
+  });
+
+  it("hold the receipts of the blocks asked for, as the chain's roots cover them", () => {
+    const recorded = readVectorJson<Record<string, string[]>>("besu-ibft", "net2", "receipts-rlp.json");
+    const busy = Object.keys(recorded).map(Number).slice(0, 20);
+    const question: Question = {
+      kind: "getReceipts",
+      requestId: 3n,
+      hashes: [unknownHash, ...busy.map(hashAt)],
+    };
+    const answer = answerTo(question, { chain, pool });
+    const read = decodeMessage(answer.code, answer.payload);
+    if (!read.ok || read.value.kind !== "receipts") throw new Error("receipts expected");
+    expect(read.value.receipts.map((block) => block.map((receipt) => toHex(encodeReceipt(receipt))))).toEqual(
+      busy.map((number) => recorded[String(number)]),
+    );
+  });
+
+  it("end with the item that reaches the size served", () => {
+    const large = { ...aLargeTransaction, raw: new Uint8Array(1_500_000).fill(0xc0) };
+    const hashes = Array.from({ length: 5 }, () => unknownHash);
+    const { payload } = answerTo(
+      { kind: "getPooledTransactions", requestId: 1n, hashes },
+      { chain, pool: { ...pool, get: () => large } },
+    );
+    expect(payload.length).toBeGreaterThan(2_900_000);
+    expect(payload.length).toBeLessThan(3_100_000);
+  });
+
+  function hashAt(number: number): Hash {
+    const header = chain.headerByNumber(BigInt(number));
+    if (header === undefined) throw new Error("no such block");
+    return header.hash;
+  }
+});
+
+const unknownHash = asHash(new Uint8Array(32).fill(0xee));
+const aLargeTransaction = { type: 0 } as Transaction;
+
+function question(code: number, payload: Uint8Array): Question {
+  const read = decodeMessage(code, payload);
+  const isQuestion = (message: EthMessage): message is Question => message.kind.startsWith("get");
+  if (!read.ok || !isQuestion(read.value)) throw new Error("a question expected");
+  return read.value;
+}
+
+function answeredHeaders(code: number, payload: Uint8Array): readonly Header[] {
+  const read = decodeMessage(code, payload);
+  return read.ok && read.value.kind === "blockHeaders" ? read.value.headers : [];
+}
+
+/**
+ * The chain as who answered had it: as high as its highest block, and with its set of seals, which differs from node to
+ * node under one hash. Which headers are given, and in which order, is left to the answer.
+ */
+function asSealedFor(answered: readonly Header[], chain: RecordedChain): EthChain {
+  const own = new Map(answered.map((header) => [header.number, header]));
+  const highest = answered.length === 0 ? chain.head.header.number : [...own.keys()].reduce(larger);
+  const sealed = (named: NamedHeader | undefined): NamedHeader | undefined => {
+    if (named === undefined || named.header.number > highest) return undefined;
+    const header = own.get(named.header.number) ?? named.header;
+    const hash = hashOfHeader(header);
+    if (!hash.ok || !equalBytes(hash.value, named.hash)) throw new Error("seals are no part of the hash");
+    return { ...named, header };
+  };
+  return {
+    genesis: chain.genesis,
+    head: chain.head,
+    headerByNumber: (number) => sealed(chain.headerByNumber(number)),
+    headerByHash: (hash) => sealed(chain.headerByHash(hash)),
+    blockByHash: chain.blockByHash,
+  };
+}
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+function poolOf(transactions: readonly Transaction[]): EthPool {
+  const byHash = new Map(transactions.map((transaction) => [toKey(transaction.hash), transaction]));
+  return {
+    isOpen: true,
+    get: (hash) => byHash.get(toKey(hash)),
+    transactions: () => byHash.values(),
+    offer: () => undefined,
+  };
+}

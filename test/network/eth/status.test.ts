@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { createForkIds } from "../../../src/chainspec/forkId.ts";
+import type { Status } from "../../../src/network/eth/message.ts";
+import { decodeMessage, encodeMessage } from "../../../src/network/eth/messages.ts";
+import { checkStatus, ownStatus } from "../../../src/network/eth/status.ts";
+import { asHash } from "../../../src/primitives/hash.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { recordedChain } from "../../builders/recordedChain.ts";
+import { describeWithVectors } from "../../vectors.ts";
+import { payloadOf, recordedEthMessages } from "./recordedTraffic.ts";
+
+describeWithVectors("introductions", () => {
+  const chain = recordedChain("net2");
+  const identity = {
+    networkId: 7772n,
+    forkIds: createForkIds(chain.genesis.hash, { blocks: [], times: [] }),
+  };
+  const recorded = recordedEthMessages("net2").filter(({ name }) => name === "Status");
+
+  it("are the recorded ones at the same head, byte for byte", () => {
+    for (const message of recorded) {
+      const read = decodeMessage(message.code, payloadOf(message));
+      if (!read.ok || read.value.kind !== "status") throw new Error("a Status expected");
+      expect(checkStatus(read.value.status, identity, chain).ok).toBe(true);
+      chain.moveHead(Number(read.value.status.totalDifficulty) - 1);
+      expect(toHex(encodeMessage({ kind: "status", status: ownStatus(identity, chain) }))).toBe(message.data);
+    }
+  });
+
+  const ours = ownStatus(identity, chain);
+  const strange = asHash(new Uint8Array(32).fill(7));
+  const cases: readonly (readonly [what: string, change: Partial<Status>, code: string | undefined])[] = [
+    ["another network", { networkId: 1n }, "otherNetwork"],
+    ["unknown forks", { forkId: { checksum: 1, next: 0n } }, "otherForks"],
+    ["another genesis", { genesisHash: strange }, "otherGenesis"],
+    ["all of it: the network comes first", { networkId: 1n, genesisHash: strange }, "otherNetwork"],
+    ["forks before genesis", { forkId: { checksum: 1, next: 0n }, genesisHash: strange }, "otherForks"],
+    ["another version, which is not compared", { protocolVersion: 66 }, undefined],
+  ];
+  it.each(cases)("%s", (_, change, code) => {
+    const judged = checkStatus({ ...ours, ...change }, identity, chain);
+    expect(judged.ok ? undefined : judged.rejection.code).toBe(code);
+  });
+});
