@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { createIbfTransport, type ReceivedMessage } from "../../../src/network/ibf/protocol.ts";
+import type { Session } from "../../../src/network/subProtocol.ts";
+import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
+import { type Identity, identity } from "../identities.ts";
+import { closeAfterEach, startToy, until } from "../toyNetwork.ts";
+
+closeAfterEach();
+
+const addressOf = ({ nodeId }: Identity) => addressOfPublicKey(nodeId);
+const [ALICE, BOB, CAROL] = [identity(1), identity(2), identity(3)];
+
+function aSession(peer: Identity, sent: string[], name: string): Session {
+  return {
+    nodeId: peer.nodeId,
+    address: addressOf(peer),
+    hello: { p2pVersion: 5, clientId: "", capabilities: [], listenPort: 0, nodeId: peer.nodeId },
+    version: 1,
+    isInbound: false,
+    remote: { host: "", port: 0 },
+    isLasting: true,
+    send: (code, payload) => sent.push(`${name} ${code} ${payload.length}`) > 0,
+    disconnect: () => undefined,
+    greeted: () => undefined,
+    noteUseful: () => undefined,
+    noteUseless: () => undefined,
+  };
+}
+
+describe("the consensus transport", () => {
+  it("sends to addresses over all their connections, but for those excepted", () => {
+    const sent: string[] = [];
+    let changes = 0;
+    const { protocol, send, ...transport } = createIbfTransport({
+      receive: () => undefined,
+      onConnectedChanged: () => {
+        changes++;
+      },
+    });
+    const second = aSession(ALICE, sent, "alice again");
+    protocol.onOpen(aSession(ALICE, sent, "alice"));
+    protocol.onOpen(second);
+    protocol.onOpen(aSession(BOB, sent, "bob"));
+    expect(changes).toBe(2);
+    const to = [ALICE, BOB, CAROL].map(addressOf);
+    send(1, new Uint8Array(5), { to, except: [addressOf(BOB)] });
+    protocol.onClose(second, "alreadyConnected");
+    send(3, new Uint8Array(2), { to });
+    expect(sent).toEqual(["alice 1 5", "alice again 1 5", "alice 3 2", "bob 3 2"]);
+    expect(changes).toBe(2);
+    expect(transport.droppedCount).toBe(0);
+  });
+
+  it("hands on what came in turns, so that nobody waits for the one who talks most", async () => {
+    const received: ReceivedMessage[] = [];
+    const transport = createIbfTransport({ receive: (message) => void received.push(message) });
+    const [alice, bob] = [aSession(ALICE, [], ""), aSession(BOB, [], "")];
+    for (let count = 0; count < 1_100; count++) transport.protocol.onMessage(alice, 1, Uint8Array.of(count));
+    transport.protocol.onMessage(bob, 2, Uint8Array.of(7));
+    expect(received).toEqual([]);
+    await until(() => received.length === 1_025);
+    expect(received[1]).toEqual({ sender: addressOf(BOB), code: 2, payload: Uint8Array.of(7) });
+    expect(received.slice(2, 4).map(({ payload }) => payload[0])).toEqual([1, 2]);
+    expect(transport.droppedCount).toBe(76);
+  });
+
+  it("keeps no more bytes of one sender than its share, and always takes one message", async () => {
+    const received: ReceivedMessage[] = [];
+    const transport = createIbfTransport({ receive: (message) => void received.push(message) });
+    const alice = aSession(ALICE, [], "");
+    const large = new Uint8Array(0xff_ff_fe);
+    for (let count = 0; count < 5; count++) transport.protocol.onMessage(alice, 0, large);
+    await until(() => received.length > 0);
+    expect([received.length, transport.droppedCount]).toEqual([1, 4]);
+  });
+
+  it("carries the four codes between nodes, at the ids where the incumbent expects them", async () => {
+    const received: ReceivedMessage[] = [];
+    const alice = createIbfTransport({ receive: () => undefined });
+    const bob = createIbfTransport({ receive: (message) => void received.push(message) });
+    const host = await startToy(2, { protocols: [bob.protocol] });
+    const caller = await startToy(1, { protocols: [alice.protocol] });
+    caller.network.addPeer(host.address);
+    await until(() => alice.connected.length === 1 && bob.connected.length === 1);
+    for (const code of [0, 1, 2, 3]) alice.send(code, Uint8Array.of(0xc1, code), { to: [addressOf(BOB)] });
+    await until(() => received.length === 4);
+    expect(received.map(({ code, payload }) => [code, payload[1]])).toEqual(
+      [0, 1, 2, 3].map((code) => [code, code]),
+    );
+    expect(received[0]?.sender).toEqual(addressOf(ALICE));
+  });
+});

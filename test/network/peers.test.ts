@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { type Applicant, isLastingDirection, refuseConnection } from "../../src/network/admission.ts";
+import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
+import { createPeerMemory } from "../../src/network/peerMemory.ts";
+import { createReputation } from "../../src/network/reputation.ts";
+import type { Parting } from "../../src/network/rlpx/connection.ts";
+import { createHandClock } from "../builders/handClock.ts";
+
+const LOW = new Uint8Array(64).fill(1);
+const HIGH = new Uint8Array(64).fill(2);
+const BREACH: Parting = { reason: "breachOfProtocol", by: "us", detail: "" };
+
+describe("admission", () => {
+  const applicant: Applicant = {
+    ownId: LOW,
+    nodeId: HIGH,
+    isInbound: true,
+    isMaintained: false,
+    isDenied: false,
+    isPermitted: true,
+    known: [],
+    peerCount: 0,
+    inboundCount: 0,
+  };
+  const LIMITS = { maxPeers: 25, maxInbound: 15 };
+  const known = (isInbound: boolean, openedMs: number) => ({ known: [{ isInbound, openedMs }] });
+
+  it.each<[string, Partial<Applicant>, string | undefined]>([
+    ["a stranger with room", {}, undefined],
+    ["the last place", { peerCount: 24, inboundCount: 14 }, undefined],
+    ["no place", { peerCount: 25 }, "tooManyPeers"],
+    ["no place for those who call", { inboundCount: 15 }, "tooManyPeers"],
+    ["no place for those who call, but we did", { inboundCount: 15, isInbound: false }, undefined],
+    ["no place, but it is maintained", { peerCount: 25, inboundCount: 15, isMaintained: true }, undefined],
+    ["denied", { isDenied: true, isMaintained: true }, "unknown"],
+    ["not permitted", { isPermitted: false }, "unknown"],
+    ["ourselves", { nodeId: LOW }, "self"],
+    ["a second call", known(true, 9_000), "unknown"],
+    ["a second call of ours", { ...known(false, 9_000), isInbound: false }, "alreadyConnected"],
+    ["a call that crosses ours", known(false, 9_000), undefined],
+    ["a call long after ours", known(false, -1), "unknown"],
+    ["a third connection", { known: [...known(true, 9_000).known, ...known(false, 9_000).known] }, "unknown"],
+  ])("%s", (_, changes, reason) => {
+    expect(refuseConnection({ ...applicant, ...changes }, LIMITS, 10_000)?.reason).toBe(reason);
+  });
+
+  it("leaves the connection that the lower id began, seen from both ends", () => {
+    expect(isLastingDirection(LOW, HIGH, { isInbound: false })).toBe(true);
+    expect(isLastingDirection(LOW, HIGH, { isInbound: true })).toBe(false);
+    expect(isLastingDirection(HIGH, LOW, { isInbound: true })).toBe(true);
+    expect(isLastingDirection(HIGH, LOW, { isInbound: false })).toBe(false);
+  });
+});
+
+describe("peers that are remembered", () => {
+  const memoryOf = (settings: { banned?: Uint8Array[]; maintained?: Uint8Array } = {}) =>
+    createPeerMemory(
+      { bannedIds: settings.banned ?? [], isMaintained: (nodeId) => nodeId === settings.maintained },
+      () => 5,
+    );
+
+  it("are denied for a breach that we noticed, and for nothing else", () => {
+    const memory = memoryOf();
+    memory.remember({ ...BREACH, by: "them" }, { nodeId: LOW, host: "a" });
+    memory.remember({ ...BREACH, reason: "uselessPeer" }, { nodeId: LOW, host: "a" });
+    expect(memory.isDenied(LOW)).toBe(false);
+    memory.remember(BREACH, { nodeId: LOW, host: "a" });
+    expect(memory.isDenied(LOW)).toBe(true);
+    expect(memory.partings).toMatchObject([{ reason: "breachOfProtocol", count: 3, atMs: 5 }]);
+  });
+
+  it("are not denied when they are maintained, and always when the operator banned them", () => {
+    const memory = memoryOf({ banned: [HIGH], maintained: LOW });
+    memory.remember(BREACH, { nodeId: LOW, host: "a" });
+    expect([memory.isDenied(LOW), memory.isDenied(HIGH)]).toEqual([false, true]);
+  });
+
+  it("are five hundred at most; the oldest go", () => {
+    const memory = memoryOf();
+    const idOf = (number: number) => new Uint8Array(64).fill(number >> 8, 0, 32).fill(number & 0xff, 32);
+    for (let number = 0; number < 700; number++) memory.remember(BREACH, { nodeId: idOf(number), host: "a" });
+    expect(memory.partings.length).toBe(500);
+    expect([199, 200, 699].map((number) => memory.isDenied(idOf(number)))).toEqual([false, true, true]);
+  });
+});
+
+describe("reputation", () => {
+  it("rises and falls with answers, and ends after five useless ones in a minute", () => {
+    const reputation = createReputation();
+    for (let count = 0; count < 100; count++) reputation.noteUseful();
+    expect(reputation.score).toBe(150);
+    expect([0, 1, 2, 3].map((nowMs) => reputation.noteUseless(nowMs))).toEqual([false, false, false, false]);
+    expect(reputation.noteUseless(60_002)).toBe(false);
+    const later = [60_003, 60_004, 60_005, 60_006].map((nowMs) => reputation.noteUseless(nowMs));
+    expect(later).toEqual([false, false, false, true]);
+  });
+});
+
+describe("the dialer", () => {
+  const nodeOf = (number: number): NodeAddress => ({
+    nodeId: new Uint8Array(64).fill(number),
+    host: "h",
+    tcpPort: number,
+  });
+  const start = () => {
+    const clock = createHandClock(0);
+    const calls: string[] = [];
+    const dialer = createDialer({
+      clock,
+      chance: () => 0.5,
+      call: ({ tcpPort }) => void calls.push(`${tcpPort} at ${clock.nowMs()}`),
+    });
+    return { clock, calls, dialer };
+  };
+
+  it("calls at once, and again after waits that double up to half a minute", () => {
+    const { clock, calls, dialer } = start();
+    dialer.add(nodeOf(1));
+    clock.advanceBy(0);
+    for (const waitMs of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      const count = calls.length;
+      dialer.gone(nodeOf(1).nodeId, "tcpError", 0);
+      clock.advanceBy(waitMs - 1);
+      expect(calls.length).toBe(count);
+      clock.advanceBy(1);
+      expect(calls.length).toBe(count + 1);
+    }
+  });
+
+  it("is quick again after a connection that lasted, and slow after it was turned away", () => {
+    const { clock, calls, dialer } = start();
+    dialer.add(nodeOf(1));
+    clock.advanceBy(0);
+    dialer.gone(nodeOf(1).nodeId, "tooManyPeers", 0);
+    clock.advanceBy(29_999);
+    expect(calls).toEqual(["1 at 0"]);
+    clock.advanceBy(1);
+    dialer.connected(nodeOf(1).nodeId);
+    dialer.gone(nodeOf(1).nodeId, "clientQuitting", 30_000);
+    clock.advanceBy(1_000);
+    expect(calls).toEqual(["1 at 0", "1 at 30000", "1 at 31000"]);
+  });
+
+  it("leaves those alone who are connected, removed, or already called", () => {
+    const { clock, calls, dialer } = start();
+    for (const number of [1, 2, 3]) dialer.add(nodeOf(number));
+    expect(dialer.add(nodeOf(3))).toBe(false);
+    dialer.connected(nodeOf(1).nodeId);
+    dialer.remove(nodeOf(2).nodeId);
+    clock.advanceBy(600_000);
+    expect(calls).toEqual(["3 at 0"]);
+    dialer.stop();
+    dialer.gone(nodeOf(3).nodeId, "tcpError", 0);
+    clock.advanceBy(600_000);
+    expect(calls.length).toBe(1);
+  });
+
+  it("has sixteen calls under way at most", () => {
+    const { clock, calls, dialer } = start();
+    for (let number = 1; number <= 20; number++) dialer.add(nodeOf(number));
+    clock.advanceBy(0);
+    expect(calls.length).toBe(16);
+    dialer.connected(nodeOf(1).nodeId);
+    clock.advanceBy(0);
+    expect(calls.length).toBe(17);
+  });
+});

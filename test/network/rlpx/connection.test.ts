@@ -1,0 +1,211 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Connection, createConnection, type Parting } from "../../../src/network/rlpx/connection.ts";
+import type { Hello } from "../../../src/network/rlpx/hello.ts";
+import { ownHello } from "../../../src/network/rlpx/wire.ts";
+import { createHandClock, type HandClock } from "../../builders/handClock.ts";
+import { createRandom } from "../../simulation/random.ts";
+import { type Identity, identity } from "../identities.ts";
+import { until } from "../toyNetwork.ts";
+
+const HOST = "127.0.0.1";
+const [ALICE, BOB] = [identity(1), identity(2)];
+/** Cannot be compressed. */
+const NOISE = Uint8Array.from({ length: 1_000_000 }, createByteSource());
+const opened: (Socket | Server)[] = [];
+
+afterEach(() => {
+  for (const one of opened.splice(0)) "destroy" in one ? one.destroy() : one.close();
+});
+
+interface End {
+  readonly connection: Connection;
+  readonly socket: Socket;
+  readonly hellos: Hello[];
+  readonly heard: { readonly id: number; readonly length: number }[];
+  readonly partings: Parting[];
+  isReleased: boolean;
+}
+
+describe("a connection", () => {
+  it("is cut after ten seconds when nobody speaks", async () => {
+    const clock = createHandClock(0);
+    const [near] = await sockets();
+    const end = take(near, BOB, clock);
+    clock.advanceBy(9_999);
+    expect(end.partings).toEqual([]);
+    clock.advanceBy(1);
+    expect(end.partings).toMatchObject([{ reason: "timeout", by: "us" }]);
+    await until(() => end.isReleased);
+  });
+
+  it("is cut after ten seconds when the handshake is all that came", async () => {
+    const clock = createHandClock(0);
+    const [near, far] = await sockets();
+    const end = take(near, BOB, clock);
+    // An initiator that says no Hello: its writes stop after the first.
+    const write = far.write.bind(far);
+    let writes = 0;
+    far.write = ((bytes: Uint8Array, done?: () => void) =>
+      ++writes > 1 || write(bytes, done)) as typeof far.write;
+    take(far, ALICE, createHandClock(0), BOB);
+    await until(() => writes > 1);
+    clock.advanceBy(10_000);
+    expect(end.partings).toMatchObject([{ reason: "timeout", by: "us" }]);
+  });
+
+  it("is set up when every byte comes by itself", async () => {
+    const [near, far] = await sockets();
+    trickle(near);
+    trickle(far);
+    const bob = take(near, BOB, createHandClock(0));
+    const alice = take(far, ALICE, createHandClock(0), BOB);
+    await until(() => alice.hellos.length === 1 && bob.hellos.length === 1);
+    alice.connection.send(0x10, new Uint8Array(300));
+    await until(() => bob.heard.length === 1);
+    expect(bob.heard).toEqual([{ id: 0x10, length: 300 }]);
+  });
+
+  it("stays when silence is answered by Pong", async () => {
+    const { alice, bob, clock } = await pair();
+    for (let count = 0; count < 5; count++) {
+      clock.advanceBy(15_000);
+      await settled(alice, bob);
+    }
+    expect([...alice.partings, ...bob.partings]).toEqual([]);
+  });
+
+  it("is ended with a reason when neither words nor a Pong come for two silences", async () => {
+    const { alice, clock, bob } = await pair();
+    bob.socket.pause();
+    clock.advanceBy(15_000);
+    clock.advanceBy(14_999);
+    expect(alice.partings).toEqual([]);
+    clock.advanceBy(5_000);
+    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it has fallen silent" }]);
+  });
+
+  it("is closed two seconds after the reason was told", async () => {
+    const { alice, bob, clock } = await pair();
+    // Does not hang up by itself.
+    bob.socket.end = (() => bob.socket) as typeof bob.socket.end;
+    alice.connection.disconnect("tooManyPeers", "enough");
+    alice.connection.disconnect("requested", "once more");
+    await until(() => bob.partings.length === 1);
+    expect(bob.partings).toMatchObject([{ reason: "tooManyPeers", by: "them" }]);
+    expect(alice.partings).toEqual([{ reason: "tooManyPeers", by: "us", detail: "enough" }]);
+    expect(alice.isReleased).toBe(false);
+    clock.advanceBy(2_000);
+    await until(() => alice.isReleased);
+  });
+
+  it("takes no more for a peer that does not read, and cuts it", async () => {
+    const { alice, bob } = await pair();
+    bob.socket.pause();
+    let mostUnsent = 0;
+    while (alice.connection.send(0x10, NOISE))
+      mostUnsent = Math.max(mostUnsent, alice.connection.unsentBytes);
+    expect(mostUnsent).toBeGreaterThan(8 * 1024 ** 2);
+    expect(mostUnsent).toBeLessThan(8 * 1024 ** 2 + 1.1 * NOISE.length);
+    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it reads too slowly" }]);
+    await until(() => alice.isReleased);
+  });
+
+  it("cuts a peer that stopped reading, although it still speaks", async () => {
+    const { alice, bob, clock } = await pair();
+    bob.socket.pause();
+    for (let count = 0; alice.connection.unsentBytes === 0 && count < 40; count++) {
+      alice.connection.send(0x10, NOISE);
+      await new Promise(setImmediate);
+    }
+    expect(alice.connection.unsentBytes).toBeGreaterThan(0);
+    for (let count = 0; alice.partings.length === 0 && count < 10; count++) {
+      bob.connection.send(0x10, Uint8Array.of(1));
+      const heard = alice.heard.length;
+      await until(() => alice.heard.length > heard);
+      clock.advanceBy(5_000);
+    }
+    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it has stopped reading" }]);
+  });
+
+  it("tells a dead line from a goodbye", async () => {
+    const { alice, bob } = await pair();
+    bob.socket.resetAndDestroy();
+    await until(() => alice.isReleased);
+    expect(alice.partings).toMatchObject([{ reason: "tcpError", by: "nobody" }]);
+  });
+});
+
+async function pair(): Promise<{ alice: End; bob: End; clock: HandClock }> {
+  const clock = createHandClock(0);
+  const [near, far] = await sockets();
+  const bob = take(near, BOB, clock);
+  const alice = take(far, ALICE, clock, BOB);
+  await until(() => alice.hellos.length === 1 && bob.hellos.length === 1);
+  return { alice, bob, clock };
+}
+
+/** Two messages each way, after which a Pong to whatever went before has arrived. */
+async function settled(alice: End, bob: End): Promise<void> {
+  for (const _ of ["a Ping is read before this message", "its Pong is read before this one"]) {
+    const counts = [alice.heard.length, bob.heard.length];
+    alice.connection.send(0x10, Uint8Array.of(1));
+    bob.connection.send(0x10, Uint8Array.of(1));
+    await until(() => alice.heard.length > (counts[0] ?? 0) && bob.heard.length > (counts[1] ?? 0));
+  }
+}
+
+function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock, called?: Identity): End {
+  const hellos: Hello[] = [];
+  const heard: { id: number; length: number }[] = [];
+  const partings: Parting[] = [];
+  const connection = createConnection(
+    {
+      own: { privateKey, nodeId },
+      hello: ownHello({ clientId: "test", capabilities: [], listenPort: 0, nodeId }),
+      remote: { host: HOST, port: 0 },
+      ...(called && { remoteId: called.nodeId }),
+    },
+    { socket, clock },
+    {
+      opened: (hello) => void hellos.push(hello),
+      message: (id, { length }) => void heard.push({ id, length }),
+      ended: (parting) => void partings.push(parting),
+      released: () => {
+        end.isReleased = true;
+      },
+    },
+  );
+  const end: End = { connection, socket, hellos, heard, partings, isReleased: false };
+  return end;
+}
+
+function createByteSource(): () => number {
+  const { between } = createRandom(1);
+  return () => between(0, 255);
+}
+
+/** Hands on what arrives in single bytes. */
+function trickle(socket: Socket): void {
+  const emit = socket.emit.bind(socket);
+  socket.emit = ((event: string, ...rest: unknown[]) => {
+    const [chunk] = rest;
+    if (event !== "data" || !(chunk instanceof Uint8Array)) return emit(event, ...rest);
+    for (const byte of chunk) emit("data", Buffer.of(byte));
+    return true;
+  }) as typeof socket.emit;
+}
+
+/** Both ends of a connection on loopback: that of the one who was called first. */
+async function sockets(): Promise<readonly [Socket, Socket]> {
+  const server = createServer();
+  opened.push(server);
+  const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
+  await new Promise<void>((resolve) => server.listen({ host: HOST, port: 0 }, resolve));
+  const address = server.address();
+  const far = connect({ host: HOST, port: typeof address === "object" ? (address?.port ?? 0) : 0 });
+  const near = await accepted;
+  opened.push(near, far);
+  await until(() => !far.connecting);
+  return [near, far];
+}
