@@ -14,7 +14,7 @@ const GROUPS = {
   TRACE: "later",
   ADMIN: "begun",
   MINER: "later",
-  IBFT: "later",
+  IBFT: "served",
   PERM: "served",
   PLUGINS: "later",
   EEA: "foreign",

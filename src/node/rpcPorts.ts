@@ -48,6 +48,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     chain,
     pool,
     permissions,
+    consensus: engine,
     spec,
     simulator,
     clock,

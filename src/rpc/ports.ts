@@ -9,6 +9,7 @@ import type { Outcome } from "../primitives/outcome.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import type { ValidatorVote } from "../types/extraData.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
 import type { FeeHistoryReader } from "./feeHistory.ts";
 import type { Filters } from "./filters.ts";
@@ -24,6 +25,7 @@ export interface RpcPorts {
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;
   readonly permissions: RpcPermissions;
+  readonly consensus: RpcConsensus;
   /** --miner-coinbase, or the account of the node's own key, whether or not it is a validator. */
   readonly nodeAddress: Address;
   /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
@@ -53,6 +55,19 @@ export interface RpcBackend extends RpcPorts {
 export type RpcPool = Pick<TxPool, "get" | "entries" | "nextNonce" | "statistics" | "onAdded" | "onDropped">;
 
 export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
+
+/** Consensus as the IBFT methods see it. */
+export interface RpcConsensus {
+  readonly proposals: RpcVoteProposals;
+}
+
+/** What the operator wants of the validator set. */
+export interface RpcVoteProposals {
+  /** False when there is no room for one more. */
+  propose(vote: ValidatorVote): boolean;
+  discard(recipient: Address): void;
+  pending(): readonly ValidatorVote[];
+}
 
 /** The operator's allowlists as the PERM methods see them; a list is undefined while it is not enabled. */
 export interface RpcPermissions {

@@ -1,6 +1,7 @@
 import type { ChainReader } from "../../src/chain/chain.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import type { ForkName } from "../../src/chainspec/forks.ts";
+import { createVoteProposals } from "../../src/consensus/voteProposals.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { toKey } from "../../src/primitives/hex.ts";
@@ -40,6 +41,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
       ethVersion: 68,
       services: () => ({}),
     },
+    consensus: { proposals: createVoteProposals() },
     permissions: { accounts: undefined, nodes: undefined, reload: () => ok(undefined) },
     nodeAddress: ZERO_ADDRESS,
     submit: (raw) => {

@@ -50,6 +50,9 @@ import {
 } from "./eth/mining.ts";
 import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
+import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
+import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
+import { ibftDiscardValidatorVote, ibftGetPendingVotes, ibftProposeValidatorVote } from "./ibft/votes.ts";
 import { netEnode, netListening, netPeerCount, netServices, netVersion } from "./net/network.ts";
 import {
   permAddAccounts,
@@ -117,6 +120,12 @@ export const METHODS: readonly RpcMethod[] = [
   ethSubmitWork,
   ethSyncing,
   ethUninstallFilter,
+  ibftDiscardValidatorVote,
+  ibftGetPendingVotes,
+  ibftGetSignerMetrics,
+  ibftGetValidatorsByBlockHash,
+  ibftGetValidatorsByBlockNumber,
+  ibftProposeValidatorVote,
   netEnode,
   netListening,
   netPeerCount,

@@ -1,0 +1,83 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ChainReader } from "../../../chain/chain.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { present } from "../../../primitives/assert.ts";
+import { toHex, toKey } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, optional } from "../../method.ts";
+import { listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+
+export const ibftGetSignerMetrics = defineMethod({
+  name: "ibft_getSignerMetrics",
+  namespace: "IBFT",
+  summary:
+    "Who proposed how many of the blocks from the first on, and before the second; of the last 100 by default.",
+  parameters: [
+    optional("from", decodeNumberOrTag, NUMBER_OR_TAG),
+    optional("to", decodeNumberOrTag, NUMBER_OR_TAG),
+  ],
+  result: { name: "signers", schema: listOf(OBJECT) },
+  async run([from, to], context) {
+    const { chain } = context.backend;
+    const range = rangeOf(chain, from, to);
+    if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
+    if (range.from >= range.to) return ERRORS.invalidParams;
+    return (await countProposals(chain, range, () => context.isAbandoned())).map(
+      ({ address, count, last }) => ({
+        address: toHex(address),
+        proposedBlockCount: toQuantity(count),
+        lastProposedBlockNumber: toQuantity(last),
+      }),
+    );
+  },
+});
+
+/** `to` is not in it. */
+interface Range {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+const DEFAULT_BLOCKS = 100n;
+
+function rangeOf(chain: ChainReader, from: NumberOrTag | undefined, to: NumberOrTag | undefined): Range {
+  const head = chain.head.header.number;
+  let end = to === undefined ? head : numberOf(chain, to);
+  if (end > head) end = head;
+  if (from !== undefined) return { from: numberOf(chain, from), to: end };
+  return { from: head > DEFAULT_BLOCKS ? head - DEFAULT_BLOCKS : 0n, to: end };
+}
+
+interface Proposer {
+  readonly address: Address;
+  count: number;
+  last: bigint;
+}
+
+/** Proposers as they come, genesis's nobody among them; then the validators of block `to` that proposed nothing. */
+async function countProposals(
+  chain: ChainReader,
+  { from, to }: Range,
+  isAbandoned: () => boolean,
+): Promise<readonly Proposer[]> {
+  const proposers = new Map<string, Proposer>();
+  const proposerOf = (address: Address): Proposer => {
+    const key = toKey(address);
+    const known = proposers.get(key) ?? { address, count: 0, last: 0n };
+    proposers.set(key, known);
+    return known;
+  };
+  for (let number = from; number < to && !isAbandoned(); number++) {
+    const proposer = proposerOf(present(chain.headerByNumber(number), `header ${number}`).header.coinbase);
+    proposer.count += 1;
+    proposer.last = number;
+    if (number % HEADERS_PER_TURN === 0n) await nextTurn();
+  }
+  for (const validator of chain.validatorsFor(to) ?? []) proposerOf(validator);
+  return [...proposers.values()];
+}
+
+/** Consensus and other callers wait for that many reads of a header at most. */
+const HEADERS_PER_TURN = 256n;

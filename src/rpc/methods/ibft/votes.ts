@@ -1,0 +1,43 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeAddress, decodeBoolean } from "../../parameters.ts";
+import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
+
+/**
+ * The operator's wishes for the validator set (ibft2.md §13): each is voted for in the blocks that this node builds, until
+ * it has come true, and is listed until it is discarded. None survives a restart.
+ */
+
+export const ibftProposeValidatorVote = defineMethod({
+  name: "ibft_proposeValidatorVote",
+  namespace: "IBFT",
+  summary: "Votes from now on to add an account to the validators (true), or to remove it (false).",
+  parameters: [required("address", decodeAddress, ADDRESS), required("add", decodeBoolean, BOOLEAN)],
+  result: { name: "isTaken", schema: BOOLEAN },
+  run: ([recipient, add], { backend }) =>
+    backend.consensus.proposals.propose({ recipient, kind: add ? "add" : "drop" }),
+});
+
+export const ibftDiscardValidatorVote = defineMethod({
+  name: "ibft_discardValidatorVote",
+  namespace: "IBFT",
+  summary: "Votes on this account no longer; also right when nothing was proposed.",
+  parameters: [required("address", decodeAddress, ADDRESS)],
+  result: { name: "isDiscarded", schema: BOOLEAN },
+  run([recipient], { backend }) {
+    backend.consensus.proposals.discard(recipient);
+    return true;
+  },
+});
+
+export const ibftGetPendingVotes = defineMethod({
+  name: "ibft_getPendingVotes",
+  namespace: "IBFT",
+  summary: "What this node was told to vote for: true to add, false to remove.",
+  parameters: [],
+  result: { name: "votes", schema: OBJECT },
+  run: (_, { backend }) =>
+    Object.fromEntries(
+      backend.consensus.proposals.pending().map(({ recipient, kind }) => [toHex(recipient), kind === "add"]),
+    ),
+});
