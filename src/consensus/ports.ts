@@ -50,3 +50,12 @@ export interface VoteStore {
 export interface Outbox {
   multicast(message: Authored, validators: readonly Address[]): void;
 }
+
+/** Takes bytes to those of the addresses that are connected; what gets lost is nobody's fault. */
+export interface Carrier {
+  send(
+    code: number,
+    payload: Uint8Array,
+    recipients: { readonly to: readonly Address[]; readonly except: readonly Address[] },
+  ): void;
+}

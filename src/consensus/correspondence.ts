@@ -1,0 +1,153 @@
+import { decodeMessage, encodeMessage, peekPlace } from "../ibft/codec.ts";
+import type { Head } from "../ibft/input.ts";
+import type { Authored } from "../ibft/message.ts";
+import type { Rules } from "../ibft/state.ts";
+import { DECODING_DEFECTS } from "../ibft/strictRlp.ts";
+import { isValidator } from "../ibft/validatorVotes.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Metrics } from "../metrics/registry.ts";
+import type { Address } from "../primitives/address.ts";
+import { createFutureMessages, type RawMessage } from "./futureMessages.ts";
+import type { Carrier } from "./ports.ts";
+import { createSeenMessages, keyOfMessage } from "./seenMessages.ts";
+
+/**
+ * Between bytes on the wire and the engine: what is read at all, what is passed on, what waits (ibft2.md §8.1, §10).
+ *
+ *   bytes -> seen before? -> which height? -> past: dropped
+ *                                          -> to come: kept unread until its height begins
+ *                                          -> now: author known? -> read whole -> relayed, same bytes -> engine
+ *
+ * It keeps these: a message is relayed before it is acted on, to all validators but those who have it, and nothing goes
+ * out twice; only validators make us work; everything that is kept is bounded. Nothing that arrives can make it throw.
+ */
+export interface Correspondence {
+  /** From the network: a payload, uncompressed, which belongs to us from now on. */
+  receive(message: RawMessage): void;
+  /** Another block is the head, and the engine has been told. Messages that waited for this are taken now. */
+  headAdvanced(head: Head): void;
+  /** Our own words, to every other validator. */
+  multicast(message: Authored, validators: readonly Address[]): void;
+  /** Messages waiting for their height, and their bytes. */
+  readonly waiting: { readonly messages: number; readonly bytes: number };
+}
+
+/** What may become of a message that comes in; to be counted by. */
+export const FATES = [
+  "taken",
+  "duplicate",
+  "past",
+  "kept",
+  "tooFar",
+  "full",
+  "notValidating",
+  ...DECODING_DEFECTS,
+] as const;
+
+export type Fate = (typeof FATES)[number];
+
+export interface CorrespondenceMetrics {
+  received(fate: Fate): void;
+  relayed(): void;
+}
+
+export function declareCorrespondenceMetrics(metrics: Metrics): CorrespondenceMetrics {
+  const received = metrics.counter({
+    category: "BFT",
+    name: "messages_received_total",
+    help: "Consensus messages that came in, by what became of them",
+    labels: ["fate"],
+  });
+  for (const fate of FATES) received.with(fate);
+  const relayed = metrics.counter({
+    category: "BFT",
+    name: "messages_relayed_total",
+    help: "Consensus messages of others that were passed on to other validators",
+  });
+  return {
+    received: (fate) => received.with(fate).increment(),
+    relayed: () => relayed.with().increment(),
+  };
+}
+
+export interface CorrespondenceParts {
+  readonly self: Address;
+  readonly schedule: Pick<
+    Rules["schedule"],
+    "duplicateMessageLimit" | "gossipedHistoryLimit" | "futureMessagesLimit" | "futureMessagesMaxDistance"
+  >;
+  readonly carrier: Carrier;
+  /** Takes what is of the height in progress. */
+  readonly deliver: (message: Authored) => void;
+  readonly logger: Logger;
+  /** Somebody speaks of a height beyond ours, so that its chain may have that many blocks less one. */
+  readonly onAhead?: (sender: Address, number: bigint) => void;
+  readonly metrics?: CorrespondenceMetrics | undefined;
+}
+
+export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
+  const { self, schedule, carrier, deliver, logger, onAhead, metrics } = parts;
+  const received = createSeenMessages(schedule.duplicateMessageLimit);
+  const sent = createSeenMessages(schedule.gossipedHistoryLimit);
+  const future = createFutureMessages<RawMessage>({
+    messages: schedule.futureMessagesLimit,
+    distance: schedule.futureMessagesMaxDistance,
+    bytes: FUTURE_BYTES_LIMIT,
+  });
+  let head: Head | undefined;
+
+  /** What becomes of a message of the height in progress. */
+  function take({ sender, code, payload }: RawMessage, { tally }: Head): Fate {
+    if (!isValidator(tally, self)) return "notValidating";
+    const read = decodeMessage(code, payload, { maySpeak: (author) => isValidator(tally, author) });
+    if (!read.ok) {
+      const { code: reason, message } = read.rejection;
+      logger.debug({ sender, code, reason, message }, "a consensus message is refused");
+      return reason;
+    }
+    if (sent.add(keyOfMessage(code, payload))) {
+      const except = [sender, read.value.signed.author, self];
+      carrier.send(code, payload, { to: tally.validators, except });
+      metrics?.relayed();
+    }
+    deliver(read.value);
+    return "taken";
+  }
+
+  function judge(message: RawMessage): Fate {
+    if (!received.add(keyOfMessage(message.code, message.payload))) return "duplicate";
+    const place = peekPlace(message.code, message.payload);
+    if (place === undefined) return "malformed";
+    if (head === undefined || place.height <= head.header.number) return "past";
+    const current = head.header.number + 1n;
+    if (place.height === current) return take(message, head);
+    onAhead?.(message.sender, place.height - 1n);
+    return future.add(message, place.height, current);
+  }
+
+  return {
+    receive(message) {
+      const fate = judge(message);
+      metrics?.received(fate);
+    },
+    headAdvanced(next) {
+      if (head !== undefined && next.header.number <= head.header.number) return;
+      head = next;
+      for (const message of future.takeUpTo(next.header.number + 1n)) {
+        const fate = take(message, next);
+        metrics?.received(fate);
+      }
+    },
+    multicast(message, validators) {
+      const { code, payload } = encodeMessage(message);
+      if (sent.add(keyOfMessage(code, payload)))
+        carrier.send(code, payload, { to: validators, except: [self] });
+    },
+    get waiting() {
+      return { messages: future.count, bytes: future.bytes };
+    },
+  };
+}
+
+/** Some dozens of full blocks. */
+const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;
