@@ -15,6 +15,7 @@ const NUMBERS = {
   IBEX_FUZZ: "20000",
   IBEX_DAMAGES: "200",
   IBEX_POOL_LIVES: "5000",
+  IBEX_NETWORKS: "all",
 };
 
 const SUITES = [
