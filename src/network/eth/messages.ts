@@ -222,7 +222,7 @@ function readBlockAnnouncement(part: Uint8Array): { readonly hash: Hash; readonl
   return { hash: hashOf(hash), number: scalarOf(number, 8) };
 }
 
-function encodeHeaderQuery({ start, max, skip, isReverse }: HeaderQuery): Uint8Array {
+export function encodeHeaderQuery({ start, max, skip, isReverse }: HeaderQuery): Uint8Array {
   return encodeRlpList([
     "hash" in start ? encodeRlpString(start.hash) : encodeScalar(start.number),
     encodeRlpIndex(max),

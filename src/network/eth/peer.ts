@@ -1,0 +1,132 @@
+import type { Clock } from "../../primitives/clock.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { toKey } from "../../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
+import type { Body } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import type { Transaction } from "../../types/transaction.ts";
+import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
+import type { Session } from "../subProtocol.ts";
+import { readBodies, readHeaders, readTransactions } from "./contents.ts";
+import { createKnownHashes, type KnownHashes } from "./knownHashes.ts";
+import { MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
+import type { HeaderQuery, Status } from "./message.ts";
+import { encodeHeaderQuery } from "./messages.ts";
+import { type AnswerKind, createRequests, type RequestFailure, type Requests } from "./requests.ts";
+
+export type AskFailure = RequestFailure | "badAnswer";
+
+/** A peer as the eth protocol knows it: by its node id, over one connection or two. */
+export interface EthPeer {
+  readonly nodeId: Uint8Array;
+  /** toKey of the node id. */
+  readonly key: string;
+  /** What it said first; undefined before that. */
+  readonly status: Status | undefined;
+  /** Its best block, as far as it told: later the parent of what it announced (p2p.md §9). */
+  readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
+  /** Number of a block that it should have; undefined until it has shown the header of its head. */
+  readonly height: bigint | undefined;
+  readonly knownBlocks: KnownHashes;
+  readonly knownTransactions: KnownHashes;
+  /** Announced by it and not asked for yet. */
+  readonly announced: Map<string, Hash>;
+  /** Refused ones gave no answer; a bad one has ended the connection already. */
+  askHeaders(query: HeaderQuery): Promise<Outcome<readonly Header[], AskFailure>>;
+  askBodies(hashes: readonly Hash[]): Promise<Outcome<readonly Body[], AskFailure>>;
+  askTransactions(hashes: readonly Hash[]): Promise<Outcome<readonly Transaction[], AskFailure>>;
+  /** Over the connection that lasts; false when there is none. */
+  send(code: number, payload: Uint8Array): boolean;
+  noteUseful(): void;
+  noteUseless(): void;
+  disconnect(reason: DisconnectReason, detail: string): void;
+}
+
+/** What only the protocol does with a peer. */
+export interface PeerRecord extends EthPeer {
+  status: Status | undefined;
+  best: EthPeer["best"];
+  height: bigint | undefined;
+  /** With those that have exchanged Status in front of the mind of `send`. */
+  readonly sessions: Map<Session, { isGreeted: boolean }>;
+  readonly requests: Requests;
+  raiseHeight(number: bigint): void;
+}
+
+export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Clock }): PeerRecord {
+  const sessions: PeerRecord["sessions"] = new Map();
+  const requests = createRequests({
+    clock,
+    send: (code, payload) => peer.send(code, payload),
+    onTimeout(isHopeless) {
+      if (isHopeless) peer.disconnect("timeout", "it leaves questions without answers");
+      else peer.noteUseless();
+    },
+  });
+
+  /** The connection that stays, of those over which both ends have introduced themselves. */
+  function preferred(): Session | undefined {
+    let found: Session | undefined;
+    for (const [session, { isGreeted }] of sessions) {
+      if (!isGreeted) continue;
+      if (session.isLasting) return session;
+      found ??= session;
+    }
+    return found;
+  }
+
+  /** The answer read by `read`, which throws RangeError; an unreadable one is a breach of protocol. */
+  async function ask<T>(
+    kind: AnswerKind,
+    body: Uint8Array,
+    read: (list: Uint8Array) => readonly T[],
+  ): Promise<Outcome<readonly T[], AskFailure>> {
+    const answer = await requests.ask(kind, body);
+    if (!answer.ok) return answer;
+    try {
+      const items = read(answer.value);
+      // An empty list of transactions is usual: they may have been mined meanwhile.
+      if (items.length > 0) peer.noteUseful();
+      else if (kind !== "pooledTransactions") peer.noteUseless();
+      return ok(items);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      peer.disconnect("breachOfProtocol", `${kind}: ${error.message}`);
+      return rejected({ code: "badAnswer", fault: "peer", message: error.message });
+    }
+  }
+
+  const peer: PeerRecord = {
+    nodeId,
+    key: toKey(nodeId),
+    status: undefined,
+    best: undefined,
+    height: undefined,
+    sessions,
+    requests,
+    knownBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
+    knownTransactions: createKnownHashes(MAX_KNOWN_TRANSACTIONS),
+    announced: new Map(),
+    askHeaders: (query) =>
+      ask("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
+    askBodies: (hashes) => ask("blockBodies", hashList(hashes), (list) => readBodies(list, hashes.length)),
+    askTransactions: (hashes) =>
+      ask("pooledTransactions", hashList(hashes), (list) => readTransactions(list, hashes.length)),
+    send: (code, payload) => preferred()?.send(code, payload) ?? false,
+    noteUseful: () => preferred()?.noteUseful(),
+    noteUseless: () => preferred()?.noteUseless(),
+    disconnect(reason, detail) {
+      for (const session of [...sessions.keys()]) session.disconnect(reason, detail);
+    },
+    raiseHeight(number) {
+      // Before it has shown its head nothing is believed.
+      if (peer.height !== undefined && number > peer.height) peer.height = number;
+    },
+  };
+  return peer;
+}
+
+function hashList(hashes: readonly Hash[]): Uint8Array {
+  return encodeRlpList(hashes.map(encodeRlpString));
+}

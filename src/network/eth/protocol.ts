@@ -1,0 +1,260 @@
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { equalBytes, toKey } from "../../primitives/hex.ts";
+import type { Block } from "../../types/block.ts";
+import { hashOfHeader } from "../../types/blockHash.ts";
+import type { Transaction } from "../../types/transaction.ts";
+import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
+import type { Session, SubProtocol } from "../subProtocol.ts";
+import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK } from "./limits.ts";
+import {
+  type BlockAnnouncement,
+  CODES,
+  ETH_MESSAGE_CODES,
+  ETH_VERSION,
+  type EthMessage,
+  type Status,
+} from "./message.ts";
+import { decodeMessage, encodeMessage, kindOfCode, openAnswer } from "./messages.ts";
+import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
+import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
+import type { AnswerKind } from "./requests.ts";
+import { answerTo, type Question } from "./serve.ts";
+import { createServingQueue } from "./servingQueue.ts";
+import { checkStatus, ownStatus } from "./status.ts";
+import { createTransactionGossip } from "./transactionGossip.ts";
+
+/**
+ * The eth protocol, version 68, among peers (p2p.md §6 to §10).
+ *
+ *     session opens ── Status out ── Status in, checked ── its head's header asked for ──> a peer that can be synced from
+ *     questions ──> servingQueue.ts ──> serve.ts      answers ──> requests.ts ──> who asked
+ *     transactions ──> transactionGossip.ts <──> pool     NewBlock ──> onBlock     imported here ──> broadcastBlock
+ *
+ * What holds: nothing is taken from a session before its Status, and nothing from anybody that was not bounded first;
+ * what breaks the protocol ends the connection and nothing else. Left to others: what a block is worth (sync and chain),
+ * what a transaction is worth (the pool), which peers may stay (the peer table).
+ */
+export interface Eth {
+  readonly protocol: SubProtocol;
+  /** Those that have introduced themselves, in the order in which they came. */
+  readonly peers: readonly EthPeer[];
+  /** A block that consensus or we found sound goes to everybody not known to have it; the sum includes its difficulty. */
+  broadcastBlock(block: Block, totalDifficulty: bigint): void;
+  /** To be told of each addition to the pool. */
+  announceTransactions(transactions: readonly Transaction[]): void;
+  close(): void;
+}
+
+export interface EthParts {
+  readonly identity: EthIdentity;
+  readonly chain: EthChain;
+  readonly pool: EthPool;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  readonly logger: Logger;
+  /** Near our head and not part of our chain. */
+  readonly onBlock: (announced: AnnouncedBlock) => void;
+  /** Someone came, left, or is higher than before. */
+  readonly onPeersChanged: () => void;
+}
+
+export function createEth(parts: EthParts): Eth {
+  const { chain, pool, identity, logger } = parts;
+  const peers = new Map<string, PeerRecord>();
+  const serving = createServingQueue<PeerRecord>();
+  const greetedPeers = (): PeerRecord[] =>
+    [...peers.values()].filter(({ status, sessions }) => status !== undefined && sessions.size > 0);
+  const gossip = createTransactionGossip({ ...parts, peers: greetedPeers });
+
+  const breach = (session: Session, detail: string): void => session.disconnect("breachOfProtocol", detail);
+
+  function greet(peer: PeerRecord, session: Session, status: Status): void {
+    const judged = checkStatus(status, identity, chain);
+    if (!judged.ok) {
+      session.disconnect("subprotocolTriggered", judged.rejection.message);
+      return;
+    }
+    const isFirst = peer.status === undefined;
+    peer.sessions.set(session, { isGreeted: true });
+    session.greeted();
+    if (!isFirst) return;
+    peer.status = status;
+    peer.best = { hash: status.headHash, totalDifficulty: status.totalDifficulty };
+    void askForHead(peer, status);
+    gossip.welcome(peer);
+  }
+
+  /** A peer that cannot show the header of its own head is of no use (p2p.md §6). */
+  async function askForHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
+    const answer = await peer.askHeaders({ start: { hash: headHash }, max: 1, skip: 0, isReverse: false });
+    const [header] = answer.ok ? answer.value : [];
+    const hash = header === undefined ? undefined : hashOfHeader(header);
+    if (header === undefined || !hash?.ok || !equalBytes(hash.value, headHash)) {
+      peer.disconnect("uselessPeer", "it cannot show the header of its head");
+      return;
+    }
+    peer.height = header.number;
+    logger.debug({ peer: peer.key.slice(0, 16), height: header.number }, "peer has shown its head");
+    parts.onPeersChanged();
+  }
+
+  function receiveQuestion(peer: PeerRecord, session: Session, question: Question): void {
+    const isTaken = serving.post(peer, () => {
+      const { code, payload } = answerTo(question, { chain, pool });
+      // The connection that was asked over may have been the one of two that ended.
+      if (!session.send(code, payload)) peer.send(code, payload);
+    });
+    if (!isTaken) session.disconnect("uselessPeer", "it asks more than it waits for answers");
+  }
+
+  function receiveAnswer(
+    peer: PeerRecord,
+    session: Session,
+    { kind, payload }: { readonly kind: AnswerKind; readonly payload: Uint8Array },
+  ): void {
+    const opened = openAnswer(kind, payload);
+    if (!opened.ok) {
+      breach(session, opened.rejection.message);
+      return;
+    }
+    const verdict = peer.requests.answer(kind, opened.value.requestId, opened.value.body);
+    if (verdict === "useless") session.noteUseless();
+    if (verdict === "unasked") breach(session, `${kind} that nobody asked for`);
+  }
+
+  function receiveBlock(peer: PeerRecord, block: Block, totalDifficulty: bigint): void {
+    const hash = hashOfHeader(block.header);
+    // It cannot be a block of this chain, but that is no breach of the protocol (p2p.md §9).
+    if (!hash.ok) {
+      peer.noteUseless();
+      return;
+    }
+    const { number, parentHash, difficulty } = block.header;
+    peer.knownBlocks.add(toKey(hash.value));
+    const parentDifficulty = totalDifficulty - difficulty;
+    if (peer.best === undefined || parentDifficulty >= peer.best.totalDifficulty) {
+      peer.best = { hash: parentHash, totalDifficulty: parentDifficulty };
+    }
+    if (number > 0n) peer.raiseHeight(number - 1n);
+    parts.onPeersChanged();
+    const above = number - chain.head.header.number;
+    if (above < -OLDEST_ANNOUNCED_BLOCK || above > NEWEST_ANNOUNCED_BLOCK) return;
+    if (chain.headerByHash(hash.value) === undefined) {
+      parts.onBlock({ block, hash: hash.value, peer: peer.key });
+    }
+  }
+
+  function receiveBlockHashes(peer: PeerRecord, blocks: readonly BlockAnnouncement[]): void {
+    for (const { hash, number } of blocks) {
+      peer.knownBlocks.add(toKey(hash));
+      peer.raiseHeight(number);
+    }
+    parts.onPeersChanged();
+  }
+
+  function receiveMessage(peer: PeerRecord, session: Session, message: EthMessage): void {
+    switch (message.kind) {
+      case "status":
+        breach(session, "a second Status");
+        return;
+      case "newBlockHashes":
+        receiveBlockHashes(peer, message.blocks);
+        return;
+      case "newBlock":
+        receiveBlock(peer, message.block, message.totalDifficulty);
+        return;
+      case "transactions":
+        gossip.receive(peer, message.transactions);
+        return;
+      case "newPooledTransactionHashes":
+        gossip.receiveAnnounced(peer, message.announcements);
+        return;
+      case "getBlockHeaders":
+      case "getBlockBodies":
+      case "getPooledTransactions":
+      case "getReceipts":
+        receiveQuestion(peer, session, message);
+        return;
+      default:
+        breach(session, `${message.kind} that nobody asked for`);
+    }
+  }
+
+  function receive(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {
+    const kind = kindOfCode(code);
+    const isGreeted = peer.sessions.get(session)?.isGreeted === true;
+    if (!isGreeted && kind !== "status") {
+      breach(session, "a message before Status");
+      return;
+    }
+    if (kind === "blockHeaders" || kind === "blockBodies" || kind === "pooledTransactions") {
+      receiveAnswer(peer, session, { kind, payload });
+      return;
+    }
+    // Not worth decoding while nothing is done with them.
+    if (isGreeted && !pool.isOpen && (kind === "transactions" || kind === "newPooledTransactionHashes"))
+      return;
+    const message = decodeMessage(code, payload);
+    if (!message.ok) {
+      const reason: DisconnectReason = isGreeted ? "breachOfProtocol" : "subprotocolTriggered";
+      session.disconnect(reason, message.rejection.message);
+      return;
+    }
+    if (!isGreeted && message.value.kind === "status") greet(peer, session, message.value.status);
+    else receiveMessage(peer, session, message.value);
+  }
+
+  const protocol: SubProtocol = {
+    name: "eth",
+    version: ETH_VERSION,
+    messageCodes: ETH_MESSAGE_CODES,
+    hasGreeting: true,
+    onOpen(session) {
+      const key = toKey(session.nodeId);
+      const peer = peers.get(key) ?? createPeer(session.nodeId, parts);
+      peers.set(key, peer);
+      peer.sessions.set(session, { isGreeted: false });
+      session.send(CODES.status, encodeMessage({ kind: "status", status: ownStatus(identity, chain) }));
+    },
+    onMessage(session, code, payload) {
+      const peer = peers.get(toKey(session.nodeId));
+      if (peer !== undefined) receive(peer, session, code, payload);
+    },
+    onClose(session) {
+      const key = toKey(session.nodeId);
+      const peer = peers.get(key);
+      peer?.sessions.delete(session);
+      if (peer === undefined || peer.sessions.size > 0) return;
+      peers.delete(key);
+      peer.requests.close();
+      serving.forget(peer);
+      parts.onPeersChanged();
+    },
+  };
+
+  return {
+    protocol,
+    get peers() {
+      return greetedPeers();
+    },
+    broadcastBlock(block, totalDifficulty) {
+      const hash = hashOfHeader(block.header);
+      if (!hash.ok) return;
+      const key = toKey(hash.value);
+      let payload: Uint8Array | undefined;
+      for (const peer of greetedPeers()) {
+        if (peer.knownBlocks.has(key)) continue;
+        peer.knownBlocks.add(key);
+        payload ??= encodeMessage({ kind: "newBlock", block, totalDifficulty });
+        peer.send(CODES.newBlock, payload);
+      }
+    },
+    announceTransactions: gossip.announce,
+    close() {
+      gossip.close();
+      for (const peer of peers.values()) peer.requests.close();
+    },
+  };
+}

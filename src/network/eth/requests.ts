@@ -1,0 +1,114 @@
+import type { Alarm, Clock } from "../../primitives/clock.ts";
+import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import {
+  MAX_OUTSTANDING_REQUESTS,
+  MAX_REMEMBERED_TIMEOUTS,
+  MAX_TIMEOUTS,
+  REQUEST_TIMEOUT_MS,
+} from "./limits.ts";
+import { CODES } from "./message.ts";
+import { withRequestId } from "./messages.ts";
+
+/** What we ask peers for, by the kind of the answer. */
+export type AnswerKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
+
+export type RequestFailure = "timedOut" | "busy" | "peerGone";
+
+/** What an answer was to us. Late ones come after their time, and are no offence; unasked ones are. */
+export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
+
+/**
+ * The questions to one peer (p2p.md §8): ids count from 1 for each kind, five may be open at a time, each for 5 s. An
+ * answer may come over any connection of the peer.
+ */
+export interface Requests {
+  /** The body of the answer, undecoded. */
+  ask(kind: AnswerKind, body: Uint8Array): Promise<Outcome<Uint8Array, RequestFailure>>;
+  answer(kind: AnswerKind, requestId: bigint, body: Uint8Array): AnswerVerdict;
+  /** The peer is gone: open questions fail, and so do later ones. */
+  close(): void;
+}
+
+const QUESTIONS: Readonly<Record<AnswerKind, number>> = {
+  blockHeaders: CODES.getBlockHeaders,
+  blockBodies: CODES.getBlockBodies,
+  pooledTransactions: CODES.getPooledTransactions,
+};
+
+interface Open {
+  readonly kind: AnswerKind;
+  readonly alarm: Alarm;
+  readonly settle: (outcome: Outcome<Uint8Array, RequestFailure>) => void;
+}
+
+export function createRequests(parts: {
+  readonly clock: Clock;
+  readonly send: (code: number, payload: Uint8Array) => boolean;
+  /** No answer in time; `isHopeless` when that was so several times in a row for one kind. */
+  readonly onTimeout: (isHopeless: boolean) => void;
+}): Requests {
+  const open = new Map<string, Open>();
+  const givenUp = new Set<string>();
+  const lastIds = new Map<AnswerKind, bigint>();
+  const timeouts = new Map<AnswerKind, number>();
+  let isClosed = false;
+
+  const isAwaited = (kind: AnswerKind): boolean => [...open.values()].some((other) => other.kind === kind);
+
+  function giveUp(key: string, kind: AnswerKind): void {
+    const request = open.get(key);
+    open.delete(key);
+    givenUp.add(key);
+    for (const oldest of givenUp) {
+      if (givenUp.size <= MAX_REMEMBERED_TIMEOUTS) break;
+      givenUp.delete(oldest);
+    }
+    const count = (timeouts.get(kind) ?? 0) + 1;
+    timeouts.set(kind, count);
+    request?.settle(failed("timedOut", `no ${kind} within ${REQUEST_TIMEOUT_MS} ms`));
+    parts.onTimeout(count >= MAX_TIMEOUTS);
+  }
+
+  return {
+    async ask(kind, body) {
+      if (isClosed) return failed("peerGone", "the peer is gone");
+      if (open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many questions are open");
+      const requestId = (lastIds.get(kind) ?? 0n) + 1n;
+      lastIds.set(kind, requestId);
+      const key = `${kind} ${requestId}`;
+      return new Promise((resolve) => {
+        const alarm = parts.clock.at(parts.clock.nowMs() + REQUEST_TIMEOUT_MS, () => giveUp(key, kind));
+        open.set(key, { kind, alarm, settle: resolve });
+        if (parts.send(QUESTIONS[kind], withRequestId(requestId, body))) return;
+        alarm.cancel();
+        open.delete(key);
+        resolve(failed("peerGone", "the peer cannot be reached"));
+      });
+    },
+    answer(kind, requestId, body) {
+      const key = `${kind} ${requestId}`;
+      const request = open.get(key);
+      if (request === undefined) {
+        if (givenUp.delete(key)) return "late";
+        return isAwaited(kind) ? "useless" : "unasked";
+      }
+      request.alarm.cancel();
+      open.delete(key);
+      timeouts.delete(kind);
+      request.settle(ok(body));
+      return "taken";
+    },
+    close() {
+      isClosed = true;
+      for (const { alarm, settle } of open.values()) {
+        alarm.cancel();
+        settle(failed("peerGone", "the peer is gone"));
+      }
+      open.clear();
+    },
+  };
+}
+
+function failed(code: RequestFailure, message: string): Outcome<never, RequestFailure> {
+  return rejected({ code, fault: code === "busy" ? "local" : "peer", message });
+}

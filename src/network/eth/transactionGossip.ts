@@ -1,0 +1,216 @@
+import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { toKey } from "../../primitives/hex.ts";
+import { encodeRlpList } from "../../primitives/rlp.ts";
+import { encodeBodyTransaction, type Transaction } from "../../types/transaction.ts";
+import {
+  ANNOUNCE_DELAY_MS,
+  FETCH_INTERVAL_MS,
+  MAX_ANNOUNCED_TRANSACTIONS,
+  MAX_COLLECTED_TRANSACTIONS,
+  MAX_FETCHED_TRANSACTIONS,
+  MAX_OFFERED_TRANSACTIONS,
+  MAX_TRANSACTION_ANNOUNCEMENTS,
+  OFFERED_AGAIN_MS,
+  TRANSACTIONS_MESSAGE_BYTES,
+} from "./limits.ts";
+import { CODES, type TransactionAnnouncement } from "./message.ts";
+import { encodeMessage } from "./messages.ts";
+import type { EthPeer } from "./peer.ts";
+import type { EthPool } from "./ports.ts";
+
+/**
+ * How transactions travel (p2p.md §10).
+ *
+ *     pool ── announce ──> full copies to about sqrt(n) peers, hashes to the rest
+ *     peers ── full copies ──> pool          peers ── hashes ── every 500 ms, what is unknown ──> asked for ──> pool
+ *
+ * What holds: no peer is sent a hash or a transaction that it is known to have; a transaction is asked of one peer at a
+ * time; everything that waits is bounded. Left to others: what a transaction is worth (the pool).
+ */
+export interface TransactionGossip {
+  /** To be told of each addition to the pool, ours or a peer's. */
+  announce(transactions: readonly Transaction[]): void;
+  /** The whole pool, by hashes, to a peer that has just come. */
+  welcome(peer: EthPeer): void;
+  receive(peer: EthPeer, transactions: readonly Transaction[]): void;
+  receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
+  close(): void;
+}
+
+/** A blob transaction is announced only; the pool keeps its bytes without the blobs, so it cannot be handed out at all. */
+const BLOB_TYPE = 3;
+
+interface Parcel {
+  readonly key: string;
+  readonly transaction: Transaction;
+}
+
+export function createTransactionGossip(parts: {
+  readonly peers: () => readonly EthPeer[];
+  readonly pool: EthPool;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+}): TransactionGossip {
+  const { pool, clock } = parts;
+  let collected: Parcel[] = [];
+  let announceAlarm: Alarm | undefined;
+  let fetchAlarm: Alarm | undefined;
+  /** Asked of somebody. */
+  const underWay = new Set<string>();
+  /** Handed to the pool, oldest first, with the time. */
+  const offered = new Map<string, number>();
+
+  function sendCollected(): void {
+    announceAlarm?.cancel();
+    announceAlarm = undefined;
+    const parcels = collected;
+    collected = [];
+    const peers = shuffled(parts.peers(), parts.chance);
+    // Who gets full copies is drawn among all, also among those that have them already.
+    const fullCount = Math.round(Math.sqrt(peers.length));
+    for (const [index, peer] of peers.entries()) {
+      const unknown = parcels.filter(({ key }) => !peer.knownTransactions.has(key));
+      if (index < fullCount) sendFull(peer, unknown);
+      else sendHashes(peer, unknown);
+    }
+  }
+
+  function fetchAnnounced(): void {
+    fetchAlarm = undefined;
+    for (const peer of parts.peers()) {
+      if (!pool.isOpen) peer.announced.clear();
+      const wanted: Hash[] = [];
+      for (const [key, hash] of peer.announced) {
+        if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
+        // Another peer was asked: if it does not answer, this one will be.
+        if (underWay.has(key)) continue;
+        peer.announced.delete(key);
+        if (!isKnown(key, hash)) wanted.push(hash);
+      }
+      if (wanted.length > 0) void fetchFrom(peer, wanted);
+    }
+    scheduleFetch();
+  }
+
+  async function fetchFrom(peer: EthPeer, wanted: readonly Hash[]): Promise<void> {
+    const keys = wanted.map(toKey);
+    for (const key of keys) underWay.add(key);
+    const answer = await peer.askTransactions(wanted);
+    for (const key of keys) underWay.delete(key);
+    if (!answer.ok) return;
+    const asked = new Set(keys);
+    take(
+      peer,
+      answer.value.filter(({ hash }) => asked.has(toKey(hash))),
+    );
+  }
+
+  function scheduleFetch(): void {
+    if (fetchAlarm !== undefined || parts.peers().every(({ announced }) => announced.size === 0)) return;
+    fetchAlarm = clock.at(clock.nowMs() + FETCH_INTERVAL_MS, fetchAnnounced);
+  }
+
+  function take(peer: EthPeer, transactions: readonly Transaction[]): void {
+    const fresh: Transaction[] = [];
+    for (const transaction of transactions) {
+      const key = toKey(transaction.hash);
+      peer.knownTransactions.add(key);
+      if (isKnown(key, transaction.hash)) continue;
+      offered.delete(key);
+      offered.set(key, clock.nowMs());
+      fresh.push(transaction);
+    }
+    for (const oldest of offered.keys()) {
+      if (offered.size <= MAX_OFFERED_TRANSACTIONS) break;
+      offered.delete(oldest);
+    }
+    if (fresh.length > 0) pool.offer(fresh);
+  }
+
+  function isKnown(key: string, hash: Hash): boolean {
+    const offeredMs = offered.get(key);
+    if (offeredMs !== undefined && clock.nowMs() - offeredMs < OFFERED_AGAIN_MS) return true;
+    return pool.get(hash) !== undefined;
+  }
+
+  return {
+    announce(transactions) {
+      for (const transaction of transactions) {
+        if (transaction.type !== BLOB_TYPE) collected.push({ key: toKey(transaction.hash), transaction });
+      }
+      if (collected.length >= MAX_COLLECTED_TRANSACTIONS) sendCollected();
+      else announceAlarm ??= clock.at(clock.nowMs() + ANNOUNCE_DELAY_MS, sendCollected);
+    },
+    welcome(peer) {
+      if (!pool.isOpen) return;
+      const parcels: Parcel[] = [];
+      for (const transaction of pool.transactions()) {
+        if (transaction.type !== BLOB_TYPE) parcels.push({ key: toKey(transaction.hash), transaction });
+      }
+      sendHashes(peer, parcels);
+    },
+    receive(peer, transactions) {
+      if (pool.isOpen) take(peer, transactions);
+    },
+    receiveAnnounced(peer, announcements) {
+      if (!pool.isOpen) return;
+      for (const { hash } of announcements) {
+        if (peer.announced.size >= MAX_ANNOUNCED_TRANSACTIONS) break;
+        const key = toKey(hash);
+        if (!isKnown(key, hash)) peer.announced.set(key, hash);
+      }
+      scheduleFetch();
+    },
+    close() {
+      announceAlarm?.cancel();
+      fetchAlarm?.cancel();
+    },
+  };
+}
+
+/** In messages of at most a MiB, each with one transaction at least. */
+function sendFull(peer: EthPeer, parcels: readonly Parcel[]): void {
+  let bytes = 0;
+  let batch: Uint8Array[] = [];
+  const flush = (): void => {
+    if (batch.length > 0) peer.send(CODES.transactions, encodeRlpList(batch));
+    batch = [];
+    bytes = 0;
+  };
+  for (const { key, transaction } of parcels) {
+    const encoded = encodeBodyTransaction(transaction);
+    if (bytes + encoded.length > TRANSACTIONS_MESSAGE_BYTES) flush();
+    batch.push(encoded);
+    bytes += encoded.length;
+    peer.knownTransactions.add(key);
+  }
+  flush();
+}
+
+function sendHashes(peer: EthPeer, parcels: readonly Parcel[]): void {
+  for (let from = 0; from < parcels.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
+    const batch = parcels.slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS);
+    const announcements = batch.map(({ transaction: { type, hash, raw } }) => ({
+      type,
+      size: raw.length,
+      hash,
+    }));
+    for (const { key } of batch) peer.knownTransactions.add(key);
+    peer.send(
+      CODES.newPooledTransactionHashes,
+      encodeMessage({ kind: "newPooledTransactionHashes", announcements }),
+    );
+  }
+}
+
+function shuffled<T>(items: readonly T[], chance: () => number): T[] {
+  const mixed = [...items];
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.min(last, Math.floor(chance() * (last + 1)));
+    const [a, b] = [mixed[last], mixed[other]];
+    if (a !== undefined && b !== undefined) [mixed[last], mixed[other]] = [b, a];
+  }
+  return mixed;
+}
