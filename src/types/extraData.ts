@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { readRlp } from "../primitives/rlp.ts";
+import { type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 
 /** A header's vote on a validator. */
@@ -38,33 +38,39 @@ export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
   return RLP.encode(firstItems(extra));
 }
 
-/** Strict: exactly five items of the right lengths, votes 0xff or 0x00, sound signatures (ibft2.md §3). */
+/**
+ * Strict: exactly five items of the right lengths, votes 0xff or 0x00, sound signatures (ibft2.md §3). Strangers send
+ * this, so that a list is read no further than to the first item that is wrong.
+ */
 export function decodeExtraData(bytes: Uint8Array): Outcome<ExtraData, "malformedExtraData"> {
-  let items: unknown;
   try {
-    items = readRlp(bytes, 2);
+    return ok(readExtraData(bytes));
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
-  if (!Array.isArray(items) || items.length !== 5) return malformed("extra data is a list of five items");
-  const [vanity, validators, vote, round, seals] = items as unknown[];
-  if (!(vanity instanceof Uint8Array)) return malformed("the vanity is bytes");
-  if (!isListOfBytes(validators)) return malformed("the validators are a list of addresses");
-  if (validators.some((validator) => validator.length !== 20)) return malformed("a validator has 20 bytes");
-  if (!(round instanceof Uint8Array) || round.length !== 4) return malformed("the round has 4 bytes");
-  if (!isListOfBytes(seals)) return malformed("the seals are a list of signatures");
-  const decodedVote = decodeVote(vote);
-  if (decodedVote === "malformed") return malformed("a vote is an address and 0xff or 0x00");
-  const signatures = seals.map(decodeSignature);
-  if (!signatures.every((signature) => signature !== undefined))
-    return malformed("a seal is not a signature");
-  return ok({
-    vanity,
-    validators: validators.map(asAddress),
+}
+
+/** Throws RangeError for what is malformed. */
+function readExtraData(bytes: Uint8Array): ExtraData {
+  const items = partsOf(bytes, 5, "extra data is a list of five items");
+  const [vanity, validators, vote, round, seals] = items.map(({ start, until }) =>
+    bytes.subarray(start, until),
+  );
+  const roundBytes = stringAt(round, "the round has 4 bytes", 4);
+  const decodedVote = readVote(vote ?? EMPTY_BYTES);
+  return {
+    vanity: stringAt(vanity, "the vanity is bytes"),
+    validators: listAt(validators, "the validators are a list of addresses", (validator) =>
+      asAddress(stringAt(validator, "a validator has 20 bytes", 20)),
+    ),
     ...(decodedVote !== undefined && { vote: decodedVote }),
-    round: new DataView(round.buffer, round.byteOffset, 4).getUint32(0),
-    seals: signatures,
-  });
+    round: new DataView(roundBytes.buffer, roundBytes.byteOffset, 4).getUint32(0),
+    seals: listAt(seals, "the seals are a list of signatures", (seal) => {
+      const signature = decodeSignature(stringAt(seal, "a seal is not a signature"));
+      if (signature === undefined) throw new RangeError("a seal is not a signature");
+      return signature;
+    }),
+  };
 }
 
 function firstItems(extra: ExtraData): (Uint8Array | Uint8Array[])[] {
@@ -81,17 +87,40 @@ function itemsWithRound(extra: ExtraData): (Uint8Array | Uint8Array[])[] {
   return [...firstItems(extra), round];
 }
 
-function decodeVote(item: unknown): ValidatorVote | undefined | "malformed" {
-  if (item instanceof Uint8Array) return item.length === 0 ? undefined : "malformed";
-  if (!isListOfBytes(item) || item.length !== 2) return "malformed";
-  const [recipient, kind] = item;
-  if (recipient?.length !== 20 || kind?.length !== 1) return "malformed";
-  if (kind[0] !== 0xff && kind[0] !== 0x00) return "malformed";
-  return { recipient: asAddress(recipient), kind: kind[0] === 0xff ? "add" : "drop" };
+function readVote(part: Uint8Array): ValidatorVote | undefined {
+  if (part.length === 1 && part[0] === 0x80) return undefined;
+  const what = "a vote is an address and 0xff or 0x00";
+  const [recipient, kind] = partsOf(part, 2, what).map(({ start, until }) => part.subarray(start, until));
+  const [polarity] = stringAt(kind, what, 1);
+  if (polarity !== 0xff && polarity !== 0x00) throw new RangeError(what);
+  return { recipient: asAddress(stringAt(recipient, what, 20)), kind: polarity === 0xff ? "add" : "drop" };
 }
 
-function isListOfBytes(item: unknown): item is Uint8Array[] {
-  return Array.isArray(item) && item.every((member) => member instanceof Uint8Array);
+/** The members of a list of exactly `count`. */
+function partsOf(list: Uint8Array, count: number, what: string): readonly RlpSpan[] {
+  if ((list[0] ?? 0) < 0xc0) throw new RangeError(what);
+  const spans: RlpSpan[] = [];
+  for (const span of rlpMembers(list)) {
+    if (spans.length === count) throw new RangeError(what);
+    spans.push(span);
+  }
+  if (spans.length !== count) throw new RangeError(what);
+  return spans;
+}
+
+/** The string that `part` spells, of exactly `length` bytes where that is given. */
+function stringAt(part: Uint8Array | undefined, what: string, length?: number): Uint8Array {
+  if (part === undefined || (part[0] ?? 0xff) >= 0xc0) throw new RangeError(what);
+  const string = readRlp(part, 0) as Uint8Array;
+  if (length !== undefined && string.length !== length) throw new RangeError(what);
+  return string;
+}
+
+function listAt<T>(list: Uint8Array | undefined, what: string, read: (part: Uint8Array) => T): readonly T[] {
+  if (list === undefined || (list[0] ?? 0) < 0xc0) throw new RangeError(what);
+  const members: T[] = [];
+  for (const { start, until } of rlpMembers(list)) members.push(read(list.subarray(start, until)));
+  return members;
 }
 
 function malformed(message: string): Outcome<ExtraData, "malformedExtraData"> {

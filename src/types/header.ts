@@ -2,7 +2,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString, readRlp } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts";
 
 /**
  * A block header, in the order of its RLP. The optional fields are those later forks add; an IBFT chain of the
@@ -80,9 +80,15 @@ export function encodeHeaderItems(items: readonly Uint8Array[]): Uint8Array {
 
 /** Reads a header from bytes; refused as the sender's fault when the RLP or a field's length is wrong. */
 export function decodeHeader(bytes: Uint8Array): Outcome<Header, "malformedHeader"> {
-  let items: unknown;
+  const items: Uint8Array[] = [];
   try {
-    items = readRlp(bytes, 1);
+    for (const { isList, from, until } of rlpMembers(bytes)) {
+      if (isList) return malformed("a field of a header is not a list");
+      // Strangers send this: a list that goes on is not read to its end.
+      if (items.length === MOST_FIELDS)
+        return malformed(`a header does not have more than ${MOST_FIELDS} fields`);
+      items.push(bytes.subarray(from, until));
+    }
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
@@ -104,6 +110,8 @@ export function headerFromItems(items: unknown): Outcome<Header, "malformedHeade
 
 /** Berlin, London, Shanghai, Cancun (blob gas comes in two, then the beacon root), Prague. */
 const HEADER_LENGTHS: ReadonlySet<number> = new Set([15, 16, 17, 19, 20, 21]);
+
+const MOST_FIELDS = 21;
 
 function readHeader(items: readonly Uint8Array[]): Header {
   const at = (index: number): Uint8Array => {

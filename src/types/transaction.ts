@@ -4,7 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString, type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -158,7 +158,7 @@ export function effectivePriorityFee(transaction: FeeTerms, baseFeePerGas: bigin
 }
 
 function decodeLegacy(bytes: Uint8Array): Transaction {
-  const f = fields(bytes, { count: 9, listDepth: 0 });
+  const f = fields(bytes, 9, "a transaction of this type");
   const v = scalar(f, 6);
   if (v !== 27n && v !== 28n && v < 35n) throw new RangeError(`v cannot be ${v}`);
   const isProtected = v >= 35n;
@@ -184,7 +184,7 @@ function decodeLegacy(bytes: Uint8Array): Transaction {
 
 function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
   const count = type === 1 ? 11 : type === 2 ? 12 : type === 3 ? 14 : 13;
-  const f = fields(bytes.subarray(1), { count, listDepth: ACCESS_LIST_DEPTH });
+  const f = fields(bytes.subarray(1), count, "a transaction of this type");
   const isFeeMarket = type >= 2;
   const afterNonce = isFeeMarket ? 4 : 3;
   const accessListAt = afterNonce + 4;
@@ -219,30 +219,38 @@ function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
 
 const NO_ENTRIES: readonly never[] = [];
 
-type Fields = readonly unknown[];
+/** A string's bytes, or the encoding of a list that nobody has looked into yet. */
+type Field = Uint8Array | { readonly list: Uint8Array };
 
-/** A list of entries, in each a list of keys: no field goes deeper. */
-const ACCESS_LIST_DEPTH = 3;
+type Fields = readonly Field[];
 
-/** `listDepth` is how deep the lists in a field may go: strangers send this, and deep ones cost their reader dearly. */
-function fields(
-  bytes: Uint8Array,
-  { count, listDepth }: { readonly count: number; readonly listDepth: number },
-): Fields {
-  const spans: RlpSpan[] = [];
-  // A list that goes on is not read to its end.
+/** The members of a list of exactly `count`. A list that goes on is not read to its end. */
+function fields(bytes: Uint8Array, count: number, what: string): Fields {
+  const found: Field[] = [];
   for (const span of rlpMembers(bytes)) {
-    if (spans.length === count)
-      throw new RangeError(`a transaction of this type has ${count} fields, not more`);
-    spans.push(span);
+    if (found.length === count) throw new RangeError(`${what} has ${count} fields, not more`);
+    found.push(fieldAt(bytes, span));
   }
-  if (spans.length !== count) {
-    throw new RangeError(`a transaction of this type does not have ${spans.length} fields`);
-  }
-  return spans.map(({ isList, start, from, until }) => {
-    if (!isList) return bytes.subarray(from, until);
-    return from === until ? NO_ENTRIES : readRlp(bytes.subarray(start, until), listDepth);
-  });
+  if (found.length !== count) throw new RangeError(`${what} does not have ${found.length} fields`);
+  return found;
+}
+
+function fieldAt(bytes: Uint8Array, { isList, start, from, until }: RlpSpan): Field {
+  return isList ? { list: bytes.subarray(start, until) } : bytes.subarray(from, until);
+}
+
+/** Reads one member after another: strangers send this, and a list that goes wrong is not read to its end. */
+function listOf<T>(field: Field | undefined, what: string, read: (member: Fields) => T): readonly T[] {
+  const list = listBytes(field, what);
+  if (list.length === 1) return NO_ENTRIES;
+  const entries: T[] = [];
+  for (const span of rlpMembers(list)) entries.push(read([fieldAt(list, span)]));
+  return entries;
+}
+
+function listBytes(field: Field | undefined, what: string): Uint8Array {
+  if (field === undefined || field instanceof Uint8Array) throw new RangeError(`${what} must be a list`);
+  return field.list;
 }
 
 function bytesAt(items: Fields, index: number): Uint8Array {
@@ -272,27 +280,20 @@ function signatureScalars(items: Fields, rAt: number): { readonly r: bigint; rea
   return { r, s };
 }
 
-function listAt(item: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(item)) throw new RangeError(`${what} must be a list`);
-  return item;
-}
-
-function accessList(item: unknown): readonly AccessListEntry[] {
-  return listAt(item, "the access list").map((entry) => {
-    const pair = listAt(entry, "an access list entry");
-    if (pair.length !== 2) throw new RangeError("an access list entry is an address and its keys");
+function accessList(field: Field | undefined): readonly AccessListEntry[] {
+  return listOf(field, "the access list", ([entry]) => {
+    const pair = fields(listBytes(entry, "an access list entry"), 2, "an access list entry");
     return { address: asAddress(bytesAt(pair, 0)), storageKeys: hashes(pair[1]) };
   });
 }
 
-function hashes(item: unknown): readonly Hash[] {
-  return listAt(item, "a list of hashes").map((_, index, all) => asHash(bytesAt(all, index)));
+function hashes(field: Field | undefined): readonly Hash[] {
+  return listOf(field, "a list of hashes", (member) => asHash(bytesAt(member, 0)));
 }
 
-function authorizations(item: unknown): readonly Authorization[] {
-  return listAt(item, "the authorization list").map((entry) => {
-    const f = listAt(entry, "an authorization");
-    if (f.length !== 6) throw new RangeError("an authorization has six fields");
+function authorizations(field: Field | undefined): readonly Authorization[] {
+  return listOf(field, "the authorization list", ([entry]) => {
+    const f = fields(listBytes(entry, "an authorization"), 6, "an authorization");
     return {
       chainId: scalar(f, 0),
       address: asAddress(bytesAt(f, 1)),

@@ -7,7 +7,7 @@ import { step } from "../../src/ibft/step.ts";
 import { DECODING_DEFECTS } from "../../src/ibft/strictRlp.ts";
 import { tallyOf } from "../../src/ibft/validatorVotes.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
-import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { concatBytes, equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString, readRlp } from "../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, encodeSignature, sign } from "../../src/primitives/secp256k1.ts";
@@ -18,6 +18,8 @@ import { nodeOf, nodesOf, type OpensString, rlpMutations, withReplaced } from ".
 import { aSchedule } from "../builders/toyChain.ts";
 import { createRandom } from "../simulation/random.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";
+
+const FLOOD_BYTES = 15_000_000;
 
 const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
 
@@ -177,8 +179,46 @@ describeWithVectors("a flood in one message", () => {
   });
 });
 
+describeWithVectors("fifteen megabytes of tiny items", () => {
+  const { code, message } = derivedMessage("proposal-round0");
+  const genuine = nodeOf(hexToBytes(message));
+  const lists = encodeRlpList([new Uint8Array(FLOOD_BYTES).fill(0xc0)]);
+  const strings = encodeRlpList([new Uint8Array(FLOOD_BYTES).fill(1)]);
+  const places: [string, Uint8Array][] = [
+    ["in place of a message", lists],
+    ["in place of a block", withReplaced(genuine, [1], [lists])],
+    ["in place of transactions", withReplaced(genuine, [1, 1], [lists])],
+    ["in place of a transaction", withReplaced(genuine, [1, 1], [encodeRlpList([strings])])],
+    ["as an access list", withReplaced(genuine, [1, 1], [encodeRlpList([withAccessList(lists)])])],
+    ["as its keys", withReplaced(genuine, [1, 1], [encodeRlpList([withAccessList(entryWithKeys(strings))])])],
+    ["in place of ommers", withReplaced(genuine, [1, 2], [lists])],
+    ["in place of a header", withReplaced(genuine, [1, 0], [strings])],
+    ["as a certificate", withReplaced(genuine, [2], [encodeRlpList([lists])])],
+  ];
+
+  it.each(places)("are refused before they are read to their end: %s", (_place, payload) => {
+    const before = process.cpuUsage();
+    expect(decodeMessage(code, payload).ok).toBe(false);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1_000);
+  });
+});
+
 const ANY_KEY = bigintToFixedBytes(7n, 32);
 const ANY_SIGNATURE = encodeRlpString(encodeSignature(sign(new Uint8Array(32).fill(1), ANY_KEY)));
+
+/** A transaction of type 1 with this access list, as it stands in a block. */
+function withAccessList(list: Uint8Array): Uint8Array {
+  const short = Uint8Array.of(1);
+  const word = encodeRlpString(new Uint8Array(32).fill(1));
+  const to = encodeRlpString(new Uint8Array(20).fill(1));
+  const nothing = Uint8Array.of(0x80);
+  const fields = [short, short, short, short, to, short, nothing, list, nothing, word, word];
+  return encodeRlpString(concatBytes(Uint8Array.of(1), encodeRlpList(fields)));
+}
+
+function entryWithKeys(keys: Uint8Array): Uint8Array {
+  return encodeRlpList([encodeRlpList([encodeRlpString(new Uint8Array(20).fill(1)), keys])]);
+}
 
 /** A plain round change under some signature that is not its own. */
 function anyRoundChange(round: number): Uint8Array {
