@@ -1,0 +1,157 @@
+/**
+ * `npm run simulate [-- --seeds N | --seconds N] [--from N]`: networks of validators drawn from seeds (test/simulation), on
+ * all cores, from a fresh seed unless told; `--seed N [--trace]` repeats one, with every event of it on a line. Ends
+ * with the figures; a seed in which something did not hold is reported in full and makes the command fail.
+ */
+import { availableParallelism } from "node:os";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import {
+  addSeed,
+  describeSetting,
+  noTotals,
+  reportFailure,
+  type Totals,
+  traceSeed,
+} from "../test/simulation/report.ts";
+import { runSetting, type SeedFigures } from "../test/simulation/runSeed.ts";
+import { drawSetting } from "../test/simulation/weather.ts";
+
+interface Share {
+  readonly firstSeed: number;
+  readonly stride: number;
+  readonly seeds: number;
+  readonly untilMs: number;
+}
+
+interface SeedNews {
+  readonly seed: number;
+  readonly isViolated: boolean;
+  readonly figures: SeedFigures;
+}
+
+const DEFAULT_SEEDS = 1_000;
+/** A broken machine would otherwise fill the screen. */
+const MOST_REPORTS = 3;
+const TOLD_EVERY_MS = 10_000;
+
+if (isMainThread) await main(process.argv.slice(2));
+else runShare(workerData as Share);
+
+async function main(words: readonly string[]): Promise<void> {
+  const asked = readArguments(words);
+  if (asked.seed !== undefined) {
+    process.exitCode = repeat(asked.seed, asked.isTraced) ? 0 : 1;
+    return;
+  }
+  const firstSeed = asked.from ?? Math.floor(Math.random() * 2 ** 31);
+  const seeds = asked.seeds ?? (asked.seconds === undefined ? DEFAULT_SEEDS : 2 ** 31);
+  console.log(`simulating from seed ${firstSeed}`);
+  const startMs = performance.now();
+  const untilMs = Date.now() + (asked.seconds ?? 10 * 24 * 3600) * 1000;
+  const { totals, violated } = await runAll({ firstSeed, seeds, untilMs });
+  for (const seed of violated.slice(0, MOST_REPORTS)) repeat(seed, false);
+  printTotals(totals, (performance.now() - startMs) / 1000);
+  console.log(
+    `  ${violated.length} seeds with a violation${violated.length === 0 ? "" : `: ${violated.join(" ")}`}`,
+  );
+  process.exitCode = violated.length === 0 ? 0 : 1;
+}
+
+function repeat(seed: number, isTraced: boolean): boolean {
+  if (isTraced) return traceSeed(seed, (line) => console.log(line)) === undefined;
+  const setting = drawSetting(seed);
+  const { violation, figures } = runSetting(setting);
+  if (violation === undefined) {
+    console.log(`${describeSetting(setting)}\nAll holds.\n${JSON.stringify(figures)}`);
+    return true;
+  }
+  console.log(reportFailure(setting, violation));
+  return false;
+}
+
+async function runAll({
+  firstSeed,
+  seeds,
+  untilMs,
+}: Omit<Share, "stride">): Promise<{ totals: Totals; violated: number[] }> {
+  const totals = noTotals();
+  const violated: number[] = [];
+  const stride = Math.min(availableParallelism(), seeds);
+  const teller = setInterval(
+    () => console.log(`  ${totals.seeds} seeds, ${violated.length} with a violation`),
+    TOLD_EVERY_MS,
+  );
+  await Promise.all(
+    Array.from({ length: stride }, (_, index) => {
+      const share: Share = {
+        firstSeed: firstSeed + index,
+        stride,
+        seeds: Math.ceil((seeds - index) / stride),
+        untilMs,
+      };
+      const worker = new Worker(new URL(import.meta.url), { workerData: share });
+      worker.on("message", ({ seed, isViolated, figures }: SeedNews) => {
+        addSeed(totals, drawSetting(seed), figures);
+        if (isViolated) violated.push(seed);
+      });
+      return new Promise<void>((resolve, reject) => {
+        worker.on("error", reject);
+        worker.on("exit", () => resolve());
+      });
+    }),
+  );
+  clearInterval(teller);
+  return { totals, violated };
+}
+
+function runShare({ firstSeed, stride, seeds, untilMs }: Share): void {
+  for (let done = 0; done < seeds && Date.now() < untilMs; done++) {
+    const seed = firstSeed + done * stride;
+    const { violation, figures } = runSetting(drawSetting(seed));
+    const news: SeedNews = { seed, isViolated: violation !== undefined, figures };
+    parentPort?.postMessage(news);
+  }
+}
+
+function printTotals(totals: Totals, seconds: number): void {
+  const count = (value: number): string => value.toLocaleString("en");
+  console.log(
+    [
+      `${count(totals.seeds)} networks in ${seconds.toFixed(0)} s: ${count(Math.round(totals.steps / seconds))} steps a second`,
+      `  ${count(totals.withLiars)} of them with liars (${count(totals.lies)} lies), ${count(totals.withSetChanges)} with changes of the validator set`,
+      `  ${count(totals.steps)} steps, ${count(totals.messages)} messages, ${count(totals.crashes)} crashes, ${count(totals.powerCuts)} of them power cuts`,
+      `  ${count(totals.heights)} heights, ${count(totals.laterRounds)} of them decided in a round above 0`,
+      `  longest wait for all blocks of a calm: ${(totals.longestCalmMs / 1000).toFixed(0)} s of virtual time`,
+    ].join("\n"),
+  );
+}
+
+interface Asked {
+  readonly seed?: number;
+  readonly seeds?: number;
+  readonly seconds?: number;
+  readonly from?: number;
+  readonly isTraced: boolean;
+}
+
+/** `--name N` and `--name=N` alike. */
+function readArguments(words: readonly string[]): Asked {
+  const numbers: Partial<Record<"seed" | "seeds" | "seconds" | "from", number>> = {};
+  let isTraced = false;
+  const rest = words.flatMap((word) => word.split("="));
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === "--trace") {
+      isTraced = true;
+      continue;
+    }
+    const name = word.slice(2);
+    const value = rest.shift() ?? "";
+    const isKnown = name === "seed" || name === "seeds" || name === "seconds" || name === "from";
+    if (!(word.startsWith("--") && isKnown && /^\d+$/.test(value))) {
+      console.error(`'${word} ${value}': say --seed N [--trace], or --seeds N, --seconds N, --from N`);
+      process.exit(2);
+    }
+    numbers[name] = Number(value);
+  }
+  return { ...numbers, isTraced };
+}

@@ -1,0 +1,149 @@
+import type { Effect } from "../../src/ibft/effect.ts";
+import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/inbox.ts";
+import type { Head } from "../../src/ibft/input.ts";
+import type { Authored, RoundChange } from "../../src/ibft/message.ts";
+import { quorum } from "../../src/ibft/quorum.ts";
+import type { State } from "../../src/ibft/state.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { toKey } from "../../src/primitives/hex.ts";
+import { isTokenOf } from "../builders/toyChain.ts";
+import type { SealedBlock } from "./toyLedger.ts";
+import { isSound } from "./toyLedger.ts";
+
+export type CheckerName = "agreement" | "promise" | "evidence" | "order" | "bounds" | "progress" | "machine";
+
+/** What a checker found. "machine" stands for an assertion that failed in the machine itself. */
+export class Violation extends Error {
+  readonly checker: CheckerName;
+  readonly atMs: number;
+
+  constructor(checker: CheckerName, what: string, atMs: number) {
+    super(`${checker}: ${what} (at ${(atMs / 1000).toFixed(3)} s)`);
+    this.checker = checker;
+    this.atMs = atMs;
+  }
+}
+
+/** What must hold of honest nodes, whatever happens; each function throws a Violation when it does not. */
+export interface Checkers {
+  onTransition(before: State, after: State, effects: readonly Effect[]): void;
+  /** Every word that an honest validator says. */
+  onMulticast(message: Authored): void;
+  /** Every block that an honest node takes into its chain, in whatever way. */
+  onBlock(parent: Head, block: SealedBlock): void;
+  /** What an honest validator says is never refused, and never reported. */
+  onRefusal(effect: Extract<Effect, { kind: "rejectMessage" | "reportDoubleVote" }>): void;
+}
+
+/** More than this and one step would drown its node. */
+const EFFECTS_LIMIT = 10;
+
+export interface CheckerParts {
+  nowMs(): number;
+  isHonest(address: Address): boolean;
+  readonly blindTo: readonly CheckerName[];
+}
+
+export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Checkers {
+  /** By height. */
+  const agreed = new Map<bigint, string>();
+  /** By author, kind, height and round. */
+  const promised = new Map<string, string>();
+  /** By author. */
+  const lastWords = new Map<string, { height: bigint; round: number; preparedRound: number }>();
+
+  function check(condition: boolean, checker: CheckerName, what: string): void {
+    if (!condition && !blindTo.includes(checker)) throw new Violation(checker, what, nowMs());
+  }
+
+  /** One digest per author, kind, height and round; the seal in a block counts as a Commit. */
+  function checkDigest(author: Address, kind: string, height: bigint, round: number, about: string): void {
+    const place = `${toKey(author)} ${kind} ${height}/${round}`;
+    const known = promised.get(place) ?? about;
+    check(known === about, "promise", `two ${kind}s of one validator in ${height}/${round}`);
+    promised.set(place, known);
+  }
+
+  function checkBroughtAlong({ signed: { payload } }: RoundChange, preparedRound: number): void {
+    const brought = payload.prepared?.proposal.payload.round ?? -1;
+    check(
+      brought >= preparedRound,
+      "promise",
+      `a block prepared in round ${preparedRound} is not brought along`,
+    );
+  }
+
+  return {
+    onTransition({ height: before }, { height: after }, effects) {
+      check(effects.length <= EFFECTS_LIMIT, "bounds", `${effects.length} effects in one step`);
+      check(effects.findIndex(({ kind }) => kind === "recordVote") <= 0, "order", "a promise comes first");
+      if (after === undefined) return;
+      const { committee, inbox, round } = after;
+      const limit = 3 * KEPT_ROUNDS_PER_AUTHOR * committee.validators.length;
+      check(inbox.length <= limit, "bounds", `${inbox.length} messages in the inbox`);
+      if (before === undefined) return;
+      check(committee.height >= before.committee.height, "order", "a height went back");
+      const isSame = committee.height === before.committee.height;
+      check(!isSame || round.number >= before.round.number, "order", "a round went back");
+    },
+
+    onMulticast(message) {
+      const { kind, signed } = message;
+      const { author } = signed;
+      const { height, round } = signed.payload;
+      const last = lastWords.get(toKey(author)) ?? { height: -1n, round: 0, preparedRound: -1 };
+      const isSameHeight = last.height === height;
+      check(height >= last.height, "promise", `a word in ${height} after one in ${last.height}`);
+      check(
+        !isSameHeight || round >= last.round,
+        "promise",
+        `a word in ${height}/${round} after ${last.round}`,
+      );
+      const preparedRound = isSameHeight ? last.preparedRound : -1;
+      if (message.kind === "roundChange") {
+        checkBroughtAlong(message, preparedRound);
+        const prepared = message.signed.payload.prepared?.proposal.payload.digest;
+        checkDigest(author, kind, height, round, prepared === undefined ? "" : toKey(prepared));
+      } else {
+        checkDigest(author, kind, height, round, toKey(message.signed.payload.digest));
+      }
+      const isCommit = kind === "commit";
+      lastWords.set(toKey(author), { height, round, preparedRound: isCommit ? round : preparedRound });
+    },
+
+    onBlock(parent, block) {
+      const { candidate, seals } = block;
+      const { number } = candidate.header;
+      const hash = toKey(candidate.hash);
+      check((agreed.get(number) ?? hash) === hash, "agreement", `two blocks at height ${number}`);
+      agreed.set(number, hash);
+      check(number === parent.header.number + 1n, "order", "heads rise by one");
+      check(isSound(parent, candidate), "evidence", `block ${number} is unsound`);
+      const { validators } = parent.tally;
+      const sealers = validators.filter((validator) =>
+        seals.some((seal) => isTokenOf(seal, validator, candidate.digest)),
+      );
+      const needed = quorum(validators.length);
+      check(sealers.length >= needed, "evidence", `${sealers.length} of ${needed} seals at height ${number}`);
+      check(
+        sealers.length === seals.length,
+        "evidence",
+        `a seal of nobody, or two of one, at height ${number}`,
+      );
+      const { round } = candidate.extra;
+      for (const sealer of sealers.filter(isHonest)) {
+        checkDigest(sealer, "commit", number, round, toKey(candidate.digest));
+      }
+    },
+
+    onRefusal(effect) {
+      if (effect.kind === "reportDoubleVote") {
+        check(false, "promise", "an honest validator is reported");
+        return;
+      }
+      const { kind, signed } = effect.message;
+      const { height, round } = signed.payload;
+      check(false, "order", `an honest ${kind} in ${height}/${round} is rejected: ${effect.flaw}`);
+    },
+  };
+}

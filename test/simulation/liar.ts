@@ -1,0 +1,286 @@
+import { type Candidate, createCandidate } from "../../src/ibft/candidate.ts";
+import { isProposer } from "../../src/ibft/committee.ts";
+import type { Head } from "../../src/ibft/input.ts";
+import type {
+  Authored,
+  Commit,
+  Prepare,
+  PreparedBlock,
+  Proposal,
+  RoundChange,
+  RoundChangeCertificate,
+} from "../../src/ibft/message.ts";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import type { Height, Rules } from "../../src/ibft/state.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { equalBytes, toKey } from "../../src/primitives/hex.ts";
+import type { Digest } from "../../src/types/blockHash.ts";
+import { aCandidate } from "../builders/toyChain.ts";
+import type { Random } from "./random.ts";
+import type { SealedBlock } from "./toyLedger.ts";
+import { sealBlock } from "./toyLedger.ts";
+
+/**
+ * A validator that knows the rules and breaks them. It runs the same machine as everyone, to know where the others are,
+ * and lies with its mouth: it says different things to different nodes, keeps silent to some, repeats old messages, and
+ * makes up proposals, votes and certificates out of what it and its friends have heard. It signs as itself only.
+ */
+export interface Liar {
+  /** What leaves in place of what an honest validator would have said to all. */
+  speak(message: Authored): readonly Letter[];
+  /** What a message that it hears moves it to say. */
+  hear(message: Authored): readonly Letter[];
+  /** A block for somebody who lacks one, without the seals it needs; undefined when it is honest this time. */
+  forgeBlock(parent: Head): SealedBlock | undefined;
+}
+
+export interface Letter {
+  readonly to: number;
+  readonly message: Authored;
+}
+
+export interface LiarParts {
+  readonly rules: Rules;
+  readonly random: Random;
+  /** All nodes but itself. */
+  readonly others: readonly number[];
+  /** What all liars together have heard. */
+  readonly memory: Memory;
+  /** Where its machine is. */
+  height(): Height | undefined;
+}
+
+/** The latest messages, oldest first. */
+export interface Memory {
+  remember(message: Authored): void;
+  all(): readonly Authored[];
+}
+
+export function createMemory(): Memory {
+  let heard: Authored[] = [];
+  return {
+    remember(message) {
+      heard.push(message);
+      if (heard.length > 2 * MEMORY_SIZE) heard = heard.slice(-MEMORY_SIZE);
+    },
+    all: () => heard,
+  };
+}
+
+const MEMORY_SIZE = 100;
+
+export function createLiar({ rules, random, others, memory, height }: LiarParts): Liar {
+  const upTo = (limit: number): number => (random.chance(0.3) ? 0 : random.next() * limit);
+  const silence = upTo(0.6);
+  const twoFaces = upTo(0.9);
+  /** How often all hear the twin. */
+  const mischief = upTo(0.5);
+  const eagerness = upTo(0.9);
+  const replays = upTo(0.15);
+  const forgeries = upTo(0.15);
+  let marks = 0;
+
+  const pick = <T>(items: readonly T[]): T | undefined => items[random.between(0, items.length - 1)];
+  const half = (): readonly number[] => others.filter(() => random.chance(0.5));
+  const to = (listeners: readonly number[], message: Authored): Letter[] =>
+    listeners.map((listener) => ({ to: listener, message }));
+
+  const heard = <Kind extends Authored["kind"]>(kind: Kind): Extract<Authored, { kind: Kind }>[] => {
+    const now = height()?.committee.height;
+    const isOfKind = (message: Authored): message is Extract<Authored, { kind: Kind }> =>
+      message.kind === kind && message.signed.payload.height === now;
+    return memory.all().filter(isOfKind);
+  };
+
+  /** Nearly the same block, which may be unsound or bear another's name. */
+  function variantOf({ header, extra, transactions }: Candidate): Candidate {
+    marks += 1;
+    const stateRoot = keccak256(new TextEncoder().encode(`${toKey(rules.self)} lie ${marks}`));
+    const gasUsed = random.chance(0.2) ? header.gasLimit + 1n : header.gasUsed;
+    return createCandidate({ ...header, stateRoot, gasUsed }, extra, transactions);
+  }
+
+  function propose(candidate: Candidate, certificate?: RoundChangeCertificate): Proposal {
+    const place = { height: candidate.header.number, round: candidate.extra.round };
+    const payload = { kind: "proposal", ...place, digest: candidate.digest } as const;
+    return {
+      kind: "proposal",
+      signed: signPayload(rules, payload),
+      candidate,
+      ...(certificate !== undefined && { certificate }),
+    };
+  }
+
+  function prepare(about: { height: bigint; round: number; digest: Digest }): Prepare {
+    const { height, round, digest } = about;
+    return {
+      kind: "prepare",
+      signed: signPayload(rules, { kind: "prepare", height, round, digest } as const),
+    };
+  }
+
+  /** Its seal may be about another block, or be another's. */
+  function commit(about: { height: bigint; round: number; digest: Digest }): Commit {
+    const { height, round, digest } = about;
+    const stolen = random.chance(0.1) ? pick(heard("commit"))?.signed.payload.seal : undefined;
+    const seal = stolen ?? rules.sign(random.chance(0.1) ? keccak256(digest) : digest);
+    const signed = signPayload(rules, { kind: "commit", height, round, digest, seal } as const);
+    return { kind: "commit", signed, sealer: rules.self };
+  }
+
+  function askFor(round: number, { number }: Head["header"], prepared?: PreparedBlock): RoundChange {
+    const payload = {
+      kind: "roundChange",
+      height: number + 1n,
+      round,
+      ...(prepared !== undefined && { prepared: prepared.certificate }),
+    } as const;
+    return {
+      kind: "roundChange",
+      signed: signPayload(rules, payload),
+      ...(prepared !== undefined && { candidate: prepared.candidate }),
+    };
+  }
+
+  /** The same place, another content; undefined when nothing else comes to its mind. */
+  function twinOf(message: Authored): Authored | undefined {
+    switch (message.kind) {
+      case "proposal":
+        return propose(variantOf(message.candidate), message.certificate);
+      case "prepare":
+      case "commit": {
+        const { round, height: number, digest } = message.signed.payload;
+        const rival = heard("proposal").find(
+          ({ signed: { payload } }) => payload.round === round && !equalBytes(payload.digest, digest),
+        );
+        if (rival === undefined) return undefined;
+        const about = { height: number, round, digest: rival.signed.payload.digest };
+        return message.kind === "prepare" ? prepare(about) : commit(about);
+      }
+      case "roundChange": {
+        const parent = height()?.parent;
+        if (parent === undefined) return undefined;
+        const round = message.signed.payload.round + (random.chance(0.3) ? random.between(1, 20) : 0);
+        return askFor(round, parent.header, random.chance(0.5) ? makeUpPrepared() : undefined);
+      }
+    }
+  }
+
+  /** A certificate for some block of this height: of the Prepares it has, its own, and repetitions where they do not suffice. */
+  function makeUpPrepared(): PreparedBlock | undefined {
+    const proposal = pick(heard("proposal"));
+    const needed = height()?.committee.prepareQuorum ?? 0;
+    if (proposal === undefined) return undefined;
+    const { payload } = proposal.signed;
+    const isSloppy = random.chance(0.3);
+    const prepares = heard("prepare")
+      .map(({ signed }) => signed)
+      .filter((signed) => signed.payload.round === payload.round)
+      .filter((signed) => isSloppy || equalBytes(signed.payload.digest, payload.digest));
+    const collected = [...onePerAuthor(prepares), prepare(payload).signed];
+    while (collected.length < needed) collected.push(prepare(payload).signed);
+    const candidate = random.chance(0.1) ? variantOf(proposal.candidate) : proposal.candidate;
+    return { certificate: { proposal: proposal.signed, prepares: collected }, candidate };
+  }
+
+  /** A new block for a later round, with the proof that best hides what was prepared. */
+  function makeUpProposal({ parent, committee, round: { number } }: Height): Proposal {
+    const rounds = Array.from({ length: 2 * committee.validators.length }, (_, ahead) => number + ahead);
+    const ours = rounds.filter((round) => round > 0 && isProposer(committee, round, rules.self));
+    const round = (random.chance(0.9) ? ours[0] : pick(rounds)) ?? number;
+    const asking = heard("roundChange").filter(({ signed }) => signed.payload.round === round);
+    const hiding = [...asking].sort(
+      ({ signed: a }, { signed: b }) => preparedRoundOf(a.payload) - preparedRoundOf(b.payload),
+    );
+    const own = askFor(round, parent.header).signed;
+    const certificate = [own, ...onePerAuthor(hiding.map(({ signed }) => signed))].slice(0, committee.quorum);
+    while (certificate.length < committee.quorum) certificate.push(own);
+    const known = random.chance(0.5) ? pick(heard("proposal"))?.candidate : undefined;
+    const fresh = aCandidate(parent, {
+      round,
+      coinbase: random.chance(0.8) ? rules.self : (pick(committee.validators) ?? rules.self),
+    });
+    const candidate = known === undefined ? variantOf(fresh) : rules.withRound(known, round);
+    return propose(candidate, certificate);
+  }
+
+  /** Another's words with something else in them. */
+  function tamper(): Authored | undefined {
+    const message = pick(memory.all());
+    if (message === undefined) return undefined;
+    if (message.kind === "proposal") return { ...message, candidate: variantOf(message.candidate) };
+    if (message.kind === "roundChange") {
+      const candidate = message.candidate ?? pick(heard("proposal"))?.candidate;
+      return candidate && { kind: "roundChange", signed: message.signed, candidate: variantOf(candidate) };
+    }
+    const { payload } = message.signed;
+    const signed = { ...message.signed, payload: { ...payload, round: payload.round + 1 } };
+    return { ...message, signed } as Authored;
+  }
+
+  function forge(): Authored | undefined {
+    const now = height();
+    if (now === undefined) return undefined;
+    switch (random.between(0, 3)) {
+      case 0:
+        return makeUpProposal(now);
+      case 1:
+        return askFor(now.round.number + random.between(0, 3), now.parent.header, makeUpPrepared());
+      case 2: {
+        const proposal = pick(heard("proposal"));
+        return proposal === undefined ? undefined : commit(proposal.signed.payload);
+      }
+      default:
+        return tamper();
+    }
+  }
+
+  return {
+    speak(message) {
+      memory.remember(message);
+      const twin = random.chance(twoFaces) ? twinOf(message) : undefined;
+      const listeners = random.chance(silence) ? half() : others;
+      if (twin === undefined) return to(listeners, message);
+      memory.remember(twin);
+      const believers = new Set(random.chance(mischief) ? [] : half());
+      return listeners.map((listener) => ({
+        to: listener,
+        message: believers.has(listener) ? message : twin,
+      }));
+    },
+    hear(message) {
+      memory.remember(message);
+      const letters: Letter[] = [];
+      if (message.kind === "proposal" && random.chance(eagerness)) {
+        const { payload } = message.signed;
+        letters.push(...to(half(), prepare(payload)), ...to(half(), commit(payload)));
+      }
+      if (random.chance(replays)) {
+        const old = pick(memory.all());
+        if (old !== undefined) letters.push(...to(half(), old));
+      }
+      if (random.chance(forgeries)) {
+        const forged = forge();
+        if (forged !== undefined) letters.push(...to(random.chance(0.5) ? others : half(), forged));
+      }
+      return letters;
+    },
+    forgeBlock(parent) {
+      if (!random.chance(forgeries)) return undefined;
+      const candidate = variantOf(aCandidate(parent));
+      const own = rules.sign(candidate.digest);
+      const seals = parent.tally.validators.map(() => own);
+      return sealBlock(parent, candidate, seals, rules.schedule);
+    },
+  };
+}
+
+function preparedRoundOf(payload: RoundChange["signed"]["payload"]): number {
+  return payload.prepared?.proposal.payload.round ?? -1;
+}
+
+function onePerAuthor<S extends { readonly author: Uint8Array }>(signed: readonly S[]): S[] {
+  const byAuthor = new Map<string, S>();
+  for (const item of signed) if (!byAuthor.has(toKey(item.author))) byAuthor.set(toKey(item.author), item);
+  return [...byAuthor.values()];
+}

@@ -1,0 +1,101 @@
+import { type CheckerName, Violation } from "./checkers.ts";
+import { createWorld, type World, type WorldFigures, type WorldParts } from "./simulator.ts";
+import type { Setting } from "./weather.ts";
+
+export const STORM_MS = 40_000;
+/** Longest wait for blocks after the storm: the timeouts that grew in it must run out, and liars may follow one another. */
+export const CALM_MS = 60 * 60_000;
+/** As long as that when nobody looks whether they come. */
+const BLIND_CALM_MS = 60_000;
+/** Blocks that every honest node must add to the highest there was at the end of the storm. */
+export const CALM_BLOCKS = 5;
+/** How long good health is watched, and the fewest blocks it must bring after the one in progress. */
+const HEALTHY_MS = 8_000;
+const HEALTHY_BLOCKS = 5;
+
+export interface SeedResult {
+  readonly violation: SeedViolation | undefined;
+  readonly figures: SeedFigures;
+}
+
+export interface SeedViolation {
+  readonly checker: CheckerName;
+  readonly message: string;
+}
+
+export interface SeedFigures extends Readonly<WorldFigures> {
+  readonly heights: number;
+  /** Blocks decided in a round above 0. */
+  readonly laterRounds: number;
+  /** Changes of the validator set. */
+  readonly setChanges: number;
+  /** Virtual time from the end of the storm until all honest nodes had their blocks. */
+  readonly calmMs: number;
+}
+
+/** One world, from its first moment through storm and calm, or until something is wrong. */
+export function runSetting(setting: Setting, parts: WorldParts = {}): SeedResult {
+  const world = createWorld(setting, parts);
+  let calmMs = 0;
+  try {
+    world.agenda.runUntil(STORM_MS);
+    world.calm();
+    calmMs = awaitBlocks(world, parts.blindTo ?? []);
+    if (setting.liars === 0 && !parts.blindTo?.includes("progress")) checkHealth(world);
+    return { violation: undefined, figures: figuresOf(world, calmMs) };
+  } catch (error) {
+    return { violation: violationOf(error), figures: figuresOf(world, calmMs) };
+  }
+}
+
+function awaitBlocks({ agenda, nodes, height }: World, blindTo: readonly CheckerName[]): number {
+  const goal = height + CALM_BLOCKS;
+  const isThere = (): boolean => nodes.every(({ chain, isLiar }) => isLiar || chain.length > goal);
+  while (!isThere()) {
+    const calmMs = agenda.nowMs - STORM_MS;
+    if (calmMs >= BLIND_CALM_MS && blindTo.includes("progress")) return calmMs;
+    if (calmMs >= CALM_MS) {
+      throw new Violation("progress", `no block ${goal} everywhere`, agenda.nowMs);
+    }
+    agenda.runUntil(agenda.nowMs + 1_000);
+  }
+  return agenda.nowMs - STORM_MS;
+}
+
+/** Where nobody lies and all is well, every block is decided in round 0, one a second. */
+function checkHealth({ agenda, nodes }: World): void {
+  const tips = nodes.map(({ chain }) => chain.length);
+  // The height in progress may have begun in worse times.
+  const first = Math.max(...tips) + 1;
+  agenda.runUntil(agenda.nowMs + HEALTHY_MS);
+  for (const { chain } of nodes) {
+    const news = chain.slice(first);
+    const isHealthy = news.every(({ candidate }) => candidate.extra.round === 0);
+    if (isHealthy && news.length >= HEALTHY_BLOCKS) continue;
+    throw new Violation("progress", `${news.length} blocks in good health, or later rounds`, agenda.nowMs);
+  }
+}
+
+function violationOf(error: unknown): SeedViolation {
+  if (error instanceof Violation) return { checker: error.checker, message: error.message };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { checker: "machine", message: `machine: ${message}` };
+}
+
+function figuresOf({ nodes, figures }: World, calmMs: number): SeedFigures {
+  const honest = nodes.filter(({ isLiar }) => !isLiar);
+  const [longest = []] = honest.map(({ chain }) => chain).sort((a, b) => b.length - a.length);
+  let setChanges = 0;
+  for (let at = 1; at < longest.length; at++) {
+    if (longest[at]?.head.tally.validators.length !== longest[at - 1]?.head.tally.validators.length) {
+      setChanges += 1;
+    }
+  }
+  return {
+    ...figures,
+    heights: longest.length - 1,
+    laterRounds: longest.filter(({ candidate }) => candidate.extra.round > 0).length,
+    setChanges,
+    calmMs,
+  };
+}

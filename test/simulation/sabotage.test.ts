@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { tolerableFaults } from "../../src/ibft/quorum.ts";
+import type { CheckerName } from "./checkers.ts";
+import { runSetting } from "./runSeed.ts";
+import {
+  COUNTS_AUTHORS_TWICE,
+  COUNTS_TURNS_BY_ROUND,
+  FORGETS_CERTIFICATE,
+  FORGETS_PREPARED_OVER_RESTARTS,
+  FORGETS_VOTES,
+  JOINS_ANYBODY,
+  LOWERS_QUORUM,
+  SPEAKS_BEFORE_SYNC,
+  TAKES_STALE_TIMERS,
+  TAKES_STALE_VERDICTS,
+  TRUSTS_SEALS,
+} from "./sabotage.ts";
+import type { Sabotage } from "./simulatedNode.ts";
+import { drawSetting, type Setting } from "./weather.ts";
+
+const ALL: readonly CheckerName[] = ["agreement", "promise", "evidence", "order", "bounds", "progress"];
+
+const AS_DRAWN = (setting: Setting): Setting => setting;
+
+const LONG_SYNCS = (setting: Setting): Setting => ({
+  ...setting,
+  storm: { ...setting.storm, crash: 0.03, powerCut: 1, downMs: 200, syncMs: 300 },
+});
+
+/** Four nodes, of which one may hold a block that the others do not hear of. */
+const BLOCKS_GET_LOST = (setting: Setting): Setting => ({
+  ...setting,
+  ...{ nodes: 4, validators: 4, liars: 0 },
+  storm: { ...setting.storm, loss: 0.2, blockLoss: 0.95, crash: 0 },
+});
+
+/** Checks that outlast their round, and as many liars as there may be to propose what is unsound. */
+const LONG_CHECKS = (setting: Setting): Setting => ({
+  ...setting,
+  liars: tolerableFaults(setting.validators),
+  storm: {
+    ...setting.storm,
+    ...{ checkMs: 3_500, buildMs: 50, loss: 0, blockLoss: 0, crash: 0, partition: 0 },
+  },
+});
+
+/** Each saboteur must be caught, by the checker whose business it is, within so many seeds, or the simulator is not looking. */
+describe("the simulator catches validators that", () => {
+  const cases: readonly Case[] = [
+    ["forget their votes when they stop", FORGETS_VOTES, "promise", 50],
+    ["vote before the record is durable", SPEAKS_BEFORE_SYNC, "promise", 60, LONG_SYNCS],
+    ["forget over a restart what was prepared", FORGETS_PREPARED_OVER_RESTARTS, "promise", 60],
+    ["do not bring prepared blocks to the next round", FORGETS_CERTIFICATE, "promise", 20],
+    [
+      "do not bring prepared blocks to the next round",
+      FORGETS_CERTIFICATE,
+      "agreement",
+      100,
+      BLOCKS_GET_LOST,
+    ],
+    ["lower the quorum by one", LOWERS_QUORUM, "evidence", 20],
+    ["lower the quorum by one", LOWERS_QUORUM, "agreement", 80],
+    ["take a stale verdict", TAKES_STALE_VERDICTS, "evidence", 200, LONG_CHECKS],
+    ["take turns from the round, not from the block", COUNTS_TURNS_BY_ROUND, "order", 50],
+    ["take turns from the round, not from the block", COUNTS_TURNS_BY_ROUND, "progress", 80],
+    ["count an author twice", COUNTS_AUTHORS_TWICE, "evidence", 20],
+    ["take any seal for its bearer's", TRUSTS_SEALS, "evidence", 20],
+    ["go along with anybody to later rounds", JOINS_ANYBODY, "progress", 150],
+    ["leave rounds by stale timers", TAKES_STALE_TIMERS, "progress", 50],
+  ];
+  for (const [name, sabotage, checker, seeds, sharpen = AS_DRAWN] of cases) {
+    it(`${name}: ${checker}`, () => {
+      const settings = Array.from({ length: seeds }, (_, index) => sharpen(drawSetting(index + 1)));
+      expect(settings.some((setting) => isCaught(setting, sabotage, checker))).toBe(true);
+    });
+  }
+});
+
+/** Name, sabotage, checker, seeds, and what is made of each setting so that the sabotage matters often. */
+type Case = readonly [string, Sabotage, CheckerName, number, ((setting: Setting) => Setting)?];
+
+/** The other checkers look away, so that each has to find what is its own. */
+function isCaught(setting: Setting, sabotage: Sabotage, checker: CheckerName): boolean {
+  const blindTo = ALL.filter((other) => other !== checker);
+  return runSetting(setting, { sabotage, blindTo }).violation?.checker === checker;
+}

@@ -1,0 +1,148 @@
+import type { Input } from "../../src/ibft/input.ts";
+import type { Height, State } from "../../src/ibft/state.ts";
+import { type Step, step, type Transition } from "../../src/ibft/step.ts";
+import { equalBytes } from "../../src/primitives/hex.ts";
+import type { Sabotage } from "./simulatedNode.ts";
+import { sealedRoundOf } from "./toyLedger.ts";
+
+/** Machines with one rule broken, made by standing between the machine and the world; the machine itself has no switches. */
+
+export const FORGETS_VOTES: Sabotage = { remember: () => undefined };
+
+export const FORGETS_PREPARED_OVER_RESTARTS: Sabotage = {
+  remember: (record) => record && { ...record, prepared: undefined },
+};
+
+export const SPEAKS_BEFORE_SYNC: Sabotage = { speaksBeforeSync: true };
+
+export const FORGETS_CERTIFICATE: Sabotage = {
+  machine: spoiled((height) => ({ ...height, prepared: undefined })),
+};
+
+export const LOWERS_QUORUM: Sabotage = {
+  machine: spoiled((height) => {
+    const { validators } = height.committee;
+    const quorum = Math.ceil((2 * validators.length) / 3) - 1;
+    return { ...height, committee: { ...height.committee, quorum, prepareQuorum: quorum - 1 } };
+  }),
+};
+
+/** Nobody goes along when others ask for later rounds: each waits for its own timer. */
+export const JOINS_NOBODY: Sabotage = {
+  machine: spoiled((height) => {
+    const { committee } = height;
+    return { ...height, committee: { ...committee, tolerableFaults: committee.validators.length } };
+  }),
+};
+
+/** One asks for a later round, and all go along: a liar leads them about. */
+export const JOINS_ANYBODY: Sabotage = {
+  machine: spoiled((height) => ({ ...height, committee: { ...height.committee, tolerableFaults: 0 } })),
+};
+
+/** Whoever says a thing twice counts for two. */
+export const COUNTS_AUTHORS_TWICE: Sabotage = {
+  machine(rules, state, nowMs, input) {
+    const transition = step(rules, state, nowMs, input);
+    const { height } = transition.state;
+    if (input.kind !== "message" || height === undefined || height.inbox !== state.height?.inbox) {
+      return transition;
+    }
+    const { message } = input;
+    const isRepeated = height.inbox.some(
+      ({ kind, signed }) =>
+        kind === message.kind &&
+        equalBytes(signed.author, message.signed.author) &&
+        signed.payload.round === message.signed.payload.round,
+    );
+    if (!isRepeated || message.kind === "proposal") return transition;
+    return withHeight(transition, { ...height, inbox: [...height.inbox, message] });
+  },
+};
+
+/** The verdict on a block of the last round is taken for one on the block of this round. */
+export const TAKES_STALE_VERDICTS: Sabotage = {
+  machine: misled((state, input) => {
+    const { height } = state;
+    if (input.kind !== "candidateChecked" || height?.round.trial === undefined) return input;
+    const id = { height: height.committee.height, round: height.round.number };
+    return { ...input, id, digest: height.round.trial.proposal.candidate.digest };
+  }),
+};
+
+/** A timer that was set for an earlier round or height ends the present one. */
+export const TAKES_STALE_TIMERS: Sabotage = {
+  machine: misled((state, input) => {
+    const { height } = state;
+    if (input.kind !== "roundTimer" || height === undefined) return input;
+    return { ...input, id: { height: height.committee.height, round: height.round.number } };
+  }),
+};
+
+/** The turns go on from whoever proposed in the round in which we happen to hold the parent, not from who made it. */
+export const COUNTS_TURNS_BY_ROUND: Sabotage = {
+  machine: misled((_state, input) => {
+    if (input.kind !== "headAdvanced") return input;
+    const { head } = input;
+    const { validators } = head.tally;
+    const at = validators.findIndex((validator) => equalBytes(validator, head.header.coinbase));
+    const proposer = validators[(at + sealedRoundOf(head)) % validators.length];
+    const header = { ...head.header, coinbase: proposer ?? head.header.coinbase };
+    return { ...input, head: { ...head, header } };
+  }),
+};
+
+/** A seal counts as its bearer's, whatever it is about. */
+export const TRUSTS_SEALS: Sabotage = {
+  machine: misled((_state, input) => {
+    if (input.kind !== "message" || input.message.kind !== "commit") return input;
+    return { ...input, message: { ...input.message, sealer: input.message.signed.author } };
+  }),
+};
+
+/** The proposer of a later round is believed without the proof, or with a false one. */
+export const BELIEVES_PROPOSERS: Sabotage = {
+  machine(rules, state, nowMs, input) {
+    const transition = step(rules, state, nowMs, input);
+    const [refusal] = transition.effects;
+    const { height } = transition.state;
+    if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
+    const { message, flaw } = refusal;
+    if (message.kind !== "proposal" || !CERTIFICATE_FLAWS.includes(flaw)) return transition;
+    const { round } = height;
+    if (message.signed.payload.round !== round.number || round.trial !== undefined) return transition;
+    const id = { height: height.committee.height, round: round.number };
+    return {
+      state: {
+        ...transition.state,
+        height: { ...height, round: { ...round, trial: { proposal: message, verdict: "pending" } } },
+      },
+      effects: [{ kind: "checkCandidate", id, candidate: message.candidate }],
+    };
+  },
+};
+
+const CERTIFICATE_FLAWS: readonly string[] = [
+  "certificateMissing",
+  "tooFewRoundChanges",
+  "duplicateAuthors",
+  "preparedBlockReplaced",
+];
+
+/** A machine whose state is changed behind its back after every step. */
+function spoiled(change: (height: Height) => Height): Step {
+  return (rules, state, nowMs, input) => {
+    const transition = step(rules, state, nowMs, input);
+    const { height } = transition.state;
+    return height === undefined ? transition : withHeight(transition, change(height));
+  };
+}
+
+/** A machine that is told something else. */
+function misled(change: (state: State, input: Input) => Input): Step {
+  return (rules, state, nowMs, input) => step(rules, state, nowMs, change(state, input));
+}
+
+function withHeight({ state, effects }: Transition, height: Height): Transition {
+  return { state: { ...state, height }, effects };
+}

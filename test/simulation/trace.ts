@@ -1,0 +1,83 @@
+import type { Candidate } from "../../src/ibft/candidate.ts";
+import type { Effect } from "../../src/ibft/effect.ts";
+import type { Input } from "../../src/ibft/input.ts";
+import type { Authored } from "../../src/ibft/message.ts";
+import type { RoundId } from "../../src/ibft/roundId.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+
+/** Nodes are a, b, c… in the order of their addresses; blocks go by the first digits of their hash, votes by those of their digest. */
+export function letterOf(address: Uint8Array): string {
+  const index = Number(address.at(-1)) - 1;
+  return "abcdefghijklmnop"[index] ?? "?";
+}
+
+export function describeInput(input: Input): string {
+  switch (input.kind) {
+    case "started":
+      return `starts on block ${input.head.header.number}${input.record === undefined ? "" : `, bound by ${place(input.record)}`}`;
+    case "message":
+      return `hears ${describeMessage(input.message)}`;
+    case "blockTimer":
+    case "roundTimer":
+      return `${input.kind === "blockTimer" ? "block" : "round"} timer ${place(input.id)}`;
+    case "candidateBuilt":
+      return `built ${nameOf(input.candidate)} for ${place(input.id)}`;
+    case "candidateChecked":
+      return `finds ${short(input.digest)} ${input.sound ? "sound" : "unsound"}`;
+    case "headAdvanced":
+      return `head is ${input.head.header.number} ${short(input.head.hash)}`;
+    case "paused":
+    case "resumed":
+      return input.kind;
+  }
+}
+
+export function describeEffect(effect: Effect): string {
+  switch (effect.kind) {
+    case "recordVote": {
+      const { digest, prepared } = effect.record;
+      const about = digest === undefined ? "nothing" : short(digest);
+      return `record ${place(effect.record)} ${about}${prepared === undefined ? "" : `, prepared ${nameOf(prepared.candidate)}`}`;
+    }
+    case "multicast":
+      return `say ${describeMessage(effect.message)}`;
+    case "setBlockTimer":
+    case "setRoundTimer":
+      return `${effect.kind === "setBlockTimer" ? "block" : "round"} timer ${place(effect.id)} at ${(effect.atMs / 1000).toFixed(3)}`;
+    case "buildCandidate":
+      return `build ${place(effect.id)} stamped ${effect.timestamp}`;
+    case "checkCandidate":
+      return `check ${nameOf(effect.candidate)}`;
+    case "commitBlock":
+      return `commit ${effect.candidate.header.number} ${nameOf(effect.candidate)}, ${effect.seals.length} seals`;
+    case "rejectMessage":
+      return `reject ${describeMessage(effect.message)}: ${effect.flaw}`;
+    case "reportDoubleVote":
+      return `report ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
+  }
+}
+
+function describeMessage(message: Authored): string {
+  const { kind, signed } = message;
+  const text = `${kind} ${place(signed.payload)} by ${letterOf(signed.author)}`;
+  switch (message.kind) {
+    case "proposal": {
+      const askers = message.certificate?.map(({ author }) => letterOf(author)).join("");
+      return `${text}: ${nameOf(message.candidate)}${askers === undefined ? "" : ` as asked by ${askers}`}`;
+    }
+    case "roundChange": {
+      const prepared = message.signed.payload.prepared?.proposal.payload;
+      return prepared === undefined ? text : `${text}, prepared ${short(prepared.digest)}@${prepared.round}`;
+    }
+    default:
+      return `${text}: ${short(message.signed.payload.digest)}`;
+  }
+}
+
+const place = ({ height, round }: RoundId): string => `${height}/${round}`;
+
+/** Block, round, and the digest that the votes in that round are about. */
+const nameOf = ({ hash, digest, extra }: Candidate): string =>
+  `${short(hash)}@${extra.round} (${short(digest)})`;
+
+const short = (bytes: Uint8Array): string => toHex(bytes.subarray(0, 2)).slice(2);
