@@ -11,6 +11,7 @@ import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { createPerformer, type PerformerParts } from "./performEffect.ts";
 import { type ConsensusStatus, describeStatus } from "./status.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
+import { createWatch } from "./watch.ts";
 
 /**
  * Consensus as it lives in a node: a queue, the pure machine, and hands.
@@ -71,11 +72,20 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   let isStopped = false;
   let isFailed = false;
 
+  const watch = createWatch({ rules, clock, logger, status });
+
+  function status(): ConsensusStatus {
+    const connected = parts.outbox.connected?.();
+    return describeStatus(state, { rules, isFailed, members: watch.members(), connected });
+  }
+
   const mailbox = createMailbox<Input>(messageLimit + OWN_INPUTS_LIMIT, read, fail);
 
   async function read(input: Input): Promise<void> {
+    const before = state;
     const transition = step(rules, state, clock.nowMs(), input);
     state = transition.state;
+    watch.stepped(before, state, input);
     for (const effect of transition.effects) {
       if (isStopped) return;
       metrics?.asked(effect, input);
@@ -94,6 +104,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     isFailed = true;
     isStopped = true;
     performer.end();
+    watch.end();
     logger.error(
       { error },
       "consensus has stopped: this node neither proposes nor votes until it is restarted",
@@ -109,6 +120,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     },
     headAdvanced: (head) => post({ kind: "headAdvanced", head }),
     receive(message) {
+      watch.heard(message);
       if (mailbox.size < messageLimit) {
         post({ kind: "message", message });
         return;
@@ -119,11 +131,12 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     pause: () => post({ kind: "paused" }),
     resume: () => post({ kind: "resumed" }),
     proposals,
-    status: () => describeStatus(state, rules.self, isFailed),
+    status,
     fail,
     async stop() {
       isStopped = true;
       performer.end();
+      watch.end();
       await mailbox.close();
       await performer.settled();
     },

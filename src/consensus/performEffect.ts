@@ -108,7 +108,7 @@ export function createPerformer(
 
   function tell({ message }: EffectOf<"multicast">, state: State): void {
     const { height, round } = message.signed.payload;
-    if (message.kind === "roundChange") logger.info({ height, round }, "asking for another round");
+    if (message.kind === "roundChange") logger.debug({ height, round }, "asking for another round");
     outbox.multicast(message, state.head?.tally.validators ?? []);
   }
 

@@ -49,6 +49,8 @@ export interface VoteStore {
 /** Carries a message of ours to the validators that are reachable; a message that gets lost is nobody's fault. */
 export interface Outbox {
   multicast(message: Authored, validators: readonly Address[]): void;
+  /** Of the node at the other end, once for each connection. Absent where there is no network. */
+  connected?(): readonly Address[];
 }
 
 /** Takes bytes to those of the addresses that are connected; what gets lost is nobody's fault. */

@@ -1,8 +1,14 @@
 import { commitsFor, preparesFor, roundChangesIn } from "../ibft/inbox.ts";
 import { proposerOf } from "../ibft/proposer.ts";
-import { type Height, isPrepared, type State } from "../ibft/state.ts";
-import { isValidator } from "../ibft/validatorVotes.ts";
+import { quorum } from "../ibft/quorum.ts";
+import { type Height, isPrepared, type Rules, type State } from "../ibft/state.ts";
+import { isValidator, type OutstandingVotes } from "../ibft/validatorVotes.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { NamedHeader } from "../types/block.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+import type { Member } from "./presence.ts";
 
 /** What an operator asks of consensus: what are we doing, in which round are we, since when, and who is missing. */
 export interface ConsensusStatus {
@@ -13,6 +19,40 @@ export interface ConsensusStatus {
   readonly height: bigint | undefined;
   /** Undefined while we only follow. */
   readonly round: RoundStatus | undefined;
+  /** Our address; a validator's or not. */
+  readonly self: Address;
+  readonly isValidator: boolean;
+  /** How many validators must agree. */
+  readonly quorum: number;
+  /** The validators as we hear them. */
+  readonly members: readonly MemberStatus[];
+  /** The newest block. Undefined before the start. */
+  readonly head: HeadStatus | undefined;
+  readonly votes: VotesStatus;
+}
+
+export interface MemberStatus extends Member {
+  /** Connections to the node of that key; undefined where this node cannot tell. */
+  readonly connections: number | undefined;
+}
+
+export interface HeadStatus {
+  readonly number: bigint;
+  readonly hash: Hash;
+  readonly proposer: Address;
+  /** The round in which it was decided. */
+  readonly round: number | undefined;
+  /** Seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Votes on validators that are in blocks and have no majority yet. */
+export interface VotesStatus {
+  readonly outstanding: readonly OutstandingVotes[];
+  /** Votes that make a majority. */
+  readonly needed: number;
+  /** The next block at which those without a majority are forgotten. Undefined before the start. */
+  readonly expireAt: bigint | undefined;
 }
 
 /**
@@ -34,14 +74,50 @@ export interface RoundStatus {
   readonly roundChanges: readonly { readonly author: Address; readonly round: number }[];
 }
 
-export function describeStatus(state: State, self: Address, isFailed: boolean): ConsensusStatus {
+/** What the machine's state does not hold. */
+export interface StatusParts {
+  readonly rules: Pick<Rules, "self" | "schedule">;
+  readonly isFailed: boolean;
+  readonly members: readonly Member[];
+  /** Addresses of the nodes at the other ends of our connections; undefined where nobody knows. */
+  readonly connected: readonly Address[] | undefined;
+}
+
+export function describeStatus(state: State, parts: StatusParts): ConsensusStatus {
   const { head, height } = state;
+  const { rules, isFailed, members, connected } = parts;
+  const validators = head?.tally.validators ?? [];
+  const next = head === undefined ? undefined : head.header.number + 1n;
   return {
-    mode: isFailed ? "failed" : modeOf(state, self),
-    validators: head?.tally.validators ?? [],
-    height: head === undefined ? undefined : head.header.number + 1n,
+    mode: isFailed ? "failed" : modeOf(state, rules.self),
+    validators,
+    height: next,
     round: height === undefined ? undefined : describeRound(height),
+    self: rules.self,
+    isValidator: head !== undefined && isValidator(head.tally, rules.self),
+    quorum: quorum(validators.length),
+    members: members.map((member) => ({
+      ...member,
+      connections: connected?.filter((address) => equalBytes(address, member.address)).length,
+    })),
+    head: head && describeHead(head),
+    votes: {
+      outstanding: head?.tally.outstanding ?? [],
+      needed: Math.floor(validators.length / 2) + 1,
+      expireAt: next && epochBlockFrom(rules.schedule.epochLength, next),
+    },
   };
+}
+
+function describeHead({ header, hash }: NamedHeader): HeadStatus {
+  const { number, coinbase: proposer, timestamp } = header;
+  const extra = decodeExtraData(header.extraData);
+  return { number, hash, proposer, round: extra.ok ? extra.value.round : undefined, timestamp };
+}
+
+/** The first epoch block that is not below `number`. */
+export function epochBlockFrom(epochLength: bigint, number: bigint): bigint {
+  return ((number + epochLength - 1n) / epochLength) * epochLength;
 }
 
 function modeOf({ head, height, isPaused }: State, self: Address): ConsensusMode {

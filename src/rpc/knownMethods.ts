@@ -53,9 +53,13 @@ const NEUTRAL_ALIASES = [
   "txpool_nodeTransactions",
 ];
 
+/** Those of our own, in groups of the incumbent's. */
+const OWN_METHODS = ["ibft_status"];
+
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
   ...Object.entries(INCUMBENT_METHODS).flatMap(([prefix, names]) =>
     names.split(/\s+/).map((name) => `${prefix}_${name}`),
   ),
   ...NEUTRAL_ALIASES,
+  ...OWN_METHODS,
 ]);

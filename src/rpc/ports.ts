@@ -11,6 +11,7 @@ import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
+import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./feeHistory.ts";
 import type { Filters } from "./filters.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./gasPriceOracle.ts";
@@ -59,6 +60,7 @@ export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
 /** Consensus as the IBFT methods see it. */
 export interface RpcConsensus {
   readonly proposals: RpcVoteProposals;
+  status(): RpcConsensusStatus;
 }
 
 /** What the operator wants of the validator set. */

@@ -41,7 +41,12 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
       ethVersion: 68,
       services: () => ({}),
     },
-    consensus: { proposals: createVoteProposals() },
+    consensus: {
+      proposals: createVoteProposals(),
+      status: () => {
+        throw new Error("this test decides nothing");
+      },
+    },
     permissions: { accounts: undefined, nodes: undefined, reload: () => ok(undefined) },
     nodeAddress: ZERO_ADDRESS,
     submit: (raw) => {

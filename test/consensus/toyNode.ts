@@ -6,6 +6,7 @@ import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, type Signature } from "../../src/primitives/secp256k1.ts";
 import type { HandClock } from "../builders/handClock.ts";
@@ -36,6 +37,8 @@ export interface ToySettings {
   readonly onFailure?: (error: unknown) => void;
   readonly logger?: Logger;
   readonly metrics?: ConsensusMetrics;
+  /** To whom there are connections; nobody can tell when absent. */
+  readonly connected?: () => readonly Address[];
 }
 
 export interface ToyNode {
@@ -126,6 +129,7 @@ export function startToyNode(
           if (!isDead) witnessed.messages.push(message);
           if (settings.onMoment?.(`sent ${message.kind}`) === "crash") isDead = true;
         },
+        ...(settings.connected && { connected: settings.connected }),
       },
       clock,
       logger: settings.logger ?? silentLogger,

@@ -52,6 +52,7 @@ import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
 import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
+import { ibftStatus } from "./ibft/status.ts";
 import { ibftDiscardValidatorVote, ibftGetPendingVotes, ibftProposeValidatorVote } from "./ibft/votes.ts";
 import { netEnode, netListening, netPeerCount, netServices, netVersion } from "./net/network.ts";
 import {
@@ -126,6 +127,7 @@ export const METHODS: readonly RpcMethod[] = [
   ibftGetValidatorsByBlockHash,
   ibftGetValidatorsByBlockNumber,
   ibftProposeValidatorVote,
+  ibftStatus,
   netEnode,
   netListening,
   netPeerCount,

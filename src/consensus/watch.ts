@@ -1,0 +1,106 @@
+import type { Head, Input } from "../ibft/input.ts";
+import type { Authored } from "../ibft/message.ts";
+import type { Rules, State } from "../ibft/state.ts";
+import { earliestTimestamp, roundTimeoutMs } from "../ibft/timeouts.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Alarm, Clock } from "../primitives/clock.ts";
+import { describeLostRound } from "./lostRound.ts";
+import { createPresence, type Member } from "./presence.ts";
+import { describeStall } from "./stall.ts";
+import type { ConsensusStatus } from "./status.ts";
+import { tellValidatorVotes } from "./validatorNews.ts";
+
+/**
+ * Looks on for the operator: who is there, why a round was lost, how long there has been no block and whom it waits for.
+ * It decides nothing.
+ */
+export interface Watch {
+  heard(message: Authored): void;
+  /** The machine took one step. */
+  stepped(before: State, after: State, input: Input): void;
+  members(): readonly Member[];
+  /** Says nothing more. */
+  end(): void;
+}
+
+export interface WatchParts {
+  readonly rules: Pick<Rules, "self" | "schedule">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  status(): ConsensusStatus;
+}
+
+export function createWatch({ rules, clock, logger, status }: WatchParts): Watch {
+  const presence = createPresence(rules.self);
+  let alarm: Alarm | undefined;
+  let headAtMs = 0;
+  let isStalled = false;
+  let lastLossToldAtMs = Number.NEGATIVE_INFINITY;
+
+  function onHead(head: Head, before: Head | undefined): void {
+    const nowMs = clock.nowMs();
+    const { number } = head.header;
+    if (isStalled) {
+      const seconds = Math.round((nowMs - headAtMs) / 1000);
+      logger.info({ number }, `blocks again, after ${seconds} s without one`);
+    }
+    isStalled = false;
+    headAtMs = nowMs;
+    presence.headAdvanced(head, nowMs);
+    if (before !== undefined) tellValidatorVotes(logger, { rules, before, head });
+    const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
+    const patienceMs = Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)) + ROUND_CHANGE_MS;
+    watchFor(Math.max(SHORTEST_STALL_MS, patienceMs), FIRST_REPEAT_MS);
+  }
+
+  /** Warns in `delayMs` unless a block comes, then again and again, ever more rarely. */
+  function watchFor(delayMs: number, repeatMs: number): void {
+    alarm?.cancel();
+    alarm = clock.at(clock.nowMs() + delayMs, () => {
+      isStalled = true;
+      const nowMs = clock.nowMs();
+      const { facts, message } = describeStall(status(), { nowMs, headAtMs });
+      logger.warn(facts, message);
+      watchFor(repeatMs, Math.min(repeatMs * 2, LONGEST_REPEAT_MS));
+    });
+  }
+
+  function onLostRound(before: State, after: State, input: Input): void {
+    const lost = describeLostRound(rules.self, { before, after, by: input });
+    if (lost === undefined) return;
+    const nowMs = clock.nowMs();
+    if (lost.missed !== undefined) presence.turnMissed(lost.missed);
+    presence.roundBegan(lost.nextRound, nowMs);
+    const member = presence.members().find(({ address }) => address === lost.missed);
+    const facts = { ...lost.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
+    if (nowMs - lastLossToldAtMs < LOSS_PAUSE_MS) {
+      logger.debug(facts, lost.message);
+      return;
+    }
+    lastLossToldAtMs = nowMs;
+    logger.warn(facts, lost.message);
+  }
+
+  return {
+    heard: (message) => presence.heard(message, clock.nowMs()),
+    stepped(before, after, input) {
+      const { head } = after;
+      if (head !== undefined && head !== before.head) onHead(head, before.head);
+      else onLostRound(before, after, input);
+    },
+    members: presence.members,
+    end: () => alarm?.cancel(),
+  };
+}
+
+/** No warning before that much silence, in which a restart or a busy disk may pass. */
+const SHORTEST_STALL_MS = 5_000;
+
+/** In that time after a round's end those who live have asked for the next one. */
+const ROUND_CHANGE_MS = 2_000;
+
+const FIRST_REPEAT_MS = 10_000;
+const LONGEST_REPEAT_MS = 60_000;
+
+/** Where a validator is down its turn is lost every few blocks; between two warnings the others are told at debug. */
+const LOSS_PAUSE_MS = 10_000;

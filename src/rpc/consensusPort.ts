@@ -1,0 +1,60 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+
+/** What ibft_status tells of consensus. Times are wall-clock milliseconds, a block's timestamp is seconds. */
+export interface RpcConsensusStatus {
+  readonly mode: string;
+  readonly self: Address;
+  readonly isValidator: boolean;
+  /** The height being decided; undefined before the start. */
+  readonly height: bigint | undefined;
+  readonly quorum: number;
+  /** Undefined where this node takes no part. */
+  readonly round: RpcRoundStatus | undefined;
+  readonly members: readonly RpcMemberStatus[];
+  readonly head:
+    | {
+        readonly number: bigint;
+        readonly hash: Hash;
+        readonly proposer: Address;
+        readonly round: number | undefined;
+        readonly timestamp: bigint;
+      }
+    | undefined;
+  readonly votes: {
+    readonly outstanding: readonly {
+      readonly recipient: Address;
+      readonly add: readonly Address[];
+      readonly drop: readonly Address[];
+    }[];
+    readonly needed: number;
+    readonly expireAt: bigint | undefined;
+  };
+}
+
+export interface RpcRoundStatus {
+  readonly number: number;
+  readonly proposer: Address;
+  readonly startedAtMs: number;
+  readonly timeoutAtMs: number;
+  readonly phase: string;
+  readonly prepares: readonly Address[];
+  readonly commits: readonly Address[];
+  readonly roundChanges: readonly { readonly author: Address; readonly round: number }[];
+}
+
+export interface RpcMemberStatus {
+  readonly address: Address;
+  readonly isPresent: boolean;
+  readonly missedTurns: number;
+  /** To the node of that key; undefined where nobody knows. */
+  readonly connections: number | undefined;
+  readonly lastHeard:
+    | {
+        readonly atMs: number;
+        readonly kind: string;
+        readonly height: bigint;
+        readonly round: number | undefined;
+      }
+    | undefined;
+}

@@ -1,0 +1,100 @@
+import type { Address } from "../../../primitives/address.ts";
+import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import type { RpcConsensusStatus, RpcMemberStatus, RpcRoundStatus } from "../../consensusPort.ts";
+import { defineMethod } from "../../method.ts";
+import { OBJECT } from "../../schemas.ts";
+
+/** Ours, not the incumbent's: what an operator asks first when the chain stands (README, "When the chain stands"). */
+export const ibftStatus = defineMethod({
+  name: "ibft_status",
+  namespace: "IBFT",
+  summary: "What is being decided, whose turn it is, who voted, and which validators are missing.",
+  parameters: [],
+  result: { name: "status", schema: OBJECT },
+  run: (_, { backend: { consensus, clock } }) => show(consensus.status(), clock.nowMs()),
+});
+
+function show(status: RpcConsensusStatus, nowMs: number): object {
+  const { mode, self, isValidator, height, quorum, round, members, head, votes } = status;
+  const isTakingPart = round !== undefined;
+  return {
+    mode,
+    address: toHex(self),
+    isValidator,
+    height: quantityOrNull(height),
+    ...showRound(round, nowMs),
+    quorum: toQuantity(quorum),
+    missing: isTakingPart ? members.filter(({ isPresent }) => !isPresent).map(addressOf) : null,
+    validators: members.map((member) => showMember(member, status, nowMs)),
+    lastBlock: head && {
+      number: toQuantity(head.number),
+      hash: toHex(head.hash),
+      proposer: toHex(head.proposer),
+      round: quantityOrNull(head.round),
+      timestamp: toQuantity(head.timestamp),
+      ageMs: nowMs - Number(head.timestamp) * 1000,
+    },
+    validatorVotes: {
+      needed: toQuantity(votes.needed),
+      expireAtBlock: quantityOrNull(votes.expireAt),
+      outstanding: votes.outstanding.map(({ recipient, add, drop }) => ({
+        address: toHex(recipient),
+        add: add.map(toHex),
+        drop: drop.map(toHex),
+      })),
+    },
+  };
+}
+
+function showRound(round: RpcRoundStatus | undefined, nowMs: number): object {
+  if (round === undefined) return { round: null, proposer: null, phase: null, timers: null, votes: null };
+  return {
+    round: toQuantity(round.number),
+    proposer: toHex(round.proposer),
+    phase: round.phase,
+    timers: { roundAgeMs: nowMs - round.startedAtMs, roundEndsInMs: round.timeoutAtMs - nowMs },
+    votes: {
+      proposal: PROPOSED.has(round.phase) ? toHex(round.proposer) : null,
+      prepares: round.prepares.map(toHex),
+      commits: round.commits.map(toHex),
+      roundChanges: round.roundChanges.map(({ author, round: number }) => ({
+        address: toHex(author),
+        round: toQuantity(number),
+      })),
+    },
+  };
+}
+
+/** Phases in which the proposer has spoken. */
+const PROPOSED: ReadonlySet<string> = new Set(["onTrial", "refused", "accepted", "prepared", "decided"]);
+
+function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): object {
+  const { address, isPresent, missedTurns, connections, lastHeard } = member;
+  const isSelf = equalBytes(address, self);
+  return {
+    address: toHex(address),
+    isSelf,
+    isProposer: round !== undefined && equalBytes(round.proposer, address),
+    isHeard: round === undefined ? null : isPresent,
+    peers: isSelf ? null : quantityOrNull(connections),
+    missedTurns: toQuantity(missedTurns),
+    lastHeard:
+      lastHeard === undefined
+        ? null
+        : {
+            agoMs: nowMs - lastHeard.atMs,
+            kind: lastHeard.kind,
+            height: toQuantity(lastHeard.height),
+            round: quantityOrNull(lastHeard.round),
+          },
+  };
+}
+
+function addressOf({ address }: { readonly address: Address }): string {
+  return toHex(address);
+}
+
+function quantityOrNull(value: bigint | number | undefined): string | null {
+  return value === undefined ? null : toQuantity(value);
+}

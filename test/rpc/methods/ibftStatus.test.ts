@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { createVoteProposals } from "../../../src/consensus/voteProposals.ts";
+import { silentLogger } from "../../../src/logging/logger.ts";
+import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import { ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import type { RpcConsensusStatus } from "../../../src/rpc/consensusPort.ts";
+import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
+import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { toyAddresses } from "../../builders/toyChain.ts";
+
+const chain = chainOf([aStoredBlock({ number: 0 })]);
+const NOW_MS = 1_700_000_090_000;
+const [a, b, c] = toyAddresses(3) as [typeof ZERO_ADDRESS, typeof ZERO_ADDRESS, typeof ZERO_ADDRESS];
+
+/** Three validators in round 1, of which the third is silent; asked of the first. */
+const STATUS: RpcConsensusStatus = {
+  mode: "validating",
+  self: a,
+  isValidator: true,
+  height: 81n,
+  quorum: 2,
+  round: {
+    number: 1,
+    proposer: b,
+    startedAtMs: NOW_MS - 1_000,
+    timeoutAtMs: NOW_MS + 3_000,
+    phase: "prepared",
+    prepares: [a],
+    commits: [a],
+    roundChanges: [{ author: b, round: 2 }],
+  },
+  members: [
+    { address: a, isPresent: true, missedTurns: 0, connections: 0, lastHeard: undefined },
+    {
+      address: b,
+      isPresent: true,
+      missedTurns: 0,
+      connections: 1,
+      lastHeard: { atMs: NOW_MS - 400, kind: "roundChange", height: 81n, round: 2 },
+    },
+    {
+      address: c,
+      isPresent: false,
+      missedTurns: 17,
+      connections: undefined,
+      lastHeard: { atMs: NOW_MS - 840_000, kind: "block", height: 20n, round: undefined },
+    },
+  ],
+  head: { number: 80n, hash: ZERO_HASH, proposer: a, round: 0, timestamp: 1_700_000_080n },
+  votes: { outstanding: [{ recipient: c, add: [], drop: [a] }], needed: 2, expireAt: 90n },
+};
+
+async function ask(status: RpcConsensusStatus): Promise<unknown> {
+  const backend = anRpcBackend({
+    chain,
+    spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }),
+    clock: { nowMs: () => NOW_MS, at: () => ({ cancel: () => undefined }) },
+    consensus: { proposals: createVoteProposals(), status: () => status },
+  });
+  const dispatcher = createDispatcher(
+    { methods: METHODS, modules: new Set(["IBFT"] as const) },
+    { backend, logger: silentLogger },
+  );
+  const request = { jsonrpc: "2.0", id: 1, method: "ibft_status", params: [] };
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), {
+    isAbandoned: () => false,
+    connection: undefined,
+  });
+  return (JSON.parse(reply?.text ?? "{}") as { result?: unknown }).result;
+}
+
+describe("ibft_status", () => {
+  it("answers all that an operator of a network that stands asks first", async () => {
+    expect(await ask(STATUS)).toEqual({
+      mode: "validating",
+      address: toHex(a),
+      isValidator: true,
+      height: "0x51",
+      round: "0x1",
+      proposer: toHex(b),
+      phase: "prepared",
+      timers: { roundAgeMs: 1_000, roundEndsInMs: 3_000 },
+      votes: {
+        proposal: toHex(b),
+        prepares: [toHex(a)],
+        commits: [toHex(a)],
+        roundChanges: [{ address: toHex(b), round: "0x2" }],
+      },
+      quorum: "0x2",
+      missing: [toHex(c)],
+      validators: [
+        {
+          address: toHex(a),
+          isSelf: true,
+          isProposer: false,
+          isHeard: true,
+          peers: null,
+          missedTurns: "0x0",
+          lastHeard: null,
+        },
+        {
+          address: toHex(b),
+          isSelf: false,
+          isProposer: true,
+          isHeard: true,
+          peers: "0x1",
+          missedTurns: "0x0",
+          lastHeard: { agoMs: 400, kind: "roundChange", height: "0x51", round: "0x2" },
+        },
+        {
+          address: toHex(c),
+          isSelf: false,
+          isProposer: false,
+          isHeard: false,
+          peers: null,
+          missedTurns: "0x11",
+          lastHeard: { agoMs: 840_000, kind: "block", height: "0x14", round: null },
+        },
+      ],
+      lastBlock: {
+        number: "0x50",
+        hash: toHex(ZERO_HASH),
+        proposer: toHex(a),
+        round: "0x0",
+        timestamp: "0x6553f150",
+        ageMs: 10_000,
+      },
+      validatorVotes: {
+        needed: "0x2",
+        expireAtBlock: "0x5a",
+        outstanding: [{ address: toHex(c), add: [], drop: [toHex(a)] }],
+      },
+    });
+  });
+
+  it("answers on a node that only follows, which hears nobody and cannot say who is missing", async () => {
+    const status = { ...STATUS, mode: "following", self: ZERO_ADDRESS, isValidator: false, round: undefined };
+    expect(await ask(status)).toMatchObject({
+      mode: "following",
+      isValidator: false,
+      height: "0x51",
+      round: null,
+      proposer: null,
+      timers: null,
+      votes: null,
+      missing: null,
+      validators: [{ isHeard: null }, { isHeard: null }, { isHeard: null }],
+      lastBlock: { number: "0x50", round: "0x0" },
+    });
+  });
+});
