@@ -60,6 +60,7 @@ itOnSmallDisk(
     expect(node.output()).toContain("there is room on the disk again: blocks are made again");
     expect(await node.stop()).toBe(0);
   },
+  120_000,
 );
 
 itOnSmallDisk(
@@ -96,4 +97,5 @@ itOnSmallDisk(
       ).toMatchObject({ hash });
     expect(await again.stop()).toBe(0);
   },
+  120_000,
 );
