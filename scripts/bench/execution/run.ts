@@ -4,6 +4,7 @@ import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { NOTHING } from "../../../test/execution/scene.ts";
 import { printBeside } from "../report.ts";
 import { measureBlock } from "./block.ts";
+import { measureChains } from "./chains.ts";
 import { findGoEvm } from "./goEvm.ts";
 import { deployAll, RULES } from "./stage.ts";
 import { type Workload, workloads } from "./workloads.ts";
@@ -29,6 +30,7 @@ export async function measureExecution(seconds: number, only?: string): Promise<
   }
   if (only === undefined || "block".includes(only)) await measureBlock(goEvm);
   goEvm?.close();
+  if (only === undefined || "chains".includes(only)) await measureChains();
 }
 
 async function measure(
