@@ -1,7 +1,13 @@
 import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
 import type { ConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../../src/consensus/engine.ts";
-import type { CandidateBuilder, CandidateChecker, Committer, VoteStore } from "../../src/consensus/ports.ts";
+import type {
+  CandidateBuilder,
+  CandidateChecker,
+  Committer,
+  Outbox,
+  VoteStore,
+} from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
@@ -39,6 +45,10 @@ export interface ToySettings {
   readonly metrics?: ConsensusMetrics;
   /** To whom there are connections; nobody can tell when absent. */
   readonly connected?: () => readonly Address[];
+  /** Takes what the node says further than to its witness. */
+  readonly outbox?: Outbox;
+  /** Told of a head after the engine. */
+  readonly onHead?: (head: Head) => void;
 }
 
 export interface ToyNode {
@@ -106,6 +116,7 @@ export function startToyNode(
       witnessed.commits.push({ candidate, seals });
       await moment("committed");
       engine.headAdvanced(head);
+      settings.onHead?.(head);
       return true;
     },
   };
@@ -125,8 +136,9 @@ export function startToyNode(
       committer,
       voteStore,
       outbox: {
-        multicast(message) {
+        multicast(message, validators) {
           if (!isDead) witnessed.messages.push(message);
+          if (!isDead) settings.outbox?.multicast(message, validators);
           if (settings.onMoment?.(`sent ${message.kind}`) === "crash") isDead = true;
         },
         ...(settings.connected && { connected: settings.connected }),

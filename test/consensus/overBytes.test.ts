@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { type Correspondence, createCorrespondence } from "../../src/consensus/correspondence.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
+import { headOfDisk, live, startToyNode, type ToyDisk, type ToyNode, type ToySettings } from "./toyNode.ts";
+
+const START_MS = 1_700_000_000_250;
+/** In the order of their addresses, which is that of their turns. */
+const KEYS = [1n, 2n, 3n, 4n]
+  .map((key) => bigintToFixedBytes(key, 32))
+  .sort((a, b) => compareBytes(addressOfPrivateKey(a), addressOfPrivateKey(b)));
+const MEMBERS = KEYS.map(addressOfPrivateKey);
+
+interface Trial {
+  /** Whether two of them, by their places, are connected. */
+  readonly isLink?: (a: number, b: number) => boolean;
+  readonly settings?: (place: number) => Partial<ToySettings>;
+  /** Those that run. */
+  readonly places?: readonly number[];
+}
+
+/** Four validators with real keys, joined by nothing but bytes, each with 5 ms on the way. */
+async function livedTogether(
+  seconds: number,
+  { isLink = () => true, settings, places = [0, 1, 2, 3] }: Trial,
+) {
+  const clock = createHandClock(START_MS);
+  const schedule = aSchedule();
+  const desks = new Map<number, Correspondence>();
+  const nodes = new Map<number, ToyNode>();
+  let kept = 0;
+
+  function carry(from: number, to: number, code: number, payload: Uint8Array): void {
+    const sender = MEMBERS[from];
+    if (sender === undefined || !isLink(from, to)) return;
+    clock.at(clock.nowMs() + 5, () => desks.get(to)?.receive({ sender, code, payload }));
+  }
+
+  for (const place of places) {
+    const self = MEMBERS[place] ?? new Uint8Array();
+    const disk: ToyDisk = { heads: [aGenesisHead(MEMBERS, 1_700_000_000n)], votes: undefined };
+    const desk = createCorrespondence({
+      self: addressOfPrivateKey(KEYS[place] ?? self),
+      schedule,
+      carrier: {
+        send(code, payload, { to, except }) {
+          const isFor = (address: Uint8Array): boolean =>
+            to.some((one) => equalBytes(one, address)) && !except.some((one) => equalBytes(one, address));
+          for (const other of places) if (isFor(MEMBERS[other] ?? self)) carry(place, other, code, payload);
+        },
+      },
+      deliver: (message) => nodes.get(place)?.engine.receive(message),
+      logger: silentLogger,
+      metrics: {
+        received(fate) {
+          if (fate === "kept") kept += 1;
+        },
+        relayed: () => undefined,
+      },
+    });
+    desk.headAdvanced(headOfDisk(disk));
+    desks.set(place, desk);
+    const own = { schedule, outbox: desk, onHead: desk.headAdvanced, ...settings?.(place) };
+    const toySettings = { privateKey: KEYS[place] ?? self, ...own };
+    nodes.set(place, startToyNode(toySettings, clock, disk, { messages: [], commits: [] }, `${place}`));
+  }
+  await live(clock, seconds * 1000, 5);
+  const heads = [...nodes.values()].map(({ disk }) => disk.heads);
+  const shortest = Math.min(...heads.map(({ length }) => length));
+  const chains = heads.map((chain) => chain.slice(0, shortest).map(({ hash }) => toHex(hash)));
+  for (const chain of chains) expect(chain).toEqual(chains[0]);
+  const stamps = heads[0]?.map(({ header }) => Number(header.timestamp - 1_700_000_000n)) ?? [];
+  return { height: shortest - 1, stamps, kept };
+}
+
+describe("four validators that hear nothing of each other but bytes", () => {
+  it("make a block a second, the same for all", async () => {
+    const { height } = await livedTogether(10, {});
+    expect(height).toBe(10);
+  });
+
+  it("do so though each is connected to two others only: the rest is passed on", async () => {
+    const { height } = await livedTogether(10, { isLink: (a, b) => (a + b) % 2 === 1 });
+    expect(height).toBe(10);
+  });
+
+  it("do so though one commits late: what it hears of the next height meanwhile waits for it", async () => {
+    const settings = (place: number) => ({ commitMs: place === 3 ? 990 : 10 });
+    const { height, stamps, kept } = await livedTogether(10, { settings });
+    expect(stamps.length - 1).toBe(10);
+    expect(height).toBe(9);
+    expect(kept).toBeGreaterThan(5);
+  });
+
+  it("lose a round, no more, when it is the turn of one that is down", async () => {
+    const { stamps } = await livedTogether(12, { places: [0, 1, 3] });
+    // Its turn comes after two blocks, and again after each three others.
+    const pauses = stamps.slice(1).map((stamp, index) => stamp - (stamps[index] ?? 0));
+    expect(pauses.slice(0, 7)).toEqual([1, 1, 2, 1, 1, 2, 1]);
+  });
+});
