@@ -1,4 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toKey } from "../../primitives/hex.ts";
 import type { Block } from "../../types/block.ts";
@@ -41,6 +42,8 @@ export interface Eth {
   readonly peers: readonly EthPeer[];
   /** A block that consensus or we found sound goes to everybody not known to have it; the sum includes its difficulty. */
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
+  /** A validator's words in consensus show that it has block `number`. */
+  hintHeight(validator: Address, number: bigint): void;
   /** To be told of each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
@@ -249,6 +252,14 @@ export function createEth(parts: EthParts): Eth {
         peer.knownBlocks.add(key);
         payload ??= encodeMessage({ kind: "newBlock", block, totalDifficulty });
         peer.send(CODES.newBlock, payload);
+      }
+    },
+    hintHeight(validator, number) {
+      for (const peer of greetedPeers()) {
+        if (peer.height === undefined || peer.height >= number) continue;
+        if (![...peer.sessions.keys()].some(({ address }) => equalBytes(address, validator))) continue;
+        peer.raiseHeight(number);
+        parts.onPeersChanged();
       }
     },
     announceTransactions: gossip.announce,

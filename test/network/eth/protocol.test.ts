@@ -201,6 +201,15 @@ describeWithVectors("new blocks", () => {
     });
   });
 
+  it("are known to a validator that speaks of them in consensus", async () => {
+    const toy = createToyEth();
+    const end = await toy.befriend(1);
+    await toy.befriend(2);
+    toy.eth.hintHeight(end.session.address, 800n);
+    toy.eth.hintHeight(end.session.address, 790n);
+    expect(toy.eth.peers.map(({ height }) => height)).toEqual([800n, 717n]);
+  });
+
   it("are announced by others with hashes", async () => {
     const toy = createToyEth();
     toy.chain.moveHead(100);

@@ -1,0 +1,75 @@
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { Block, Body, NamedHeader } from "../types/block.ts";
+import { BATCH_BODIES, RANGE_HEADERS } from "./limits.ts";
+import type { SyncPeer } from "./ports.ts";
+import { emptyBodyOf, type Link, linkHeaders, matchBodies, rootKey } from "./segment.ts";
+
+/** Why a peer was no help: it gave nothing, it lied, or its chain is not ours. */
+export type DownloadDefect = "noAnswer" | "lie" | "otherBranch";
+
+/** The headers that follow `parent`, up to a range of them; one at least. */
+export async function downloadHeaders(
+  peer: SyncPeer,
+  parent: NamedHeader,
+): Promise<Outcome<readonly Link[], DownloadDefect>> {
+  const from = parent.header.number + 1n;
+  const missing = (peer.height ?? 0n) - parent.header.number;
+  const max = missing < BigInt(RANGE_HEADERS) ? Math.max(1, Number(missing)) : RANGE_HEADERS;
+  const answer = await peer.askHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
+  if (!answer.ok) return noAnswer(answer.rejection.message);
+  if (answer.value.length === 0) return noAnswer(`it has no block ${from}`);
+  const links = linkHeaders(parent, answer.value);
+  if (links.ok) return links;
+  const { code, message } = links.rejection;
+  return code === "otherBranch" ? rejected({ code, fault: "peer", message }) : lie(message);
+}
+
+/**
+ * The blocks of these headers, in order, each as soon as its body is there; the next bodies are asked for when they are
+ * needed, so that little waits in memory. Ends after a refusal.
+ */
+export async function* downloadBlocks(
+  peer: SyncPeer,
+  links: readonly Link[],
+): AsyncGenerator<Outcome<Block, DownloadDefect>> {
+  let bodies: ReadonlyMap<string, Body> = new Map();
+  for (const [index, { header }] of links.entries()) {
+    let body = emptyBodyOf(header) ?? bodies.get(rootKey(header));
+    if (body === undefined) {
+      const wanted = links
+        .slice(index)
+        .filter((link) => emptyBodyOf(link.header) === undefined)
+        .slice(0, BATCH_BODIES);
+      const answer = await askBodies(peer, wanted);
+      if (!answer.ok) {
+        yield answer;
+        return;
+      }
+      bodies = answer.value;
+      body = bodies.get(rootKey(header));
+      if (body === undefined) {
+        yield noAnswer(`it has no body of block ${header.number}`);
+        return;
+      }
+    }
+    yield ok({ header, ...body });
+  }
+}
+
+async function askBodies(
+  peer: SyncPeer,
+  wanted: readonly Link[],
+): Promise<Outcome<ReadonlyMap<string, Body>, DownloadDefect>> {
+  const answer = await peer.askBodies(wanted.map(({ hash }) => hash));
+  if (!answer.ok) return noAnswer(answer.rejection.message);
+  const matched = matchBodies(wanted, answer.value);
+  return matched.ok ? matched : lie(matched.rejection.message);
+}
+
+function noAnswer(message: string): Outcome<never, DownloadDefect> {
+  return rejected({ code: "noAnswer", fault: "peer", message });
+}
+
+function lie(message: string): Outcome<never, DownloadDefect> {
+  return rejected({ code: "lie", fault: "peer", message });
+}

@@ -1,0 +1,18 @@
+/** Every bound of catching up, by name. Figures with a source come from p2p.md §9 and §13; the others are ours. */
+
+/** Headers asked for at once (§13). */
+export const RANGE_HEADERS = 200;
+/** Bodies asked for at once: what is downloaded and not imported yet is held in memory. */
+export const BATCH_BODIES = 64;
+/** A chain that is so close to its best peer is in sync (§13). */
+export const IN_SYNC_DISTANCE = 5n;
+
+/** Announced blocks that wait for their parent, of one peer (§9) and of all. */
+export const MAX_WAITING_BLOCKS_OF_PEER = 40;
+export const MAX_WAITING_BLOCKS = 256;
+
+/** First time for which a peer that was no help is left alone; doubles up to the longest. */
+export const FIRST_REST_MS = 2_000;
+export const LONGEST_REST_MS = 60_000;
+/** Nothing is tried for so long after the importer failed for a reason of its own. */
+export const IMPORT_FAILURE_REST_MS = 5_000;

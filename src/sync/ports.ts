@@ -1,0 +1,40 @@
+import type { Hash } from "../primitives/hash.ts";
+import type { Outcome } from "../primitives/outcome.ts";
+import type { Block, Body, NamedHeader } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
+
+/** Headers by number, upwards, one after another. */
+export interface RangeQuery {
+  readonly start: { readonly number: bigint };
+  readonly max: number;
+  readonly skip: 0;
+  readonly isReverse: false;
+}
+
+/** A peer to catch up from. Its answers are within the limits of the question; whether they are true is judged here. */
+export interface SyncPeer {
+  readonly key: string;
+  /** Number of a block that it should have; undefined while that is unknown. */
+  readonly height: bigint | undefined;
+  askHeaders(query: RangeQuery): Promise<Outcome<readonly Header[]>>;
+  /** Those it has, in any order. */
+  askBodies(hashes: readonly Hash[]): Promise<Outcome<readonly Body[]>>;
+  noteUseless(): void;
+  disconnect(reason: "breachOfProtocol" | "uselessPeer", detail: string): void;
+}
+
+/** The chain that is to grow. */
+export interface SyncChain {
+  readonly head: NamedHeader;
+  headerByHash(hash: Hash): NamedHeader | undefined;
+  /** Judges a block on top of the head, executes and commits it; refused when it is unsound or does not follow the head. */
+  importBlock(block: Block): Promise<Outcome<NamedHeader>>;
+}
+
+/** A block that a peer says is new. */
+export interface OfferedBlock {
+  readonly block: Block;
+  readonly hash: Hash;
+  /** Key of the peer. */
+  readonly peer: string;
+}

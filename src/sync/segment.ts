@@ -1,0 +1,85 @@
+import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
+import { equalBytes, toKey } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { Body } from "../types/block.ts";
+import { hashOfHeader } from "../types/blockHash.ts";
+import type { Header } from "../types/header.ts";
+import { rootOfList } from "../types/listRoot.ts";
+
+/** A header under its chain hash, as part of a run of headers. */
+export interface Link {
+  readonly header: Header;
+  readonly hash: Hash;
+}
+
+/**
+ * Why headers do not continue our chain. `otherBranch`: they are a chain, but one that leaves ours before its head,
+ * which between honest validators cannot happen; all else is a lie.
+ */
+export type SegmentDefect = "otherBranch" | "brokenChain";
+
+/** Headers as links in a chain that begins with the child of `parent` (p2p.md §13). What they say is not judged. */
+export function linkHeaders(
+  parent: { readonly header: Pick<Header, "number">; readonly hash: Hash },
+  headers: readonly Header[],
+): Outcome<readonly Link[], SegmentDefect> {
+  const links: Link[] = [];
+  let previous = { number: parent.header.number, hash: parent.hash };
+  for (const header of headers) {
+    if (header.number !== previous.number + 1n) {
+      return broken(`block ${header.number} where ${previous.number + 1n} was asked for`);
+    }
+    if (!equalBytes(header.parentHash, previous.hash)) {
+      return links.length > 0
+        ? broken(`block ${header.number} does not follow the one before it`)
+        : rejected({
+            code: "otherBranch",
+            fault: "peer",
+            message: `its block ${header.number} has another parent than our head`,
+          });
+    }
+    const hash = hashOfHeader(header);
+    if (!hash.ok) return broken(hash.rejection.message);
+    links.push({ header, hash: hash.value });
+    previous = { number: header.number, hash: hash.value };
+  }
+  return ok(links);
+}
+
+/** The body of a block that has nothing in it needs no asking for. */
+export function emptyBodyOf({ transactionsRoot, ommersHash }: Header): Body | undefined {
+  const isEmpty = equalBytes(transactionsRoot, EMPTY_TRIE_ROOT) && equalBytes(ommersHash, EMPTY_LIST_HASH);
+  return isEmpty ? { transactions: [], ommers: [] } : undefined;
+}
+
+/**
+ * Bodies under the keys of the transactions roots that they have; they come in any order, some missing. Refused when one
+ * belongs to none of the headers.
+ */
+export function matchBodies(
+  wanted: readonly Link[],
+  bodies: readonly Body[],
+): Outcome<ReadonlyMap<string, Body>, "foreignBody"> {
+  const roots = new Set(wanted.map(({ header }) => rootKey(header)));
+  const matched = new Map<string, Body>();
+  for (const body of bodies) {
+    const key = toKey(rootOfList(body.transactions.map(({ raw }) => raw)));
+    if (!roots.has(key) || body.ommers.length > 0) {
+      return rejected({
+        code: "foreignBody",
+        fault: "peer",
+        message: `a body of ${body.transactions.length} transactions that belongs to no block asked for`,
+      });
+    }
+    matched.set(key, body);
+  }
+  return ok(matched);
+}
+
+export function rootKey({ transactionsRoot }: Header): string {
+  return toKey(transactionsRoot);
+}
+
+function broken(message: string): Outcome<never, SegmentDefect> {
+  return rejected({ code: "brokenChain", fault: "peer", message });
+}

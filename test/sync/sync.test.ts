@@ -1,0 +1,255 @@
+import { expect, it } from "vitest";
+import { EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
+import { ok, rejected } from "../../src/primitives/outcome.ts";
+import type { Block } from "../../src/types/block.ts";
+import type { Header } from "../../src/types/header.ts";
+import { describeWithVectors } from "../vectors.ts";
+import { aNode, aPeer, aRecordedChain, silence, type ToyNode, type ToyPeerWays } from "./toyPeers.ts";
+
+describeWithVectors("a node behind its peers", () => {
+  const source = aRecordedChain();
+  const HEAD = 717n;
+
+  async function caughtUp(node: ToyNode): Promise<void> {
+    node.sync.wake();
+    await node.settle();
+  }
+
+  it("fetches ranges of headers and the bodies that are not empty, and imports in order", async () => {
+    const node = aNode(source, 150);
+    const peer = aPeer("a", source);
+    node.peers = [peer];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(HEAD);
+    expect(node.imported).toEqual(Array.from({ length: 567 }, (_, index) => BigInt(151 + index)));
+    expect(peer.asked.map(({ start, max }) => [start.number, max])).toEqual([
+      [151n, 200],
+      [351n, 200],
+      [551n, 167],
+    ]);
+    const withTransactions = source.blocks.slice(151).filter(({ transactions }) => transactions.length > 0);
+    expect(peer.bodiesAsked.reduce((sum, count) => sum + count, 0)).toBe(withTransactions.length);
+    expect(node.broadcast).toEqual([]);
+  });
+
+  it("starts from genesis as well", async () => {
+    const node = aNode(source, 0);
+    node.peers = [aPeer("a", source)];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("asks again for the bodies that an answer left out, in whatever order they come", async () => {
+    const node = aNode(source, 0);
+    node.peers = [aPeer("a", source, { bodies: (honest) => ok(honest.slice(0, 3).reverse()) })];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("asks the peer that is highest", async () => {
+    const node = aNode(source, 700);
+    const low = aPeer("low", source, { height: 710n });
+    const high = aPeer("high", source);
+    node.peers = [low, high];
+    await caughtUp(node);
+    expect([low.asked.length, high.asked.length]).toEqual([0, 1]);
+  });
+
+  const unhelpful: readonly (readonly [what: string, ways: Partial<ToyPeerWays>])[] = [
+    ["does not answer", { headers: () => silence }],
+    ["has no headers after all", { headers: () => ok([]) }],
+    ["does not give bodies", { bodies: () => silence }],
+    ["has no bodies", { bodies: () => ok([]) }],
+  ];
+  it.each(unhelpful)("turns to another peer when one %s, and blames nobody", async (_, ways) => {
+    const node = aNode(source, 100);
+    const bad = aPeer("bad", source, { ...ways, height: 1000n });
+    node.peers = [bad, aPeer("good", source)];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(HEAD);
+    expect(bad.cutOffFor).toBeUndefined();
+  });
+
+  const lies: readonly (readonly [what: string, ways: Partial<ToyPeerWays>])[] = [
+    ["headers with a gap", { headers: (honest) => ok(honest.toSpliced(5, 1)) }],
+    ["headers of other numbers", { headers: (honest) => ok(honest.slice(1)) }],
+    [
+      "a header that does not follow",
+      { headers: (honest) => ok(honest.map((header, index) => (index === 7 ? forged(header) : header))) },
+    ],
+    ["bodies of other blocks", { bodies: () => ok(source.blocks.slice(38, 39)) }],
+    [
+      "bodies with a transaction less",
+      {
+        bodies: (honest) => ok(honest.map((body) => ({ ...body, transactions: body.transactions.slice(1) }))),
+      },
+    ],
+    [
+      "a chain whose blocks are unsound",
+      { headers: ([first]) => ok(first === undefined ? [] : [unsound(first)]) },
+    ],
+  ];
+  it.each(lies)("cuts a peer off that gives %s, and catches up from another", async (_, ways) => {
+    const node = aNode(source, 100);
+    const liar = aPeer("liar", source, { ...ways, height: 1000n });
+    node.peers = [liar, aPeer("good", source)];
+    await caughtUp(node);
+    expect(liar.cutOffFor).toBeDefined();
+    expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("leaves a peer on another branch alone for a while", async () => {
+    const node = aNode(source, 100);
+    const other = aPeer("other", source, {
+      headers: ([first]) => ok(first === undefined ? [] : [forged(first)]),
+    });
+    node.peers = [other];
+    await caughtUp(node);
+    expect(other.cutOffFor).toBeUndefined();
+    expect(other.asked).toHaveLength(1);
+    expect(node.sync.isInSync).toBe(true);
+  });
+
+  it("tries a peer that gave nothing again after 2 s, then 4 s, and at most a minute", async () => {
+    const node = aNode(source, 100);
+    const peer = aPeer("silent", source, { headers: () => silence });
+    node.peers = [peer];
+    await caughtUp(node);
+    for (const [seconds, times] of [
+      [1.9, 1],
+      [0.1, 2],
+      [3.9, 2],
+      [0.1, 3],
+    ] as const) {
+      node.clock.advanceBy(seconds * 1000);
+      await node.settle();
+      expect(peer.asked).toHaveLength(times);
+    }
+  });
+
+  it("goes on from where consensus has brought the head meanwhile", async () => {
+    const node = aNode(source, 700);
+    node.peers = [
+      aPeer("a", source, {
+        headers(honest) {
+          node.moveHead(710);
+          return ok(honest);
+        },
+      }),
+    ];
+    await caughtUp(node);
+    expect(node.imported).toEqual([711n, 712n, 713n, 714n, 715n, 716n, 717n]);
+  });
+
+  it("stops for some seconds when it cannot import for reasons of its own, and blames nobody", async () => {
+    const node = aNode(source, 700);
+    const peer = aPeer("a", source);
+    node.peers = [peer];
+    node.refuse = () => rejected({ code: "diskFull", fault: "local", message: "no room" });
+    await caughtUp(node);
+    expect([peer.asked.length, peer.cutOffFor]).toEqual([1, undefined]);
+    node.refuse = () => undefined;
+    node.clock.advanceBy(5_000);
+    await node.settle();
+    expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("blames nobody for a block that is not due by its own clock", async () => {
+    const node = aNode(source, 700);
+    const peer = aPeer("a", source);
+    node.peers = [peer];
+    node.refuse = () => rejected({ code: "timestampInFuture", fault: "peer", message: "too early" });
+    await caughtUp(node);
+    expect(peer.cutOffFor).toBeUndefined();
+  });
+
+  it("says how far it is, and whether it is in sync", async () => {
+    const node = aNode(source, 700);
+    const seen: unknown[] = [];
+    node.peers = [
+      aPeer("a", source, {
+        headers(honest) {
+          seen.push(node.sync.isInSync, node.sync.status);
+          return ok(honest);
+        },
+      }),
+    ];
+    await caughtUp(node);
+    expect(seen).toEqual([false, { startingBlock: 700n, currentBlock: 700n, highestBlock: 717n }]);
+    expect([node.sync.isInSync, node.sync.status]).toEqual([true, undefined]);
+  });
+
+  it("does nothing after it was closed", async () => {
+    const node = aNode(source, 700);
+    node.peers = [aPeer("a", source)];
+    await node.sync.close();
+    await caughtUp(node);
+    expect(node.imported).toEqual([]);
+  });
+});
+
+describeWithVectors("announced blocks", () => {
+  const source = aRecordedChain();
+  const offer = (node: ToyNode, number: number, { peer = "a", block = blockAt(number) } = {}): void => {
+    node.sync.offer({ block, hash: blockAt(number).hash, peer });
+  };
+
+  function blockAt(number: number): Block & { readonly hash: (typeof source)["blocks"][0]["hash"] } {
+    const block = source.blocks[number];
+    if (block === undefined) throw new Error("no such block");
+    return block;
+  }
+
+  it("are imported when their parent is the head, and passed on", async () => {
+    const node = aNode(source, 700);
+    offer(node, 701);
+    await node.settle();
+    expect([node.imported, node.broadcast]).toEqual([[701n], [701n]]);
+  });
+
+  it("wait for their parents, whatever the order", async () => {
+    const node = aNode(source, 700);
+    for (const number of [704, 703, 702, 701]) offer(node, number);
+    await node.settle();
+    expect(node.imported).toEqual([701n, 702n, 703n, 704n]);
+  });
+
+  it("are imported once the blocks before them were fetched", async () => {
+    const node = aNode(source, 700);
+    node.peers = [aPeer("a", source, { height: 709n })];
+    offer(node, 710);
+    await node.settle();
+    expect(node.imported.at(-1)).toBe(710n);
+    expect(node.broadcast).toEqual([710n]);
+  });
+
+  it("are tried from each peer, because seals are no part of the hash", async () => {
+    const node = aNode(source, 700);
+    const bad = { ...blockAt(701), transactions: blockAt(38).transactions };
+    const liar = aPeer("liar", source, { height: 700n });
+    node.peers = [liar];
+    offer(node, 701, { peer: "liar", block: bad });
+    offer(node, 701, { peer: "honest" });
+    await node.settle();
+    expect(node.imported).toEqual([701n]);
+    expect([liar.useless, liar.cutOffFor]).toEqual([1, undefined]);
+  });
+
+  it("are kept up to forty of one peer", async () => {
+    const node = aNode(source, 600);
+    for (let number = 602; number <= 650; number++) offer(node, number);
+    offer(node, 601, { peer: "b" });
+    await node.settle();
+    expect(node.imported.at(-1)).toBe(641n);
+  });
+});
+
+/** In its place, but with a state that the chain does not have; without transactions, so that nothing is missing. */
+function unsound(header: Header): Header {
+  return { ...header, stateRoot: header.parentHash, transactionsRoot: EMPTY_TRIE_ROOT };
+}
+
+/** The same place in the chain, with another parent. */
+function forged(header: Header): Header {
+  return { ...header, parentHash: header.stateRoot };
+}

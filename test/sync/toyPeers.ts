@@ -1,0 +1,150 @@
+import { createLogger } from "../../src/logging/logger.ts";
+import { equalBytes, toKey } from "../../src/primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../../src/primitives/outcome.ts";
+import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
+import { createSync, type Sync } from "../../src/sync/sync.ts";
+import type { Block, Body, NamedHeader } from "../../src/types/block.ts";
+import type { Header } from "../../src/types/header.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
+import { createHandClock, type HandClock } from "../builders/handClock.ts";
+import { type RecordedChain, recordedChain } from "../builders/recordedChain.ts";
+
+/** A peer with a recorded chain, which a test may make worse. */
+export interface ToyPeer extends SyncPeer {
+  height: bigint | undefined;
+  readonly asked: RangeQuery[];
+  readonly bodiesAsked: number[];
+  readonly cutOffFor: string | undefined;
+  readonly useless: number;
+}
+
+export interface ToyPeerWays {
+  readonly headers: (
+    honest: readonly Header[],
+  ) => Outcome<readonly Header[]> | Promise<Outcome<readonly Header[]>>;
+  readonly bodies: (honest: readonly Body[]) => Outcome<readonly Body[]> | Promise<Outcome<readonly Body[]>>;
+}
+
+export const silence: Outcome<never> = rejected({
+  code: "timedOut",
+  fault: "peer",
+  message: "no answer in time",
+});
+
+export function aPeer(
+  key: string,
+  source: RecordedChain,
+  { headers = ok, bodies = ok, height }: Partial<ToyPeerWays> & { readonly height?: bigint } = {},
+): ToyPeer {
+  let cutOffFor: string | undefined;
+  let useless = 0;
+  const asked: RangeQuery[] = [];
+  const bodiesAsked: number[] = [];
+  return {
+    key,
+    height: height ?? source.head.header.number,
+    asked,
+    bodiesAsked,
+    get cutOffFor() {
+      return cutOffFor;
+    },
+    get useless() {
+      return useless;
+    },
+    async askHeaders(query) {
+      asked.push(query);
+      const from = Number(query.start.number);
+      return headers(source.blocks.slice(from, from + query.max).map(({ header }) => header));
+    },
+    async askBodies(hashes) {
+      bodiesAsked.push(hashes.length);
+      const found = hashes.flatMap((hash) => source.blockByHash(hash) ?? []);
+      return bodies(found.map(({ transactions, ommers }) => ({ transactions, ommers })));
+    },
+    noteUseless() {
+      useless++;
+    },
+    disconnect(_, detail) {
+      cutOffFor = detail;
+    },
+  };
+}
+
+export interface ToyNode {
+  readonly sync: Sync;
+  readonly clock: HandClock;
+  /** As others move it: consensus, for example. */
+  moveHead(number: number): void;
+  readonly head: NamedHeader;
+  readonly imported: bigint[];
+  readonly broadcast: bigint[];
+  /** Whom it knows. */
+  peers: ToyPeer[];
+  /** Says no to these blocks. */
+  refuse: (block: Block) => Outcome<never> | undefined;
+  settle(): Promise<void>;
+}
+
+/** A node whose chain is the recorded one up to `head`; it takes the recorded blocks and no others. */
+export function aNode(source: RecordedChain, head: number): ToyNode {
+  const clock = createHandClock(1_000_000);
+  let number = head;
+  const imported: bigint[] = [];
+  const broadcast: bigint[] = [];
+  const known = new Map(source.blocks.map((block) => [toKey(block.hash), block]));
+  const headerAt = (at: number): NamedHeader => {
+    const header = source.headerByNumber(BigInt(at));
+    if (header === undefined) throw new Error("no such block");
+    return header;
+  };
+  const chain: SyncChain = {
+    get head() {
+      return headerAt(number);
+    },
+    headerByHash(hash) {
+      const block = known.get(toKey(hash));
+      return block === undefined || block.header.number > BigInt(number) ? undefined : block;
+    },
+    async importBlock(block) {
+      const { header, transactions } = block;
+      const refusal = node.refuse(block);
+      if (refusal !== undefined) return refusal;
+      const parent = headerAt(number);
+      if (header.number !== BigInt(number + 1) || !equalBytes(header.parentHash, parent.hash))
+        return rejected({ code: "notAfterHead", fault: "local", message: "it does not follow the head" });
+      const isWhole = equalBytes(rootOfList(transactions.map(({ raw }) => raw)), header.transactionsRoot);
+      const isSound =
+        isWhole &&
+        equalBytes(header.stateRoot, source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot);
+      if (!isSound) return rejected({ code: "wrongStateRoot", fault: "peer", message: "unsound" });
+      number++;
+      imported.push(header.number);
+      return ok(headerAt(number));
+    },
+  };
+  const node: ToyNode = {
+    sync: createSync({
+      peers: () => node.peers.filter(({ cutOffFor }) => cutOffFor === undefined),
+      chain,
+      clock,
+      logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
+      onAnnouncedImported: ({ header }) => void broadcast.push(header.number),
+    }),
+    clock,
+    moveHead(to) {
+      number = to;
+    },
+    get head() {
+      return chain.head;
+    },
+    imported,
+    broadcast,
+    peers: [],
+    refuse: () => undefined,
+    // A macrotask after everything that answers at once.
+    settle: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
+  };
+  return node;
+}
+
+export const aRecordedChain = (): RecordedChain => recordedChain("net2");
