@@ -82,6 +82,8 @@ export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "rpc-http-cors-origins": "*",
   "rpc-ws-enabled": "true",
   "rpc-ws-api": OWN_API_GROUPS.join(","),
+  // One validator, whose key everybody knows.
+  "p2p-enabled": "false",
   "min-gas-price": "0",
   "tx-pool-min-gas-price": "0",
 };

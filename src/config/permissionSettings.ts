@@ -4,7 +4,6 @@ import type { AllowlistKind } from "../permissioning/allowlist.ts";
 import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
 import { isNamed, parseEnode, showEnode } from "./enode.ts";
 import { type Findings, tell } from "./findings.ts";
-import { NO_PEERS } from "./options/peerToPeer.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
@@ -34,14 +33,7 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
     const names = ["permissions-accounts-config-file", "permissions-nodes-config-file"] as const;
     return { problems: [tell(options, opened.rejection.message, ...names)], warnings: [] };
   }
-  const { nodesFile } = settings;
-  return {
-    problems: [],
-    warnings:
-      nodesFile === undefined
-        ? []
-        : [`The nodes allowlist of ${nodesFile} is kept, but there is nobody to keep out: ${NO_PEERS}.`],
-  };
+  return { problems: [], warnings: [] };
 }
 
 /** Nodes by their enode URLs; host names only with --Xdns-enabled. */

@@ -14,6 +14,7 @@ import type { ForeignGiven, Given, SourceReading } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
 import { judgeForeign } from "./otherReleases.ts";
+import { peerSettings } from "./peerSettings.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
@@ -25,7 +26,7 @@ import type {
   Settings,
   WebSocketSettings,
 } from "./settings.ts";
-import { checkStaticNodes } from "./staticNodes.ts";
+import { readStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
 
 /** Everything outside the program that settings are made of, besides the files that it names. */
@@ -55,7 +56,7 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const { options } = resolution;
   const foreign = judgeForeign([...(surroundings.foreign ?? []), ...environment.foreign, ...file.foreign]);
   const choices = checkOptions(options);
-  const staticNodes = checkStaticNodes(options, surroundings.workingDirectory);
+  const staticNodes = readStaticNodes(options, surroundings.workingDirectory);
   const permissions = checkPermissions(options, surroundings.workingDirectory);
   const problems = [environment, file, resolution, foreign, choices, staticNodes, permissions].flatMap(
     (found) => found.problems,
@@ -74,6 +75,7 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const warnings = [...findings, genesis.value].flatMap((found) => found.warnings);
   return ok({
     ...assemble(options, genesis.value, surroundings),
+    peers: peerSettings(options.values, genesis.value.spec, staticNodes.nodes),
     isDevelopmentNetwork,
     logging: logging.settings,
     notes: poolNotes(options, genesis.value.spec),
@@ -200,7 +202,7 @@ function readGenesisFile(
   });
 }
 
-type Assembled = Omit<Settings, "isDevelopmentNetwork" | "logging" | "notes" | "warnings">;
+type Assembled = Omit<Settings, "isDevelopmentNetwork" | "peers" | "logging" | "notes" | "warnings">;
 
 function assemble(options: ResolvedOptions, genesis: GenesisReading, surroundings: Surroundings): Assembled {
   const { values } = options;

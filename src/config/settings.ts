@@ -5,6 +5,7 @@ import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
+import type { Enode } from "./enode.ts";
 
 /** All that was decided before the node starts: read once, checked as a whole, never changed. Paths are absolute. */
 export interface Settings {
@@ -29,8 +30,10 @@ export interface Settings {
   /** Undefined when the server is off. */
   readonly webSocket: WebSocketSettings | undefined;
   readonly rpc: RpcAnswerSettings;
-  /** Most peers at a time. There are none yet, but dashboards show it. */
+  /** Most peers at a time, those aside with whom we are to stay connected. */
   readonly maxPeers: number;
+  /** Undefined when the node keeps to itself. */
+  readonly peers: PeerSettings | undefined;
   /** Undefined when nothing is counted. */
   readonly metrics: MetricsSettings | undefined;
   readonly pool: TxPoolLimits;
@@ -49,6 +52,22 @@ export interface Settings {
   readonly notes: readonly string[];
   /** What the operator should know about the choices made; each is logged once at the start. */
   readonly warnings: readonly string[];
+}
+
+export interface PeerSettings {
+  /** Address to listen on. */
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** Address in our enode URL. */
+  readonly advertisedHost: string;
+  /** Most peers that called us; undefined for no share of their own. */
+  readonly maxInbound: number | undefined;
+  /** Nodes to stay connected with. */
+  readonly maintained: readonly Enode[];
+  readonly bannedIds: readonly Uint8Array[];
+  /** Ranges such as 10.0.0.0/8 that peers must be in; empty for anywhere. */
+  readonly subnets: readonly string[];
 }
 
 export interface NodeKeySettings {

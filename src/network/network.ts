@@ -40,6 +40,8 @@ export interface Network {
   addPeer(node: NodeAddress): boolean;
   /** Parts from it, and lets it go; false when it was not one to stay connected with. */
   removePeer(nodeId: Uint8Array): boolean;
+  /** Parts from those whom the operator's lists no longer let in. */
+  review(): void;
   /** Says goodbye to all peers, and closes every socket. */
   close(): Promise<void>;
 }
@@ -148,7 +150,7 @@ export async function createNetwork(
   const isSelf = ({ nodeId }: NodeAddress): boolean => Buffer.compare(nodeId, settings.key.nodeId) === 0;
   const addPeer = (node: NodeAddress): boolean => !isSelf(node) && dialer.add(node);
   for (const node of settings.maintained) addPeer(node);
-  logger.info({ ...endpoint, enode: toHex(settings.key.nodeId).slice(2) }, "listening for peers");
+  logger.info({ ...endpoint, nodeId: toHex(settings.key.nodeId) }, "listening for peers");
 
   return ok({
     endpoint,
@@ -167,6 +169,7 @@ export async function createNetwork(
       if (wasMaintained) table.dismiss(nodeId, "requested");
       return wasMaintained;
     },
+    review: table.review,
     async close() {
       isClosing = true;
       dialer.stop();

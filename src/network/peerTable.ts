@@ -38,6 +38,8 @@ export interface PeerTable {
   end(connection: Connection, parting: Parting): void;
   dismiss(nodeId: Uint8Array, reason: DisconnectReason): void;
   dismissAll(reason: DisconnectReason): void;
+  /** Dismisses those who are no longer permitted. */
+  review(): void;
   readonly peers: readonly PeerView[];
   readonly readyCount: number;
 }
@@ -285,6 +287,11 @@ export function createPeerTable(
     },
     dismissAll(reason) {
       for (const peer of [...peers.values()]) dismiss(peer, reason);
+    },
+    review() {
+      for (const { connection, hello } of [...links.values()]) {
+        if (!isPermitted(connection, hello)) connection.disconnect("requested", "it is no longer permitted");
+      }
     },
     get peers() {
       return [...peers.values()].map(viewOf);

@@ -5,6 +5,7 @@ import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
+import { createIbfTransport } from "../network/ibf/protocol.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
@@ -30,13 +31,15 @@ import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { openNodeKey } from "./nodeKey.ts";
 import { openPool } from "./openPool.ts";
+import { openPeers } from "./peers.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { createSubmission } from "./submission.ts";
 
 /**
  * The one place where the parts are joined. They open from the disk upwards, and close the other way round:
  *
- *     data folder, key -> database (verified) -> chain -> pool -> simulator, consensus -> doors -> consensus starts
+ *     data folder, key -> database (verified) -> chain -> pool -> simulator, consensus -> peers -> doors
+ *     -> consensus starts
  *
  * Invariant: when a part refuses, those already open are closed again, and the refusal says what to do.
  */
@@ -204,7 +207,24 @@ async function open(
   const holds = createHolds(engine);
   chain.onHeadChanged(blockLog.headChanged);
 
-  const services: { jsonrpc?: Endpoint; ws?: Endpoint; metrics?: Endpoint } = {};
+  // Carries the validators' messages; nobody sends or takes any while there is one validator.
+  const transport = createIbfTransport({ receive: () => undefined });
+  const peers = await openPeers(settings, {
+    key: key.value,
+    protocols: [transport.protocol],
+    permissions: permissions.value,
+    clock,
+    logger: logger.child("network"),
+  });
+  if (!peers.ok) return peers;
+  const { network, facts: peerToPeer } = peers.value ?? {};
+  if (network !== undefined) {
+    onStop(() => network.close());
+    chain.onHeadChanged(() => network.review());
+  }
+
+  const services: Partial<Record<"jsonrpc" | "ws" | "p2p" | "metrics", Endpoint>> = {};
+  if (network?.endpoint !== undefined) services.p2p = network.endpoint;
   const ports = createRpcPorts({
     settings,
     chain,
@@ -216,6 +236,7 @@ async function open(
     simulator,
     key: key.value,
     clock,
+    peerToPeer,
     submit: createSubmission(recoverSenders, pool),
     changeLogLevel: logger.changeLevel,
     services: () => services,
@@ -250,6 +271,7 @@ async function open(
     ...(http !== undefined && { "json-rpc": http.port }),
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
     ...(endpoint !== undefined && { metrics: endpoint.port }),
+    ...(network?.endpoint !== undefined && { p2p: network.endpoint.port }),
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));

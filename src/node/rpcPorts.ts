@@ -4,7 +4,7 @@ import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Simulator } from "../execution/simulation.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
+import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
 import type { WorldState } from "../state/worldState.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { Holds } from "./holds.ts";
@@ -21,12 +21,14 @@ export interface RpcPortParts {
   readonly simulator: Simulator;
   readonly key: NodeKey;
   readonly clock: Clock;
+  /** Undefined when peer-to-peer networking is off. */
+  readonly peerToPeer: PeerToPeerFacts | undefined;
   readonly submit: RpcPorts["submit"];
   readonly changeLogLevel: RpcPorts["changeLogLevel"];
   services(): ServiceEndpoints;
 }
 
-/** The node as JSON-RPC methods see it. There is no peer-to-peer network yet, so those facts are absent. */
+/** The node as JSON-RPC methods see it. */
 export function createRpcPorts(parts: RpcPortParts): RpcPorts {
   const {
     settings,
@@ -39,6 +41,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     simulator,
     key,
     clock,
+    peerToPeer,
     submit,
     changeLogLevel,
     services,
@@ -69,7 +72,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       },
       poolMaxSize: settings.rpc.poolMaxSize,
     },
-    network: { peerToPeer: undefined, ethVersion: undefined, services },
+    network: { peerToPeer, ethVersion: undefined, services },
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => {
       const { header } = chain.head;

@@ -156,6 +156,7 @@ describe("ibex operator generate-blockchain-config", () => {
       [
         "--data-path=node",
         "--genesis-file=network/genesis.json",
+        "--p2p-port=0",
         `--node-private-key-file=network/keys/${address}/key.priv`,
         "--rpc-http-enabled",
         `--rpc-http-port=${port}`,

@@ -60,12 +60,12 @@ describe("the program", () => {
 
 describe("validate-config", () => {
   it("begins with the words that scripts look for, and exits with 0", () => {
-    const file = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nmax-peers=30\n`);
+    const file = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nnat-method="NONE"\n`);
     expect(ibex("validate-config", `--config-file=${file}`)).toEqual({
       status: 0,
       stdout:
         "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
-        "Warning: --max-peers has no effect in this node: peer-to-peer networking is not part of this version.\n",
+        "Warning: --nat-method has no effect in this node: this part of peer-to-peer networking is not built yet.\n",
       stderr: "",
     });
   });
@@ -109,11 +109,11 @@ describe("validate-config", () => {
   });
 
   it("answers as JSON when asked", () => {
-    const good = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nmax-peers=30\n`);
+    const good = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nnat-method="NONE"\n`);
     const valid = ibex("validate-config", `--config-file=${good}`, "--json");
     expect({ ...valid, stdout: JSON.parse(valid.stdout) as unknown }).toEqual({
       status: 0,
-      stdout: { valid: true, problems: [], warnings: [expect.stringContaining("--max-peers")] },
+      stdout: { valid: true, problems: [], warnings: [expect.stringContaining("--nat-method")] },
       stderr: "",
     });
     const bad = writeToml("port.toml", `genesis-file="${DEV_GENESIS_FILE}"\nrpc-http-port="x"\n`);

@@ -297,7 +297,7 @@ describe("a node with nothing to do", () => {
   it("waits for a signal all the same: no servers, and a genesis block that names nobody", async () => {
     const nobody = `0xe9a0${"00".repeat(32)}c0808400000000c0`;
     writeFileSync(join(FOLDER, "nobody.json"), aGenesis({ extraData: nobody }));
-    const node = runProgram(["--genesis-file=nobody.json", "--data-path=nobody"], FOLDER);
+    const node = runProgram(["--genesis-file=nobody.json", "--data-path=nobody", "--p2p-port=0"], FOLDER);
     await until(
       async () => (node.output().includes("Ethereum main loop is up.") ? true : undefined),
       20_000,

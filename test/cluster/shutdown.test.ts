@@ -70,6 +70,7 @@ describe("stopping in the middle of work", () => {
     const port = await freePort();
     const program = runProgram([
       `--genesis-file=${join(folder, "genesis.json")}`,
+      "--p2p-enabled=false",
       `--data-path=${join(folder, "data")}`,
       "--rpc-http-enabled",
       `--rpc-http-port=${port}`,

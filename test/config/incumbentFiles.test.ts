@@ -23,7 +23,6 @@ describeWithVectors("the incumbent's own configuration files", () => {
       http: undefined,
       webSocket: undefined,
       warnings: [
-        "--p2p-host, --p2p-port, --max-peers have no effect in this node: peer-to-peer networking is not part of this version.",
         "rpc-http-host, rpc-http-port, rpc-http-api has been ignored because --rpc-http-enabled was not defined on the command line.",
         "rpc-ws-host, rpc-ws-port, rpc-ws-api has been ignored because --rpc-ws-enabled was not defined on the command line.",
         "graphql-http-host, graphql-http-port has been ignored because --graphql-http-enabled was not defined on the command line.",

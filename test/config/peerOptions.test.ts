@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { parseEnode, showEnode } from "../../src/config/enode.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { askingIn, DEV_GENESIS } from "./asking.ts";
@@ -43,7 +44,7 @@ describe("an enode URL", () => {
   });
 });
 
-describe("options of peers, although there are none yet", () => {
+describe("options of peers", () => {
   it.each([
     [
       ["--bootnodes=enode://12@1.2.3.4:30303"],
@@ -80,12 +81,7 @@ describe("options of peers, although there are none yet", () => {
   });
 
   it.each([
-    [
-      [`--bootnodes=enode://${ID}@host:30303`, "--Xdns-enabled"],
-      [
-        "--bootnodes, --Xdns-enabled have no effect in this node: peer-to-peer networking is not part of this version.",
-      ],
-    ],
+    [[`--bootnodes=enode://${ID}@host:30303`, "--Xdns-enabled"], []],
     [
       [`--bootnodes=enode://${ID}@1.2.3.4:30303`, "--discovery-enabled=false"],
       ["Discovery disabled: bootnodes will be ignored."],
@@ -95,15 +91,19 @@ describe("options of peers, although there are none yet", () => {
       ["bootnodes, max-peers has been ignored because --p2p-enabled was not defined on the command line."],
     ],
     [
-      ["--net-restrict=10.0.0.0/8,fd00::/8", "--p2p-interface=127.0.0.1"],
       [
-        "--p2p-interface, --net-restrict have no effect in this node: peer-to-peer networking is not part of this version.",
+        "--discovery-enabled",
+        "--required-block=5=0x1212121212121212121212121212121212121212121212121212121212121212",
+      ],
+      [
+        "--discovery-enabled has no effect in this node: peers are not searched for yet, only called by name: list them in static-nodes.json or with --bootnodes.",
+        "--required-blocks has no effect in this node: this part of peer-to-peer networking is not built yet.",
       ],
     ],
     [
       ["--Xnat-kube-service-name=node", "--nat-method=NONE"],
       [
-        "--nat-method has no effect in this node: peer-to-peer networking is not part of this version.",
+        "--nat-method has no effect in this node: this part of peer-to-peer networking is not built yet.",
         "--Xnat-kube-service-name has no effect in this node: --nat-method is neither KUBERNETES nor AUTO.",
       ],
     ],
@@ -116,17 +116,60 @@ describe("options of peers, although there are none yet", () => {
     expect(settings({ args: [DEV_GENESIS, ...args] }).warnings).toEqual(warnings);
   });
 
-  it("static nodes of the data folder must make sense, and are said to be passed over", () => {
+  it("static nodes of the data folder must make sense", () => {
     write("static-nodes.json", "");
-    expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).warnings).toEqual([]);
+    expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).peers?.maintained).toEqual([]);
     write("static-nodes.json", "{}");
     expect(problems({ args: [DEV_GENESIS, "--data-path=."] })).toEqual([
       `Static nodes file ${folder}/static-nodes.json cannot be used: it must be a JSON array of enode URLs`,
     ]);
     write("static-nodes.json", `["enode://${ID}@1.2.3.4:30303"]`);
-    expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).warnings).toEqual([
-      `The static nodes of ${folder}/static-nodes.json are not called: peer-to-peer networking is not part of this version.`,
+    expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).peers?.maintained).toMatchObject([
+      { host: "1.2.3.4", tcpPort: 30303 },
     ]);
+    write("static-nodes.json", "");
+  });
+
+  it("bootnodes are kept up with too, those of the genesis file where none are given, unless nobody is searched for", () => {
+    const url = `enode://${ID}@1.2.3.4:30303`;
+    const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+    const named = {
+      ...genesis,
+      config: { ...genesis.config, discovery: { bootnodes: [url.replace("1.2", "5.6")] } },
+    };
+    const file = `--genesis-file=${write("named.json", JSON.stringify(named))}`;
+    const hosts = (...args: string[]) =>
+      settings({ args: [file, ...args] }).peers?.maintained.map(({ host }) => host);
+    expect(hosts()).toEqual(["5.6.3.4"]);
+    expect(hosts(`--bootnodes=${url}`)).toEqual(["1.2.3.4"]);
+    expect(hosts(`--bootnodes=${url}`, "--discovery-enabled=false")).toEqual([]);
+  });
+
+  it("become settings", () => {
+    expect(settings({ args: [DEV_GENESIS] }).peers).toEqual({
+      host: "0.0.0.0",
+      port: 30303,
+      advertisedHost: "127.0.0.1",
+      maxInbound: 15,
+      maintained: [],
+      bannedIds: [],
+      subnets: [],
+    });
+    const args = [
+      "--max-peers=9",
+      "--remote-connections-limit-enabled=false",
+      "--net-restrict=10.0.0.0/8,none",
+      `--banned-node-ids=0x${ID}`,
+      "--p2p-port=0",
+    ];
+    expect(settings({ args: [DEV_GENESIS, ...args] })).toMatchObject({
+      maxPeers: 9,
+      peers: { port: 0, subnets: ["10.0.0.0/8"] },
+      warnings: [],
+    });
+    expect(settings({ args: [DEV_GENESIS, ...args] }).peers?.maxInbound).toBeUndefined();
+    expect(settings({ args: [DEV_GENESIS, "--p2p-enabled=false"] }).peers).toBeUndefined();
+    expect(settings({ args: [] }).peers).toBeUndefined();
   });
 });
 

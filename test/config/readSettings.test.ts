@@ -361,7 +361,6 @@ rpc-ws-api="ETH, NET, WEB3, TXPOOL, TRACE"
       blockProduction: { minGasPriceWei: 1000n, selectionTimePercent: 100 },
     });
     expect(result.warnings).toEqual([
-      "--bootnodes has no effect in this node: peer-to-peer networking is not part of this version.",
       "--rpc-http-api names TRACE, but it has no methods in this version.",
       "--rpc-ws-api names TRACE, but it has no methods in this version.",
     ]);
@@ -372,10 +371,8 @@ describe("warnings", () => {
   it.each<[Asked, readonly string[]]>([
     [{ options: ["p2p-enabled=false", "discovery-enabled=false", "miner-enabled=false"] }, []],
     [
-      { options: ["max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
-      [
-        "--max-peers, --nat-method have no effect in this node: peer-to-peer networking is not part of this version.",
-      ],
+      { options: ["p2p-enabled=true", "max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
+      ["--nat-method has no effect in this node: this part of peer-to-peer networking is not built yet."],
     ],
     [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
     [

@@ -14,37 +14,40 @@ import {
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
-/** These are read and checked, so that configurations carry over; what they ask for does not exist yet. */
-export const NO_PEERS = "peer-to-peer networking is not part of this version";
+/** Such options are read and checked, so that configurations carry over; what they ask for does not exist yet. */
+export const NOT_BUILT = "this part of peer-to-peer networking is not built yet";
+const NOT_SEARCHED =
+  "peers are not searched for yet, only called by name: list them in static-nodes.json or with --bootnodes";
 const NO_ITEMS: readonly string[] = [];
 const NO_NODES: readonly Enode[] = [];
 const NO_IDS: readonly Uint8Array[] = [];
 const NO_HASHES: ReadonlyMap<bigint, Hash> = new Map();
-const common = { group: "Peer-to-peer network", noEffect: NO_PEERS, isHidden: true } as const;
+const group = "Peer-to-peer network";
+const idle = { group, noEffect: NOT_BUILT, isHidden: true } as const;
 /** Means nothing without peers. */
-const dependent = { ...common, requires: "p2p-enabled" } as const;
+const dependent = { group, requires: "p2p-enabled" } as const;
 
 export const PEER_TO_PEER_OPTIONS = {
   "p2p-enabled": option({
-    ...common,
+    group,
     type: switchType,
     default: true,
-    isMetBy: false,
     help: "Talk to peers.",
   }),
   "discovery-enabled": option({
     ...dependent,
+    noEffect: NOT_SEARCHED,
     type: switchType,
     default: true,
     isMetBy: false,
-    help: "Search for peers.",
+    help: "Search for peers; without it, bootnodes are not called.",
   }),
   bootnodes: option({
     ...dependent,
     type: enodesType,
     default: NO_NODES,
     defaultText: "those of the genesis file",
-    help: "Enode URLs of the nodes to begin the search with.",
+    help: "Enode URLs of nodes to stay connected with, and to begin the search with.",
   }),
   "p2p-host": option({ ...dependent, type: hostType, default: "127.0.0.1", help: "Address told to peers." }),
   "p2p-interface": option({
@@ -57,7 +60,7 @@ export const PEER_TO_PEER_OPTIONS = {
     ...dependent,
     type: portType,
     default: 30303,
-    help: "Port to listen on, TCP and UDP.",
+    help: "Port to listen on; 0 for any free one.",
   }),
   "max-peers": option({
     ...dependent,
@@ -79,7 +82,7 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "That share.",
   }),
   "random-peer-priority-enabled": option({
-    ...common,
+    ...idle,
     type: switchType,
     default: false,
     help: "Rank peers at random.",
@@ -93,40 +96,40 @@ export const PEER_TO_PEER_OPTIONS = {
   }),
   "net-restrict": option({ ...dependent, type: subnetsType, default: NO_ITEMS, help: "Subnets to stay in." }),
   "nat-method": option({
-    ...common,
+    ...idle,
     type: choiceType(["UPNP", "UPNPP2PONLY", "DOCKER", "KUBERNETES", "AUTO", "NONE"]),
     default: "AUTO",
     help: "How the address told to peers is found.",
   }),
   "static-nodes-file": option({
-    ...common,
+    group,
     type: pathType,
     default: undefined,
     defaultText: "static-nodes.json in the data folder",
     help: "Peers to stay connected with.",
   }),
   "discovery-dns-url": option({
-    ...common,
+    ...idle,
     type: textType({ label: "<URL>", accepts: "an enrtree URL" }),
     default: undefined,
     defaultText: "that of the genesis file",
     help: "List of peers in the domain name system.",
   }),
   "required-blocks": option({
-    ...common,
+    ...idle,
     type: blockHashesType,
     default: NO_HASHES,
     aliases: ["required-block"],
     help: "Blocks with their hashes; peers that have others are cut.",
   }),
   "filter-on-enr-fork-id": option({
-    ...common,
+    ...idle,
     type: switchType,
     default: true,
     help: "Pass over nodes that announce other forks.",
   }),
   "compatibility-eth64-forkid-enabled": option({
-    ...common,
+    ...idle,
     type: switchType,
     default: false,
     isMetBy: false,

@@ -10,10 +10,10 @@ import {
   textType,
 } from "../valueTypes.ts";
 import { option, withoutEffect } from "./option.ts";
-import { NO_PEERS } from "./peerToPeer.ts";
+import { NOT_BUILT } from "./peerToPeer.ts";
 
 const group = "Peer-to-peer network";
-const idle = withoutEffect({ group, noEffect: NO_PEERS });
+const idle = withoutEffect({ group, noEffect: NOT_BUILT });
 const bytesType = integerType({ label: "<BYTES>", unit: "bytes", min: 1n });
 const nameType = textType({ label: "<NAME>", accepts: "a name" });
 
@@ -32,7 +32,13 @@ const CONNECTION_OPTIONS = {
     defaultText: "the system's",
   }),
   "Xv5-discovery-enabled": idle.switched(false, "Search for peers by discovery version 5."),
-  "Xdns-enabled": idle.switched(false, "Allow host names in enode URLs."),
+  "Xdns-enabled": option({
+    group,
+    type: switchType,
+    default: false,
+    isHidden: true,
+    help: "Allow host names in enode URLs.",
+  }),
   "Xdns-update-enabled": idle.switched(false, "Look those names up again and again."),
   "Xnat-kube-service-name": idle.valued(nameType, "besu", "Kubernetes service that tells the outer address."),
   "Xnat-method-fallback-enabled": idle.switched(true, "Go on without NAT when its method fails."),
@@ -78,7 +84,7 @@ const DOWNLOAD_OPTIONS = {
   "Xsynchronizer-downloader-parallelism": idle.valued(countType, 4, "Requests to peers at a time."),
 } as const;
 
-const tls = withoutEffect({ group, noEffect: NO_PEERS, requires: "Xp2p-tls-enabled" });
+const tls = withoutEffect({ group, noEffect: NOT_BUILT, requires: "Xp2p-tls-enabled" });
 
 const TLS_OPTIONS = {
   "Xp2p-tls-enabled": option({

@@ -1,0 +1,36 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { type Enode, parseEnode } from "./enode.ts";
+import type { OptionValues } from "./options.ts";
+import type { PeerSettings } from "./settings.ts";
+
+/**
+ * Who may be a peer, and with whom to stay connected: the static nodes and, as on every network with proof of authority,
+ * the bootnodes, unless discovery is switched off (p2p.md §5, §12).
+ */
+export function peerSettings(
+  values: OptionValues,
+  spec: ChainSpec,
+  staticNodes: readonly Enode[],
+): PeerSettings | undefined {
+  if (!values["p2p-enabled"]) return undefined;
+  const inboundShare = values["remote-connections-max-percentage"] / 100;
+  return {
+    host: values["p2p-interface"],
+    port: values["p2p-port"],
+    advertisedHost: values["p2p-host"],
+    maxInbound: values["remote-connections-limit-enabled"]
+      ? Math.round(values["max-peers"] * inboundShare)
+      : undefined,
+    maintained: [...staticNodes, ...(values["discovery-enabled"] ? bootnodes(values, spec) : [])],
+    bannedIds: values["banned-node-ids"],
+    subnets: values["net-restrict"].filter((subnet) => subnet !== "none"),
+  };
+}
+
+function bootnodes(values: OptionValues, spec: ChainSpec): readonly Enode[] {
+  if (values.bootnodes.length > 0) return values.bootnodes;
+  return spec.bootnodes.flatMap((url) => {
+    const node = parseEnode(url);
+    return node.ok ? [node.value] : [];
+  });
+}

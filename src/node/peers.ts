@@ -1,0 +1,103 @@
+import { BlockList, isIPv6 } from "node:net";
+import { type Enode, parseEnode, showEnode } from "../config/enode.ts";
+import type { PeerSettings, Settings } from "../config/settings.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { NodeAddress } from "../network/dialer.ts";
+import type { Network } from "../network/network.ts";
+import type { SubProtocol } from "../network/subProtocol.ts";
+import type { Permissions } from "../permissioning/permissions.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import type { PeerToPeerFacts } from "../rpc/ports.ts";
+import type { NodeKey } from "./nodeKey.ts";
+
+/** The node among its peers, where --p2p-enabled says so. */
+export interface Peers {
+  readonly facts: PeerToPeerFacts;
+  readonly network: Network;
+}
+
+export interface PeersParts {
+  readonly key: NodeKey;
+  readonly protocols: readonly SubProtocol[];
+  readonly permissions: Permissions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Listens for peers and calls those to stay connected with; undefined when the node keeps to itself. */
+export async function openPeers(
+  { peers, maxPeers, clientVersion }: Settings,
+  { key, protocols, permissions, clock, logger }: PeersParts,
+): Promise<Outcome<Peers | undefined, "addressInUse" | "cannotListen">> {
+  if (peers === undefined) return ok(undefined);
+  // The wire library takes a fifth of a second to load, which a node without peers saves.
+  const { createNetwork } = await import("../network/network.ts");
+  const isInside = subnetCheck(peers.subnets);
+  const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node, permissions);
+  const created = await createNetwork(
+    {
+      key: { privateKey: key.privateKey, nodeId: key.publicKey },
+      clientId: clientVersion,
+      host: peers.host,
+      port: peers.port,
+      limits: { maxPeers, maxInbound: peers.maxInbound },
+      maintained: peers.maintained.flatMap(callable),
+      bannedIds: peers.bannedIds,
+    },
+    { protocols, clock, chance: Math.random, logger, isPermitted },
+  );
+  if (!created.ok) return created;
+  if (peers.maintained.length === 0) {
+    logger.warn(
+      {},
+      "no peers are named, and this version does not search for any: list them in static-nodes.json or with --bootnodes",
+    );
+  }
+  return ok({ network: created.value, facts: factsOf(created.value, peers, key) });
+}
+
+function factsOf(
+  network: Network,
+  { advertisedHost }: PeerSettings,
+  { publicKey }: NodeKey,
+): PeerToPeerFacts {
+  return {
+    isListening: network.endpoint !== undefined,
+    get peerCount() {
+      return network.peerCount;
+    },
+    enode: showEnode({
+      nodeId: publicKey,
+      host: advertisedHost,
+      tcpPort: network.endpoint?.port,
+      udpPort: undefined,
+    }),
+  };
+}
+
+function callable({ nodeId, host, tcpPort }: Enode): readonly NodeAddress[] {
+  return tcpPort === undefined ? [] : [{ nodeId, host, tcpPort }];
+}
+
+/** By node id, address and the port it listens on; that for discovery does not count (p2p.md §5). */
+function isListed({ nodeId, host, tcpPort }: NodeAddress, { nodes }: Permissions): boolean {
+  if (nodes === undefined) return true;
+  return nodes.items.some((item) => {
+    const listed = parseEnode(item);
+    if (!listed.ok) return false;
+    const { value } = listed;
+    return equalBytes(value.nodeId, nodeId) && value.host === host && value.tcpPort === tcpPort;
+  });
+}
+
+function subnetCheck(subnets: readonly string[]): (host: string) => boolean {
+  if (subnets.length === 0) return () => true;
+  const inside = new BlockList();
+  for (const subnet of subnets) {
+    const [address = "", bits = ""] = subnet.split("/");
+    inside.addSubnet(address, Number(bits), isIPv6(address) ? "ipv6" : "ipv4");
+  }
+  return (host) => inside.check(host, isIPv6(host) ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+const NETWORK = [
+  `--genesis-file=${DEV_GENESIS_FILE}`,
+  "--rpc-http-enabled",
+  "--rpc-http-api=ETH,NET",
+  "--min-gas-price=0",
+  "--p2p-port=0",
+];
+
+describe("two nodes of one network", () => {
+  it("connect by their static nodes, say so, and connect again after one was killed", async () => {
+    const validator = await startNodeProcess({ options: NETWORK });
+    const folder = temporaryFolder();
+    const start = (): Promise<NodeProcess> =>
+      startNodeProcess({
+        dataPath: folder,
+        options: [...NETWORK, `--node-private-key-file=${join(folder, "own.key")}`],
+      });
+    writeFileSync(join(folder, "own.key"), "11".repeat(32), { mode: 0o600 });
+    writeFileSync(join(folder, "static-nodes.json"), JSON.stringify([await validator.rpc("net_enode")]));
+    const follower = await start();
+    await peersOf(validator, "0x1");
+    await peersOf(follower, "0x1");
+    expect(await follower.rpc("net_listening")).toBe(true);
+    expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "0.0.0.0" } });
+    expect(validator.output()).toContain("peer connected");
+    await follower.kill();
+    await peersOf(validator, "0x0");
+    const again = await start();
+    await peersOf(validator, "0x1");
+    expect(await again.stop()).toBe(0);
+    await peersOf(validator, "0x0");
+    expect(validator.output()).toContain("clientQuitting");
+    expect(await validator.stop()).toBe(0);
+  }, 60_000);
+
+  it("do not share a port", async () => {
+    const first = await startNodeProcess({ options: NETWORK });
+    const enode = await first.rpc<string>("net_enode");
+    const [, port] = /:(\d+)\?discport=0$/.exec(enode) ?? [];
+    await expect(
+      startNodeProcess({ options: [...NETWORK.slice(0, -1), `--p2p-port=${port}`] }),
+    ).rejects.toThrow(
+      `Port ${port} on 0.0.0.0 is in use by another program: choose another one with --p2p-port.`,
+    );
+    expect(await first.stop()).toBe(0);
+  }, 60_000);
+});
+
+describe("the development network", () => {
+  it("has no peers", async () => {
+    const node = await startNodeProcess();
+    await expect(node.rpc("net_peerCount")).rejects.toThrow("P2P has been disabled");
+    expect(await node.stop()).toBe(0);
+  }, 60_000);
+});
+
+async function peersOf(node: NodeProcess, count: string): Promise<void> {
+  await until(
+    async () => ((await node.rpc("net_peerCount")) === count ? true : undefined),
+    20_000,
+    `${count} peers`,
+  );
+}
