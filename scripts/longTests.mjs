@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Kills under load, seeds of power cuts, malformed requests, damaged folders, and lives of a pool. */
+/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, and strangers. */
 const NUMBERS = {
   IBEX_KILLS: "100",
   IBEX_POWER_CUTS: "200",
@@ -16,6 +16,7 @@ const NUMBERS = {
   IBEX_DAMAGES: "200",
   IBEX_POOL_LIVES: "5000",
   IBEX_NETWORKS: "all",
+  IBEX_STRANGERS: "2000",
 };
 
 const SUITES = [
@@ -23,6 +24,7 @@ const SUITES = [
   "test/cli/importNetworks",
   "test/cluster/fuzz",
   "test/cluster/damage",
+  "test/network/junk",
   "test/node/powerCut",
   "test/storage/damage",
   "test/storage/groupedCommits",

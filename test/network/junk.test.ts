@@ -223,48 +223,52 @@ describe("what is strange but allowed is passed over", () => {
   });
 });
 
-const SEED = Number(process.env["IBEX_JUNK_SEED"] ?? 7);
-const STRANGERS = Number(process.env["IBEX_JUNK_STRANGERS"] ?? 150);
+const SEED = Number(process.env["IBEX_SEED"] ?? 7);
+const STRANGERS = Number(process.env["IBEX_STRANGERS"] ?? 60);
 
-describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX_JUNK_SEED=${SEED})`, () => {
-  it("neither stop the node, nor the honest, nor fill its memory", async () => {
-    const draw = createRandom(SEED).next;
-    // Strangers come faster than connections are taken in a second, so the clock runs ahead of them.
-    let aheadMs = 0;
-    const node = await startToy(1, { clock: clockOf(() => systemClock.nowMs() + aheadMs) });
-    const honest = [await startToy(2), await startToy(3)];
-    for (const { network } of honest) network.addPeer(node.address);
-    await until(() => node.network.peerCount === 2);
-    const before = process.memoryUsage();
-    let sent = 0;
-    for (let number = 0; number < STRANGERS; number++) {
-      aheadMs += 20;
-      const own = identity(1000 + number);
-      const stranger = callAsStranger(node, own);
-      await misbehave(stranger, own, node, draw);
-      stranger.socket.end();
-      await stranger.dismissal;
-      for (const { toy, identity: friend } of honest) {
-        const session = toy.sessionWith(node.identity);
-        if (session?.send(1, Uint8Array.of(number & 0xff)) === true) sent++;
-        expect(toKey(friend.nodeId)).not.toBe(toKey(own.nodeId));
+describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX_SEED=${SEED})`, () => {
+  it(
+    "neither stop the node, nor the honest, nor fill its memory",
+    async () => {
+      const draw = createRandom(SEED).next;
+      // Strangers come faster than connections are taken in a second, so the clock runs ahead of them.
+      let aheadMs = 0;
+      const node = await startToy(1, { clock: clockOf(() => systemClock.nowMs() + aheadMs) });
+      const honest = [await startToy(2), await startToy(3)];
+      for (const { network } of honest) network.addPeer(node.address);
+      await until(() => node.network.peerCount === 2);
+      const before = process.memoryUsage();
+      let sent = 0;
+      for (let number = 0; number < STRANGERS; number++) {
+        aheadMs += 20;
+        const own = identity(1000 + number);
+        const stranger = callAsStranger(node, own);
+        await misbehave(stranger, own, node, draw);
+        stranger.socket.end();
+        await stranger.dismissal;
+        for (const { toy, identity: friend } of honest) {
+          const session = toy.sessionWith(node.identity);
+          if (session?.send(1, Uint8Array.of(number & 0xff)) === true) sent++;
+          expect(toKey(friend.nodeId)).not.toBe(toKey(own.nodeId));
+        }
       }
-    }
-    const friends = new Set(honest.map(({ identity: { nodeId } }) => toKey(nodeId)));
-    const heardOfFriends = (): number => node.toy.heard.filter(({ from }) => friends.has(from)).length;
-    await until(() => heardOfFriends() === 2 * STRANGERS);
-    expect(sent).toBe(2 * STRANGERS);
-    await until(() => node.network.peerCount === 2);
-    expect(node.network.partings.length).toBeGreaterThan(0);
-    expect(node.network.partings.length).toBeLessThanOrEqual(500);
-    node.toy.heard.length = 0;
-    (globalThis as { gc?: () => void }).gc?.();
-    const after = process.memoryUsage();
-    expect(after.arrayBuffers + after.external - before.arrayBuffers - before.external).toBeLessThan(
-      64 * MIB,
-    );
-    expect(after.heapUsed - before.heapUsed).toBeLessThan(128 * MIB);
-  });
+      const friends = new Set(honest.map(({ identity: { nodeId } }) => toKey(nodeId)));
+      const heardOfFriends = (): number => node.toy.heard.filter(({ from }) => friends.has(from)).length;
+      await until(() => heardOfFriends() === 2 * STRANGERS);
+      expect(sent).toBe(2 * STRANGERS);
+      await until(() => node.network.peerCount === 2);
+      expect(node.network.partings.length).toBeGreaterThan(0);
+      expect(node.network.partings.length).toBeLessThanOrEqual(500);
+      node.toy.heard.length = 0;
+      (globalThis as { gc?: () => void }).gc?.();
+      const after = process.memoryUsage();
+      expect(after.arrayBuffers + after.external - before.arrayBuffers - before.external).toBeLessThan(
+        64 * MIB,
+      );
+      expect(after.heapUsed - before.heapUsed).toBeLessThan(128 * MIB);
+    },
+    30_000 + STRANGERS * 500,
+  );
 });
 
 /** One way of going wrong, at some depth. */
