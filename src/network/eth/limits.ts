@@ -44,8 +44,11 @@ export const MAX_TIMEOUTS = 5;
 /** Questions given up whose late answers are no offence. */
 export const MAX_REMEMBERED_TIMEOUTS = 64;
 
-/** Hashes that a peer is known to have (§10). */
-export const MAX_KNOWN_TRANSACTIONS = 100_000;
+/**
+ * Hashes that a peer is known to have. The incumbent keeps 100,000 (§10); a hash matters for the seconds in which it
+ * travels, and 25 peers with so many would take a quarter of a gigabyte.
+ */
+export const MAX_KNOWN_TRANSACTIONS = 32_768;
 export const MAX_KNOWN_BLOCKS = 1_024;
 
 /** Unasked transactions in one message (§10). */
