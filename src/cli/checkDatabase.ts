@@ -12,7 +12,7 @@ import { checkSchema } from "../storage/schema.ts";
 import { openWitness } from "../storage/witness.ts";
 import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";
 import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
-import { EXIT } from "./exitCodes.ts";
+import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
 /**
  * `ibex database check`: names all that is damaged, one line each, and ends with a verdict. In this order, because
@@ -41,7 +41,7 @@ export async function checkDatabase(place: DatabasePlace, print: (line: string) 
   } catch (error) {
     if (!(error instanceof DiskFailure)) throw error;
     print(error.message);
-    return EXIT.disk;
+    return exitCodeOf(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
 import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
-import { EXIT } from "./exitCodes.ts";
+import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
 /** `ibex database info`: one fact a line, name and value, so that people and scripts can read it. */
 export async function printDatabaseInfo(
@@ -28,6 +28,6 @@ export async function printDatabaseInfo(
   } catch (error) {
     if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
     print(error.message);
-    return EXIT.disk;
+    return exitCodeOf(error);
   }
 }

@@ -1,3 +1,5 @@
+import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
+
 /** What the process tells who started it. Service managers read anything but 0 as failure (operations.md §3). */
 export const EXIT = {
   /** Done as asked: a clean stop after SIGTERM or SIGINT included. */
@@ -9,3 +11,9 @@ export const EXIT = {
   /** The disk is full or fails, or the database is damaged (EX_IOERR). */
   disk: 74,
 } as const;
+
+/** What an error that ended the work means for whoever started it. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof FolderInUse) return EXIT.badInput;
+  return error instanceof DiskFailure || error instanceof DamagedData ? EXIT.disk : EXIT.failed;
+}

@@ -4,7 +4,7 @@ import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
 import type { RunningNode, StartRefusal, startNode } from "../node/node.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
-import { EXIT } from "./exitCodes.ts";
+import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { loadModules } from "./loadModules.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
@@ -120,8 +120,4 @@ function factsOf({ http, webSocket, metrics, nodeAddress, isValidator, headNumbe
     metrics: urlOf("http", metrics),
   };
   return { ...doors, nodeAddress, isValidator, headNumber };
-}
-
-function exitCodeOf(error: unknown): number {
-  return error instanceof DiskFailure || error instanceof DamagedData ? EXIT.disk : EXIT.failed;
 }

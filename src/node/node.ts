@@ -15,7 +15,7 @@ import type { Endpoint } from "../rpc/ports.ts";
 import { createWorldState } from "../state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blockStore.ts";
 import { openChainDatabase } from "../storage/chainDatabase.ts";
-import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 import { startPatrol } from "../storage/patrol.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
 import { signatureOf, signingHash } from "../types/transaction.ts";
@@ -62,6 +62,7 @@ export type StartRefusal =
   | "diskFailure"
   | "unusableNodeKey"
   | "unusablePermissions"
+  | "folderInUse"
   | "unusableDatabase"
   | "differentGenesis"
   | "addressInUse"
@@ -83,7 +84,8 @@ export async function startNode(
   } catch (error) {
     await closeAll();
     if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
-    return rejected({ code: "unusableDatabase", fault: "local", message: error.message });
+    const code = error instanceof FolderInUse ? "folderInUse" : "unusableDatabase";
+    return rejected({ code, fault: "local", message: error.message });
   }
 }
 

@@ -40,6 +40,11 @@ export class DiskFailure extends Error {
   override name = "DiskFailure";
 }
 
+/** Another process has the folder open: nothing is wrong with the disk or with what lies on it. */
+export class FolderInUse extends DiskFailure {
+  override name = "FolderInUse";
+}
+
 /** Bytes on disk that are not what was written: where, what, and what to run. Never answered from. */
 export class DamagedData extends Error {
   override name = "DamagedData";

@@ -1,5 +1,5 @@
 import { CURE } from "./checksum.ts";
-import { DamagedData, DiskFailure } from "./database.ts";
+import { DamagedData, DiskFailure, FolderInUse } from "./database.ts";
 
 /**
  * An error of the disk in our words: `what` went wrong, the system's reason, and what an operator can do. Reads what
@@ -12,6 +12,8 @@ export function translateDiskError(error: unknown, what: string): Error {
   const reason = causes.at(-1)?.message ?? String(error);
   if (codes.includes("LEVEL_CORRUPTION") || /^Corruption:/.test(reason))
     return new DamagedData(`${what}: ${reason}. ${CURE}`, { cause: error });
+  if (codes.includes("LEVEL_LOCKED") || /^IO error: lock /i.test(reason))
+    return new FolderInUse(`${what}: ${reason}. ${STOP_THE_OTHER}`, { cause: error });
   const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];
   if (advice !== undefined) return new DiskFailure(`${what}: ${reason}. ${advice}`, { cause: error });
   if (codes.some((code) => code !== undefined && SYSTEM_ERROR.test(code)) || /^IO error:/.test(reason))
@@ -39,6 +41,9 @@ export function inDiskWords<T>(what: string, action: () => T): T {
 /** Codes of LevelDB's and of the operating system's errors; Node's own begin with ERR_. */
 const SYSTEM_ERROR = /^(LEVEL_IO_ERROR|E[A-Z0-9]+)$/;
 
+const STOP_THE_OTHER =
+  "Another node is using this data folder: stop it, or give this one a folder of its own (--data-path).";
+
 const MAY_NOT_WRITE =
   "This user may not write there: change the owner of the folder, or choose another --data-path.";
 
@@ -47,11 +52,6 @@ export const TOO_FEW_OPEN_FILES =
 
 /** What an operator can do, by what the system says (in LevelDB's words) or by the code of the error. */
 const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])[] = [
-  [
-    /^IO error: lock /i,
-    "LEVEL_LOCKED",
-    "Another node is using this data folder: stop it, or give this one a folder of its own (--data-path).",
-  ],
   [/No space left/i, "ENOSPC", "The disk is full: make room, then start the node again."],
   [
     /quota exceeded/i,

@@ -21,8 +21,8 @@ export interface LevelSettings {
 
 /**
  * The database on disk: LevelDB, by way of classic-level, which appears in this file and nowhere else. Its files are
- * verified first (levelFiles.ts). Fails with DiskFailure when the disk or another process stands in the way, and with
- * DamagedData when the files are not sound.
+ * verified first (levelFiles.ts). Fails with FolderInUse or another DiskFailure when another process or the disk stands in
+ * the way, and with DamagedData when the files are not sound.
  */
 export async function openLevelDatabase(settings: LevelSettings): Promise<Database> {
   const path = resolve(settings.path);
@@ -156,7 +156,7 @@ function plainBytes(buffer: Uint8Array | undefined): Uint8Array | undefined {
 /**
  * Asks for the lock and nothing else, so that the files of another node at work are not mistaken for damaged ones:
  * LevelDB takes the lock before it looks whether the folder is as these options want it, and it never is. Fails with
- * DiskFailure.
+ * FolderInUse, or another DiskFailure.
  */
 export async function refuseLockedFolder(path: string): Promise<void> {
   if (!existsSync(path)) return;

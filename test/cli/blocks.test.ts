@@ -199,7 +199,7 @@ describe("ibex blocks", () => {
       ["export", "--to=x"],
     ]) {
       const { exitCode, errors } = await ibexIn(folder, "blocks", ...args);
-      expect(exitCode).toBe(EXIT.disk);
+      expect(exitCode).toBe(EXIT.badInput);
       expect(errors).toMatch(/Another node is using this data folder/);
     }
     await open.close();

@@ -102,8 +102,8 @@ describe("ibex database", () => {
     const open = await openLevelDatabase({ path: join(dataPath, "chain") });
     for (const word of ["check", "info"]) {
       const { exitCode, output } = await ibex("database", word, "--data-path", dataPath);
-      expect(exitCode).toBe(74);
-      expect(output).toMatch(/another|in use|lock/i);
+      expect(exitCode).toBe(2);
+      expect(output).toMatch(/Another node is using this data folder/);
     }
     await open.close();
   });

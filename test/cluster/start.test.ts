@@ -59,7 +59,7 @@ describe("starting and stopping", () => {
       `--rpc-http-port=${await freePort()}`,
       `--rpc-ws-port=${await freePort()}`,
     ]);
-    expect(await second.exit).not.toBe(0);
+    expect(await second.exit).toBe(2);
     expect(second.output()).toContain(first.dataPath);
     expect(second.output()).toMatch(/another (node|process)/i);
     if (process.platform === "linux")

@@ -5,7 +5,7 @@ import { bigintType, choiceType, pathType, switchType } from "../../config/value
 import { createLogger, type Logger, type LoggingSettings } from "../../logging/logger.ts";
 import type { BlockStore } from "../../storage/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskFailure.ts";
-import { EXIT } from "../exitCodes.ts";
+import { EXIT, exitCodeOf } from "../exitCodes.ts";
 import { refuse, type World } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { reasonOf } from "./textFiles.ts";
@@ -205,7 +205,7 @@ async function inDiskTerms(world: World, work: () => Promise<number>): Promise<n
     return await work();
   } catch (error) {
     if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
-    return fail(error.message, world, EXIT.disk);
+    return fail(error.message, world, exitCodeOf(error));
   }
 }
 
