@@ -3,7 +3,7 @@ import { declareChainMetrics } from "../chain/chainMetrics.ts";
 import type { MetricsSettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
 import { createMetrics, type Metrics } from "../metrics/registry.ts";
-import type { Clock } from "../primitives/clock.ts";
+import { type Clock, durationClock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { Endpoint, RpcPorts } from "../rpc/ports.ts";
 import type { DoorRejectionCode } from "../rpc/server/door.ts";
@@ -55,7 +55,8 @@ export async function openMetering(
   const stopMeasuring = declareAll(metrics, parts);
   const outlet = { ...parts, metrics };
   if (server === undefined) {
-    const pushing = push === undefined ? undefined : startMetricsPush(push, outlet);
+    const pushing =
+      push === undefined ? undefined : startMetricsPush(push, { ...outlet, clock: durationClock });
     return ok({
       endpoint: undefined,
       async close() {

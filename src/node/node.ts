@@ -7,6 +7,7 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
+import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { createRecoveryPool } from "../primitives/recoveryPool.ts";
@@ -244,7 +245,7 @@ async function open(
     services: () => services,
   });
   const doors = await openDoors(settings, ports, {
-    clock,
+    clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
     connectionRoom: connectionRoom(hostLimits()),
@@ -280,7 +281,7 @@ async function open(
   const diskGuard = createDiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
     {
-      clock,
+      clock: durationClock,
       logger,
       hold: () => holds.hold("diskAlmostFull"),
       release: () => holds.release("diskAlmostFull"),
@@ -289,7 +290,7 @@ async function open(
   onStop(() => diskGuard.stop());
   const patrol = startPatrol(
     { path: directory.value.chain, pauseMs: settings.databasePatrolMs },
-    { clock, logger: logger.child("storage"), onDamage: engine.fail },
+    { clock: durationClock, logger: logger.child("storage"), onDamage: engine.fail },
   );
   onStop(() => patrol.close());
   await diskGuard.start();

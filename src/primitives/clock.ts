@@ -1,8 +1,8 @@
 /** The world's time as an argument, so that tests and the simulator can turn the hands themselves. */
 export interface Clock {
-  /** Wall-clock milliseconds since 1970. */
+  /** Milliseconds since 1970, except where a clock says otherwise. */
   nowMs(): number;
-  /** Runs `action` once, at or after the wall-clock time `atMs`. */
+  /** Runs `action` once, at or after `atMs` on this clock. */
   at(atMs: number, action: () => void): Alarm;
 }
 
@@ -12,6 +12,12 @@ export interface Alarm {
 
 /** The real clock. */
 export const systemClock: Clock = clockOf(() => Date.now());
+
+/**
+ * For how long things last and how often they come again: nobody can set it. Its times mean nothing outside this
+ * process, and it may stand still while the machine sleeps.
+ */
+export const durationClock: Clock = clockOf(() => performance.now());
 
 /** A clock of which only the time is known. The longest single sleep is bounded so that a jump of the time is noticed. */
 export function clockOf(nowMs: () => number): Clock {
