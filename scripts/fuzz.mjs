@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N]`: nearly right inputs for what strangers and operators
- * give us (test/fuzz). Targets are block, extraData, genesis, toml, transaction; all of them, two at a time, when none
+ * give us (test/fuzz). Targets are block, extraData, genesis, message, toml, transaction; all, two at a time, when none
  * is named. N inputs each, or N seconds each; 100,000 inputs unless told. What became of them is printed for each.
  */
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const TARGETS = ["block", "extraData", "genesis", "toml", "transaction"];
+const TARGETS = ["block", "extraData", "genesis", "message", "toml", "transaction"];
 const VARIABLES = {
   inputs: "IBEX_FUZZ_INPUTS",
   runs: "IBEX_FUZZ_INPUTS",

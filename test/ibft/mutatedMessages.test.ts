@@ -1,23 +1,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { withRound } from "../../src/ibft/candidate.ts";
-import { decodeMessage, encodeMessage, peekPlace } from "../../src/ibft/codec.ts";
-import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
-import { step } from "../../src/ibft/step.ts";
-import { DECODING_DEFECTS } from "../../src/ibft/strictRlp.ts";
-import { tallyOf } from "../../src/ibft/validatorVotes.ts";
-import { addressFromHex } from "../../src/primitives/address.ts";
-import { concatBytes, equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { decodeMessage, encodeMessage } from "../../src/ibft/codec.ts";
+import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString, readRlp } from "../../src/primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, encodeSignature, sign } from "../../src/primitives/secp256k1.ts";
-import { hashOfHeader } from "../../src/types/blockHash.ts";
-import { decodeHeader } from "../../src/types/header.ts";
+import { createMessageJudge, opensMessageStrings } from "../builders/messageJudge.ts";
 import { decoded, derivedMessage, recordedMessages } from "../builders/recordedMessages.ts";
-import { nodeOf, nodesOf, type OpensString, rlpMutations, withReplaced } from "../builders/rlpMutations.ts";
-import { aSchedule } from "../builders/toyChain.ts";
+import { nodeOf, nodesOf, rlpMutations, withReplaced } from "../builders/rlpMutations.ts";
 import { createRandom } from "../simulation/random.ts";
-import { describeWithVectors, readVectorJson } from "../vectors.ts";
+import { describeWithVectors } from "../vectors.ts";
 
 const FLOOD_BYTES = 15_000_000;
 
@@ -50,30 +42,12 @@ function genuineMessages(): readonly Genuine[] {
 
 describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
   const genuine = genuineMessages();
-  const { rules, state } = aValidatorOfTheSheet();
-
-  /** What became of the bytes; throws where they were neither refused nor exactly understood. */
-  function judge(code: number, payload: Uint8Array): string {
-    peekPlace(code, payload);
-    const read = decodeMessage(code, payload);
-    if (!read.ok) {
-      expect(DECODING_DEFECTS).toContain(read.rejection.code);
-      return read.rejection.code;
-    }
-    if (!equalBytes(encodeMessage(read.value).payload, payload)) {
-      expect(toHex(encodeMessage(read.value).payload)).toBe(toHex(withoutSeals(code, payload)));
-    }
-    const after = step(rules, state, 0, { kind: "message", message: read.value });
-    const [effect] = after.effects;
-    if (effect?.kind !== "rejectMessage") return "understood";
-    expect(after.state).toBe(state);
-    return `rejected: ${effect.flaw}`;
-  }
+  const judge = createMessageJudge();
 
   it.each(genuine)("are refused or exactly understood, whatever is changed: $name", ({ code, payload }) => {
     const random = createRandom(SEED);
     const outcomes = new Map<string, number>();
-    for (const { path, kind, bytes } of rlpMutations(payload, opens, (limit) =>
+    for (const { path, kind, bytes } of rlpMutations(payload, opensMessageStrings, (limit) =>
       random.between(0, limit - 1),
     )) {
       try {
@@ -240,48 +214,5 @@ function reasonOfProposalWith(members: readonly Uint8Array[]): string {
 function theRoundChangeWithBlock() {
   const { code, message } = derivedMessage("round-change-to-1-key2-prepared");
   const payload = hexToBytes(message);
-  return { code, payload, node: nodeOf(payload, opens), extraDataPath: [1, 0, 12] };
-}
-
-/** The extra data of a header and typed transactions hold RLP of their own. */
-const opens: OpensString = (path, payload) => {
-  const [block, part, index] = path;
-  if (block !== 1 || path.length !== 3) return undefined;
-  if (part === 0 && index === 12 && isList(payload)) return 0;
-  return part === 1 && isList(payload.subarray(1)) ? 1 : undefined;
-};
-
-function isList(bytes: Uint8Array): boolean {
-  try {
-    return Array.isArray(readRlp(bytes, 8));
-  } catch {
-    return false;
-  }
-}
-
-function withoutSeals(code: number, payload: Uint8Array): Uint8Array {
-  const node = nodeOf(payload, opens);
-  return code === 0 || code === 3 ? withReplaced(node, [1, 0, 12, 4], [Uint8Array.of(0xc0)]) : payload;
-}
-
-/** The validator with key 3 in the network of ibft2.md §15.6, at height 1. */
-function aValidatorOfTheSheet(): { readonly rules: Rules; readonly state: State } {
-  const { genesis, validatorsSorted } = readVectorJson<{
-    genesis: { headerRlp: string };
-    validatorsSorted: string[];
-  }>("ibft2", "messages-derived.json");
-  const header = decodeHeader(hexToBytes(genesis.headerRlp));
-  const hash = header.ok ? hashOfHeader(header.value) : header;
-  if (!header.ok || !hash.ok) throw new Error("the genesis block of the sheet is sound");
-  const key = bigintToFixedBytes(3n, 32);
-  const rules: Rules = {
-    self: addressOfPrivateKey(key),
-    schedule: aSchedule(),
-    buildAheadMs: 0,
-    sign: (digest) => sign(digest, key),
-    withRound,
-  };
-  const tally = tallyOf(validatorsSorted.map(addressFromHex));
-  const head = { header: header.value, hash: hash.value, totalDifficulty: 1n, tally };
-  return { rules, state: step(rules, UNSTARTED, 0, { kind: "started", head }).state };
+  return { code, payload, node: nodeOf(payload, opensMessageStrings), extraDataPath: [1, 0, 12] };
 }

@@ -1,0 +1,88 @@
+import { withRound } from "../../src/ibft/candidate.ts";
+import { decodeMessage, encodeMessage, peekPlace } from "../../src/ibft/codec.ts";
+import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { step } from "../../src/ibft/step.ts";
+import { DECODING_DEFECTS } from "../../src/ibft/strictRlp.ts";
+import { tallyOf } from "../../src/ibft/validatorVotes.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { readRlp } from "../../src/primitives/rlp.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { hashOfHeader } from "../../src/types/blockHash.ts";
+import { decodeHeader } from "../../src/types/header.ts";
+import { readVectorJson } from "../vectors.ts";
+import { nodeOf, type OpensString, withReplaced } from "./rlpMutations.ts";
+import { aSchedule } from "./toyChain.ts";
+
+/** What becomes of the bytes at a validator: "understood", or why not. Throws where they are neither. */
+export type MessageJudge = (code: number, payload: Uint8Array) => string;
+
+/**
+ * Judges as the validator with key 3 in the network of ibft2.md §15.6, at height 1: bytes are refused with a known
+ * reason, or encoded again to the very same (but for seals, which are left out); and what the machine rejects leaves it
+ * as it was.
+ */
+export function createMessageJudge(): MessageJudge {
+  const { rules, state } = aValidatorOfTheSheet();
+  return (code, payload) => {
+    peekPlace(code, payload);
+    const read = decodeMessage(code, payload);
+    if (!read.ok) {
+      if (!DECODING_DEFECTS.includes(read.rejection.code))
+        throw new Error(`a reason of its own: ${read.rejection.code}`);
+      return read.rejection.code;
+    }
+    const again = encodeMessage(read.value).payload;
+    if (!equalBytes(again, payload) && !equalBytes(again, withoutSeals(code, payload)))
+      throw new Error(`encoded otherwise: ${toHex(again)}`);
+    const after = step(rules, state, 0, { kind: "message", message: read.value });
+    const [effect] = after.effects;
+    if (effect?.kind !== "rejectMessage") return "understood";
+    if (after.state !== state) throw new Error(`rejected with ${effect.flaw}, and yet something has changed`);
+    return `rejected: ${effect.flaw}`;
+  };
+}
+
+/** The extra data of a header and typed transactions hold RLP of their own. */
+export const opensMessageStrings: OpensString = (path, payload) => {
+  const [block, part, index] = path;
+  if (block !== 1 || path.length !== 3) return undefined;
+  if (part === 0 && index === 12 && isList(payload)) return 0;
+  return part === 1 && isList(payload.subarray(1)) ? 1 : undefined;
+};
+
+function isList(bytes: Uint8Array): boolean {
+  try {
+    return Array.isArray(readRlp(bytes, 8));
+  } catch {
+    return false;
+  }
+}
+
+function withoutSeals(code: number, payload: Uint8Array): Uint8Array {
+  const node = nodeOf(payload, opensMessageStrings);
+  return code === 0 || code === 3 ? withReplaced(node, [1, 0, 12, 4], [Uint8Array.of(0xc0)]) : payload;
+}
+
+/** The validator with key 3 in the network of ibft2.md §15.6, at height 1. */
+function aValidatorOfTheSheet(): { readonly rules: Rules; readonly state: State } {
+  const { genesis, validatorsSorted } = readVectorJson<{
+    genesis: { headerRlp: string };
+    validatorsSorted: string[];
+  }>("ibft2", "messages-derived.json");
+  const header = decodeHeader(hexToBytes(genesis.headerRlp));
+  const hash = header.ok ? hashOfHeader(header.value) : header;
+  if (!header.ok || !hash.ok) throw new Error("the genesis block of the sheet is sound");
+  const key = bigintToFixedBytes(3n, 32);
+  const rules: Rules = {
+    self: addressOfPrivateKey(key),
+    schedule: aSchedule(),
+    buildAheadMs: 0,
+    sign: (digest) => sign(digest, key),
+    withRound,
+  };
+  const tally = tallyOf(validatorsSorted.map(addressFromHex));
+  const head = { header: header.value, hash: hash.value, totalDifficulty: 1n, tally };
+  return { rules, state: step(rules, UNSTARTED, 0, { kind: "started", head }).state };
+}

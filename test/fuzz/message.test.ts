@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { concatBytes, hexToBytes } from "../../src/primitives/hex.ts";
+import { createMessageJudge, type MessageJudge, opensMessageStrings } from "../builders/messageJudge.ts";
+import { derivedMessages, NETWORKS, recordedMessages } from "../builders/recordedMessages.ts";
+import { describeWithVectors } from "../vectors.ts";
+import { ACCEPTED, fuzz } from "./fuzzing.ts";
+import { mutatedRlp } from "./mutatedInputs.ts";
+
+/** Consensus messages, real ones and those of the sheet, changed; the first byte of an input is the message's code. */
+describeWithVectors("consensus messages", () => {
+  let judge: MessageJudge | undefined;
+  fuzz({
+    name: "consensus messages",
+    dailyInputs: 800,
+    spread: { outcomes: 8, accepted: [0.05, 0.6] },
+    inputs() {
+      const derived = derivedMessages().map(({ code, message }) => ({ code, data: message }));
+      // What the sheet's validator could hear comes as often as all the rest.
+      return fc.oneof(mutated(derived), mutated(NETWORKS.flatMap(recordedMessages)));
+    },
+    judge(input) {
+      judge ??= createMessageJudge();
+      const outcome = judge(input[0] ?? 0, input.subarray(1));
+      return outcome === "understood" ? ACCEPTED : outcome;
+    },
+  });
+});
+
+function mutated(
+  messages: readonly { readonly code: number; readonly data: string }[],
+): fc.Arbitrary<Uint8Array> {
+  return fc.constantFrom(...messages).chain(({ code, data }) => {
+    const payload = hexToBytes(data);
+    return fc
+      .tuple(
+        fc.oneof({ weight: 20, arbitrary: fc.constant(code) }, fc.nat(4)),
+        mutatedRlp(fc.constant(payload), opensMessageStrings),
+      )
+      .map(([sentAs, bytes]) => concatBytes(Uint8Array.of(sentAs), bytes));
+  });
+}
