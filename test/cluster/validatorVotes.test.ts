@@ -1,0 +1,89 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
+import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+interface Status {
+  readonly mode: string;
+  readonly isValidator: boolean;
+  readonly quorum: Hex;
+  readonly missing: readonly Hex[] | null;
+  readonly lastBlock: { readonly number: Hex };
+}
+
+const SELF = toHex(DEV_VALIDATOR_ADDRESS);
+const STRANGER_KEY = hexToBytes("22".repeat(32));
+const NEWCOMER = `0x${"be".repeat(20)}`;
+
+/** A node of its own network: rounds of 2 s, an epoch of 5 blocks. */
+function aNode(key: Uint8Array): Promise<NodeProcess> {
+  const dataPath = temporaryFolder();
+  const genesisFile = join(dataPath, "genesis.json");
+  const ibft2 = { blockperiodseconds: 1, epochlength: 5, requesttimeoutseconds: 2 };
+  writeFileSync(genesisFile, genesisWith({ ibft2 }));
+  writeFileSync(join(dataPath, "key"), toHex(key), { mode: 0o600 });
+  return startNodeProcess({
+    dataPath,
+    options: [`--genesis-file=${genesisFile}`, "--rpc-http-enabled", "--rpc-http-api=ETH,IBFT"],
+  });
+}
+
+async function extraDataOf(node: NodeProcess, number: Hex) {
+  const { extraData } = await node.rpc<{ extraData: Hex }>("eth_getBlockByNumber", [number, false]);
+  const extra = decodeExtraData(hexToBytes(extraData));
+  if (!extra.ok) throw new Error(extra.rejection.message);
+  return extra.value;
+}
+
+it("votes as it is told, and says whom it waits for once it is not enough alone", async () => {
+  const node = await aNode(DEV_VALIDATOR_KEY);
+  // Past the first epoch block.
+  await until(
+    async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 5 ? true : undefined),
+    20_000,
+    "six blocks",
+  );
+  expect(await node.rpc("ibft_proposeValidatorVote", [NEWCOMER, true])).toBe(true);
+  const status = await until(
+    async () => {
+      const now = await node.rpc<Status>("ibft_status");
+      return now.missing?.length === 1 && node.output().includes("no block for") ? now : undefined;
+    },
+    30_000,
+    "the warning of a missing validator",
+  );
+  const last = status.lastBlock.number;
+  expect(status).toMatchObject({ mode: "validating", isValidator: true, quorum: "0x2", missing: [NEWCOMER] });
+  expect((await extraDataOf(node, last)).vote).toEqual({ recipient: hexToBytes(NEWCOMER), kind: "add" });
+  expect(await node.rpc("ibft_getValidatorsByBlockNumber", ["latest"])).toEqual([SELF]);
+  expect(await node.rpc("ibft_getPendingVotes")).toEqual({ [NEWCOMER]: true });
+  expect(await node.rpc("ibft_discardValidatorVote", [NEWCOMER])).toBe(true);
+  expect(await node.rpc("ibft_getPendingVotes")).toEqual({});
+  expect(node.output()).toMatch(
+    new RegExp(
+      `no block for \\d+ s at height ${Number(last) + 1}: 1 of 2 validators heard, quorum 2; ` +
+        `waiting for ${NEWCOMER} \\(never heard since the start\\)`,
+    ),
+  );
+  expect(await node.rpc("eth_blockNumber")).toBe(last);
+  expect(await node.stop()).toBe(0);
+}, 90_000);
+
+it("only follows where its key is no validator's, and tells so", async () => {
+  const node = await aNode(STRANGER_KEY);
+  expect(await node.rpc("ibft_status")).toMatchObject({
+    mode: "following",
+    isValidator: false,
+    height: "0x1",
+    round: null,
+    quorum: "0x1",
+    missing: null,
+    validators: [{ address: SELF, isSelf: false, isHeard: null, lastHeard: null }],
+  });
+  expect(await node.rpc("eth_mining")).toBe(false);
+  expect(await node.stop()).toBe(0);
+}, 60_000);
