@@ -116,7 +116,7 @@ function unguarded(options: ResolvedOptions): string[] {
   });
 }
 
-/** Enode rules (operations.md §6.3) and the address to listen on, which hold although there are no peers yet. */
+/** Enode rules (operations.md §6.3) and the address to listen on. */
 function peerProblems(options: ResolvedOptions): string[] {
   const { values, sourceOf } = options;
   const problems: string[] = [];

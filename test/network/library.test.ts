@@ -1,0 +1,94 @@
+import { createServer, type Socket } from "node:net";
+import { Common, Mainnet } from "@ethereumjs/common";
+import { DISCONNECT_REASON, Peer } from "@ethereumjs/devp2p";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Identity, identity } from "./identities.ts";
+import { callNode, closeAfterEach, HOST, startToy, until } from "./toyNetwork.ts";
+
+closeAfterEach();
+
+const opened: { close(): unknown }[] = [];
+afterEach(() => {
+  for (const one of opened.splice(0)) one.close();
+});
+
+/** Ours against the wire library's own peers, which share nothing with us but the making of handshake packets. */
+describe("a node and a peer of the wire library", () => {
+  it("understand each other when the library calls", async () => {
+    const node = await startToy(1);
+    const socket = callNode(node.address);
+    await until(() => !socket.connecting);
+    const theirs = libraryPeer(socket, identity(2), node.identity.nodeId);
+    await until(() => node.network.peerCount === 1 && theirs.send !== undefined);
+    await talk(theirs, node);
+  });
+
+  it("understand each other when we call", async () => {
+    const node = await startToy(1);
+    const accepted = new Promise<ReturnType<typeof libraryPeer>>((resolve) => {
+      const server = createServer((socket) => resolve(libraryPeer(socket, identity(2), null)));
+      opened.push(server);
+      server.listen({ host: HOST, port: 0 }, () => {
+        const address = server.address();
+        const tcpPort = typeof address === "object" ? (address?.port ?? 0) : 0;
+        node.network.addPeer({ nodeId: identity(2).nodeId, host: HOST, tcpPort });
+      });
+    });
+    const theirs = await accepted;
+    await until(() => node.network.peerCount === 1 && theirs.send !== undefined);
+    await talk(theirs, node);
+  });
+});
+
+interface LibraryPeer {
+  readonly peer: Peer;
+  readonly heard: { readonly code: number; readonly length: number }[];
+  readonly partings: (number | undefined)[];
+  send: ((code: number, bytes: Uint8Array) => void) | undefined;
+}
+
+async function talk(theirs: LibraryPeer, node: Awaited<ReturnType<typeof startToy>>): Promise<void> {
+  expect(node.network.peers).toMatchObject([{ hello: { clientId: "library", listenPort: 7 } }]);
+  const session = node.toy.sessionWith(identity(2));
+  session?.send(3, new Uint8Array(100_000));
+  await until(() => theirs.heard.length === 1);
+  expect(theirs.heard).toEqual([{ code: 3, length: 100_000 }]);
+  // Raw snappy of three bytes: the library leaves compressing to its protocols.
+  theirs.send?.(2, Uint8Array.of(3, 8, 9, 9, 9));
+  await until(() => node.toy.heard.length === 1);
+  expect(node.toy.heard).toMatchObject([{ code: 2, payload: Uint8Array.of(9, 9, 9) }]);
+  session?.disconnect("tooManyPeers");
+  await until(() => theirs.partings.length === 1);
+  expect(theirs.partings).toEqual([DISCONNECT_REASON.TOO_MANY_PEERS]);
+}
+
+function libraryPeer(socket: Socket, own: Identity, remoteId: Uint8Array | null): LibraryPeer {
+  const heard: LibraryPeer["heard"] = [];
+  const partings: LibraryPeer["partings"] = [];
+  /** What the library makes of a shared capability; it asks for no more than this. */
+  class Toy {
+    constructor(_version: number, _peer: Peer, send: (code: number, bytes: Uint8Array) => void) {
+      theirs.send = send;
+    }
+    _handleMessage(code: number, { length }: Uint8Array): void {
+      heard.push({ code, length });
+    }
+  }
+  const peer = new Peer({
+    clientId: Buffer.from("library"),
+    // The library asks for its own base class, of which it uses nothing.
+    capabilities: [{ name: "toy", version: 1, length: 4, constructor: Toy }] as never,
+    common: new Common({ chain: Mainnet }),
+    port: 7,
+    id: own.nodeId,
+    // The library's types forget that somebody who is called knows no id.
+    remoteId: remoteId as Uint8Array,
+    privateKey: own.privateKey,
+    socket,
+    timeout: 10_000,
+  });
+  const theirs: LibraryPeer = { peer, heard, partings, send: undefined };
+  peer.events.on("close", (reason: number | undefined) => void partings.push(reason));
+  peer.events.on("error", () => undefined);
+  return theirs;
+}
