@@ -42,6 +42,7 @@ export const LOG_MODULES = [
   "permissioning",
   "rpc",
   "storage",
+  "sync",
   "txpool",
 ] as const;
 

@@ -3,7 +3,7 @@ import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../consensus/engine.ts";
-import type { VoteStore } from "../consensus/ports.ts";
+import type { Outbox, VoteStore } from "../consensus/ports.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -17,6 +17,8 @@ export interface ConsensusParts {
   readonly chain: Chain;
   readonly pool: TransactionSupply;
   readonly key: NodeKey;
+  /** Where our messages go. */
+  readonly outbox: Outbox;
   readonly voteStore: VoteStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,7 +31,7 @@ export interface ConsensusParts {
 
 /** Joins consensus to the chain: what it asks to build, check and commit, and the heads it must hear of. */
 export function joinConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, pool, key, voteStore, clock, logger, metrics, onFailure, onBegun } = parts;
+  const { spec, chain, pool, key, outbox, voteStore, clock, logger, metrics, onFailure, onBegun } = parts;
   const engine = createEngine(
     { privateKey: key.privateKey, schedule: spec.ibft, buildAheadMs: 0 },
     {
@@ -63,7 +65,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
         },
       },
       voteStore,
-      outbox: { multicast: () => undefined },
+      outbox,
       clock,
       logger,
       metrics: metrics === undefined ? undefined : declareConsensusMetrics(metrics),

@@ -5,7 +5,6 @@ import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
-import { createIbfTransport } from "../network/ibf/protocol.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
@@ -32,6 +31,7 @@ import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { openNodeKey } from "./nodeKey.ts";
 import { openPool } from "./openPool.ts";
+import { createPeering } from "./peering.ts";
 import { openPeers } from "./peers.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { createSubmission } from "./submission.ts";
@@ -194,11 +194,29 @@ async function open(
     self: key.value.address,
     pending: () => pool.statistics.pending,
   });
+  const peering = createPeering({
+    spec: settings.chainSpec,
+    networkId: settings.networkId,
+    self: key.value.address,
+    chain,
+    pool,
+    recoverSenders,
+    engine: () => engine,
+    clock,
+    logger: {
+      consensus: logger.child("consensus"),
+      network: logger.child("network"),
+      sync: logger.child("sync"),
+    },
+    metrics,
+  });
+  onStop(() => peering.close());
   const engine = joinConsensus({
     spec: settings.chainSpec,
     chain,
     pool,
     key: key.value,
+    outbox: peering.outbox,
     voteStore,
     clock,
     logger: logger.child("consensus"),
@@ -210,11 +228,9 @@ async function open(
   const holds = createHolds(engine);
   chain.onHeadChanged(blockLog.headChanged);
 
-  // Carries the validators' messages; nobody sends or takes any while there is one validator.
-  const transport = createIbfTransport({ receive: () => undefined });
   const peers = await openPeers(settings, {
     key: key.value,
-    protocols: [transport.protocol],
+    protocols: peering.protocols,
     permissions: permissions.value,
     clock,
     logger: logger.child("network"),
@@ -296,6 +312,7 @@ async function open(
   await diskGuard.start();
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
+  peering.begin(holds);
   opening.begin();
   return ok({
     http: http && { host: http.host, port: http.port },

@@ -37,6 +37,7 @@ async function aNode(change: (database: Database) => Partial<Database> = () => (
     chain,
     pool,
     key,
+    outbox: { multicast: () => undefined },
     voteStore: createMemoryVoteStore(),
     clock,
     logger,

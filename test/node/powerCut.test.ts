@@ -65,6 +65,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
     chain,
     pool,
     key,
+    outbox: { multicast: () => undefined },
     voteStore,
     clock,
     logger: silentLogger,

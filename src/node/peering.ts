@@ -1,0 +1,159 @@
+import type { Chain } from "../chain/createChain.ts";
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
+import { createCorrespondence, declareCorrespondenceMetrics } from "../consensus/correspondence.ts";
+import type { Engine } from "../consensus/engine.ts";
+import type { Outbox } from "../consensus/ports.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Metrics } from "../metrics/registry.ts";
+import type { EthPool } from "../network/eth/ports.ts";
+import { createEth } from "../network/eth/protocol.ts";
+import { createIbfTransport } from "../network/ibf/protocol.ts";
+import type { SubProtocol } from "../network/subProtocol.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { createSync, type Sync } from "../sync/sync.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import { type Transaction, withSender } from "../types/transaction.ts";
+import type { Holds } from "./holds.ts";
+
+/**
+ * What is said among peers, joined to those who say it.
+ *
+ *     IBF ── transport ── correspondence ── engine          eth ── blocks ── sync ── chain
+ *                                                             └── transactions ── pool
+ *
+ * Invariants: the engine hears of a head before the messages that waited for it; while peers are believed to be ahead
+ * the node catches up, and neither proposes nor votes (architecture.md §7).
+ */
+export interface Peering {
+  readonly protocols: readonly SubProtocol[];
+  /** Where the engine's words go. */
+  readonly outbox: Outbox;
+  readonly sync: Sync;
+  /** Once the engine has been told of the chain's head: from here on peers are listened to. */
+  begin(holds: Holds): void;
+  close(): Promise<void>;
+}
+
+export interface PeeringParts {
+  readonly spec: ChainSpec;
+  readonly networkId: bigint;
+  readonly self: Address;
+  readonly chain: Chain;
+  readonly pool: TxPool;
+  readonly recoverSenders: RecoverSenders;
+  /** Asked for when there is something to hand to it. */
+  readonly engine: () => Engine;
+  readonly clock: Clock;
+  readonly logger: { readonly consensus: Logger; readonly network: Logger; readonly sync: Logger };
+  readonly metrics?: Metrics | undefined;
+}
+
+export function createPeering(parts: PeeringParts): Peering {
+  const { spec, chain, pool, clock, logger, metrics } = parts;
+  let holds: Holds | undefined;
+
+  const transport = createIbfTransport({ receive: (message) => correspondence.receive(message) });
+  const correspondence = createCorrespondence({
+    self: parts.self,
+    schedule: spec.ibft,
+    carrier: transport,
+    deliver: (message) => parts.engine().receive(message),
+    onAhead: (sender, number) => eth.hintHeight(sender, number),
+    logger: logger.consensus,
+    metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
+  });
+  const eth = createEth({
+    identity: {
+      networkId: parts.networkId,
+      forkIds: createForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
+    },
+    chain,
+    pool: poolOfPeers(parts, () => sync.isInSync),
+    clock,
+    chance: Math.random,
+    logger: logger.network,
+    onBlock: (announced) => sync.offer(announced),
+    onPeersChanged: () => sync.wake(),
+  });
+  const sync = createSync({
+    peers: () => eth.peers,
+    chain,
+    clock,
+    logger: logger.sync,
+    onAnnouncedImported: () => undefined,
+    onStatusChanged: review,
+  });
+
+  /** A validator decides only the block after the newest there is. */
+  function review(): void {
+    if (sync.isInSync) holds?.release("catchingUp");
+    else holds?.hold("catchingUp");
+  }
+
+  return {
+    protocols: [transport.protocol, eth.protocol],
+    outbox: {
+      multicast: (message, validators) => correspondence.multicast(message, validators),
+      connected: () => transport.connected,
+    },
+    sync,
+    begin(given) {
+      holds = given;
+      correspondence.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
+      chain.onHeadChanged(({ head, added }) => {
+        correspondence.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
+        // Those of a whole range are old to everybody else.
+        const newest = added.at(-1);
+        if (newest !== undefined && sync.status === undefined)
+          eth.broadcastBlock(newest, newest.totalDifficulty);
+        review();
+        sync.wake();
+      });
+      pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
+      sync.wake();
+    },
+    async close() {
+      eth.close();
+      await sync.close();
+    },
+  };
+}
+
+/** Transactions of peers that wait for their senders to be found. */
+const MAX_WAITING_TRANSACTIONS = 16_384;
+
+/** The pool as peers see it: what they offer comes in as theirs, its senders found on other threads. */
+function poolOfPeers({ pool, recoverSenders, logger }: PeeringParts, isOpen: () => boolean): EthPool {
+  let waiting = 0;
+
+  async function take(transactions: readonly Transaction[]): Promise<void> {
+    const senders = await recoverSenders(transactions);
+    for (const [index, transaction] of transactions.entries()) {
+      const sender = senders[index];
+      if (sender !== undefined) pool.add(withSender(transaction, sender), "remote");
+    }
+  }
+
+  return {
+    get isOpen() {
+      return isOpen();
+    },
+    get: (hash) => pool.get(hash)?.transaction,
+    *transactions() {
+      for (const { transaction } of pool.entries()) yield transaction;
+    },
+    offer(transactions) {
+      const taken = transactions.slice(0, MAX_WAITING_TRANSACTIONS - waiting);
+      if (taken.length === 0) return;
+      waiting += taken.length;
+      take(taken)
+        .catch((error: unknown) => logger.network.warn({ error }, "transactions of peers are lost"))
+        .finally(() => {
+          waiting -= taken.length;
+        });
+    },
+  };
+}

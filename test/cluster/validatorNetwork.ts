@@ -1,0 +1,111 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compareBytes, toHex } from "../../src/primitives/hex.ts";
+import { curve } from "../../src/primitives/secp256k1.ts";
+import { encodeExtraData } from "../../src/types/extraData.ts";
+import { account, accountFromSeed, type TestAccount } from "../builders/testAccounts.ts";
+import { freePort, type NodeProcess, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
+
+/** A network of real processes on loopback, each with its own key and data folder, all named to each other. */
+export interface ValidatorNetwork {
+  readonly members: readonly Member[];
+  start(member: Member): Promise<NodeProcess>;
+  startAll(): Promise<readonly NodeProcess[]>;
+  stopAll(): Promise<void>;
+}
+
+export interface Member {
+  readonly key: TestAccount;
+  readonly dataPath: string;
+  readonly peerPort: number;
+  node: NodeProcess | undefined;
+}
+
+export interface NetworkChoices {
+  readonly validators: number;
+  /** Nodes that follow. */
+  readonly followers?: number;
+  readonly epochLength?: number;
+  readonly requestTimeoutSeconds?: number;
+}
+
+const CHAIN_ID = 7999;
+
+/** Writes genesis file, keys and static nodes; nothing runs yet. Validators come first, in order of their addresses. */
+export async function prepareNetwork(choices: NetworkChoices): Promise<ValidatorNetwork> {
+  const folder = temporaryFolder();
+  const genesis = join(folder, "genesis.json");
+  const keys = Array.from({ length: choices.validators + (choices.followers ?? 0) }, (_, index) =>
+    accountFromSeed(index + 1),
+  );
+  const validators = keys.slice(0, choices.validators).sort((a, b) => compareBytes(a.address, b.address));
+  const members: Member[] = [];
+  for (const [index, key] of [...validators, ...keys.slice(choices.validators)].entries()) {
+    const dataPath = join(folder, `node${index + 1}`);
+    mkdirSync(dataPath);
+    writeFileSync(join(dataPath, "key"), toHex(key.privateKey), { mode: 0o600 });
+    members.push({ key, dataPath, peerPort: await freePort(), node: undefined });
+  }
+  writeFileSync(genesis, genesisOf(choices, validators));
+  const enodes = members.map(
+    ({ key, peerPort }) =>
+      `enode://${toHex(curve.publicKey(key.privateKey)).slice(2)}@127.0.0.1:${peerPort}?discport=0`,
+  );
+  for (const { dataPath } of members)
+    writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
+
+  async function start(member: Member): Promise<NodeProcess> {
+    member.node = await startNodeProcess({
+      dataPath: member.dataPath,
+      options: [
+        `--genesis-file=${genesis}`,
+        `--p2p-port=${member.peerPort}`,
+        "--p2p-interface=127.0.0.1",
+        "--discovery-enabled=false",
+        "--rpc-http-enabled",
+        "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT",
+        "--min-gas-price=0",
+      ],
+    });
+    return member.node;
+  }
+
+  return {
+    members,
+    start,
+    startAll: () => Promise.all(members.map(start)),
+    async stopAll() {
+      await Promise.all(members.map(({ node }) => node?.kill()));
+    },
+  };
+}
+
+function genesisOf(choices: NetworkChoices, validators: readonly TestAccount[]): string {
+  const extraData = encodeExtraData({
+    vanity: new Uint8Array(32),
+    validators: validators.map(({ address }) => address),
+    round: 0,
+    seals: [],
+  });
+  return JSON.stringify({
+    config: {
+      chainId: CHAIN_ID,
+      berlinBlock: 0,
+      londonBlock: 0,
+      zeroBaseFee: true,
+      ibft2: {
+        blockperiodseconds: 1,
+        epochlength: choices.epochLength ?? 30_000,
+        requesttimeoutseconds: choices.requestTimeoutSeconds ?? 2,
+      },
+    },
+    nonce: "0x0",
+    timestamp: "0x0",
+    gasLimit: "0x1fffffffffffff",
+    difficulty: "0x1",
+    mixHash: "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
+    coinbase: `0x${"00".repeat(20)}`,
+    extraData: toHex(extraData),
+    alloc: { [toHex(account(0).address)]: { balance: "0xd3c21bcecceda1000000" } },
+  });
+}
