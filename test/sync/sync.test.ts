@@ -129,15 +129,15 @@ describeWithVectors("a node behind its peers", () => {
 
   it("goes on from where consensus has brought the head meanwhile", async () => {
     const node = aNode(source, 700);
-    node.peers = [
-      aPeer("a", source, {
-        headers(honest) {
-          node.moveHead(710);
-          return ok(honest);
-        },
-      }),
-    ];
+    const peer = aPeer("a", source, {
+      headers(honest) {
+        node.moveHead(710);
+        return ok(honest);
+      },
+    });
+    node.peers = [peer];
     await caughtUp(node);
+    expect(peer.asked).toHaveLength(1);
     expect(node.imported).toEqual([711n, 712n, 713n, 714n, 715n, 716n, 717n]);
   });
 
@@ -223,17 +223,23 @@ describeWithVectors("announced blocks", () => {
     expect(node.broadcast).toEqual([710n]);
   });
 
-  it("are tried from each peer, because seals are no part of the hash", async () => {
-    const node = aNode(source, 700);
-    const bad = { ...blockAt(701), transactions: blockAt(38).transactions };
-    const liar = aPeer("liar", source, { height: 700n });
-    node.peers = [liar];
-    offer(node, 701, { peer: "liar", block: bad });
-    offer(node, 701, { peer: "honest" });
-    await node.settle();
-    expect(node.imported).toEqual([701n]);
-    expect([liar.useless, liar.cutOffFor]).toEqual([1, undefined]);
-  });
+  it.each([
+    { order: ["honest", "liar"], blames: 0 },
+    { order: ["liar", "honest"], blames: 1 },
+  ])(
+    "are tried from each peer, because seals are no part of the hash ($order)",
+    async ({ order, blames }) => {
+      const node = aNode(source, 700);
+      const bad = { ...blockAt(702), transactions: blockAt(38).transactions };
+      const liar = aPeer("liar", source, { height: 700n });
+      node.peers = [liar];
+      for (const peer of order) offer(node, 702, { peer, ...(peer === "liar" && { block: bad }) });
+      offer(node, 701);
+      await node.settle();
+      expect(node.imported).toEqual([701n, 702n]);
+      expect([liar.useless, liar.cutOffFor]).toEqual([blames, undefined]);
+    },
+  );
 
   it("are kept up to forty of one peer", async () => {
     const node = aNode(source, 600);

@@ -48,7 +48,7 @@ export interface PeerRecord extends EthPeer {
   status: Status | undefined;
   best: EthPeer["best"];
   height: bigint | undefined;
-  /** With those that have exchanged Status in front of the mind of `send`. */
+  /** Its connections; only one over which Status was exchanged is sent anything else. */
   readonly sessions: Map<Session, { isGreeted: boolean }>;
   readonly requests: Requests;
   raiseHeight(number: bigint): void;
