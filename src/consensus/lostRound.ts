@@ -47,16 +47,19 @@ export function describeLostRound(
     message:
       `round ${number} of height ${committee.height} is lost, ` +
       `${by.kind === "message" ? "others went on" : `its ${seconds(is.round.startedAtMs - startedAtMs)} are over`}: ` +
-      `${isOurs ? "it was our turn" : `it was the turn of ${toHex(proposer)}`}, ${outcomeOf(was, voters.length)}`,
+      `${isOurs ? "it was our turn" : `it was the turn of ${toHex(proposer)}`}, ${outcomeOf(was, { votes: voters.length, isOurs })}`,
     nextRound: is.round.number,
     missed: trial === undefined && !isOurs ? proposer : undefined,
   };
 }
 
-function outcomeOf(height: Height, votes: number): string {
+function outcomeOf(
+  height: Height,
+  { votes, isOurs }: { readonly votes: number; readonly isOurs: boolean },
+): string {
   const { trial } = height.round;
   const { quorum } = height.committee;
-  if (trial === undefined) return "and no proposal came";
+  if (trial === undefined) return isOurs ? "and no block of ours was ready" : "and no proposal came";
   switch (trial.verdict) {
     case "pending":
       return "and its proposal was still being checked";

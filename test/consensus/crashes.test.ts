@@ -35,7 +35,9 @@ it("without its memory it would not: the test is looking", async () => {
     endOnFailure: true,
   });
   expect(failed).toBe(true);
-  expect(String(errorInstance)).toMatch(/\d+\/\d+\/(proposal|commit): expected/);
+  expect(String(errorInstance)).toMatch(
+    /(\d+\/\d+\/(proposal|commit)|sealed aloud, then replaced): expected/,
+  );
 });
 
 function keepsPromises({ remembers }: { readonly remembers: boolean }) {
@@ -134,6 +136,7 @@ function expectChain({ heads }: ToyDisk, { messages, commits }: Witnessed): void
     const wasSealed = messages.some(
       (other) => other.kind === "commit" && equalBytes(other.signed.payload.digest, message.candidate.digest),
     );
-    if (wasSealed) expect(toHex(heads[Number(header.number)]?.hash ?? hash)).toBe(toHex(hash));
+    const committed = heads[Number(header.number)]?.hash ?? hash;
+    if (wasSealed) expect(toHex(committed), "sealed aloud, then replaced").toBe(toHex(hash));
   }
 }

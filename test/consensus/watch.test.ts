@@ -169,6 +169,14 @@ describe("a lost round", () => {
     });
   });
 
+  it("is told as our own doing when our block took too long", async () => {
+    const run = aRun({ self: 0, buildMs: 2_500 });
+    await live(run.clock, 2_100);
+    expect(run.said("warn")).toEqual([
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and no block of ours was ready",
+    ]);
+  });
+
   it("is told as the others' doing when they went on before", async () => {
     const run = aRun();
     await run.says(2, { round: 3 });
