@@ -8,6 +8,7 @@ import type { Alarm, Clock } from "../primitives/clock.ts";
 import { toKey } from "../primitives/hex.ts";
 import type { ConsensusMetrics } from "./consensusMetrics.ts";
 import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteStore } from "./ports.ts";
+import { createSeenMessages } from "./seenMessages.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
 export interface PerformerParts {
@@ -42,6 +43,7 @@ export function createPerformer(
   const { builder, checker, committer, voteStore, outbox, clock, logger, metrics } = parts;
   const alarms: Record<TimerKind, Alarm | undefined> = { blockTimer: undefined, roundTimer: undefined };
   const commits = new Map<string, Promise<void>>();
+  const accused = createSeenMessages(ACCUSATIONS_REMEMBERED);
   let hasEnded = false;
 
   /** Slow work. A failure in it is told and leaves the round to its timer. */
@@ -143,7 +145,8 @@ export function createPerformer(
         case "reportDoubleVote": {
           const { author, payload } = effect.first.signed;
           const { height, round, kind } = payload;
-          logger.warn({ author, height, round, kind }, "a validator stands behind two blocks in one round");
+          if (accused.add(`${toKey(author)} ${height} ${round} ${kind}`))
+            logger.warn({ author, height, round, kind }, "a validator stands behind two blocks in one round");
           break;
         }
         default:
@@ -160,6 +163,9 @@ export function createPerformer(
     },
   };
 }
+
+/** A liar can tell as many lies as it likes; each place in which it does is worth one line. */
+const ACCUSATIONS_REMEMBERED = 1_000;
 
 /** Timestamps are rounded, and clocks differ a little. */
 const TIMESTAMP_SLACK_MS = 2000;

@@ -1,7 +1,7 @@
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toKey } from "../primitives/hex.ts";
 
-/** The last so many messages of one kind of dealing; the oldest is forgotten first. */
+/** The last so many messages, or other things known by a key; the oldest is forgotten first. */
 export interface SeenMessages {
   /** True the first time, and again once it is forgotten. */
   add(key: string): boolean;

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
 import { decodeVoteRecord } from "../../src/ibft/voteRecord.ts";
 import { type Facts, silentLogger } from "../../src/logging/logger.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
-import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import type { Digest } from "../../src/types/blockHash.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, aSchedule, toyAddress } from "../builders/toyChain.ts";
 import {
@@ -271,5 +274,30 @@ describe("an engine", () => {
     for (let i = 0; i < 5_000; i++) node.engine.receive(message);
     await live(clock, 3_000);
     expect(disk.heads.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it("warns once of a validator that stands behind many blocks in one round", async () => {
+    const key = hexToBytes("22".repeat(32));
+    const other = addressOfPrivateKey(key);
+    const signer = { self: other, sign: (digest: Uint8Array) => sign(digest, key) };
+    const warnings: unknown[] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (facts: Facts, message: string) => void warnings.push([facts["round"], message]),
+    };
+    const { clock, node } = aRun({ logger }, aDisk([self, other]));
+    await live(clock, 100);
+    for (const round of [3, 4])
+      for (let block = 0; block < 20; block++) {
+        const digest = keccak256(Uint8Array.of(block)) as Uint8Array as Digest;
+        const about = { kind: "commit", height: 1n, round, digest, seal: signer.sign(digest) } as const;
+        node.engine.receive({ kind: "commit", signed: signPayload(signer, about), sealer: other });
+      }
+    await settle();
+    const text = "a validator stands behind two blocks in one round";
+    expect(warnings).toEqual([
+      [3, text],
+      [4, text],
+    ]);
   });
 });
