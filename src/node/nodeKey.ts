@@ -5,8 +5,8 @@ import type { Address } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
+import { syncFolder } from "../primitives/syncFolder.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
-import { syncFolder } from "../storage/syncFolder.ts";
 
 /** The node's identity: its devp2p node id, and as a validator its address and its signature. */
 export interface NodeKey {

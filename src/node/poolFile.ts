@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { syncFolder } from "../storage/syncFolder.ts";
+import { syncFolder } from "../primitives/syncFolder.ts";
 import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "../txpool/poolDump.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";

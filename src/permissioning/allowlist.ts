@@ -20,7 +20,7 @@ export interface Allowlist {
   /** Refused with the first flaw, and then nothing has changed but for `outOfSync`. */
   add(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
   remove(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
-  /** The list as the file has it now; undefined when the file cannot be used. */
+  /** The list as the file has it now; refused when the file cannot be used. */
   read(): Outcome<readonly string[], "unusablePermissions">;
   /** Takes over what was read. */
   replace(items: readonly string[]): void;

@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*
  * The incumbent's permissions file: TOML with a list of texts for senders, one for nodes, or both (operations.md §5.10).
@@ -138,15 +129,6 @@ function replaceFile(path: string, text: string): void {
 }
 
 const IN_PLACE_ONLY: ReadonlySet<unknown> = new Set(["EBUSY", "EACCES", "EPERM", "EROFS"]);
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error ? Reflect.get(error, "code") : undefined;

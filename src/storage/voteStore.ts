@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncFolder } from "../primitives/syncFolder.ts";
 import { checksumOf, readUint32, writeUint32 } from "./checksum.ts";
 import { DamagedData } from "./database.ts";
 import { inDiskWords, translateDiskError } from "./diskFailure.ts";
-import { syncFolder } from "./syncFolder.ts";
 import { openWitness, type Witness } from "./witness.ts";
 
 /**

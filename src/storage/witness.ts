@@ -9,10 +9,10 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { syncFolder } from "../primitives/syncFolder.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 import { checksumOf, damaged, readUint32, writeUint32 } from "./checksum.ts";
 import { inDiskWords } from "./diskFailure.ts";
-import { syncFolder } from "./syncFolder.ts";
 
 /** How far another store had come: the number of its newest entry, and 32 bytes that identify it. */
 export interface Mark {
