@@ -15,7 +15,7 @@ export function findWarnings(options: ResolvedOptions): readonly string[] {
     ...withoutSwitch(options),
     ...special.map(({ warning }) => warning),
     ...unservedGroups(options),
-    ...emptyCategories(options),
+    ...metricChoices(options),
   ];
 }
 
@@ -78,6 +78,18 @@ function unservedGroups({ values, isGiven }: ResolvedOptions): string[] {
         })
       : [],
   );
+}
+
+/** Of options that shape metrics whichever way they get out. */
+function metricChoices(options: ResolvedOptions): string[] {
+  const { values, isGiven } = options;
+  if (values["metrics-enabled"] || values["metrics-push-enabled"]) return emptyCategories(options);
+  return (["metrics-category", "Xmetrics-timers-enabled"] as const)
+    .filter(isGiven)
+    .map(
+      (name) =>
+        `${name} has been ignored because neither --metrics-enabled nor --metrics-push-enabled is given.`,
+    );
 }
 
 function emptyCategories({ values, isGiven }: ResolvedOptions): string[] {

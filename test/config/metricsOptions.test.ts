@@ -92,6 +92,12 @@ describe("the options for metrics", () => {
     ]);
   });
 
+  it("say so when there are no metrics that they could shape", () => {
+    expect(warningsOf("metrics-category=RPC,PRUNER")).toEqual([
+      "metrics-category has been ignored because neither --metrics-enabled nor --metrics-push-enabled is given.",
+    ]);
+  });
+
   it("leave out timers on demand, and name options that have no switch", () => {
     expect(metricsOf(ON, "Xmetrics-timers-enabled=false")?.hasTimers).toBe(false);
     expect(warningsOf(ON, "metrics-push-port=1")).toEqual([

@@ -80,6 +80,8 @@ const HTTP_OPTIONS = {
     type: switchType,
     default: false,
     group: "JSON-RPC over HTTP",
+    requires: "rpc-http-enabled",
+    isMetBy: false,
     help: "Indent the answers.",
   }),
   "Xhttp-timeout-seconds": option({
