@@ -1,4 +1,6 @@
 import type { Metrics } from "../metrics/registry.ts";
+import type { Parting } from "../network/rlpx/connection.ts";
+import type { DisconnectReason } from "../network/rlpx/disconnectReason.ts";
 import type { SyncStatus } from "../rpc/ports.ts";
 
 export interface NetworkFacts {
@@ -45,6 +47,47 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
   }
 }
 
+/** Counts peers as they come and go; there are such counters also where there are no peers. */
+export function createPeerCounters(metrics: Metrics | undefined): {
+  readonly connected: () => void;
+  readonly parted: (parting: Parting) => void;
+} {
+  const connected = metrics?.counter({
+    category: "PEERS",
+    name: "connected_total",
+    help: "Connections to peers ever made",
+  });
+  const parted = metrics?.counter({
+    category: "PEERS",
+    name: "disconnected_total",
+    help: "Connections to peers that ended",
+    labels: ["initiator", "disconnectReason"],
+  });
+  return {
+    connected: () => connected?.with().increment(),
+    parted: ({ by, reason }) =>
+      parted?.with(by === "them" ? "remote" : "local", REASON_LABELS[reason]).increment(),
+  };
+}
+
+/** The incumbent's constants, by which dashboards tell reasons apart. */
+const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {
+  unknown: "UNKNOWN",
+  requested: "REQUESTED",
+  tcpError: "TCP_SUBSYSTEM_ERROR",
+  breachOfProtocol: "BREACH_OF_PROTOCOL",
+  uselessPeer: "USELESS_PEER",
+  tooManyPeers: "TOO_MANY_PEERS",
+  alreadyConnected: "ALREADY_CONNECTED",
+  incompatibleVersion: "INCOMPATIBLE_P2P_PROTOCOL_VERSION",
+  nullIdentity: "NULL_NODE_ID",
+  clientQuitting: "CLIENT_QUITTING",
+  unexpectedIdentity: "UNEXPECTED_ID",
+  self: "LOCAL_IDENTITY",
+  timeout: "TIMEOUT",
+  subprotocolTriggered: "SUBPROTOCOL_TRIGGERED",
+};
+
 function showSync(metrics: Metrics, { headNumber, syncStatus }: NetworkFacts): void {
   const bestKnown = (): number => Number(syncStatus()?.highestBlock ?? headNumber());
   const help = "Number of the highest block that is known of";
@@ -76,13 +119,6 @@ function showPeers(metrics: Metrics, { maxPeers, peerCount }: NetworkFacts): voi
   metrics.gauge({ category: "PEERS", name: "peer_count_current", help: count }, peerCount);
   metrics.gauge({ category: "ETHEREUM", name: "peer_limit", help: limit }, () => maxPeers);
   metrics.gauge({ category: "NETWORK", name: "peers_limit", help: limit }, () => maxPeers);
-  metrics.counter({ category: "PEERS", name: "connected_total", help: "Connections to peers ever made" });
-  metrics.counter({
-    category: "PEERS",
-    name: "disconnected_total",
-    help: "Connections to peers that ended",
-    labels: ["initiator", "disconnectReason"],
-  });
   metrics.gauge(
     { category: "PEERS", name: "pending_peer_requests_current", help: "Requests waiting for a free peer" },
     () => 0,

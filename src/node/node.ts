@@ -234,6 +234,7 @@ async function open(
     permissions: permissions.value,
     clock,
     logger: logger.child("network"),
+    metrics,
   });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};

@@ -2,6 +2,7 @@ import { BlockList, isIPv6 } from "node:net";
 import { type Enode, parseEnode, showEnode } from "../config/enode.ts";
 import type { PeerSettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { Metrics } from "../metrics/registry.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { Network } from "../network/network.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
@@ -10,6 +11,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
+import { createPeerCounters } from "./networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
 /** The node among its peers, where --p2p-enabled says so. */
@@ -24,13 +26,16 @@ export interface PeersParts {
   readonly permissions: Permissions;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Undefined when nothing is counted. */
+  readonly metrics: Metrics | undefined;
 }
 
 /** Listens for peers and calls those to stay connected with; undefined when the node keeps to itself. */
 export async function openPeers(
   { peers, maxPeers, clientVersion }: Settings,
-  { key, protocols, permissions, clock, logger }: PeersParts,
+  { key, protocols, permissions, clock, logger, metrics }: PeersParts,
 ): Promise<Outcome<Peers | undefined, "addressInUse" | "cannotListen">> {
+  const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
   // The wire library takes a fifth of a second to load, which a node without peers saves.
   const { createNetwork } = await import("../network/network.ts");
@@ -46,7 +51,15 @@ export async function openPeers(
       maintained: peers.maintained.flatMap(callable),
       bannedIds: peers.bannedIds,
     },
-    { protocols, clock, chance: Math.random, logger, isPermitted },
+    {
+      protocols,
+      clock,
+      chance: Math.random,
+      logger,
+      isPermitted,
+      onPeerConnected: counters.connected,
+      onPeerParted: counters.parted,
+    },
   );
   if (!created.ok) return created;
   if (peers.maintained.length === 0) {

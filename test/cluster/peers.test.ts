@@ -11,10 +11,12 @@ const NETWORK = [
   "--min-gas-price=0",
   "--p2p-port=0",
 ];
+/** Counts what the first test asks for. */
+const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
 describe("two nodes of one network", () => {
   it("connect by their static nodes, say so, and connect again after one was killed", async () => {
-    const validator = await startNodeProcess({ options: NETWORK });
+    const validator = await startNodeProcess({ options: [...NETWORK, ...COUNTING] });
     const folder = temporaryFolder();
     const start = (): Promise<NodeProcess> =>
       startNodeProcess({
@@ -36,6 +38,12 @@ describe("two nodes of one network", () => {
     expect(await again.stop()).toBe(0);
     await peersOf(validator, "0x0");
     expect(validator.output()).toContain("clientQuitting");
+    const { metrics } = await validator.rpc<{ metrics: { host: string; port: string } }>("net_services");
+    const counted = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
+    expect(counted).toMatch(/^besu_peers_connected_total 2/m);
+    expect(counted).toMatch(
+      /^besu_peers_disconnected_total\{initiator="remote",disconnectReason="CLIENT_QUITTING",?\} 1/m,
+    );
     expect(await validator.stop()).toBe(0);
   }, 60_000);
 
