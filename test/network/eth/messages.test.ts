@@ -127,11 +127,8 @@ describe("eth messages of the sheet", () => {
   });
 
   it("an announcement whose sizes have leading zeros is let through", () => {
-    const hash = "00".repeat(31);
-    const read = decoded(
-      CODES.newPooledTransactionHashes,
-      hexToBytes(`0xe900c5840000006${"5".repeat(1)}e1a0${hash}01`),
-    );
+    const bytes = `0xe900c58400000065e1a0${"00".repeat(31)}01`;
+    const read = decoded(CODES.newPooledTransactionHashes, hexToBytes(bytes));
     expect(facts(read)).toMatchObject({ sizes: [0x65] });
   });
 
@@ -156,7 +153,7 @@ describe("eth messages of the sheet", () => {
       for (const payload of [nested, flat]) {
         const started = performance.now();
         expect(decodeMessage(code, payload).ok, String(code)).toBe(false);
-        expect(performance.now() - started).toBeLessThan(1000);
+        expect(performance.now() - started).toBeLessThan(5000);
       }
     }
   });
