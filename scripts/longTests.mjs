@@ -8,13 +8,14 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, and strangers. */
+/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, and strangers. */
 const NUMBERS = {
   IBEX_KILLS: "100",
   IBEX_POWER_CUTS: "200",
   IBEX_FUZZ: "20000",
   IBEX_DAMAGES: "200",
   IBEX_POOL_LIVES: "5000",
+  IBEX_SABOTAGE_SEEDS: "2000",
   IBEX_NETWORKS: "all",
   IBEX_STRANGERS: "2000",
 };
@@ -29,6 +30,7 @@ const SUITES = [
   "test/storage/damage",
   "test/storage/groupedCommits",
   "test/txpool/lifetime",
+  "test/simulation/sabotage",
 ];
 
 const { status } = spawnSync(

@@ -28,8 +28,10 @@ import { sealBlock } from "./toyLedger.ts";
 export interface Liar {
   /** What leaves in place of what an honest validator would have said to all. */
   speak(message: Authored): readonly Letter[];
-  /** What a message that it hears moves it to say. */
+  /** What the message of an honest validator moves it to say. */
   hear(message: Authored): readonly Letter[];
+  /** What the proposal of another liar does. */
+  support(proposal: Proposal): readonly Letter[];
   /** A block for somebody who lacks one, without the seals it needs; undefined when it is honest this time. */
   forgeBlock(parent: Head): SealedBlock | undefined;
 }
@@ -41,6 +43,8 @@ export interface Letter {
 
 export interface LiarParts {
   readonly rules: Rules;
+  /** Has every vice, and all of them strongly. */
+  readonly isRuthless: boolean;
   readonly random: Random;
   /** All nodes but itself. */
   readonly others: readonly number[];
@@ -69,8 +73,9 @@ export function createMemory(): Memory {
 
 const MEMORY_SIZE = 100;
 
-export function createLiar({ rules, random, others, memory, height }: LiarParts): Liar {
-  const upTo = (limit: number): number => (random.chance(0.3) ? 0 : random.next() * limit);
+export function createLiar({ rules, isRuthless, random, others, memory, height }: LiarParts): Liar {
+  const upTo = (limit: number): number =>
+    isRuthless ? limit * (0.5 + random.next() / 2) : random.chance(0.3) ? 0 : random.next() * limit;
   const silence = upTo(0.6);
   const twoFaces = upTo(0.9);
   /** How often all hear the twin. */
@@ -235,6 +240,13 @@ export function createLiar({ rules, random, others, memory, height }: LiarParts)
     }
   }
 
+  /** Votes before anything is checked. */
+  function support({ signed: { payload } }: Proposal): Letter[] {
+    if (!random.chance(eagerness)) return [];
+    const listeners = random.chance(0.5) ? others : half();
+    return [...to(listeners, prepare(payload)), ...to(listeners, commit(payload))];
+  }
+
   return {
     speak(message) {
       memory.remember(message);
@@ -243,18 +255,16 @@ export function createLiar({ rules, random, others, memory, height }: LiarParts)
       if (twin === undefined) return to(listeners, message);
       memory.remember(twin);
       const believers = new Set(random.chance(mischief) ? [] : half());
-      return listeners.map((listener) => ({
+      const said = listeners.map((listener) => ({
         to: listener,
         message: believers.has(listener) ? message : twin,
       }));
+      return twin.kind === "proposal" ? [...said, ...support(twin)] : said;
     },
+    support,
     hear(message) {
       memory.remember(message);
-      const letters: Letter[] = [];
-      if (message.kind === "proposal" && random.chance(eagerness)) {
-        const { payload } = message.signed;
-        letters.push(...to(half(), prepare(payload)), ...to(half(), commit(payload)));
-      }
+      const letters: Letter[] = message.kind === "proposal" ? [...support(message)] : [];
       if (random.chance(replays)) {
         const old = pick(memory.all());
         if (old !== undefined) letters.push(...to(half(), old));
@@ -262,6 +272,7 @@ export function createLiar({ rules, random, others, memory, height }: LiarParts)
       if (random.chance(forgeries)) {
         const forged = forge();
         if (forged !== undefined) letters.push(...to(random.chance(0.5) ? others : half(), forged));
+        if (forged?.kind === "proposal") letters.push(...support(forged));
       }
       return letters;
     },

@@ -12,7 +12,14 @@ const SEEDS = 40;
 describe("a network of validators", () => {
   it("decides every block in round 0, one a second, while all is well", () => {
     for (const validators of [1, 2, 3, 4, 10]) {
-      const world = createWorld({ seed: validators, nodes: validators, validators, liars: 0, storm: FAIR });
+      const world = createWorld({
+        seed: validators,
+        nodes: validators,
+        validators,
+        liars: 0,
+        isRuthless: false,
+        storm: FAIR,
+      });
       world.agenda.runUntil(60_000);
       for (const { chain } of world.nodes) {
         expect(chain.length).toBeGreaterThanOrEqual(58);

@@ -42,11 +42,11 @@ export function reportFailure(setting: Setting, violation: SeedViolation, parts:
   ].join("\n");
 }
 
-export function describeSetting({ seed, nodes, validators, liars, storm }: Setting): string {
+export function describeSetting({ seed, nodes, validators, liars, isRuthless, storm }: Setting): string {
   const rates = Object.entries(storm).map(
     ([name, rate]: [string, number]) => `${name} ${Number(rate.toFixed(4))}`,
   );
-  return `seed ${seed}: ${nodes} nodes, ${validators} validators, ${liars} of them liars\n  ${rates.join(", ")}`;
+  return `seed ${seed}: ${nodes} nodes, ${validators} validators, ${liars} of them ${isRuthless ? "ruthless " : ""}liars\n  ${rates.join(", ")}`;
 }
 
 /** Prints every event of a seed as it happens, a line each: the true time, the node, its own time if it is off, what happens. */

@@ -27,12 +27,19 @@ export const LOWERS_QUORUM: Sabotage = {
   }),
 };
 
-/** Nobody goes along when others ask for later rounds: each waits for its own timer. */
-export const JOINS_NOBODY: Sabotage = {
-  machine: spoiled((height) => {
-    const { committee } = height;
-    return { ...height, committee: { ...committee, tolerableFaults: committee.validators.length } };
-  }),
+/** Rounds never get longer than this. What it costs is borne by the join rule alone, so it is no sabotage yet. */
+const LONGEST_ROUND_MS = 4_000;
+
+export const CAPS_TIMEOUTS: Sabotage = { machine: capped(step) };
+
+/** Nobody goes along when others ask for later rounds: each waits for its own timer, and they never meet. */
+export const CAPS_TIMEOUTS_AND_JOINS_NOBODY: Sabotage = {
+  machine: capped(
+    spoiled((height) => {
+      const { committee } = height;
+      return { ...height, committee: { ...committee, tolerableFaults: committee.validators.length } };
+    }),
+  ),
 };
 
 /** One asks for a later round, and all go along: a liar leads them about. */
@@ -128,6 +135,19 @@ const CERTIFICATE_FLAWS: readonly string[] = [
   "duplicateAuthors",
   "preparedBlockReplaced",
 ];
+
+function capped(machine: Step): Step {
+  return (rules, state, nowMs, input) => {
+    const { state: after, effects } = machine(rules, state, nowMs, input);
+    const atMost = nowMs + LONGEST_ROUND_MS;
+    return {
+      state: after,
+      effects: effects.map((effect) =>
+        effect.kind === "setRoundTimer" ? { ...effect, atMs: Math.min(effect.atMs, atMost) } : effect,
+      ),
+    };
+  };
+}
 
 /** A machine whose state is changed behind its back after every step. */
 function spoiled(change: (height: Height) => Height): Step {

@@ -101,8 +101,12 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
   for (const node of nodes) {
     if (!node.isLiar) continue;
     const others = nodes.filter((other) => other !== node).map(({ index }) => index);
-    const parts = { rules: node.rules, random, others, memory, height: () => node.state?.height };
-    liars.set(node, createLiar(parts));
+    const { rules } = node;
+    const { isRuthless } = setting;
+    liars.set(
+      node,
+      createLiar({ rules, isRuthless, random, others, memory, height: () => node.state?.height }),
+    );
   }
 
   function perform(node: SimulatedNode, effect: Exclude<Effect, { kind: "recordVote" }>): void {
@@ -166,7 +170,9 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
     link.carry(from.index, to.index, () => {
       to.post({ kind: "message", message });
       const liar = liars.get(to);
-      if (liar !== undefined && isHonest(message.signed.author)) post(to, liar.hear(message));
+      if (liar === undefined) return;
+      if (isHonest(message.signed.author)) post(to, liar.hear(message));
+      else if (message.kind === "proposal") post(to, liar.support(message));
     });
   }
 

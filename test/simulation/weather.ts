@@ -55,6 +55,8 @@ export interface Setting {
   readonly validators: number;
   /** Of the validators, those that lie; at most a third, whoever is voted in or out. */
   readonly liars: number;
+  /** The liars do all that liars do, all the time; else each has vices of its own. */
+  readonly isRuthless: boolean;
   readonly storm: Weather;
 }
 
@@ -86,6 +88,7 @@ export function drawSetting(seed: number): Setting {
       skewMs: often(300, 4_000),
       vote: random.chance(0.5) ? 0 : 0.5 + random.next() / 2,
     },
+    isRuthless: random.chance(0.2),
   };
 }
 
