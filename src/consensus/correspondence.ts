@@ -7,6 +7,7 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { createFutureMessages, type RawMessage } from "./futureMessages.ts";
 import type { Carrier } from "./ports.ts";
 import { createSeenMessages, keyOfMessage } from "./seenMessages.ts";
@@ -96,28 +97,38 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   });
   let head: Head | undefined;
 
+  /** The message, if its author is one of those, or why it is refused. */
+  function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
+    const maySpeak = (author: Address): boolean => validators.some((one) => equalBytes(one, author));
+    const decoded = decodeMessage(code, payload, { maySpeak });
+    if (decoded.ok) return decoded.value;
+    const { code: reason, message } = decoded.rejection;
+    logger.debug({ sender, code, reason, message }, "a consensus message is refused");
+    return reason;
+  }
+
   /** What becomes of a message of the height in progress. */
-  function take({ sender, code, payload }: RawMessage, { tally }: Head): Fate {
+  function take(raw: RawMessage, { tally }: Head): Fate {
     if (!isValidator(tally, self)) return "notValidating";
-    const read = decodeMessage(code, payload, { maySpeak: (author) => isValidator(tally, author) });
-    if (!read.ok) {
-      const { code: reason, message } = read.rejection;
-      logger.debug({ sender, code, reason, message }, "a consensus message is refused");
-      return reason;
-    }
+    const message = read(raw, tally.validators);
+    if (typeof message === "string") return message;
+    const { sender, code, payload } = raw;
     if (sent.add(keyOfMessage(code, payload))) {
-      const except = [sender, read.value.signed.author, self];
+      const except = [sender, message.signed.author, self];
       carrier.send(code, payload, { to: tally.validators, except });
       metrics?.relayed();
     }
-    deliver(read.value);
+    deliver(message);
     return "taken";
   }
 
   function judge(message: RawMessage): Fate {
     if (!received.add(keyOfMessage(message.code, message.payload))) return "duplicate";
     const place = peekPlace(message.code, message.payload);
-    if (place === undefined) return "malformed";
+    if (place === undefined) {
+      const refusal = read(message, []);
+      return typeof refusal === "string" ? refusal : "malformed";
+    }
     if (head === undefined || place.height <= head.header.number) return "past";
     const current = head.header.number + 1n;
     if (place.height === current) return take(message, head);

@@ -138,7 +138,8 @@ describe("consensus messages that come in", () => {
     hear(1, aMessage(4, 2n));
     desk.receive({ sender: addressAt(1), code: 3, payload: hexToBytes("c0ffee") });
     desk.receive({ sender: addressAt(1), code: 9, payload: new Uint8Array() });
-    expect(fates).toEqual(["past", "unwelcomeAuthor", "malformed", "malformed"]);
+    desk.receive({ sender: addressAt(1), code: 1, payload: new Uint8Array(1_000) });
+    expect(fates).toEqual(["past", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
     expect([sent, taken]).toEqual([[], []]);
   });
 
