@@ -35,6 +35,7 @@ export function createWatch({ rules, clock, logger, status }: WatchParts): Watch
   let alarm: Alarm | undefined;
   let headAtMs = 0;
   let isStalled = false;
+  let hasEnded = false;
   let lastLossToldAtMs = Number.NEGATIVE_INFINITY;
 
   function onHead(head: Head, before: Head | undefined): void {
@@ -84,12 +85,16 @@ export function createWatch({ rules, clock, logger, status }: WatchParts): Watch
   return {
     heard: (message) => presence.heard(message, clock.nowMs()),
     stepped(before, after, input) {
+      if (hasEnded) return;
       const { head } = after;
       if (head !== undefined && head !== before.head) onHead(head, before.head);
       else onLostRound(before, after, input);
     },
     members: presence.members,
-    end: () => alarm?.cancel(),
+    end() {
+      hasEnded = true;
+      alarm?.cancel();
+    },
   };
 }
 
