@@ -27,7 +27,7 @@ import { createWatch } from "./watch.ts";
 export interface Engine {
   /** Reads what we promised before the last stop, then takes part from `head` on. Throws when the memory is unusable. */
   start(head: Head): void;
-  /** To be told of every new head, whoever committed it; those that are no news are ignored. */
+  /** To be told of every new head, whoever committed it; those that are no news, or come before the start, are ignored. */
   headAdvanced(head: Head): void;
   /** A message of another validator, signers recovered. Dropped when too many are waiting. */
   receive(message: Authored): void;
@@ -69,6 +69,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   const proposals = createVoteProposals();
   const performer = createPerformer(rules, { ...parts, proposals }, post);
   let state: State = UNSTARTED;
+  let isStarted = false;
   let isStopped = false;
   let isFailed = false;
 
@@ -116,9 +117,13 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     start(head) {
       const record = readRecord(voteStore.read(), head);
       if (record !== undefined) warnIfBound(logger, record, head);
+      isStarted = true;
       post({ kind: "started", head, ...(record !== undefined && { record }) });
     },
-    headAdvanced: (head) => post({ kind: "headAdvanced", head }),
+    headAdvanced(head) {
+      // Peers may bring blocks while the node is still opening; the start is given the newest.
+      if (isStarted) post({ kind: "headAdvanced", head });
+    },
     receive(message) {
       watch.heard(message);
       if (mailbox.size < messageLimit) {

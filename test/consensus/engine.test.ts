@@ -240,6 +240,24 @@ describe("an engine", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
+  it("takes a head that peers brought before its start for the one it starts with", async () => {
+    const failures: unknown[] = [];
+    const first = aRun();
+    await live(first.clock, 3_000);
+    await first.node.engine.stop();
+    const { clock, disk } = aRun(
+      {
+        onFailure: (error) => void failures.push(error),
+        beforeStart: (engine) => engine.headAdvanced(headOfDisk(first.disk)),
+      },
+      first.disk,
+    );
+    const before = disk.heads.length;
+    await live(clock, 8_000);
+    expect(failures).toEqual([]);
+    expect(disk.heads.length).toBeGreaterThan(before);
+  });
+
   it("stays silent up to the height of its last vote when the chain has been set back", async () => {
     const first = aRun();
     await live(first.clock, 3_000);

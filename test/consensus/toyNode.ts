@@ -41,6 +41,8 @@ export interface ToySettings {
   /** Called before and after everything that touches the world; "crash" ends the node there and then. */
   readonly onMoment?: (moment: string) => "crash" | undefined;
   readonly onFailure?: (error: unknown) => void;
+  /** Given the engine before it starts. */
+  readonly beforeStart?: (engine: Engine) => void;
   readonly logger?: Logger;
   readonly metrics?: ConsensusMetrics;
   /** To whom there are connections; nobody can tell when absent. */
@@ -149,6 +151,7 @@ export function startToyNode(
       onFailure: settings.onFailure ?? fail,
     },
   );
+  settings.beforeStart?.(engine);
   engine.start(headOfDisk(disk));
   return {
     engine,
