@@ -202,7 +202,7 @@ async function open(
     pool,
     recoverSenders,
     engine: () => engine,
-    clock,
+    clock: durationClock,
     logger: {
       consensus: logger.child("consensus"),
       network: logger.child("network"),
@@ -232,7 +232,7 @@ async function open(
     key: key.value,
     protocols: peering.protocols,
     permissions: permissions.value,
-    clock,
+    clock: durationClock,
     logger: logger.child("network"),
     metrics,
   });
