@@ -11,7 +11,7 @@ import { toKey } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
-import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
+import { chainOf, type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
 import { identity } from "../identities.ts";
 
 /** A pool that takes whatever it is offered. */
@@ -61,11 +61,16 @@ export interface OtherEnd {
   last<K extends MessageKind>(kind: K): Extract<EthMessage, { kind: K }>;
 }
 
+/** Read once: senders take a moment to recover. */
+const BLOCKS = new Map<string, RecordedChain["blocks"]>();
+
 export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
-  const chain = recordedChain(network);
+  const blocks = BLOCKS.get(network) ?? recordedChain(network).blocks;
+  BLOCKS.set(network, blocks);
+  const chain = chainOf(blocks);
   const pool = createToyPool();
   const clock = createHandClock(1_000_000);
-  const blocks: AnnouncedBlock[] = [];
+  const announced: AnnouncedBlock[] = [];
   const eth = createEth({
     identity: {
       networkId: network === "net1" ? 7171n : 7772n,
@@ -76,7 +81,7 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     clock,
     chance: () => 0.999,
     logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
-    onBlock: (announced) => void blocks.push(announced),
+    onBlock: (block) => void announced.push(block),
     onPeersChanged: () => undefined,
   });
   const toy: ToyEth = {
@@ -84,7 +89,7 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     chain,
     pool,
     clock,
-    blocks,
+    blocks: announced,
     meet: (number, { isLasting = true } = {}) => createOtherEnd(eth, number, isLasting),
     async befriend(number) {
       const end = toy.meet(number);
