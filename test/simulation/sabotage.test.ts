@@ -112,7 +112,7 @@ describe("the simulator catches validators that", () => {
   }
 
   it("but not those that cap their timeouts: the join rule brings them together all the same", () => {
-    const settings = Array.from({ length: 20 }, (_, index) => FOUR_HONEST(drawSetting(index + 1)));
+    const settings = Array.from({ length: 10 }, (_, index) => FOUR_HONEST(drawSetting(index + 1)));
     expect(settings.some((setting) => isCaught(setting, CAPS_TIMEOUTS, "progress"))).toBe(false);
   });
 });
