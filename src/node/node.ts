@@ -257,6 +257,7 @@ async function open(
     key: key.value,
     clock,
     peerToPeer,
+    syncStatus: () => peering.sync.status,
     submit: createSubmission(recoverSenders, pool),
     changeLogLevel: logger.changeLevel,
     services: () => services,

@@ -75,8 +75,10 @@ export function createPeering(parts: PeeringParts): Peering {
     clock,
     chance: Math.random,
     logger: logger.network,
-    onBlock: (announced) => sync.offer(announced),
-    onPeersChanged: () => sync.wake(),
+    onBlock(announced) {
+      if (holds !== undefined) sync.offer(announced);
+    },
+    onPeersChanged: wake,
   });
   const sync = createSync({
     peers: () => eth.peers,
@@ -86,6 +88,11 @@ export function createPeering(parts: PeeringParts): Peering {
     onAnnouncedImported: () => undefined,
     onStatusChanged: review,
   });
+
+  /** Nothing is fetched before the node is ready for it. */
+  function wake(): void {
+    if (holds !== undefined) sync.wake();
+  }
 
   /** A validator decides only the block after the newest there is. */
   function review(): void {

@@ -3,6 +3,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import { ETH_VERSION } from "../network/eth/message.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
 import type { WorldState } from "../state/worldState.ts";
@@ -23,6 +24,7 @@ export interface RpcPortParts {
   readonly clock: Clock;
   /** Undefined when peer-to-peer networking is off. */
   readonly peerToPeer: PeerToPeerFacts | undefined;
+  readonly syncStatus: RpcPorts["syncStatus"];
   readonly submit: RpcPorts["submit"];
   readonly changeLogLevel: RpcPorts["changeLogLevel"];
   services(): ServiceEndpoints;
@@ -42,6 +44,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     key,
     clock,
     peerToPeer,
+    syncStatus,
     submit,
     changeLogLevel,
     services,
@@ -72,7 +75,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       },
       poolMaxSize: settings.rpc.poolMaxSize,
     },
-    network: { peerToPeer, ethVersion: undefined, services },
+    network: { peerToPeer, ethVersion: peerToPeer === undefined ? undefined : ETH_VERSION, services },
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => {
       const { header } = chain.head;
@@ -81,7 +84,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     },
     isMining: () => engine.status().mode === "validating",
     isHeld: () => holds.reasons.length > 0,
-    syncStatus: () => undefined,
+    syncStatus,
     changeLogLevel,
   };
 }

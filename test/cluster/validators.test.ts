@@ -70,6 +70,8 @@ describe("four validators and a follower, processes of their own", () => {
     expect(new Set(chains[0]?.map(({ miner }) => miner)).size).toBeGreaterThan(1);
     expect(await follower.rpc("eth_getBalance", [toHex(account(1).address), "latest"])).toBe("0x7");
     expect(Number(await follower.rpc<string>("net_peerCount"))).toBe(4);
+    expect(await follower.rpc("eth_protocolVersion")).toBe("0x44");
+    expect(await follower.rpc("eth_syncing")).toBe(false);
   }, 150_000);
 
   it("go on without one, stand still without two, and go on when one is back", async () => {
