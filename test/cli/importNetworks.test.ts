@@ -26,7 +26,7 @@ const RECORDED_NETWORKS: readonly RecordedNetwork[] = [
 
 /** The daily run takes some of them; the conformance run imports them all as well, without the program around it. */
 const NETWORKS =
-  process.env["IBEX_NETWORKS"] === "all"
+  process.env["IBEX_RECORDINGS"] === "all"
     ? RECORDED_NETWORKS
     : RECORDED_NETWORKS.filter(({ folder }) => ["net2", "net4", "zero"].includes(folder.at(-1) ?? ""));
 
@@ -197,8 +197,8 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
   }, 120_000);
 });
 
-/** Moments at which the import is killed; IBEX_KILLS turns the number up. */
-const KILLS = Number(process.env["IBEX_KILLS"] ?? "3");
+/** Moments at which the import is killed; IBEX_IMPORT_KILLS turns the number up. */
+const KILLS = Number(process.env["IBEX_IMPORT_KILLS"] ?? "3");
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 describeWithVectors(`an import that is killed at any moment (IBEX_SEED=${SEED})`, () => {
