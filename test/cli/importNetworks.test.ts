@@ -156,6 +156,7 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
     const port = await freePort();
     const program = runProgram([
       `--data-path=${temporaryFolder()}`,
+      "--p2p-port=0",
       `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
       "--revert-reason-enabled",
       "--rpc-http-enabled",

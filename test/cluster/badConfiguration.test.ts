@@ -102,7 +102,7 @@ describe("a nonsense genesis file", () => {
     [
       "extra data that is no RLP",
       aGenesis({ extraData: "0x1234" }),
-      "Invalid extraData in genesis block configuration: bytes after the item (PLACE)",
+      "Invalid extraData in genesis block configuration: extra data is a list of five items (PLACE)",
     ],
     [
       "extra data that is no hex",
