@@ -150,6 +150,8 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       }
     },
     multicast(message, validators) {
+      // A lone validator's proposal is a whole block, to be spelled and hashed for nobody.
+      if (validators.every((validator) => equalBytes(validator, self))) return;
       const { code, payload } = encodeMessage(message);
       if (sent.add(keyOfMessage(code, payload)))
         carrier.send(code, payload, { to: validators, except: [self] });

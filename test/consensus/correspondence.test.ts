@@ -94,6 +94,16 @@ function aMessage(author: number, height: bigint, round = 1): Authored {
 
 const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
 
+describe("our own words", () => {
+  it("go to the other validators, and are not even spelled where there is no other", () => {
+    const { desk, sent } = aDesk();
+    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 1));
+    expect(sent).toEqual([]);
+    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
+    expect(sent).toEqual([`${tailOf(aMessage(0, 1n))} to 123`]);
+  });
+});
+
 describe("consensus messages that come in", () => {
   it("are passed on, the same bytes, to all validators but sender and author, and then taken", () => {
     const { hear, sent, taken, fates } = aDesk();

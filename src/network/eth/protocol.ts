@@ -243,11 +243,13 @@ export function createEth(parts: EthParts): Eth {
       return greetedPeers();
     },
     broadcastBlock(block, totalDifficulty) {
+      const listeners = greetedPeers();
+      if (listeners.length === 0) return;
       const hash = hashOfHeader(block.header);
       if (!hash.ok) return;
       const key = toKey(hash.value);
       let payload: Uint8Array | undefined;
-      for (const peer of greetedPeers()) {
+      for (const peer of listeners) {
         if (peer.knownBlocks.has(key)) continue;
         peer.knownBlocks.add(key);
         payload ??= encodeMessage({ kind: "newBlock", block, totalDifficulty });

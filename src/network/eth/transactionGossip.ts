@@ -137,6 +137,8 @@ export function createTransactionGossip(parts: {
 
   return {
     announce(transactions) {
+      // Whoever comes later is welcomed with the whole pool.
+      if (parts.peers().length === 0) return;
       for (const transaction of transactions) {
         if (transaction.type !== BLOB_TYPE) collected.push({ key: toKey(transaction.hash), transaction });
       }
