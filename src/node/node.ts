@@ -18,7 +18,7 @@ import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 import { startPatrol } from "../storage/patrol.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
-import { signatureOf, signingHash } from "../types/transaction.ts";
+import { recoveryItemOf } from "../types/transaction.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
@@ -136,12 +136,7 @@ async function open(
   const recovery = createRecoveryPool();
   onStop(() => recovery.close());
   const recoverSenders: RecoverSenders = (transactions) =>
-    recovery.recoverMany(
-      transactions.map((transaction) => ({
-        digest: signingHash(transaction),
-        signature: signatureOf(transaction),
-      })),
-    );
+    recovery.recoverMany(transactions.map(recoveryItemOf));
 
   const { blockProduction, keepsRevertReasons } = settings;
   const chainLogger = logger.child("chain");

@@ -4,6 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 import { encodeRlpList, encodeRlpString, type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
@@ -120,6 +121,11 @@ export function signingHash(transaction: Transaction): Hash {
 
 export function signatureOf(transaction: Transaction): Signature {
   return { r: transaction.r, s: transaction.s, yParity: transaction.yParity };
+}
+
+/** What the threads that recover signers need of a transaction (recoveryPool.ts). */
+export function recoveryItemOf(transaction: Transaction): RecoveryItem {
+  return { digest: signingHash(transaction), signature: signatureOf(transaction) };
 }
 
 /** True when s is in the lower half of the order, as EIP-2 asks of every transaction since Homestead. */

@@ -5,7 +5,7 @@ import type { Block } from "../../types/block.ts";
 import { sealDigest } from "../../types/blockHash.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
 import type { Header } from "../../types/header.ts";
-import { signatureOf, signingHash, type Transaction } from "../../types/transaction.ts";
+import { recoveryItemOf, type Transaction } from "../../types/transaction.ts";
 
 type Signers = Promise<readonly (Address | undefined)[]>;
 
@@ -34,11 +34,7 @@ export function createAheadRecovery(pool: Pick<RecoveryPool, "recoverMany">): Ah
         const digest = sealDigest(header, extra.value);
         sealers.set(header, recover(extra.value.seals.map((signature) => ({ digest, signature }))));
       }
-      if (transactions.length > 0)
-        senders.set(
-          transactions,
-          recover(transactions.map((each) => ({ digest: signingHash(each), signature: signatureOf(each) }))),
-        );
+      if (transactions.length > 0) senders.set(transactions, recover(transactions.map(recoveryItemOf)));
     },
     recoverSenders: (transactions) => senders.get(transactions) ?? Promise.resolve([]),
     recoverSealers: (header) => sealers.get(header) ?? [],
