@@ -1,4 +1,4 @@
-import { describeSource } from "./given.ts";
+import { describeSource, onOneLine } from "./given.ts";
 import type { OptionName } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
@@ -19,5 +19,6 @@ export function tell(
     .map((name) => ({ name, source: sourceOf(name) }))
     .filter(({ source }) => source.kind !== "default" && source.kind !== "preset")
     .map(({ name, source }) => `--${name} is given ${describeSource(source)}`);
-  return places.length === 0 ? problem : `${problem} (${places.join("; ")})`;
+  const told = onOneLine(problem);
+  return places.length === 0 ? told : `${told} (${places.join("; ")})`;
 }

@@ -53,3 +53,8 @@ export function describeSource(source: Source): string {
 export function isAskedFor({ kind }: Source): boolean {
   return kind === "commandLine" || kind === "environment" || kind === "file";
 }
+
+/** What somebody wrote, quoted in a problem: its own line ends are shown, so that a problem stays one line. */
+export function onOneLine(text: string): string {
+  return text.replace(/\r\n|[\n\r\u2028\u2029]/g, "\\n");
+}

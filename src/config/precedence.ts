@@ -1,4 +1,4 @@
-import { describeSource, type Given, isAskedFor, type Source } from "./given.ts";
+import { describeSource, type Given, isAskedFor, onOneLine, type Source } from "./given.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, type OptionValues, optionNamed } from "./options.ts";
 
 /** Every option's value, and where it came from. */
@@ -55,5 +55,5 @@ export function findGiven(layers: readonly (readonly Given[])[], name: OptionNam
 /** Begins with the incumbent's words; then where the value came from and what would do. */
 function badValue({ name, source }: Given, reason: string): string {
   const { accepts } = optionNamed(name).type;
-  return `Invalid value for option '--${longestSpelling(name)}': ${reason} (given ${describeSource(source)}; accepted: ${accepts})`;
+  return `Invalid value for option '--${longestSpelling(name)}': ${onOneLine(reason)} (given ${describeSource(source)}; accepted: ${accepts})`;
 }

@@ -537,6 +537,13 @@ describe("what cannot run is refused, all of it at once", () => {
     ]);
   });
 
+  it("each on one line, though the value has several", () => {
+    expect(refusal({ toml: "rpc-http-port='''8\n9'''\nrpc-ws-port='''1\r\n2'''" })).toEqual([
+      expect.stringContaining("Invalid value for option '--rpc-http-port': '8\\n9'"),
+      expect.stringContaining("Invalid value for option '--rpc-ws-port': '1\\n2'"),
+    ]);
+  });
+
   it("but lets two doors share port 0, and one door be off", () => {
     expect(settings({ options: ["rpc-http-port=0", "rpc-ws-port=0"] }).http?.port).toBe(0);
     expect(settings({ options: ["rpc-http-port=8546", "rpc-ws-enabled=false"] }).webSocket).toBeUndefined();

@@ -43,7 +43,7 @@ fuzz({
     const isComparedToo = text.length % 8 === 0;
     if (isComparedToo && !isDeepStrictEqual(outcome, settingsBy([])))
       throw new Error("read otherwise the second time");
-    if (!outcome.ok) return `refused: ${kindsOf(outcome.rejection.message, text)}`;
+    if (!outcome.ok) return `refused: ${kindsOf(outcome.rejection.message)}`;
     if (isComparedToo) expectSameByCommandLine(text, outcome.value);
     return outcome.value.warnings.length === 0 ? ACCEPTED : ACCEPTED_WITH_WARNINGS;
   },
@@ -71,10 +71,8 @@ function expectSameByCommandLine(text: string, settings: Settings): void {
 }
 
 /** What refusals are about; a line that tells the operator neither option nor file is a finding. */
-function kindsOf(message: string, text: string): string {
-  // A value of several lines is told with its lines: where one problem ends cannot be seen then.
-  const problems = /'''|"""/.test(text) ? [message] : message.split(/\n(?=[A-Z-])/);
-  const [first = "", ...others] = problems;
+function kindsOf(message: string): string {
+  const [first = "", ...others] = message.split(/\n(?=[A-Z-])/);
   for (const problem of [first, ...others]) {
     const isNamed = problem.includes(FILE) || ALL_SPELLINGS.some((spelling) => problem.includes(spelling));
     if (!isNamed && !WORDS_OF_THE_INCUMBENT.some((words) => problem.includes(words)))
