@@ -24,7 +24,8 @@ import { createValidatorSets, type ValidatorSets } from "./validators.ts";
  *
  *     build ──> candidate ──┐                              ┌─> one durable batch ──> head ──> the news
  *     import ──> a block ───┴─> judge ──> execute ──> commit
- *                               header, body    kept by name, so that nothing is executed twice
+ *                               header, seals,  kept by name, so that nothing is executed twice
+ *                               then the body
  *
  * Invariants: whatever moves the head takes its turn; a block is committed only after every rule has passed, our own
  * blocks included; nothing is announced before it is durable. Who proposes and when is consensus; which peer has what

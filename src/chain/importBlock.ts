@@ -63,14 +63,35 @@ export function createImporter(parts: ImportParts): Importer {
   const { spec, clock, head, validators, execution, executions, recoverSenders, recoverSealers, turns } =
     parts;
 
-  async function judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>> {
-    const trial = open(block.header);
-    if (!trial.ok) return trial;
-    const { extra, hash } = trial.value;
-    const parent = head.head;
+  /** The header by its rules but the seals, on top of `parent`. */
+  function judgeHeader(
+    header: Header,
+    { extra }: OpenHeader,
+    parent: NamedHeader,
+  ): Outcome<void, BlockDefect> {
     const set = validators.after(parent).validators;
-    const headerVerdict = checkHeader(spec, parent, { header: block.header, extra }, set, clock.nowMs());
-    if (!headerVerdict.ok) return headerVerdict;
+    return checkHeader(spec, parent, { header, extra }, set, clock.nowMs());
+  }
+
+  /** Who sealed the block, before anything of its body is looked at: a stranger's block costs no more than that. */
+  async function judgeSeals(
+    header: Header,
+    { extra }: OpenHeader,
+    parent: NamedHeader,
+  ): Promise<Outcome<void, BlockDefect>> {
+    const set = validators.after(parent).validators;
+    // Among one more than there are validators is one that should not be there.
+    const seals = extra.seals.slice(0, set.length + 1);
+    const sealers = await recoverSealers(header, { ...extra, seals });
+    return head.head === parent ? checkSealers(sealers, set) : notAfterHead(header, head.head);
+  }
+
+  /** The body of a block whose header is sound on top of `parent`. */
+  async function judgeBody(
+    block: Block,
+    { hash }: OpenHeader,
+    parent: NamedHeader,
+  ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
     const done = executions.find(hash);
     if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
     const bodyVerdict = checkBody(block);
@@ -117,17 +138,25 @@ export function createImporter(parts: ImportParts): Importer {
     return ok(sent);
   }
 
+  async function judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>> {
+    const trial = open(block.header);
+    if (!trial.ok) return trial;
+    const parent = head.head;
+    const headerVerdict = judgeHeader(block.header, trial.value, parent);
+    return headerVerdict.ok ? judgeBody(block, trial.value, parent) : headerVerdict;
+  }
+
   async function commit(block: Block): Promise<Outcome<NamedHeader, BlockDefect>> {
     const trial = open(block.header);
     if (!trial.ok) return trial;
-    if (equalBytes(trial.value.hash, head.head.hash)) return ok(head.head);
-    const judged = await judge(block);
-    if (!judged.ok) return judged;
     const parent = head.head;
-    const sealers = await recoverSealers(block.header, trial.value.extra);
-    if (head.head !== parent) return notAfterHead(block.header, head.head);
-    const sealVerdict = checkSealers(sealers, validators.after(parent).validators);
+    if (equalBytes(trial.value.hash, parent.hash)) return ok(parent);
+    const headerVerdict = judgeHeader(block.header, trial.value, parent);
+    if (!headerVerdict.ok) return headerVerdict;
+    const sealVerdict = await judgeSeals(block.header, trial.value, parent);
     if (!sealVerdict.ok) return sealVerdict;
+    const judged = await judgeBody(block, trial.value, parent);
+    if (!judged.ok) return judged;
     await head.commit(sealed(judged.value, block.header, head.head), judged.value.staged);
     executions.clear();
     return ok(head.head);
@@ -157,9 +186,12 @@ function sealed({ block, receipts }: ExecutedBlock, header: Header, parent: Name
   };
 }
 
-function open(
-  header: Header,
-): Outcome<{ readonly extra: ExtraData; readonly hash: Hash }, "malformedExtraData"> {
+interface OpenHeader {
+  readonly extra: ExtraData;
+  readonly hash: Hash;
+}
+
+function open(header: Header): Outcome<OpenHeader, "malformedExtraData"> {
   const extra = decodeExtraData(header.extraData);
   return extra.ok ? ok({ extra: extra.value, hash: chainHash(header, extra.value) }) : extra;
 }

@@ -1,5 +1,6 @@
 import type { BlockProduction } from "../../src/chain/blockExecution.ts";
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
+import type { RecoverSenders } from "../../src/chain/importBlock.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { type Logger, silentLogger } from "../../src/logging/logger.ts";
@@ -24,6 +25,8 @@ export interface ChainChoices {
   /** Account that builds blocks. */
   readonly builder?: Uint8Array;
   readonly logger?: Logger;
+  /** On this thread unless given. */
+  readonly recoverSenders?: RecoverSenders;
 }
 
 /** The real chain over its real stores, in memory unless a database is given. */
@@ -49,12 +52,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
       spec: parsed.value,
       stores: { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headWitness },
       clock: choices.clock ?? systemClock,
-      recoverSenders: (transactions) =>
-        Promise.resolve(
-          transactions.map((transaction) =>
-            recoverAddress(signingHash(transaction), signatureOf(transaction)),
-          ),
-        ),
+      recoverSenders: choices.recoverSenders ?? recoverSendersHere,
       production: {
         selectionTimePercent: 75,
         minOccupancyRatio: 0.8,
@@ -68,3 +66,8 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   if (!opened.ok) throw new Error(opened.rejection.message);
   return { chain: opened.value, spec: parsed.value, world, database };
 }
+
+export const recoverSendersHere: RecoverSenders = (transactions) =>
+  Promise.resolve(
+    transactions.map((transaction) => recoverAddress(signingHash(transaction), signatureOf(transaction))),
+  );

@@ -187,10 +187,23 @@ function listOf(verdict: Verdict | readonly Verdict[]): readonly Verdict[] {
   return typeof verdict === "string" ? [verdict] : verdict;
 }
 
-/** With the genuine seals: what would be free does not fit them, and the rule comes before the seals otherwise. */
+/**
+ * With the genuine seals, which do not fit a changed header. Only the rules on the header itself come before them: what
+ * the body or an execution would tell is not asked of a block that nobody sealed.
+ */
 function besides(verdicts: readonly Verdict[]): readonly Verdict[] {
-  return verdicts.map((verdict) => (verdict === "free" ? "sealerNotValidator" : verdict));
+  return verdicts.map((verdict) => (AFTER_THE_SEALS.has(verdict) ? "sealerNotValidator" : verdict));
 }
+
+const AFTER_THE_SEALS: ReadonlySet<Verdict> = new Set<Verdict>([
+  "free",
+  "wrongTransactionsRoot",
+  "invalidTransaction",
+  "wrongGasUsed",
+  "wrongReceiptsRoot",
+  "wrongLogsBloom",
+  "wrongStateRoot",
+]);
 
 /** Codes for a change in the bytes of this item, where it can be decoded at all: those of its field, or of the seals. */
 function verdictsOnBytes(ground: Ground, [part, index]: readonly number[]): readonly Verdict[] {
