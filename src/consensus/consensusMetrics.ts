@@ -1,5 +1,6 @@
 import type { Effect } from "../ibft/effect.ts";
 import type { Input } from "../ibft/input.ts";
+import { MESSAGE_FLAWS } from "../ibft/messageRules.ts";
 import { quorum } from "../ibft/quorum.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
@@ -33,6 +34,18 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     name: "queue_dropped_total",
     help: "Consensus messages dropped because too many were waiting",
   });
+  const rejected = metrics.counter({
+    category: "BFT",
+    name: "messages_rejected_total",
+    help: "Readable consensus messages of validators that break a rule, by what is wrong with them",
+    labels: ["flaw"],
+  });
+  for (const flaw of MESSAGE_FLAWS) rejected.with(flaw);
+  const doubleVotes = metrics.counter({
+    category: "BFT",
+    name: "double_votes_total",
+    help: "Consensus messages that put a validator behind a second block in one round",
+  });
   const stopwatch = (name: string, help: string): Stopwatch => {
     const summary = metrics.summary({ category: "BFT", name, help });
     return async (work) => {
@@ -46,6 +59,8 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     asked(effect, by) {
       if (effect.kind === "multicast" && effect.message.kind === "roundChange")
         roundChanges.with(reasonOf(by)).increment();
+      else if (effect.kind === "rejectMessage") rejected.with(effect.flaw).increment();
+      else if (effect.kind === "reportDoubleVote") doubleVotes.with().increment();
     },
     messageDropped: () => dropped.with().increment(),
     building: stopwatch("block_propose_seconds", "Time to build a block of our own, seconds"),

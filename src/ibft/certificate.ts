@@ -10,16 +10,19 @@ import type {
   Signed,
 } from "./message.ts";
 
-export type CertificateFlaw =
-  | "authorNotValidator"
-  | "duplicateAuthors"
-  | "wrongHeight"
-  | "wrongRound"
-  | "wrongProposer"
-  | "prepareByProposer"
-  | "wrongDigest"
-  | "tooFewPrepares"
-  | "tooFewRoundChanges";
+export const CERTIFICATE_FLAWS = [
+  "authorNotValidator",
+  "duplicateAuthors",
+  "wrongHeight",
+  "wrongRound",
+  "wrongProposer",
+  "prepareByProposer",
+  "wrongDigest",
+  "tooFewPrepares",
+  "tooFewRoundChanges",
+] as const;
+
+export type CertificateFlaw = (typeof CERTIFICATE_FLAWS)[number];
 
 /** Finds what is wrong with a signed wish for a round, certificate included (ibft2.md §8.5); undefined when nothing is. */
 export function findRoundChangeFlaw(

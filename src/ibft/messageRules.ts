@@ -2,7 +2,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Candidate } from "./candidate.ts";
 import {
-  type CertificateFlaw,
+  CERTIFICATE_FLAWS,
   findRoundChangeFlaw,
   findRoundChangesFlaw,
   highestPrepared,
@@ -10,15 +10,19 @@ import {
 import { type Committee, isMember, isProposer } from "./committee.ts";
 import type { Authored, Proposal, RoundChange } from "./message.ts";
 
-export type MessageFlaw =
-  | CertificateFlaw
-  | "wrongCandidate"
-  | "certificateMissing"
-  | "certificateUncalledFor"
-  | "preparedBlockReplaced"
-  | "wrongSealer"
-  | "candidateMissing"
-  | "candidateUncalledFor";
+/** Why a readable message of a validator is worth nothing; a small set, to be counted by. */
+export const MESSAGE_FLAWS = [
+  ...CERTIFICATE_FLAWS,
+  "wrongCandidate",
+  "certificateMissing",
+  "certificateUncalledFor",
+  "preparedBlockReplaced",
+  "wrongSealer",
+  "candidateMissing",
+  "candidateUncalledFor",
+] as const;
+
+export type MessageFlaw = (typeof MESSAGE_FLAWS)[number];
 
 export type WithRound = (candidate: Candidate, round: number) => Candidate;
 

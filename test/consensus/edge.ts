@@ -1,0 +1,277 @@
+import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
+import {
+  type Correspondence,
+  createCorrespondence,
+  declareCorrespondenceMetrics,
+  FATES,
+} from "../../src/consensus/correspondence.ts";
+import type { ConsensusStatus } from "../../src/consensus/status.ts";
+import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
+import { type Encoded, encodeMessage } from "../../src/ibft/codec.ts";
+import type { Head } from "../../src/ibft/input.ts";
+import type {
+  Authored,
+  Commit,
+  CommitPayload,
+  PreparedBlock,
+  PreparePayload,
+  ProposalPayload,
+  RoundChangeCertificate,
+  RoundChangePayload,
+  Signed,
+} from "../../src/ibft/message.ts";
+import { MESSAGE_FLAWS } from "../../src/ibft/messageRules.ts";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import {
+  addressOfPrivateKey,
+  SECP256K1_ORDER,
+  type Signature,
+  sign,
+} from "../../src/primitives/secp256k1.ts";
+import type { Digest } from "../../src/types/blockHash.ts";
+import { createHandClock, type HandClock } from "../builders/handClock.ts";
+import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
+import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { live, settle, startToyNode, type ToyDisk, type Witnessed } from "./toyNode.ts";
+
+const START_S = 1_700_000_000;
+
+/** In the order of their addresses: a, b, c and d are the validators, e is nobody. */
+const KEYS = [1n, 2n, 3n, 4n, 5n].map((key) => bigintToFixedBytes(key, 32));
+const VALIDATOR_KEYS = KEYS.slice(0, 4).sort((a, b) =>
+  compareBytes(addressOfPrivateKey(a), addressOfPrivateKey(b)),
+);
+const LETTERS = "abcde";
+
+const keyOf = (letter: string): Uint8Array =>
+  [...VALIDATOR_KEYS, ...KEYS.slice(4)][LETTERS.indexOf(letter)] ?? new Uint8Array();
+
+const signerOf = (letter: string) => ({
+  self: addressOfPrivateKey(keyOf(letter)),
+  sign: (digest: Uint8Array): Signature => sign(digest, keyOf(letter)),
+});
+
+/** The block before the one that is decided at the edge. */
+export const PARENT: Head = aGenesisHead(VALIDATOR_KEYS.map(addressOfPrivateKey), BigInt(START_S));
+
+/** In height 1, where a proposes in round 0, b in round 1, c in round 2 and d in round 3, all with real keys. */
+export const HEIGHT = 1n;
+
+/** A block on the parent, in a round; blocks differ by their names. */
+export function block(name: string, round = 0): Candidate {
+  return withRound(aCandidate(PARENT, { mark: name }), round);
+}
+
+export interface Place {
+  readonly height?: bigint;
+  readonly round: number;
+  readonly digest?: Digest;
+}
+
+export function signedProposal(
+  by: string,
+  { height = HEIGHT, round, digest }: Place,
+): Signed<ProposalPayload> {
+  const about = digest ?? block("X", round).digest;
+  return signPayload(signerOf(by), { kind: "proposal", height, round, digest: about });
+}
+
+export function signedPrepare(by: string, { height = HEIGHT, round, digest }: Place): Signed<PreparePayload> {
+  const about = digest ?? block("X", round).digest;
+  return signPayload(signerOf(by), { kind: "prepare", height, round, digest: about });
+}
+
+export function proposal(by: string, candidate: Candidate, certificate?: RoundChangeCertificate): Authored {
+  const { round } = candidate.extra;
+  const signed = signedProposal(by, { round, digest: candidate.digest });
+  return { kind: "proposal", signed, candidate, ...(certificate !== undefined && { certificate }) };
+}
+
+export function prepare(by: string, place: Place): Authored {
+  return { kind: "prepare", signed: signedPrepare(by, place) };
+}
+
+/** `seals` is what the seal is about, where that is another digest than the payload's; `sealer` whose it is. */
+export function commit(
+  by: string,
+  { height = HEIGHT, round, digest }: Place,
+  { seals, sealer = by }: { readonly seals?: Uint8Array; readonly sealer?: string } = {},
+): Commit {
+  const about = digest ?? block("X", round).digest;
+  const seal = sign(seals ?? about, keyOf(sealer));
+  return commitOf(by, { kind: "commit", height, round, digest: about, seal });
+}
+
+export function commitOf(by: string, payload: CommitPayload): Commit {
+  const signer = signerOf(by);
+  return { kind: "commit", signed: signPayload(signer, payload), sealer: signer.self };
+}
+
+export function signedRoundChange(
+  by: string,
+  round: number,
+  { prepared, height = HEIGHT }: { readonly prepared?: PreparedBlock; readonly height?: bigint } = {},
+): Signed<RoundChangePayload> {
+  const brought = prepared !== undefined && { prepared: prepared.certificate };
+  return signPayload(signerOf(by), { kind: "roundChange", height, round, ...brought });
+}
+
+export function roundChange(by: string, round: number, prepared?: PreparedBlock): Authored {
+  const signed = signedRoundChange(by, round, prepared && { prepared });
+  return { kind: "roundChange", signed, ...(prepared !== undefined && { candidate: prepared.candidate }) };
+}
+
+/** Proof that X, or another block, was prepared in a round, as the proposer and these others have it. */
+export function prepared(
+  letters: string,
+  { name = "X", round = 0 }: { readonly name?: string; readonly round?: number } = {},
+): PreparedBlock {
+  const candidate = block(name, round);
+  const [proposer = "", ...others] = letters;
+  const place = { round, digest: candidate.digest };
+  return {
+    candidate,
+    certificate: {
+      proposal: signedProposal(proposer, place),
+      prepares: others.map((letter) => signedPrepare(letter, place)),
+    },
+  };
+}
+
+/** Wishes for a round by these validators. */
+export function asking(letters: string, round: number): RoundChangeCertificate {
+  return [...letters].map((letter) => signedRoundChange(letter, round));
+}
+
+/** A quorum that asks for a round, of which d brings this along. */
+export function bringing(brought: PreparedBlock, round = 1): RoundChangeCertificate {
+  return [...asking("bc", round), signedRoundChange("d", round, { prepared: brought })];
+}
+
+/** The other signature of the same words by the same key: the curve gives two, and anybody can make one of the other. */
+export function turned<S extends { readonly signature: Signature }>(signed: S): S {
+  const { r, s, yParity } = signed.signature;
+  return { ...signed, signature: { r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 } };
+}
+
+/** A validator as the others reach it: bytes in, and what becomes of them; nobody lies but by bytes. */
+export interface Edge {
+  readonly clock: HandClock;
+  readonly disk: ToyDisk;
+  readonly witnessed: Witnessed;
+  /** What the engine could not bear. */
+  readonly failures: readonly unknown[];
+  /** Hands over the bytes, as c would, and lets the engine read them. Says which counters rose: "taken", "taken, wrongSealer"… */
+  hear(message: Authored | Encoded): Promise<string>;
+  /** All that can be seen of its consensus, but for signs of life. */
+  state(): Omit<ConsensusStatus, "members">;
+  live(durationMs: number): Promise<void>;
+  /** A sample as a scraper finds it. */
+  read(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
+}
+
+/** Validator d at height 1, round 0, half a second before a may propose; of the network only this node is real. */
+export async function anEdge(): Promise<Edge> {
+  const clock = createHandClock(START_S * 1000 + 500);
+  const schedule = aSchedule();
+  const registry = aRegistry();
+  const disk: ToyDisk = { heads: [PARENT], votes: undefined };
+  const witnessed: Witnessed = { messages: [], commits: [] };
+  const failures: unknown[] = [];
+  const news: string[] = [];
+  const counted = declareCorrespondenceMetrics(registry);
+  const metrics = declareConsensusMetrics(registry);
+  const desk: Correspondence = createCorrespondence({
+    self: signerOf("d").self,
+    schedule,
+    carrier: { send: () => undefined },
+    deliver: (message) => node.engine.receive(message),
+    logger: silentLogger,
+    metrics: {
+      relayed: counted.relayed,
+      received(fate) {
+        news.push(fate);
+        counted.received(fate);
+      },
+    },
+  });
+  const node = startToyNode(
+    {
+      privateKey: keyOf("d"),
+      schedule,
+      outbox: desk,
+      onHead: desk.headAdvanced,
+      onFailure: (error) => failures.push(error),
+      metrics: {
+        ...metrics,
+        asked(effect, by) {
+          if (effect.kind === "rejectMessage") news.push(effect.flaw);
+          if (effect.kind === "reportDoubleVote") news.push("double vote");
+          metrics.asked(effect, by);
+        },
+      },
+    },
+    clock,
+    disk,
+    witnessed,
+  );
+  desk.headAdvanced(PARENT);
+  await settle();
+  return {
+    clock,
+    disk,
+    witnessed,
+    failures,
+    async hear(message) {
+      const { code, payload } = "kind" in message ? encodeMessage(message) : message;
+      desk.receive({ sender: signerOf("c").self, code, payload });
+      await settle();
+      return news.splice(0).join(", ");
+    },
+    state() {
+      const { members: _, ...seen } = node.engine.status();
+      return seen;
+    },
+    live: (durationMs) => live(clock, durationMs),
+    read: (name, labels) => readSample(registry, `bft_${name}`, labels),
+  };
+}
+
+/** What was counted of all that came in: by fate, and of what was taken, by flaw. */
+export async function countedAt(
+  edge: Edge,
+): Promise<{ readonly received: number; readonly rejected: number }> {
+  const sum = async (name: string, label: string, values: readonly string[]): Promise<number> => {
+    const samples = await Promise.all(values.map((value) => edge.read(name, { [label]: value })));
+    return samples.reduce<number>((total, sample) => total + (sample ?? Number.NaN), 0);
+  };
+  return {
+    received: await sum("messages_received_total", "fate", FATES),
+    rejected: await sum("messages_rejected_total", "flaw", MESSAGE_FLAWS),
+  };
+}
+
+/** Lets d hear X proposed and prepared by its fellows, and two Commits; throws unless it has the block then. */
+export async function decideX(edge: Edge): Promise<void> {
+  for (const message of [
+    proposal("a", block("X")),
+    prepare("b", { round: 0 }),
+    prepare("c", { round: 0 }),
+    commit("a", { round: 0 }),
+    commit("c", { round: 0 }),
+  ])
+    await edge.hear(message);
+  const hash = edge.disk.heads[1]?.hash;
+  if (hash === undefined || !equalBytes(hash, block("X").hash)) throw new Error("X was not decided");
+}
+
+/** State that can be compared by ===. */
+export function printed(state: unknown): string {
+  return JSON.stringify(state, (_key, value: unknown) => {
+    if (value instanceof Uint8Array) return toHex(value);
+    return typeof value === "bigint" ? `${value}` : value;
+  });
+}

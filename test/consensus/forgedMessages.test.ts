@@ -1,0 +1,330 @@
+import { describe, expect, it } from "vitest";
+import { type Candidate, createCandidate } from "../../src/ibft/candidate.ts";
+import { type Encoded, PAYLOAD_LIMITS } from "../../src/ibft/codec.ts";
+import type { Authored, PreparedBlock } from "../../src/ibft/message.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+import {
+  anEdge,
+  asking,
+  block,
+  bringing,
+  commit,
+  countedAt,
+  decideX,
+  prepare,
+  prepared,
+  printed,
+  proposal,
+  roundChange,
+  signedPrepare,
+  signedProposal,
+  signedRoundChange,
+  turned,
+} from "./edge.ts";
+
+/** Somebody's words with real keys, as bytes, and what becomes of them at validator d (edge.ts): its fate, and its flaw. */
+type Case = readonly [title: string, message: () => Authored | Encoded, outcome: string];
+
+/** A prepared block whose certificate is another. */
+function forged(change: Partial<PreparedBlock["certificate"]>, of = prepared("abc")): PreparedBlock {
+  return { ...of, certificate: { ...of.certificate, ...change } };
+}
+
+const elsewhere = { round: 0, height: 2n, digest: block("X").digest };
+
+/** Each is a certificate that proves nothing, and why (ibft2.md §8.5). */
+const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedBlock, flaw: string])[] = [
+  ["too few Prepares", () => prepared("ab"), "tooFewPrepares"],
+  ["no Prepare", () => forged({ prepares: [] }), "tooFewPrepares"],
+  ["one Prepare twice", () => prepared("abb"), "duplicateAuthors"],
+  [
+    "one Prepare twice, under the other signature of its author",
+    () => forged({ prepares: [signedPrepare("b", { round: 0 }), turned(signedPrepare("b", { round: 0 }))] }),
+    "duplicateAuthors",
+  ],
+  ["a quorum, and one of it twice", () => prepared("abcb"), "duplicateAuthors"],
+  ["a Prepare of a stranger", () => prepared("abe"), "authorNotValidator"],
+  ["a Prepare of the proposer", () => prepared("aba"), "prepareByProposer"],
+  [
+    "a Prepare of another round",
+    () => forged({ prepares: [signedPrepare("b", { round: 0 }), signedPrepare("c", { round: 1 })] }),
+    "wrongRound",
+  ],
+  [
+    "a Prepare of another height",
+    () => forged({ prepares: [signedPrepare("b", { round: 0 }), signedPrepare("c", elsewhere)] }),
+    "wrongHeight",
+  ],
+  [
+    "a Prepare for another block",
+    () => {
+      const other = signedPrepare("c", { round: 0, digest: block("Y").digest });
+      return forged({ prepares: [signedPrepare("b", { round: 0 }), other] });
+    },
+    "wrongDigest",
+  ],
+  [
+    "a Prepare that only says that it is c's",
+    () => {
+      const { payload } = signedPrepare("c", { round: 0 });
+      const { signature, author } = signedPrepare("e", { round: 0 });
+      return forged({ prepares: [signedPrepare("b", { round: 0 }), { payload, signature, author }] });
+    },
+    "authorNotValidator",
+  ],
+  [
+    "a Prepare that is b's Proposal",
+    () => {
+      const { signature, author } = signedProposal("b", { round: 0 });
+      const { payload } = signedPrepare("b", { round: 0 });
+      return forged({ prepares: [{ payload, signature, author }, signedPrepare("c", { round: 0 })] });
+    },
+    "authorNotValidator",
+  ],
+  ["a Proposal of another validator than the proposer", () => prepared("bcd"), "wrongProposer"],
+  ["a Proposal of a stranger", () => prepared("ebc"), "wrongProposer"],
+  ["a Proposal of another height", () => forged({ proposal: signedProposal("a", elsewhere) }), "wrongHeight"],
+  ["a Proposal of the round that is asked for", () => prepared("bac", { round: 1 }), "wrongRound"],
+  ["a Proposal of a later round", () => prepared("cab", { round: 2 }), "wrongRound"],
+];
+
+const CASES: readonly Case[] = [
+  ...FORGED_PROOFS.map(
+    ([title, brought, flaw]): Case => [
+      `a wish for round 1 with ${title}`,
+      () => roundChange("c", 1, brought()),
+      `taken, ${flaw}`,
+    ],
+  ),
+  ...FORGED_PROOFS.map(
+    ([title, brought, flaw]): Case => [
+      `round 1 as asked for with ${title}`,
+      () => proposal("b", block("X", 1), bringing(brought())),
+      `taken, ${flaw}`,
+    ],
+  ),
+
+  ["a wish of a stranger", () => roundChange("e", 1), "unwelcomeAuthor"],
+  ["a wish for round 0", () => roundChange("c", 0), "taken, wrongRound"],
+  [
+    "a wish with another block than was prepared",
+    () => withBlock(prepared("abc"), "Y"),
+    "taken, wrongCandidate",
+  ],
+  [
+    "a wish with the prepared block in another round",
+    () => ({ ...roundChange("c", 2, prepared("abc")), candidate: block("X", 1) }) as Authored,
+    "taken, wrongCandidate",
+  ],
+  ["a wish without the block that was prepared", () => withBlock(prepared("abc")), "taken, candidateMissing"],
+  [
+    "a wish with a block and no proof",
+    () => ({ ...roundChange("c", 1), candidate: block("X") }) as Authored,
+    "taken, candidateUncalledFor",
+  ],
+
+  ["round 1 without proof", () => proposal("b", block("X", 1)), "taken, certificateMissing"],
+  ["round 1 as asked by nobody", () => proposal("b", block("X", 1), []), "taken, tooFewRoundChanges"],
+  [
+    "round 1 as asked by too few",
+    () => proposal("b", block("X", 1), asking("cd", 1)),
+    "taken, tooFewRoundChanges",
+  ],
+  [
+    "round 1 as asked by one twice",
+    () => proposal("b", block("X", 1), asking("cdd", 1)),
+    "taken, duplicateAuthors",
+  ],
+  [
+    "round 1 as asked by one twice, under its other signature",
+    () => proposal("b", block("X", 1), [...asking("cd", 1), turned(signedRoundChange("d", 1))]),
+    "taken, duplicateAuthors",
+  ],
+  [
+    "round 1 as asked by a quorum and one of it twice",
+    () => proposal("b", block("X", 1), asking("acdd", 1)),
+    "taken, duplicateAuthors",
+  ],
+  [
+    "round 1 as asked by a stranger too",
+    () => proposal("b", block("X", 1), asking("cde", 1)),
+    "taken, authorNotValidator",
+  ],
+  [
+    "round 1 where one asked for another",
+    () => proposal("b", block("X", 1), [...asking("cd", 1), signedRoundChange("a", 2)]),
+    "taken, wrongRound",
+  ],
+  [
+    "round 1 where one asked at another height",
+    () => proposal("b", block("X", 1), [...asking("cd", 1), signedRoundChange("a", 1, { height: 2n })]),
+    "taken, wrongHeight",
+  ],
+  [
+    "round 1 as asked by one who only says that it is d",
+    () => {
+      const { payload } = signedRoundChange("d", 1);
+      const { signature, author } = signedPrepare("d", { round: 1 });
+      return proposal("b", block("X", 1), [...asking("ac", 1), { payload, signature, author }]);
+    },
+    "taken, authorNotValidator",
+  ],
+  ["a proof in round 0", () => proposal("a", block("X"), asking("abc", 1)), "taken, certificateUncalledFor"],
+  [
+    "another block instead of the prepared one",
+    () => proposal("b", block("Y", 1), bringing(prepared("abc"))),
+    "taken, preparedBlockReplaced",
+  ],
+  [
+    "the block prepared first instead of the one prepared last",
+    () =>
+      proposal("c", block("X", 2), [
+        signedRoundChange("a", 2, { prepared: prepared("abc") }),
+        signedRoundChange("b", 2, { prepared: prepared("bcd", { name: "Y", round: 1 }) }),
+        ...asking("d", 2),
+      ]),
+    "taken, preparedBlockReplaced",
+  ],
+
+  ["a proposal by another than the proposer", () => proposal("b", block("X")), "taken, wrongProposer"],
+  [
+    "a proposal by the proposer of another round",
+    () => proposal("a", block("X", 1), asking("bcd", 1)),
+    "taken, wrongProposer",
+  ],
+  ["a proposal by a stranger", () => proposal("e", block("X")), "unwelcomeAuthor"],
+  [
+    "a proposal with another block than it names",
+    () => ({ ...proposal("a", block("X")), candidate: block("Y") }) as Authored,
+    "taken, wrongCandidate",
+  ],
+  [
+    "a proposal with a block of another round",
+    () => ({ ...proposal("a", block("X")), candidate: block("X", 1) }) as Authored,
+    "taken, wrongCandidate",
+  ],
+  [
+    "a proposal with a block of another height",
+    () => {
+      const candidate = atHeight(3n);
+      return {
+        kind: "proposal",
+        signed: signedProposal("a", { round: 0, digest: candidate.digest }),
+        candidate,
+      };
+    },
+    "taken, wrongCandidate",
+  ],
+
+  ["a Prepare by the proposer", () => prepare("a", { round: 0 }), "taken, prepareByProposer"],
+  ["a Prepare by a stranger", () => prepare("e", { round: 0 }), "unwelcomeAuthor"],
+  ["a Prepare of the height before", () => prepare("b", { ...elsewhere, height: 0n }), "past"],
+  ["a Prepare of a height far away", () => prepare("b", { ...elsewhere, height: 12n }), "tooFar"],
+  [
+    "a Prepare of no height there will ever be",
+    () => prepare("b", { ...elsewhere, height: 2n ** 64n - 1n }),
+    "tooFar",
+  ],
+
+  ["a Commit by a stranger", () => commit("e", { round: 0 }), "unwelcomeAuthor"],
+  [
+    "a Commit with a seal over another block",
+    () => commit("b", { round: 0 }, { seals: block("Y").digest }),
+    "taken, wrongSealer",
+  ],
+  [
+    "a Commit with a seal over the block in another round",
+    () => commit("b", { round: 0 }, { seals: block("X", 1).digest }),
+    "taken, wrongSealer",
+  ],
+  [
+    "a Commit with a seal over the chain hash",
+    () => commit("b", { round: 0 }, { seals: block("X").hash }),
+    "taken, wrongSealer",
+  ],
+  [
+    "a Commit with the seal of another",
+    () => commit("b", { round: 0 }, { sealer: "c" }),
+    "taken, wrongSealer",
+  ],
+  [
+    "a Commit with the seal of a stranger",
+    () => commit("b", { round: 0 }, { sealer: "e" }),
+    "taken, wrongSealer",
+  ],
+
+  ["nothing at all", () => ({ code: 0, payload: new Uint8Array() }), "malformed"],
+  ["bytes without sense", () => ({ code: 3, payload: hexToBytes("c0ffee") }), "malformed"],
+  ["a message of a fifth kind", () => ({ code: 4 as 0, payload: hexToBytes("c0") }), "unknownCode"],
+  [
+    "a Prepare that is too long",
+    () => ({ code: 1, payload: new Uint8Array(PAYLOAD_LIMITS[1] + 1) }),
+    "oversized",
+  ],
+  [
+    "a proposal too large for a frame",
+    () => ({ code: 0, payload: new Uint8Array(PAYLOAD_LIMITS[0] + 1) }),
+    "oversized",
+  ],
+  ["a proposal whose header has no end", () => proposal("a", withVanity(129 * 1024)), "oversized"],
+];
+
+function withBlock(brought: PreparedBlock, name?: string): Authored {
+  const { kind, signed } = roundChange("c", 1, brought);
+  if (kind !== "roundChange") throw new Error("not a wish for a round");
+  return { kind, signed, ...(name !== undefined && { candidate: block(name) }) } as Authored;
+}
+
+/** X in every respect but its number. */
+function atHeight(number: bigint): Candidate {
+  const { header, extra } = block("X");
+  return createCandidate({ ...header, number }, extra, []);
+}
+
+function withVanity(bytes: number): Candidate {
+  const { header, extra } = block("X");
+  return createCandidate(header, { ...extra, vanity: new Uint8Array(bytes) }, []);
+}
+
+describe("a forged message, by its bytes and with real keys", () => {
+  it.each(CASES)("is counted, and changes nothing: %s", async (_title, message, outcome) => {
+    const edge = await anEdge();
+    const before = printed(edge.state());
+    expect(await edge.hear(message())).toBe(outcome);
+    expect(printed(edge.state())).toBe(before);
+    expect([edge.witnessed.messages, edge.disk.votes, edge.failures]).toEqual([[], undefined, []]);
+    const [fate = "", flaw] = outcome.split(", ");
+    expect(await edge.read("messages_received_total", { fate })).toBe(1);
+    if (flaw !== undefined) expect(await edge.read("messages_rejected_total", { flaw })).toBe(1);
+    expect(await countedAt(edge)).toEqual({ received: 1, rejected: flaw === undefined ? 0 : 1 });
+  });
+
+  it("cannot keep an honest quorum from its block, not even with all the others", async () => {
+    const edge = await anEdge();
+    for (const [, message] of CASES) await edge.hear(message());
+    await decideX(edge);
+    expect(edge.failures).toEqual([]);
+  });
+});
+
+describe("what the forged messages are made of", () => {
+  it("is believed where nothing is wrong with it", async () => {
+    for (const message of [
+      roundChange("c", 1),
+      roundChange("c", 1, prepared("abc")),
+      roundChange("c", 1, prepared("abcd")),
+      proposal("b", block("X", 1), asking("acd", 1)),
+      proposal("b", block("X", 1), bringing(prepared("abc"))),
+      proposal("c", block("Y", 2), [
+        signedRoundChange("a", 2, { prepared: prepared("abc") }),
+        signedRoundChange("b", 2, { prepared: prepared("bcd", { name: "Y", round: 1 }) }),
+        ...asking("d", 2),
+      ]),
+    ]) {
+      const edge = await anEdge();
+      const before = printed(edge.state());
+      expect(await edge.hear(message)).toBe("taken");
+      expect(printed(edge.state())).not.toBe(before);
+    }
+  });
+});
