@@ -5,9 +5,10 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import { missing } from "../storage/checksum.ts";
-import type { Block, NamedHeader } from "../types/block.ts";
+import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
+import { createBadBlocks } from "./badBlocks.ts";
 import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
@@ -34,6 +35,8 @@ import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
   /** Judges a block that follows the head by every rule, and commits it. */
   importBlock(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+  /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first; not all of many. */
+  badBlocks(): readonly NamedBlock[];
   /** Takes away every block above `number`, durably. */
   rewind(number: bigint): Promise<void>;
   /** The validators after a block, and the votes on them. */
@@ -70,6 +73,7 @@ export async function createChain(
   const rules = await keepRules(spec, database, head.head);
   if (!rules.ok) return rules;
   const executions = createExecutions();
+  const badBlocks = createBadBlocks();
   const execution = createBlockExecution({ spec, stores, clock, production: parts.production });
   head.onHeadChanged(({ added }) => {
     executions.clear();
@@ -83,6 +87,7 @@ export async function createChain(
     validators,
     execution,
     executions,
+    badBlocks,
     recoverSenders,
     recoverSealers: parts.recoverSealers ?? recoverSealersHere,
     turns,
@@ -95,6 +100,7 @@ export async function createChain(
       return head.head;
     },
     importBlock: importer.import,
+    badBlocks: badBlocks.all,
     rewind: (number) => turns.take(() => head.rewind(number)),
     tallyAfter: validators.after,
   });

@@ -4,12 +4,13 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
 import { type Block, encodeBlock, type NamedHeader, type StoredBlock } from "../types/block.ts";
 import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
+import type { BadBlocks } from "./badBlocks.ts";
 import type { BlockExecution } from "./blockExecution.ts";
 import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
 import type { ExecutedBlock, Executions } from "./executions.ts";
@@ -46,6 +47,7 @@ export interface ImportParts {
   readonly validators: ValidatorSets;
   readonly execution: BlockExecution;
   readonly executions: Executions;
+  readonly badBlocks: BadBlocks;
   readonly recoverSenders: RecoverSenders;
   readonly recoverSealers: RecoverSealers;
   readonly turns: Turns;
@@ -60,8 +62,8 @@ export interface Importer {
 }
 
 export function createImporter(parts: ImportParts): Importer {
-  const { spec, clock, head, validators, execution, executions, recoverSenders, recoverSealers, turns } =
-    parts;
+  const { spec, clock, head, validators, execution, executions, badBlocks, turns } = parts;
+  const { recoverSenders, recoverSealers } = parts;
 
   /** The header by its rules but the seals, on top of `parent`. */
   function judgeHeader(
@@ -162,7 +164,26 @@ export function createImporter(parts: ImportParts): Importer {
     return ok(head.head);
   }
 
-  return { judge, import: (block) => turns.take(() => commit(block)) };
+  /** Keeps the block where the verdict is that there is something wrong with it. */
+  async function remembering<T>(
+    block: Block,
+    trial: Promise<Outcome<T, BlockDefect>>,
+  ): Promise<Outcome<T, BlockDefect>> {
+    const verdict = await trial;
+    const opened = verdict.ok || !isFlaw(verdict.rejection) ? undefined : open(block.header);
+    if (opened?.ok) badBlocks.keep({ ...block, hash: opened.value.hash });
+    return verdict;
+  }
+
+  return {
+    judge: (block) => remembering(block, judge(block)),
+    import: (block) => turns.take(() => remembering(block, commit(block))),
+  };
+}
+
+/** What comes from another place or too early may be sound. */
+function isFlaw({ code, fault }: Rejection<BlockDefect>): boolean {
+  return fault === "peer" && !["wrongParent", "wrongNumber", "timestampInFuture"].includes(code);
 }
 
 /** Much cheaper than the root of its transactions; the header, which is the same, names just one body. */

@@ -6,7 +6,7 @@ export interface Holds {
   readonly reasons: readonly HoldReason[];
 }
 
-export type HoldReason = "diskAlmostFull" | "catchingUp";
+export type HoldReason = "diskAlmostFull" | "catchingUp" | "operator";
 
 export function createHolds(engine: { pause(): void; resume(): void }): Holds {
   const reasons = new Set<HoldReason>();

@@ -19,6 +19,7 @@ import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 import { startPatrol } from "../storage/patrol.ts";
 import { openVoteStore } from "../storage/voteStore.ts";
 import { recoveryItemOf } from "../types/transaction.ts";
+import { createBlockControls } from "./blockControls.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
@@ -138,19 +139,16 @@ async function open(
   const recoverSenders: RecoverSenders = (transactions) =>
     recovery.recoverMany(transactions.map(recoveryItemOf));
 
-  const { blockProduction, keepsRevertReasons } = settings;
+  const controls = createBlockControls(settings, key.value);
   const chainLogger = logger.child("chain");
-  const opened = await createChain(
-    { builder: key.value.address, vanity: blockProduction.vanity },
-    {
-      spec: settings.chainSpec,
-      stores: { database, blocks, world, headWitness },
-      clock,
-      recoverSenders,
-      production: { ...blockProduction, keepsRevertReasons },
-      logger: chainLogger,
-    },
-  );
+  const opened = await createChain(controls.candidates, {
+    spec: settings.chainSpec,
+    stores: { database, blocks, world, headWitness },
+    clock,
+    recoverSenders,
+    production: controls.production,
+    logger: chainLogger,
+  });
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
   const chain = opened.value;
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
@@ -254,6 +252,8 @@ async function open(
     peerToPeer,
     syncStatus: () => peering.sync.status,
     submit: createSubmission(recoverSenders, pool),
+    mining: controls.mining(holds, logger.child("consensus")),
+    metrics,
     changeLogLevel: logger.changeLevel,
     services: () => services,
   });

@@ -3,6 +3,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { Metrics } from "../metrics/registry.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
@@ -26,6 +27,9 @@ export interface RpcPortParts {
   readonly peerToPeer: PeerToPeerFacts | undefined;
   readonly syncStatus: RpcPorts["syncStatus"];
   readonly submit: RpcPorts["submit"];
+  readonly mining: RpcPorts["mining"];
+  /** Undefined when nothing is counted. */
+  readonly metrics: Metrics | undefined;
   readonly changeLogLevel: RpcPorts["changeLogLevel"];
   services(): ServiceEndpoints;
 }
@@ -46,6 +50,8 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     peerToPeer,
     syncStatus,
     submit,
+    mining,
+    metrics,
     changeLogLevel,
     services,
   } = parts;
@@ -83,8 +89,11 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       return nextBaseFee(spec, header, nowSeconds > header.timestamp ? nowSeconds : header.timestamp + 1n);
     },
     isMining: () => engine.status().mode === "validating",
-    isHeld: () => holds.reasons.length > 0,
+    isHeld: () => holds.reasons.some((reason) => reason !== "operator"),
     syncStatus,
+    mining,
+    badBlocks: chain.badBlocks,
+    collectMetrics: () => metrics?.collect(),
     changeLogLevel,
   };
 }

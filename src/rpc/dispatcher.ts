@@ -82,7 +82,7 @@ export function createDispatcher<Backend>(
   const { backend, logger, metrics } = parts;
   const offered = new Map<string, RpcMethod<Backend>>();
   for (const method of methods) {
-    if (method.namespace !== "EVERY" && !modules.has(method.namespace)) continue;
+    if (!isOffered(method, modules)) continue;
     for (const name of [method.name, ...(method.aliases ?? [])]) {
       assert(!offered.has(name), `two methods are called ${name}`);
       offered.set(name, method);
@@ -120,7 +120,7 @@ export function createDispatcher<Backend>(
   ): Answer | Promise<Answer> {
     try {
       const values = decodeParams(method, params);
-      if (values === undefined) return ERRORS.invalidParams;
+      if (values instanceof RpcError) return values;
       const answer = method.run(values, context);
       return answer instanceof Promise
         ? answer.catch((error: unknown) => failed(name, idText, error))
@@ -231,19 +231,27 @@ class BoundContext<Backend> implements CallContext<Backend> {
   }
 }
 
-/** Values of the declared parameters; undefined when the only answer is -32602. */
+/** True when an endpoint with these modules has the method. */
+function isOffered(
+  { namespace, alsoIn = [] }: Pick<RpcMethod, "namespace" | "alsoIn">,
+  modules: ReadonlySet<Namespace>,
+): boolean {
+  return namespace === "EVERY" || modules.has(namespace) || alsoIn.some((other) => modules.has(other));
+}
+
+/** Values of the declared parameters, or the refusal of what cannot be decoded. */
 function decodeParams<Backend>(
   { parameters, exactParams }: RpcMethod<Backend>,
   params: Params,
-): readonly unknown[] | undefined {
-  if (exactParams !== undefined && params.length !== exactParams) return undefined;
+): readonly unknown[] | RpcError {
+  if (exactParams !== undefined && params.length !== exactParams) return ERRORS.invalidParams;
   if (parameters.length === 0) return NO_VALUES;
   const values: unknown[] = [];
-  for (const [index, { decode, isRequired }] of parameters.entries()) {
-    const given = params[index];
+  for (const [index, { decode, isRequired, isRest, explain }] of parameters.entries()) {
+    const given = isRest === true ? params.slice(index) : params[index];
     const isAbsent = given === undefined || given === null;
     const value = isAbsent ? undefined : decode(given);
-    if (value === undefined && (isRequired || !isAbsent)) return undefined;
+    if (value === undefined && (isRequired || !isAbsent)) return explain?.(given) ?? ERRORS.invalidParams;
     values.push(value);
   }
   return values;

@@ -54,7 +54,13 @@ const NEUTRAL_ALIASES = [
 ];
 
 /** Those of our own, in groups of the incumbent's. */
-const OWN_METHODS = ["ibft_status"];
+const OWN_METHODS = [
+  "ibft_status",
+  "txpool_content",
+  "txpool_contentFrom",
+  "txpool_inspect",
+  "txpool_status",
+];
 
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
   ...Object.entries(INCUMBENT_METHODS).flatMap(([prefix, names]) =>

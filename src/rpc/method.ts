@@ -1,5 +1,5 @@
 import type { RpcError } from "./errors.ts";
-import type { Decoder } from "./parameters.ts";
+import { type Decoder, decodeList } from "./parameters.ts";
 import type { RpcBackend } from "./ports.ts";
 
 /**
@@ -11,6 +11,8 @@ export interface RpcMethod<Backend = RpcBackend> {
   /** Other names that mean the same. */
   readonly aliases?: readonly string[];
   readonly namespace: Namespace | "EVERY";
+  /** Other groups that have the method, too. */
+  readonly alsoIn?: readonly Namespace[];
   readonly summary: string;
   readonly parameters: readonly Parameter<unknown>[];
   /** Any other number of parameters is -32602; without it surplus ones are ignored (json-rpc.md §0.2, "exact n"). */
@@ -55,6 +57,10 @@ export interface Parameter<T> {
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
   readonly decode: Decoder<T>;
+  /** Stands for all parameters from its place on, also for none; it is given their list. Only the last can be it. */
+  readonly isRest?: boolean;
+  /** What to answer for a value that is absent or does not decode, where plain -32602 is not all. */
+  readonly explain?: (given: unknown) => RpcError;
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -129,4 +135,13 @@ export function optional<T>(
   schema: JsonSchema = {},
 ): Parameter<T | undefined> {
   return { name, decode, schema, isRequired: false };
+}
+
+/** Any number of parameters that decode alike. */
+export function rest<T>(
+  name: string,
+  decodeItem: Decoder<T>,
+  schema: JsonSchema = {},
+): Parameter<readonly T[]> {
+  return { name, decode: decodeList(decodeItem), schema, isRequired: false, isRest: true };
 }

@@ -2,6 +2,7 @@ import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Simulator } from "../execution/simulation.ts";
 import type { LogLevel, LogModule } from "../logging/logger.ts";
+import type { MetricFamily } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -9,6 +10,7 @@ import type { Outcome } from "../primitives/outcome.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import type { NamedBlock } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
 import type { RpcConsensusStatus } from "./consensusPort.ts";
@@ -41,6 +43,11 @@ export interface RpcPorts {
   isHeld(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): SyncStatus | undefined;
+  /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first. */
+  badBlocks(): readonly NamedBlock[];
+  /** All that is counted at present; undefined where nothing is. */
+  collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
+  readonly mining: RpcMining;
   /** From now on, for the modules named or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
@@ -53,9 +60,31 @@ export interface RpcBackend extends RpcPorts {
 }
 
 /** The pool as the methods read it. What they have for it goes through `submit`. */
-export type RpcPool = Pick<TxPool, "get" | "entries" | "nextNonce" | "statistics" | "onAdded" | "onDropped">;
+export type RpcPool = Pick<
+  TxPool,
+  | "get"
+  | "entries"
+  | "nextNonce"
+  | "statistics"
+  | "blockFloors"
+  | "changeBlockFloors"
+  | "onAdded"
+  | "onDropped"
+>;
 
 export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
+
+/** What an operator may change at run time about the blocks that this node makes; none of it survives a restart. */
+export interface RpcMining {
+  /** Proposes and votes again, as far as nothing else is in the way. */
+  start(): void;
+  /** Neither proposes nor votes until started again. */
+  stop(): void;
+  /** The free bytes of our blocks' extra data, 32 of them. */
+  extraData: Uint8Array;
+  /** The gas limit that our blocks move to, step by step. */
+  targetGasLimit: bigint | undefined;
+}
 
 /** Consensus as the IBFT methods see it. */
 export interface RpcConsensus {

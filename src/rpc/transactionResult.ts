@@ -32,27 +32,38 @@ export function writeMinedTransactions(writer: JsonWriter, block: StoredBlock): 
 export function pendingTransactionJson(transaction: SentTransaction): string {
   const publicKey = recoverPublicKey(signingHash(transaction), signatureOf(transaction));
   return jsonText((writer) => {
-    writer.beginObject();
-    writer.null("blockHash");
-    writer.null("blockNumber");
-    writer.data("from", transaction.sender);
-    writer.quantity("gas", transaction.gasLimit);
-    writer.quantity("gasPrice", feeCap(transaction));
-    writeFeeCaps(writer, transaction);
-    writer.data("hash", transaction.hash);
-    writer.data("input", transaction.data);
-    writer.quantity("nonce", transaction.nonce);
-    writeOptionalData(writer, "to", transaction.to);
-    writer.null("transactionIndex");
-    writer.quantity("value", transaction.value);
-    writeSignature(writer, transaction);
-    writeLists(writer, transaction);
-    if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
-    writeOptionalData(writer, "publicKey", publicKey);
-    writer.data("raw", transaction.raw);
-    writer.quantity("type", transaction.type);
-    writer.endObject();
+    writePending(writer, transaction, () => {
+      writeOptionalData(writer, "publicKey", publicKey);
+      writer.data("raw", transaction.raw);
+    });
   });
+}
+
+/** The same as other clients have it, without what only the incumbent shows. */
+export function pooledTransactionJson(transaction: SentTransaction): string {
+  return jsonText((writer) => writePending(writer, transaction, () => undefined));
+}
+
+function writePending(writer: JsonWriter, transaction: SentTransaction, writeExtras: () => void): void {
+  writer.beginObject();
+  writer.null("blockHash");
+  writer.null("blockNumber");
+  writer.data("from", transaction.sender);
+  writer.quantity("gas", transaction.gasLimit);
+  writer.quantity("gasPrice", feeCap(transaction));
+  writeFeeCaps(writer, transaction);
+  writer.data("hash", transaction.hash);
+  writer.data("input", transaction.data);
+  writer.quantity("nonce", transaction.nonce);
+  writeOptionalData(writer, "to", transaction.to);
+  writer.null("transactionIndex");
+  writer.quantity("value", transaction.value);
+  writeSignature(writer, transaction);
+  writeLists(writer, transaction);
+  if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
+  writeExtras();
+  writer.quantity("type", transaction.type);
+  writer.endObject();
 }
 
 /** What all transactions of a block have in common. */

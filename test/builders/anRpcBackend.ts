@@ -57,10 +57,23 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     nextBaseFeePerGas: () => undefined,
     isMining: () => true,
     isHeld: () => false,
+    badBlocks: () => [],
+    collectMetrics: () => undefined,
+    mining: aMiner(),
     syncStatus: () => undefined,
     changeLogLevel: () => undefined,
     ...parts,
   });
+}
+
+/** Takes what it is told, and does nothing. */
+export function aMiner(): RpcPorts["mining"] {
+  return {
+    start: () => undefined,
+    stop: () => undefined,
+    extraData: new Uint8Array(32),
+    targetGasLimit: undefined,
+  };
 }
 
 /** A pool that only holds what it is told; `arrive` adds one as if it had come in. */
@@ -91,6 +104,8 @@ export function poolOf(transactions: readonly SentTransaction[]): FixedPool {
     get statistics() {
       return { pending: entries.size, queued: 0, local: entries.size, remote: 0, bytes: 0 };
     },
+    blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n },
+    changeBlockFloors: () => undefined,
     onAdded(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,13 +1,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readSettings } from "../../src/config/readSettings.ts";
-import type { Settings } from "../../src/config/settings.ts";
 import { type RootLogger, silentLogger } from "../../src/logging/logger.ts";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { openVoteStore } from "../../src/storage/voteStore.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { settingsOf } from "./settingsOf.ts";
 
 let folder: string;
 let complaints: string[];
@@ -19,23 +18,11 @@ beforeEach(() => {
   logger = { ...silentLogger, error: (_, message) => void complaints.push(message), child: () => logger };
 });
 
-function settingsOf(options: Readonly<Record<string, string>>): Settings {
-  const settings = readSettings({
-    given: Object.entries(options).map(([name, text]) => ({
-      name: name as "data-path",
-      text,
-      source: { kind: "commandLine" },
-    })),
-    environment: {},
-    workingDirectory: folder,
-    isTerminal: false,
-  });
-  if (!settings.ok) throw new Error(settings.rejection.message);
-  return settings.value;
-}
-
 function start() {
-  return startNode(settingsOf({ "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" }), logger);
+  return startNode(
+    settingsOf(folder, { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" }),
+    logger,
+  );
 }
 
 async function started(): Promise<RunningNode> {

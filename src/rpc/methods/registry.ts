@@ -1,5 +1,14 @@
 import type { RpcMethod } from "../method.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
+import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
+import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
+import { debugMetrics } from "./debug/metrics.ts";
+import {
+  debugGetRawBlock,
+  debugGetRawHeader,
+  debugGetRawReceipts,
+  debugGetRawTransaction,
+} from "./debug/raw.ts";
 import { ethCall } from "./eth/call.ts";
 import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./eth/chain.ts";
 import { ethCreateAccessList } from "./eth/createAccessList.ts";
@@ -54,6 +63,15 @@ import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
 import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
 import { ibftStatus } from "./ibft/status.ts";
 import { ibftDiscardValidatorVote, ibftGetPendingVotes, ibftProposeValidatorVote } from "./ibft/votes.ts";
+import { minerChangeTargetGasLimit, minerSetCoinbase, minerStart, minerStop } from "./miner/mining.ts";
+import {
+  minerGetExtraData,
+  minerGetMinGasPrice,
+  minerGetMinPriorityFee,
+  minerSetExtraData,
+  minerSetMinGasPrice,
+  minerSetMinPriorityFee,
+} from "./miner/settings.ts";
 import { netEnode, netListening, netPeerCount, netServices, netVersion } from "./net/network.ts";
 import {
   permAddAccounts,
@@ -64,7 +82,9 @@ import {
   permRemoveAccounts,
   permRemoveNodes,
 } from "./perm/allowlists.ts";
+import { pluginsReloadPluginConfig } from "./plugins/reloadPluginConfig.ts";
 import { rpcModules } from "./rpc/modules.ts";
+import { txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus } from "./txpool/content.ts";
 import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from "./txpool/transactions.ts";
 import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
 
@@ -74,6 +94,13 @@ import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
  */
 export const METHODS: readonly RpcMethod[] = [
   adminChangeLogLevel,
+  debugBatchSendRawTransaction,
+  debugGetBadBlocks,
+  debugGetRawBlock,
+  debugGetRawHeader,
+  debugGetRawReceipts,
+  debugGetRawTransaction,
+  debugMetrics,
   ethAccounts,
   ethBlobBaseFee,
   ethBlockNumber,
@@ -128,6 +155,16 @@ export const METHODS: readonly RpcMethod[] = [
   ibftGetValidatorsByBlockNumber,
   ibftProposeValidatorVote,
   ibftStatus,
+  minerChangeTargetGasLimit,
+  minerGetExtraData,
+  minerGetMinGasPrice,
+  minerGetMinPriorityFee,
+  minerSetCoinbase,
+  minerSetExtraData,
+  minerSetMinGasPrice,
+  minerSetMinPriorityFee,
+  minerStart,
+  minerStop,
   netEnode,
   netListening,
   netPeerCount,
@@ -140,9 +177,14 @@ export const METHODS: readonly RpcMethod[] = [
   permReload,
   permRemoveAccounts,
   permRemoveNodes,
+  pluginsReloadPluginConfig,
   rpcModules,
+  txpoolContent,
+  txpoolContentFrom,
+  txpoolInspect,
   txpoolPendingTransactions,
   txpoolStatistics,
+  txpoolStatus,
   txpoolTransactions,
   web3ClientVersion,
   web3Sha3,

@@ -1,0 +1,61 @@
+import type { BlockProduction } from "../chain/blockExecution.ts";
+import type { CandidateSettings } from "../chain/candidates.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { RpcMining } from "../rpc/ports.ts";
+import type { Holds } from "./holds.ts";
+import type { NodeKey } from "./nodeKey.ts";
+
+/** What the operator decides about our blocks, at the start and over JSON-RPC; the chain reads it for each block. */
+export interface BlockControls {
+  readonly candidates: CandidateSettings;
+  readonly production: BlockProduction;
+  /** What miner_… changes. */
+  mining(holds: Holds, logger: Logger): RpcMining;
+}
+
+export function createBlockControls(
+  { blockProduction, keepsRevertReasons }: Pick<Settings, "blockProduction" | "keepsRevertReasons">,
+  { address: builder }: NodeKey,
+): BlockControls {
+  const { selectionTimePercent, minOccupancyRatio } = blockProduction;
+  let { vanity, targetGasLimit } = blockProduction;
+  return {
+    candidates: {
+      builder,
+      get vanity() {
+        return vanity;
+      },
+    },
+    production: {
+      selectionTimePercent,
+      minOccupancyRatio,
+      keepsRevertReasons,
+      get targetGasLimit() {
+        return targetGasLimit;
+      },
+    },
+    mining: (holds, logger) => ({
+      start() {
+        if (holds.reasons.includes("operator")) logger.info({}, "block production is resumed by miner_start");
+        holds.release("operator");
+      },
+      stop() {
+        logger.warn({}, "miner_stop: this node neither proposes nor votes until miner_start");
+        holds.hold("operator");
+      },
+      get extraData() {
+        return vanity;
+      },
+      set extraData(bytes) {
+        vanity = bytes;
+      },
+      get targetGasLimit() {
+        return targetGasLimit;
+      },
+      set targetGasLimit(gas) {
+        targetGasLimit = gas;
+      },
+    }),
+  };
+}

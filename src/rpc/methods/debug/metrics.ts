@@ -1,0 +1,65 @@
+import { METRIC_CATEGORIES, METRIC_PREFIXES, type MetricCategory } from "../../../metrics/categories.ts";
+import type { MetricFamily, Sample } from "../../../metrics/registry.ts";
+import { defineMethod } from "../../method.ts";
+import { OBJECT } from "../../schemas.ts";
+
+export const debugMetrics = defineMethod({
+  name: "debug_metrics",
+  namespace: "DEBUG",
+  summary: "All that the node counts, by group, name and labels; empty where nothing is counted.",
+  parameters: [],
+  result: { name: "metrics", schema: OBJECT },
+  async run(_, { backend }) {
+    const tree: Tree = new Map();
+    for (const family of (await backend.collectMetrics()) ?? []) addFamily(tree, family);
+    return toObject(tree);
+  },
+});
+
+/** A value, or what lies one name deeper. */
+type Tree = Map<string, Tree | number>;
+
+function addFamily(tree: Tree, family: MetricFamily): void {
+  const category = categoryOf(family.name);
+  const below = branch(tree, category.toLowerCase());
+  for (const sample of family.samples) {
+    const path = pathOf(family, sample, METRIC_PREFIXES[category].length);
+    let level = below;
+    for (const name of path.slice(0, -1)) level = branch(level, name);
+    level.set(path.at(-1) ?? "", sample.value);
+  }
+}
+
+/** The name without its group's prefix, then the values of the labels; a summary has its kind of figure before them. */
+function pathOf({ name, type }: MetricFamily, sample: Sample, prefixLength: number): string[] {
+  const labels = sample.labels.map(([, value]) => value);
+  if (type !== "summary") return [sample.name.slice(prefixLength), ...labels];
+  const figure = sample.name.slice(name.length + 1);
+  const kind = figure === "" ? ["quantile", labels.at(-1) ?? ""] : [figure];
+  const others = figure === "" ? labels.slice(0, -1) : labels;
+  return [name.slice(prefixLength), ...others, ...kind];
+}
+
+/** Some prefixes begin with others. */
+function categoryOf(name: string): MetricCategory {
+  const fitting = METRIC_CATEGORIES.filter((category) => name.startsWith(METRIC_PREFIXES[category]));
+  const [longest = "PROCESS"] = fitting.sort((a, b) => METRIC_PREFIXES[b].length - METRIC_PREFIXES[a].length);
+  return longest;
+}
+
+function branch(tree: Tree, name: string): Tree {
+  const known = tree.get(name);
+  if (known instanceof Map) return known;
+  const made: Tree = new Map();
+  tree.set(name, made);
+  return made;
+}
+
+/** What is not a number is text, as the incumbent's JSON has it. */
+function toObject(tree: Tree): object {
+  const members = [...tree].map(([name, value]) => {
+    if (value instanceof Map) return [name, toObject(value)];
+    return [name, Number.isFinite(value) ? value : String(value)];
+  });
+  return Object.fromEntries(members);
+}

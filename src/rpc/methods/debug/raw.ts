@@ -1,0 +1,69 @@
+import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import { encodeRlpString } from "../../../primitives/rlp.ts";
+import { encodeBlock } from "../../../types/block.ts";
+import { encodeHeader } from "../../../types/header.ts";
+import { encodeReceipt } from "../../../types/receipt.ts";
+import { encodeBodyTransaction } from "../../../types/transaction.ts";
+import { decodeNumberOrTag, decodeNumberTagOrHash, findBlock, findHeader } from "../../blockParameter.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeHash } from "../../parameters.ts";
+import { DATA, HASH, listOf, NUMBER_OR_TAG, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
+
+/** Blocks and their parts as bytes (json-rpc.md §7): what is typed comes in a byte string, as in a list of its kind. */
+
+export const debugGetRawBlock = defineMethod({
+  name: "debug_getRawBlock",
+  namespace: "DEBUG",
+  summary: "A block as RLP, with its seals.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
+  result: { name: "block", schema: DATA },
+  run([choice], { backend }) {
+    const block = findBlock(backend.chain, choice);
+    if (block instanceof RpcError) return block;
+    return block === undefined ? ERRORS.blockNotFound : toHex(encodeBlock(block));
+  },
+});
+
+export const debugGetRawHeader = defineMethod({
+  name: "debug_getRawHeader",
+  namespace: "DEBUG",
+  summary: "A header as RLP, with its seals; the block's hash is not the hash of these bytes.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
+  result: { name: "header", schema: DATA },
+  run([choice], { backend }) {
+    const block = findBlock(backend.chain, choice);
+    if (block instanceof RpcError) return block;
+    return block === undefined ? ERRORS.blockNotFound : toHex(encodeHeader(block.header));
+  },
+});
+
+export const debugGetRawReceipts = defineMethod({
+  name: "debug_getRawReceipts",
+  namespace: "DEBUG",
+  summary: "The receipts of a block, each as peers are sent it.",
+  parameters: [required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH)],
+  result: { name: "receipts", schema: listOf(DATA) },
+  run([choice], { backend: { chain } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return found;
+    const block = chain.blockByNumber(found.header.number);
+    if (block === undefined || !equalBytes(block.hash, found.hash)) return ERRORS.blockNotFound;
+    return block.receipts.map((receipt) => {
+      const bytes = encodeReceipt(receipt);
+      return toHex(receipt.type === 0 ? bytes : encodeRlpString(bytes));
+    });
+  },
+});
+
+export const debugGetRawTransaction = defineMethod({
+  name: "debug_getRawTransaction",
+  namespace: "DEBUG",
+  summary: "A mined transaction as it stands in its block.",
+  parameters: [required("hash", decodeHash, HASH)],
+  result: { name: "transaction", schema: orNull(DATA) },
+  run([hash], { backend }) {
+    const located = backend.chain.transactionByHash(hash);
+    return located === undefined ? null : toHex(encodeBodyTransaction(located.transaction));
+  },
+});

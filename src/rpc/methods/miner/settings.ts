@@ -1,0 +1,79 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { bigintToFixedBytes, toQuantity } from "../../../primitives/quantity.ts";
+import { decodeHexText, explainHexText } from "../../javaHex.ts";
+import { defineMethod, type JsonSchema, type Parameter, required } from "../../method.ts";
+import { BOOLEAN, DATA, QUANTITY } from "../../schemas.ts";
+
+/** What this node wants of its blocks (json-rpc.md §5), until the next start. */
+
+export const minerGetMinGasPrice = defineMethod({
+  name: "miner_getMinGasPrice",
+  namespace: "MINER",
+  summary: "Lowest price per gas of a transaction in this node's blocks, wei.",
+  parameters: [],
+  result: { name: "price", schema: QUANTITY },
+  run: (_, { backend }) => toQuantity(backend.pool.blockFloors.minGasPriceWei),
+});
+
+export const minerSetMinGasPrice = defineMethod({
+  name: "miner_setMinGasPrice",
+  namespace: "MINER",
+  summary: "Sets the lowest price per gas of a transaction in this node's blocks, wei.",
+  parameters: [hexNumber("price", QUANTITY)],
+  result: { name: "isSet", schema: BOOLEAN },
+  run([minGasPriceWei], { backend }) {
+    backend.pool.changeBlockFloors({ minGasPriceWei });
+    return true;
+  },
+});
+
+export const minerGetMinPriorityFee = defineMethod({
+  name: "miner_getMinPriorityFee",
+  namespace: "MINER",
+  summary: "Lowest priority fee per gas of a transaction in this node's blocks, wei.",
+  parameters: [],
+  result: { name: "fee", schema: QUANTITY },
+  run: (_, { backend }) => toQuantity(backend.pool.blockFloors.minPriorityFeeWei),
+});
+
+export const minerSetMinPriorityFee = defineMethod({
+  name: "miner_setMinPriorityFee",
+  namespace: "MINER",
+  summary: "Sets the lowest priority fee per gas of a transaction in this node's blocks, wei.",
+  parameters: [hexNumber("fee", QUANTITY)],
+  result: { name: "isSet", schema: BOOLEAN },
+  run([minPriorityFeeWei], { backend }) {
+    backend.pool.changeBlockFloors({ minPriorityFeeWei });
+    return true;
+  },
+});
+
+export const minerGetExtraData = defineMethod({
+  name: "miner_getExtraData",
+  namespace: "MINER",
+  summary: "The free bytes of this node's blocks, without leading zeros.",
+  parameters: [],
+  result: { name: "extraData", schema: { type: "string", pattern: "^0x[0-9a-f]*$" } },
+  run: (_, { backend }) => toHex(backend.mining.extraData).replace(/^0x0*/, "0x"),
+});
+
+export const minerSetExtraData = defineMethod({
+  name: "miner_setExtraData",
+  namespace: "MINER",
+  summary: "Sets the free bytes of this node's blocks, at most 32.",
+  parameters: [hexNumber("extraData", DATA)],
+  result: { name: "isSet", schema: BOOLEAN },
+  run([number], { backend }) {
+    backend.mining.extraData = bigintToFixedBytes(number, 32);
+    return true;
+  },
+});
+
+function hexNumber(name: string, schema: JsonSchema): Parameter<bigint> {
+  return { ...required(name, decodeHexNumber, schema), explain: explainHexText };
+}
+
+function decodeHexNumber(value: unknown): bigint | undefined {
+  const digits = decodeHexText(value);
+  return digits === undefined ? undefined : BigInt(`0x${digits === "" ? "0" : digits}`);
+}

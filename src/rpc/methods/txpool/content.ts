@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Address } from "../../../primitives/address.ts";
+import { compareBytes, equalBytes, toHex, toKey } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
+import { type CallContext, defineMethod, RawJson, required } from "../../method.ts";
+import { decodeAddress } from "../../parameters.ts";
+import type { RpcPool } from "../../ports.ts";
+import { ADDRESS, OBJECT } from "../../schemas.ts";
+import { pooledTransactionJson } from "../../transactionResult.ts";
+
+/**
+ * The pool as other clients show it, which the incumbent does not: pending is what could be mined now, queued what waits
+ * for a nonce; in each, senders in the order of their addresses, and their transactions by nonce.
+ */
+
+export const txpoolStatus = defineMethod({
+  name: "txpool_status",
+  namespace: "TXPOOL",
+  summary: "How many transactions are pending and how many are queued.",
+  parameters: [],
+  result: { name: "status", schema: OBJECT },
+  run(_, { backend: { pool } }) {
+    const { pending, queued } = pool.statistics;
+    return { pending: toQuantity(pending), queued: toQuantity(queued) };
+  },
+});
+
+export const txpoolContent = defineMethod({
+  name: "txpool_content",
+  namespace: "TXPOOL",
+  summary: "All pooled transactions in full, by place, sender and nonce.",
+  parameters: [],
+  result: { name: "content", schema: OBJECT },
+  run: (_, context) => listing(context, pooledTransactionJson),
+});
+
+export const txpoolInspect = defineMethod({
+  name: "txpool_inspect",
+  namespace: "TXPOOL",
+  summary: "All pooled transactions in a line each, by place, sender and nonce.",
+  parameters: [],
+  result: { name: "content", schema: OBJECT },
+  run: (_, context) => listing(context, (transaction) => JSON.stringify(summaryOf(transaction))),
+});
+
+export const txpoolContentFrom = defineMethod({
+  name: "txpool_contentFrom",
+  namespace: "TXPOOL",
+  summary: "A sender's pooled transactions in full, by place and nonce.",
+  parameters: [required("address", decodeAddress, ADDRESS)],
+  result: { name: "content", schema: OBJECT },
+  run([address], { backend: { pool } }) {
+    const own = sendersOf(pool, (sender) => equalBytes(sender, address))[0];
+    const place = (transactions: readonly SentTransaction[] = []): string =>
+      byNonce(transactions, pooledTransactionJson);
+    return new RawJson(`{"pending":${place(own?.pending)},"queued":${place(own?.queued)}}`);
+  },
+});
+
+interface Sender {
+  readonly address: Address;
+  readonly pending: SentTransaction[];
+  readonly queued: SentTransaction[];
+}
+
+function sendersOf(pool: RpcPool, isWanted: (sender: Address) => boolean): readonly Sender[] {
+  const senders = new Map<string, Sender & { readonly next: bigint }>();
+  for (const { transaction } of [...pool.entries()]) {
+    const { sender: address, nonce } = transaction;
+    if (!isWanted(address)) continue;
+    const key = toKey(address);
+    const sender = senders.get(key) ?? { address, pending: [], queued: [], next: pool.nextNonce(address) };
+    senders.set(key, sender);
+    (nonce < sender.next ? sender.pending : sender.queued).push(transaction);
+  }
+  return [...senders.values()].sort((a, b) => compareBytes(a.address, b.address));
+}
+
+const SENDERS_PER_TURN = 500;
+
+async function listing(
+  context: CallContext,
+  show: (transaction: SentTransaction) => string,
+): Promise<RawJson> {
+  const pending: string[] = [];
+  const queued: string[] = [];
+  for (const [index, sender] of sendersOf(context.backend.pool, () => true).entries()) {
+    const name = `"${toHex(sender.address)}":`;
+    if (sender.pending.length > 0) pending.push(name + byNonce(sender.pending, show));
+    if (sender.queued.length > 0) queued.push(name + byNonce(sender.queued, show));
+    if (index % SENDERS_PER_TURN === SENDERS_PER_TURN - 1) await nextTurn();
+    if (context.isAbandoned()) break;
+  }
+  return new RawJson(`{"pending":{${pending.join(",")}},"queued":{${queued.join(",")}}}`);
+}
+
+function byNonce(
+  transactions: readonly SentTransaction[],
+  show: (transaction: SentTransaction) => string,
+): string {
+  const sorted = [...transactions].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+  return `{${sorted.map((transaction) => `"${transaction.nonce}":${show(transaction)}`).join(",")}}`;
+}
+
+function summaryOf(transaction: SentTransaction): string {
+  const { to, value, gasLimit } = transaction;
+  const recipient = to === undefined ? "contract creation" : toHex(to);
+  return `${recipient}: ${value} wei + ${gasLimit} gas × ${feeCap(transaction)} wei`;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { startNode } from "../../src/node/node.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { settingsOf } from "./settingsOf.ts";
+
+describe("a validator's operator", () => {
+  it("stops block production, changes what blocks say, and starts it again", async () => {
+    const folder = temporaryFolder();
+    const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
+    const node = await startNode(settingsOf(folder, options), silentLogger);
+    if (!node.ok) throw new Error(node.rejection.message);
+    const ask = async (method: string, ...params: unknown[]): Promise<unknown> => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      const answer = await fetch(`http://127.0.0.1:${node.value.http?.port}`, { method: "POST", body });
+      return ((await answer.json()) as { result?: unknown }).result;
+    };
+    try {
+      await expect.poll(() => ask("eth_blockNumber"), { timeout: 20_000 }).not.toBe("0x0");
+      expect(await ask("miner_stop")).toBe(true);
+      await expect.poll(() => ask("eth_mining")).toBe(false);
+      const stoppedAt = Number(await ask("eth_blockNumber"));
+      expect(await ask("miner_setExtraData", "0x68656c6c6f")).toBe(true);
+      expect(await ask("miner_changeTargetGasLimit", 5000)).toBe("Success");
+      expect(await ask("miner_start")).toBe(true);
+      const next = `0x${(stoppedAt + 1).toString(16)}`;
+      const block = () => ask("eth_getBlockByNumber", next, false) as Promise<Record<string, string> | null>;
+      await expect.poll(block, { timeout: 20_000 }).not.toBeNull();
+      const [before, after] = [
+        await ask("eth_getBlockByNumber", `0x${stoppedAt.toString(16)}`, false),
+        await block(),
+      ];
+      expect(after?.["extraData"]).toContain(`${"00".repeat(27)}68656c6c6f`);
+      expect(BigInt(after?.["gasLimit"] ?? 0)).toBeLessThan(
+        BigInt((before as Record<string, string>)["gasLimit"] ?? 0),
+      );
+    } finally {
+      await node.value.stop();
+    }
+  }, 60_000);
+});

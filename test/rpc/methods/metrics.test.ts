@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_METRIC_CATEGORIES } from "../../../src/metrics/categories.ts";
+import { createMetrics } from "../../../src/metrics/registry.ts";
+import { aChainSpec } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { askerOf } from "../asker.ts";
+
+const chain = chainOf([aStoredBlock({ number: 0 })]);
+const spec = aChainSpec(chain, { chainId: 1337n, fork: "london" });
+
+describe("debug_metrics", () => {
+  it("is empty where nothing is counted", async () => {
+    expect(await askerOf({ chain, spec })("debug_metrics")).toEqual({});
+  });
+
+  it("shows figures by group, name and labels; those of a summary by their kind", async () => {
+    const metrics = createMetrics(
+      { categories: new Set(DEFAULT_METRIC_CATEGORIES), hasTimers: true },
+      { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
+    );
+    metrics.gauge({ category: "BLOCKCHAIN", name: "height", help: "" }, () => 7);
+    metrics.gauge({ category: "NODE", name: "unknown", help: "" }, () => Number.NaN);
+    metrics
+      .counter({ category: "RPC", name: "calls", help: "", labels: ["method"] })
+      .with("a")
+      .increment(2);
+    metrics
+      .summary({ category: "RPC", name: "request_time", help: "", labels: ["method"] })
+      .with("a")
+      .observe(0.5);
+    const shown = await askerOf({ chain, spec, collectMetrics: () => metrics.collect() })("debug_metrics");
+    expect(shown).toMatchObject({
+      blockchain: { height: 7 },
+      node: { unknown: "NaN" },
+      rpc: { calls_total: { a: 2 }, request_time: { a: { quantile: { "0.5": 0.5 }, sum: 0.5, count: 1 } } },
+    });
+  });
+});
