@@ -1,5 +1,5 @@
 /**
- * `npm run test:long`: the suites of the daily run that take a number, with the numbers turned up. A seed is printed by
+ * `npm run test:long`: the suites of the daily run that take a number, with the numbers turned up, and what is too long for it (test/thorough.ts). A seed is printed by
  * each; IBEX_SEED repeats one. Numbers already in the environment are kept.
  */
 import { spawnSync } from "node:child_process";
@@ -10,13 +10,14 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, and strangers. */
 const NUMBERS = {
-  IBEX_KILLS: "100",
+  IBEX_THOROUGH: "yes",
+  IBEX_KILLS: "60",
   IBEX_POWER_CUTS: "200",
   IBEX_FUZZ: "20000",
   IBEX_DAMAGES: "200",
-  IBEX_IMPORT_KILLS: "20",
-  IBEX_POOL_LIVES: "5000",
-  IBEX_SABOTAGE_SEEDS: "2000",
+  IBEX_IMPORT_KILLS: "12",
+  IBEX_POOL_LIVES: "2000",
+  IBEX_SABOTAGE_SEEDS: "1000",
   IBEX_RECORDINGS: "all",
   IBEX_STRANGERS: "2000",
 };
@@ -26,11 +27,16 @@ const SUITES = [
   "test/cli/importNetworks",
   "test/cluster/fuzz",
   "test/cluster/damage",
+  "test/cluster/conditions",
+  "test/cluster/fullDisk",
+  "test/execution/oracle",
   "test/network/junk",
   "test/node/powerCut",
+  "test/state",
   "test/storage/damage",
   "test/storage/groupedCommits",
   "test/txpool/lifetime",
+  "test/txpool/model",
   "test/simulation/sabotage",
 ];
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { itIfThorough } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import {
   freePort,
@@ -203,56 +204,60 @@ function settingTheClockOn(signal: string, seconds: number): string {
 }
 
 describe("open files that run out while the node runs", () => {
-  it("cost nothing that was answered: it goes on, or ends with 74 and says what to do", async () => {
-    const { program, folder, port } = await started({
-      first: "ulimit -n 256",
-      runtimeOptions: ["--import", takingAllFilesOn("SIGUSR2")],
-    });
-    const connection = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ask = (requests: readonly { method: string; params: readonly unknown[] }[]) =>
-      askBy(connection, port, requests);
-    await ask([{ method: "eth_chainId", params: [] }]);
-    program.child.kill("SIGUSR2");
-    const answered: { transactionHash: Hex }[] = [];
-    let isOver = false;
-    void program.exit.then(() => {
-      isOver = true;
-    });
-    for (let batch = 0; batch < 16 && !isOver; batch++) {
-      const large = Array.from({ length: LARGE_BATCH }, (_, index) =>
-        aTransaction({
-          nonce: BigInt(batch * LARGE_BATCH + index),
-          gasPrice: 1n,
-          gasLimit: 1_000_000n,
-          data: new Uint8Array(100_000),
-        }),
-      );
-      // Refused once the node has ended, which is one of the two ends that this loop waits for.
-      await ask(large.map(({ raw }) => ({ method: "eth_sendRawTransaction", params: [toHex(raw)] }))).catch(
-        () => [],
-      );
-      const last = toHex(large.at(-1)?.hash ?? new Uint8Array());
-      while (!isOver) {
-        const [receipt] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(() => [
-          null,
-        ]);
-        if (receipt === null || receipt === undefined) continue;
-        answered.push(receipt as { transactionHash: Hex });
-        break;
+  itIfThorough(
+    "cost nothing that was answered: it goes on, or ends with 74 and says what to do",
+    async () => {
+      const { program, folder, port } = await started({
+        first: "ulimit -n 256",
+        runtimeOptions: ["--import", takingAllFilesOn("SIGUSR2")],
+      });
+      const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = (requests: readonly { method: string; params: readonly unknown[] }[]) =>
+        askBy(connection, port, requests);
+      await ask([{ method: "eth_chainId", params: [] }]);
+      program.child.kill("SIGUSR2");
+      const answered: { transactionHash: Hex }[] = [];
+      let isOver = false;
+      void program.exit.then(() => {
+        isOver = true;
+      });
+      for (let batch = 0; batch < 16 && !isOver; batch++) {
+        const large = Array.from({ length: LARGE_BATCH }, (_, index) =>
+          aTransaction({
+            nonce: BigInt(batch * LARGE_BATCH + index),
+            gasPrice: 1n,
+            gasLimit: 1_000_000n,
+            data: new Uint8Array(100_000),
+          }),
+        );
+        // Refused once the node has ended, which is one of the two ends that this loop waits for.
+        await ask(large.map(({ raw }) => ({ method: "eth_sendRawTransaction", params: [toHex(raw)] }))).catch(
+          () => [],
+        );
+        const last = toHex(large.at(-1)?.hash ?? new Uint8Array());
+        while (!isOver) {
+          const [receipt] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(() => [
+            null,
+          ]);
+          if (receipt === null || receipt === undefined) continue;
+          answered.push(receipt as { transactionHash: Hex });
+          break;
+        }
       }
-    }
-    program.child.kill();
-    const exitCode = await program.exit;
-    expect([0, 74]).toContain(exitCode);
-    if (exitCode === 74)
-      expect(program.output()).toContain("Too few open files are allowed: raise the limit");
-    connection.destroy();
-    const again = await startNodeProcess({ dataPath: folder });
-    expect(answered.length).toBeGreaterThan(0);
-    for (const receipt of answered)
-      expect(await again.rpc("eth_getTransactionReceipt", [receipt.transactionHash])).toEqual(receipt);
-    expect(await again.stop()).toBe(0);
-  }, 120_000);
+      program.child.kill();
+      const exitCode = await program.exit;
+      expect([0, 74]).toContain(exitCode);
+      if (exitCode === 74)
+        expect(program.output()).toContain("Too few open files are allowed: raise the limit");
+      connection.destroy();
+      const again = await startNodeProcess({ dataPath: folder });
+      expect(answered.length).toBeGreaterThan(0);
+      for (const receipt of answered)
+        expect(await again.rpc("eth_getTransactionReceipt", [receipt.transactionHash])).toEqual(receipt);
+      expect(await again.stop()).toBe(0);
+    },
+    120_000,
+  );
 });
 
 const LARGE_BATCH = 20;

@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { itIfThorough } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import { freePort, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -9,45 +10,49 @@ const BATCH = 500;
 /** A disk that takes files of up to some megabytes: to the program it is a full one. */
 const SMALL_DISK = { first: "ulimit -f 4000" };
 
-it("ends by itself when the disk is full, says so, and goes on from there once there is room", async () => {
-  const dataPath = temporaryFolder();
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const program = runConfined(
-    [`--data-path=${dataPath}`, `--rpc-http-port=${port}`, `--rpc-ws-port=${await freePort()}`],
-    SMALL_DISK,
-  );
-  let isOver = false;
-  void program.exit.then(() => {
-    isOver = true;
-  });
-  await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 10_000, "an answer");
-  const answered: unknown[] = [];
-  for (let nonce = 0; !isOver; nonce += BATCH) {
-    const batch = Array.from({ length: BATCH }, (_, id) => {
-      const { raw } = aTransaction({ nonce: BigInt(nonce + id), gasPrice: 1n });
-      return { jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [toHex(raw)] };
+itIfThorough(
+  "ends by itself when the disk is full, says so, and goes on from there once there is room",
+  async () => {
+    const dataPath = temporaryFolder();
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const program = runConfined(
+      [`--data-path=${dataPath}`, `--rpc-http-port=${port}`, `--rpc-ws-port=${await freePort()}`],
+      SMALL_DISK,
+    );
+    let isOver = false;
+    void program.exit.then(() => {
+      isOver = true;
     });
-    // Refused once the door is closed, which is the end that this loop waits for.
-    await fetch(url, { method: "POST", body: JSON.stringify(batch) }).catch(() => undefined);
-    const receipts = await rpc<unknown[]>(url, "eth_getBlockReceipts", ["latest"]).catch(() => []);
-    answered.push(...receipts.slice(0, 1));
-  }
-  expect(await program.exit).toBe(74);
-  expect(program.output()).toContain("cannot be written: ");
-  expect(program.output()).toContain("then start the node again.");
-  expect(program.output()).toContain("the node cannot go on and ends");
-  const again = await startNodeProcess({ dataPath });
-  expect(answered.length).toBeGreaterThan(0);
-  for (const receipt of answered) {
-    const { transactionHash } = receipt as { transactionHash: Hex };
-    expect(await again.rpc("eth_getTransactionReceipt", [transactionHash])).toEqual(receipt);
-  }
-  const height = Number(await again.rpc<Hex>("eth_blockNumber"));
-  await until(
-    async () => (Number(await again.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
-    10_000,
-    "a new block",
-  );
-  expect(await again.stop()).toBe(0);
-}, 60_000);
+    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 10_000, "an answer");
+    const answered: unknown[] = [];
+    for (let nonce = 0; !isOver; nonce += BATCH) {
+      const batch = Array.from({ length: BATCH }, (_, id) => {
+        const { raw } = aTransaction({ nonce: BigInt(nonce + id), gasPrice: 1n });
+        return { jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [toHex(raw)] };
+      });
+      // Refused once the door is closed, which is the end that this loop waits for.
+      await fetch(url, { method: "POST", body: JSON.stringify(batch) }).catch(() => undefined);
+      const receipts = await rpc<unknown[]>(url, "eth_getBlockReceipts", ["latest"]).catch(() => []);
+      answered.push(...receipts.slice(0, 1));
+    }
+    expect(await program.exit).toBe(74);
+    expect(program.output()).toContain("cannot be written: ");
+    expect(program.output()).toContain("then start the node again.");
+    expect(program.output()).toContain("the node cannot go on and ends");
+    const again = await startNodeProcess({ dataPath });
+    expect(answered.length).toBeGreaterThan(0);
+    for (const receipt of answered) {
+      const { transactionHash } = receipt as { transactionHash: Hex };
+      expect(await again.rpc("eth_getTransactionReceipt", [transactionHash])).toEqual(receipt);
+    }
+    const height = Number(await again.rpc<Hex>("eth_blockNumber"));
+    await until(
+      async () => (Number(await again.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
+      10_000,
+      "a new block",
+    );
+    expect(await again.stop()).toBe(0);
+  },
+  60_000,
+);

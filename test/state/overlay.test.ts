@@ -6,6 +6,7 @@ import { EMPTY_BYTES, toKey } from "../../src/primitives/hex.ts";
 import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../src/types/account.ts";
+import { casesOf } from "../thorough.ts";
 
 const NON_EMPTY_ROOT = keccak256(Uint8Array.of(1));
 
@@ -26,7 +27,7 @@ describe("overlay", () => {
         expectSameAnswers(overlay, model);
         expect(rebuilt(overlay)).toEqual(model.world);
       }),
-      { numRuns: 300 },
+      { numRuns: casesOf(300) },
     );
   });
 

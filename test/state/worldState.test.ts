@@ -13,6 +13,7 @@ import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import { casesOf } from "../thorough.ts";
 import {
   type Action,
   ADDRESSES,
@@ -41,7 +42,7 @@ describe("world state", () => {
         // The same from disk alone, as after a start and as a worker thread sees it.
         new Node(node.database, node.states).expectAllReads();
       }),
-      { numRuns: 120 },
+      { numRuns: casesOf(120) },
     );
   });
 
@@ -60,7 +61,7 @@ describe("world state", () => {
         node.expectAllReads();
         new Node(node.database, node.states).expectAllReads();
       }),
-      { numRuns: 120 },
+      { numRuns: casesOf(120) },
     );
   });
 

@@ -10,23 +10,25 @@ import { bloomOfLogs } from "../../src/types/bloom.ts";
 import { aStoredChain } from "./storedBlocks.ts";
 
 const chain = aStoredChain({ seed: 1, blocks: 3, transactions: 150 });
+/** Short enough to be compared field by field. */
+const shortChain = aStoredChain({ seed: 2, blocks: 3, transactions: 30 });
 const [genesis, first, second, third] = chain as [StoredBlock, StoredBlock, StoredBlock, StoredBlock];
 
 describe("the block store", () => {
   it("answers each block as it was committed, by number and by hash, from the disk alone", async () => {
-    const store = storeOver(await databaseWith(chain));
-    for (const block of chain) {
+    const store = storeOver(await databaseWith(shortChain));
+    for (const block of shortChain) {
       expect(store.block(block.header.number)).toEqual(block);
       expect(store.blockByHash(block.hash)).toEqual(block);
       expect(store.header(block.header.number)).toMatchObject({ header: block.header, hash: block.hash });
       expect(store.headerByHash(block.hash)?.totalDifficulty).toBe(block.totalDifficulty);
     }
-    expect(store.head()?.hash).toEqual(third.hash);
+    expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
   });
 
   it("finds each transaction by hash, with its receipt and the index of its first log", async () => {
-    const store = storeOver(await databaseWith(chain));
-    for (const block of chain) {
+    const store = storeOver(await databaseWith(shortChain));
+    for (const block of shortChain) {
       let firstLogIndex = 0;
       for (const [index, transaction] of block.transactions.entries()) {
         const receipt = block.receipts[index];

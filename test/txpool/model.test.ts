@@ -6,6 +6,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account, accountFromSeed } from "../builders/testAccounts.ts";
+import { casesOf } from "../thorough.ts";
 import { NaivePool } from "./naivePool.ts";
 
 const LIMITS = { maxTransactions: 6, maxFutureBySender: 4 };
@@ -184,7 +185,7 @@ describe("the pool, whatever happens to it", () => {
           expectSame(pair);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: casesOf(200) },
     );
   });
 
@@ -245,7 +246,7 @@ describe("a block drawn from the pool", () => {
           expect(nonces).toEqual(nonces.map((_, at) => BigInt(at)));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: casesOf(200) },
     );
   });
 
@@ -265,7 +266,7 @@ describe("a block drawn from the pool", () => {
         if (from >= list.length) for (const transaction of best) pool.add(transaction, "remote");
         expect(hashes(drain(pool.select(1000n), run))).toEqual(hashes(best));
       }),
-      { numRuns: 200 },
+      { numRuns: casesOf(200) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toHex, toKey } from "../../../src/primitives/hex.ts";
+import { casesOf } from "../../thorough.ts";
 import { bytesOf, someValue, TrieHarness } from "./trieHarness.ts";
 
 type Version = ReadonlyMap<string, Uint8Array | undefined>;
@@ -30,7 +31,7 @@ describe("trie of one key length", () => {
         }
         expectEveryVersionReads(trie, snapshots, steps);
       }),
-      { numRuns: 150 },
+      { numRuns: casesOf(150) },
     );
   });
 
