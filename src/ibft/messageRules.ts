@@ -1,3 +1,4 @@
+import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Candidate } from "./candidate.ts";
@@ -14,6 +15,7 @@ import type { Authored, Proposal, RoundChange } from "./message.ts";
 export const MESSAGE_FLAWS = [
   ...CERTIFICATE_FLAWS,
   "wrongCandidate",
+  "foreignBuilder",
   "certificateMissing",
   "certificateUncalledFor",
   "preparedBlockReplaced",
@@ -60,14 +62,24 @@ function findProposalFlaw(
   const { round, digest } = signed.payload;
   if (!isProposer(committee, round, signed.author)) return "wrongProposer";
   if (!isCandidateOf(candidate, committee.height, round, digest)) return "wrongCandidate";
-  if (round === 0) return certificate === undefined ? undefined : "certificateUncalledFor";
+  if (round === 0)
+    return certificate === undefined ? findBuilderFlaw(signed.author, candidate) : "certificateUncalledFor";
   if (certificate === undefined) return "certificateMissing";
   const flaw = findRoundChangesFlaw(committee, round, certificate);
   if (flaw !== undefined) return flaw;
   const prepared = highestPrepared(certificate)?.proposal.payload;
-  if (prepared === undefined) return undefined;
+  if (prepared === undefined) return findBuilderFlaw(signed.author, candidate);
   const isThatBlock = equalBytes(withRound(candidate, prepared.round).digest, prepared.digest);
   return isThatBlock ? undefined : "preparedBlockReplaced";
+}
+
+/**
+ * A new block names its proposer as the one who built it. The incumbent asks only that some validator is named
+ * (ibft2.md §5, rule 11), though whoever is named has cast the block's vote and moves the turn: one liar could vote for
+ * all. Its own blocks always pass, and a block that a quorum has sealed is imported by its rules.
+ */
+function findBuilderFlaw(author: Address, { header }: Candidate): "foreignBuilder" | undefined {
+  return equalBytes(header.coinbase, author) ? undefined : "foreignBuilder";
 }
 
 /** A certificate brings its block along, and a block its certificate (ibft2.md §8.6). */

@@ -60,9 +60,9 @@ export const PARENT: Head = aGenesisHead(VALIDATOR_KEYS.map(addressOfPrivateKey)
 /** In height 1, where a proposes in round 0, b in round 1, c in round 2 and d in round 3, all with real keys. */
 export const HEIGHT = 1n;
 
-/** A block on the parent, in a round; blocks differ by their names. */
-export function block(name: string, round = 0): Candidate {
-  return withRound(aCandidate(PARENT, { mark: name }), round);
+/** A block on the parent, in a round, built by a unless stated; blocks differ by their names. */
+export function block(name: string, round = 0, builder = "a"): Candidate {
+  return withRound(aCandidate(PARENT, { mark: name, coinbase: signerOf(builder).self }), round);
 }
 
 export interface Place {

@@ -188,6 +188,16 @@ const CASES: readonly Case[] = [
 
   ["a proposal by another than the proposer", () => proposal("b", block("X")), "taken, wrongProposer"],
   [
+    "a new block that another is said to have built",
+    () => proposal("a", block("X", 0, "b")),
+    "taken, foreignBuilder",
+  ],
+  [
+    "a new block that another is said to have built, in round 1",
+    () => proposal("b", block("X", 1, "a"), asking("acd", 1)),
+    "taken, foreignBuilder",
+  ],
+  [
     "a proposal by the proposer of another round",
     () => proposal("a", block("X", 1), asking("bcd", 1)),
     "taken, wrongProposer",
@@ -313,7 +323,7 @@ describe("what the forged messages are made of", () => {
       roundChange("c", 1),
       roundChange("c", 1, prepared("abc")),
       roundChange("c", 1, prepared("abcd")),
-      proposal("b", block("X", 1), asking("acd", 1)),
+      proposal("b", block("X", 1, "b"), asking("acd", 1)),
       proposal("b", block("X", 1), bringing(prepared("abc"))),
       proposal("c", block("Y", 2), [
         signedRoundChange("a", 2, { prepared: prepared("abc") }),

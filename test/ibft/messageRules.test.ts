@@ -45,8 +45,24 @@ const CASES: readonly Case[] = [
   { title: "round 1 without certificate", say: (s) => s.proposal("b", "X", 1), flaw: "certificateMissing" },
   {
     title: "round 1 as asked by a quorum",
-    say: (s) => s.proposal("b", "X", 1, asking(s, "cda", 1)),
+    say: (s) => {
+      s.block("X", 1);
+      return s.proposal("b", "X", 1, asking(s, "cda", 1));
+    },
     flaw: undefined,
+  },
+  {
+    title: "round 1 with a new block in the name of another",
+    say: (s) => s.proposal("b", "X", 1, asking(s, "cda", 1)),
+    flaw: "foreignBuilder",
+  },
+  {
+    title: "round 0 with a block in the name of another",
+    say: (s) => {
+      s.block("X", 1);
+      return s.proposal("a", "X", 0);
+    },
+    flaw: "foreignBuilder",
   },
   {
     title: "round 1 as asked by too few",

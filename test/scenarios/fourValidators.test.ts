@@ -190,6 +190,7 @@ describe("one of four validators", () => {
 
   it("goes to a later round when a proposal proves that a quorum asked for it", () => {
     const stage = started("d");
+    stage.block("Z", 2);
     const asked = ["a", "b", "c"].map((v) => stage.roundChange(v, 2));
     stage.hear(stage.proposal("c", "Z", 2, asked));
     stage.checked("Z", 2, "sound");
@@ -209,6 +210,7 @@ describe("one of four validators", () => {
 
   it("uses votes for a later round once it is there", () => {
     const stage = started("d");
+    stage.block("Z", 2);
     stage.hear(stage.prepare("a", "Z", 2));
     stage.hear(
       stage.proposal(
