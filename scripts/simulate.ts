@@ -7,7 +7,9 @@ import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import {
   addSeed,
+  describeSeed,
   describeSetting,
+  describeTotals,
   noTotals,
   reportFailure,
   type Totals,
@@ -50,7 +52,7 @@ async function main(words: readonly string[]): Promise<void> {
   const untilMs = Date.now() + (asked.seconds ?? 10 * 24 * 3600) * 1000;
   const { totals, violated } = await runAll({ firstSeed, seeds, untilMs });
   for (const seed of violated.slice(0, MOST_REPORTS)) repeat(seed, false);
-  printTotals(totals, (performance.now() - startMs) / 1000);
+  console.log(describeTotals(totals, { seconds: (performance.now() - startMs) / 1000 }));
   console.log(
     `  ${violated.length} seeds with a violation${violated.length === 0 ? "" : `: ${violated.join(" ")}`}`,
   );
@@ -60,9 +62,11 @@ async function main(words: readonly string[]): Promise<void> {
 function repeat(seed: number, isTraced: boolean): boolean {
   if (isTraced) return traceSeed(seed, (line) => console.log(line)) === undefined;
   const setting = drawSetting(seed);
+  const startMs = performance.now();
   const { violation, figures } = runSetting(setting);
+  const seconds = (performance.now() - startMs) / 1000;
   if (violation === undefined) {
-    console.log(`${describeSetting(setting)}\nAll holds.\n${JSON.stringify(figures)}`);
+    console.log(`${describeSetting(setting)}\nAll holds.\n${describeSeed(setting, figures, { seconds })}`);
     return true;
   }
   console.log(reportFailure(setting, violation));
@@ -111,19 +115,6 @@ function runShare({ firstSeed, stride, seeds, untilMs }: Share): void {
     const news: SeedNews = { seed, isViolated: violation !== undefined, figures };
     parentPort?.postMessage(news);
   }
-}
-
-function printTotals(totals: Totals, seconds: number): void {
-  const count = (value: number): string => value.toLocaleString("en");
-  console.log(
-    [
-      `${count(totals.seeds)} networks in ${seconds.toFixed(0)} s: ${count(Math.round(totals.steps / seconds))} steps a second`,
-      `  ${count(totals.withLiars)} of them with liars (${count(totals.lies)} lies), ${count(totals.withSetChanges)} with changes of the validator set`,
-      `  ${count(totals.steps)} steps, ${count(totals.messages)} messages, ${count(totals.crashes)} crashes, ${count(totals.powerCuts)} of them power cuts`,
-      `  ${count(totals.heights)} heights, ${count(totals.laterRounds)} of them decided in a round above 0`,
-      `  longest wait for all blocks of a calm: ${(totals.longestCalmMs / 1000).toFixed(0)} s of virtual time`,
-    ].join("\n"),
-  );
 }
 
 interface Asked {

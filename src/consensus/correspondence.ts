@@ -1,4 +1,3 @@
-import { decodeMessage, encodeMessage, peekPlace } from "../ibft/codec.ts";
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import type { Rules } from "../ibft/state.ts";
@@ -10,7 +9,8 @@ import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createFutureMessages, type RawMessage } from "./futureMessages.ts";
 import type { Carrier } from "./ports.ts";
-import { createSeenMessages, keyOfMessage } from "./seenMessages.ts";
+import { createSeenMessages } from "./seenMessages.ts";
+import { IBF_SPELLING, type Spelling } from "./spelling.ts";
 
 /**
  * Between bytes on the wire and the engine: what is read at all, what is passed on, what waits (ibft2.md §8.1, §10).
@@ -31,6 +31,8 @@ export interface Correspondence {
   multicast(message: Authored, validators: readonly Address[]): void;
   /** Messages waiting for their height, and their bytes. */
   readonly waiting: { readonly messages: number; readonly bytes: number };
+  /** Messages known to have come in, and to have gone out. */
+  readonly remembered: { readonly received: number; readonly sent: number };
 }
 
 /** What may become of a message that comes in; to be counted by. */
@@ -84,10 +86,12 @@ export interface CorrespondenceParts {
   /** Somebody speaks of a height beyond ours, so that its chain may have that many blocks less one. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
   readonly metrics?: CorrespondenceMetrics | undefined;
+  /** That of IBF/1 unless stated. */
+  readonly spelling?: Spelling;
 }
 
 export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
-  const { self, schedule, carrier, deliver, logger, onAhead, metrics } = parts;
+  const { self, schedule, carrier, deliver, logger, onAhead, metrics, spelling = IBF_SPELLING } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
   const future = createFutureMessages<RawMessage>({
@@ -100,7 +104,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   /** The message, if its author is one of those, or why it is refused. */
   function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
     const maySpeak = (author: Address): boolean => validators.some((one) => equalBytes(one, author));
-    const decoded = decodeMessage(code, payload, { maySpeak });
+    const decoded = spelling.decode(code, payload, { maySpeak });
     if (decoded.ok) return decoded.value;
     const { code: reason, message } = decoded.rejection;
     logger.debug({ sender, code, reason, message }, "a consensus message is refused");
@@ -113,7 +117,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     const message = read(raw, tally.validators);
     if (typeof message === "string") return message;
     const { sender, code, payload } = raw;
-    if (sent.add(keyOfMessage(code, payload))) {
+    if (sent.add(spelling.keyOf(code, payload))) {
       const except = [sender, message.signed.author, self];
       carrier.send(code, payload, { to: tally.validators, except });
       metrics?.relayed();
@@ -123,8 +127,8 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   }
 
   function judge(message: RawMessage): Fate {
-    if (!received.add(keyOfMessage(message.code, message.payload))) return "duplicate";
-    const place = peekPlace(message.code, message.payload);
+    if (!received.add(spelling.keyOf(message.code, message.payload))) return "duplicate";
+    const place = spelling.peekPlace(message.code, message.payload);
     if (place === undefined) {
       const refusal = read(message, []);
       return typeof refusal === "string" ? refusal : "malformed";
@@ -152,15 +156,18 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     multicast(message, validators) {
       // A lone validator's proposal is a whole block, to be spelled and hashed for nobody.
       if (validators.every((validator) => equalBytes(validator, self))) return;
-      const { code, payload } = encodeMessage(message);
-      if (sent.add(keyOfMessage(code, payload)))
+      const { code, payload } = spelling.encode(message);
+      if (sent.add(spelling.keyOf(code, payload)))
         carrier.send(code, payload, { to: validators, except: [self] });
     },
     get waiting() {
       return { messages: future.count, bytes: future.bytes };
     },
+    get remembered() {
+      return { received: received.size, sent: sent.size };
+    },
   };
 }
 
 /** Some dozens of full blocks. */
-const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;
+export const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;

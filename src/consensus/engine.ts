@@ -149,7 +149,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
 }
 
 /** Room beyond the messages for heads, timers and answers: a handful are ever under way. */
-const OWN_INPUTS_LIMIT = 256;
+export const OWN_INPUTS_LIMIT = 256;
 
 function readRecord(bytes: Uint8Array | undefined, head: Head): VoteRecord | undefined {
   if (bytes === undefined) return undefined;

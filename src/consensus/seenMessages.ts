@@ -5,6 +5,7 @@ import { concatBytes, toKey } from "../primitives/hex.ts";
 export interface SeenMessages {
   /** True the first time, and again once it is forgotten. */
   add(key: string): boolean;
+  readonly size: number;
 }
 
 export function createSeenMessages(limit: number): SeenMessages {
@@ -18,6 +19,9 @@ export function createSeenMessages(limit: number): SeenMessages {
         keys.delete(oldest);
       }
       return true;
+    },
+    get size() {
+      return keys.size;
     },
   };
 }

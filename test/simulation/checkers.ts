@@ -1,12 +1,16 @@
+import type { Correspondence } from "../../src/consensus/correspondence.ts";
+import { OWN_INPUTS_LIMIT } from "../../src/consensus/engine.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/inbox.ts";
-import type { Head } from "../../src/ibft/input.ts";
+import type { Head, Input } from "../../src/ibft/input.ts";
 import type { Authored, RoundChange } from "../../src/ibft/message.ts";
 import { quorum } from "../../src/ibft/quorum.ts";
 import type { State } from "../../src/ibft/state.ts";
+import type { Transition } from "../../src/ibft/step.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { toKey } from "../../src/primitives/hex.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
+import type { DeskLimits } from "./relays.ts";
 import type { SealedBlock } from "./toyLedger.ts";
 import { isSound } from "./toyLedger.ts";
 
@@ -26,7 +30,11 @@ export class Violation extends Error {
 
 /** What must hold of honest nodes, whatever happens; each function throws a Violation when it does not. */
 export interface Checkers {
-  onTransition(before: State, after: State, effects: readonly Effect[]): void;
+  onTransition(node: number, before: State, input: Input, transition: Transition): void;
+  /** What is kept between a node's engine and its links. */
+  onDesk(desk: Correspondence, limits: DeskLimits, futureBytes: number): void;
+  /** So many inputs wait for a machine, of which so many may be messages. */
+  onPosted(waiting: number, messageLimit: number): void;
   /** Every word that an honest validator says. */
   onMulticast(message: Authored): void;
   /** Every block that an honest node takes into its chain, in whatever way. */
@@ -49,11 +57,17 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
   const agreed = new Map<bigint, string>();
   /** By author, kind, height and round. */
   const promised = new Map<string, string>();
+  /** Nodes that were told to stand still. */
+  const held = new Set<number>();
   /** By author. */
   const lastWords = new Map<string, { height: bigint; round: number; preparedRound: number }>();
 
   function check(condition: boolean, checker: CheckerName, what: string): void {
     if (!condition && !blindTo.includes(checker)) throw new Violation(checker, what, nowMs());
+  }
+
+  function checkBound(count: number, limit: number, what: string): void {
+    if (count > limit) check(false, "bounds", `${count} ${what}, where ${limit} may be`);
   }
 
   /** One digest per author, kind, height and round; the seal in a block counts as a Commit. */
@@ -73,9 +87,19 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
     );
   }
 
+  /** Whoever is held back says nothing and asks for nothing, but for the commit of what is decided. */
+  function checkPause(node: number, { kind }: Input, effects: readonly Effect[]): void {
+    if (kind === "paused") held.add(node);
+    if (kind === "resumed" || kind === "started") held.delete(node);
+    if (!held.has(node)) return;
+    const isStill = effects.every(({ kind: asked }) => asked === "commitBlock" || asked === "setRoundTimer");
+    check(isStill, "order", "a node that is held back takes part");
+  }
+
   return {
-    onTransition({ height: before }, { height: after }, effects) {
+    onTransition(node, { height: before }, input, { state: { height: after }, effects }) {
       check(effects.length <= EFFECTS_LIMIT, "bounds", `${effects.length} effects in one step`);
+      checkPause(node, input, effects);
       check(effects.findIndex(({ kind }) => kind === "recordVote") <= 0, "order", "a promise comes first");
       if (after === undefined) return;
       const { committee, inbox, round } = after;
@@ -86,6 +110,16 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       const isSame = committee.height === before.committee.height;
       check(!isSame || round.number >= before.round.number, "order", "a round went back");
     },
+
+    onDesk({ waiting, remembered }, limits, futureBytes) {
+      checkBound(waiting.messages, limits.futureMessagesLimit, "messages of heights to come");
+      checkBound(waiting.bytes, futureBytes, "bytes of messages of heights to come");
+      checkBound(remembered.received, limits.duplicateMessageLimit, "received messages remembered");
+      checkBound(remembered.sent, limits.gossipedHistoryLimit, "sent messages remembered");
+    },
+
+    onPosted: (waiting, messageLimit) =>
+      checkBound(waiting, messageLimit + OWN_INPUTS_LIMIT, "inputs wait for the machine"),
 
     onMulticast(message) {
       const { kind, signed } = message;

@@ -8,23 +8,47 @@ export interface Link {
   carry(from: number, to: number, deliver: () => void): void;
   /** Ends a partition. */
   heal(): void;
+  readonly figures: Readonly<LinkFigures>;
+}
+
+export interface LinkFigures {
+  messages: number;
+  /** By bad luck or by a partition. */
+  lost: number;
+  duplicated: number;
+  partitions: number;
 }
 
 const PARTING_MS = 4_000;
 const STRAGGLER_FACTOR = 10;
 
-export function createLink(nodes: number, agenda: Agenda, random: Random, weather: () => Weather): Link {
+export interface LinkParts {
+  readonly nodes: number;
+  readonly agenda: Agenda;
+  readonly random: Random;
+  weather(): Weather;
+  /** Told when the network is parted, or whole again: the nodes on one side, whose words alone get lost if it is one way. */
+  onParted(side: ReadonlySet<number>, isOneWay: boolean): void;
+}
+
+export function createLink({ nodes, agenda, random, weather, onParted }: LinkParts): Link {
   const parted = new Set<number>();
   let isOneWay = false;
+  const figures: LinkFigures = { messages: 0, lost: 0, duplicated: 0, partitions: 0 };
 
   const about = (durationMs: number): number => durationMs * (0.5 + random.next() / 2);
 
+  const isApart = (): boolean => parted.size > 0 && parted.size < nodes;
+
   /** Nodes are parted in two groups anew every now and then; what goes from one to the other, or one way only, is lost. */
   function part(): void {
+    const wasApart = isApart();
     const isParted = random.chance(weather().partition);
     isOneWay = random.chance(0.5);
     parted.clear();
     for (let node = 0; node < nodes; node++) if (isParted && random.chance(0.4)) parted.add(node);
+    if (isApart()) figures.partitions += 1;
+    if (isApart() || wasApart) onParted(isApart() ? parted : new Set(), isOneWay);
     agenda.plan(agenda.nowMs + about(PARTING_MS), part);
   }
 
@@ -36,13 +60,19 @@ export function createLink(nodes: number, agenda: Agenda, random: Random, weathe
   return {
     carry(from, to, deliver) {
       const { loss, duplication, delayMs, straggling } = weather();
-      if (isCut(from, to) || random.chance(loss)) return;
+      figures.messages += 1;
+      if (isCut(from, to) || random.chance(loss)) {
+        figures.lost += 1;
+        return;
+      }
       const copies = random.chance(duplication) ? 2 : 1;
+      figures.duplicated += copies - 1;
       for (let copy = 0; copy < copies; copy++) {
         const longestMs = random.chance(straggling) ? delayMs * STRAGGLER_FACTOR : delayMs;
         agenda.plan(agenda.nowMs + about(longestMs), deliver);
       }
     },
     heal: () => parted.clear(),
+    figures,
   };
 }

@@ -4,28 +4,34 @@ import { addSeed, noTotals, reportFailure } from "./report.ts";
 import { runSetting } from "./runSeed.ts";
 import { FORGETS_CERTIFICATE } from "./sabotage.ts";
 import { createWorld } from "./simulator.ts";
-import { drawSetting, FAIR, FAULT_CLASSES, type Setting } from "./weather.ts";
+import { drawSetting, FAIR, FAULT_CLASSES, type Setting, USUAL_LIMITS } from "./weather.ts";
 
 /** The daily set; `npm run simulate` takes fresh ones, as many as it is told. */
 const SEEDS = 30;
 
+const CALM_SETTING = { liars: 0, isRuthless: false, storm: FAIR, relays: undefined };
+
 describe("a network of validators", () => {
   it("decides every block in round 0, one a second, while all is well", () => {
     for (const validators of [1, 2, 3, 4, 10]) {
-      const world = createWorld({
-        seed: validators,
-        nodes: validators,
-        validators,
-        liars: 0,
-        isRuthless: false,
-        storm: FAIR,
-      });
-      world.agenda.runUntil(30_000);
+      const world = createWorld({ ...CALM_SETTING, seed: validators, nodes: validators, validators });
+      world.agenda.runUntil(20_000);
       for (const { chain } of world.nodes) {
-        expect(chain.length).toBeGreaterThanOrEqual(29);
+        expect(chain.length).toBeGreaterThanOrEqual(19);
         const rounds = new Set(chain.map(({ candidate }) => candidate.extra.round));
         expect([...rounds]).toEqual([0]);
       }
+    }
+  });
+
+  it("does so with few links, for what is said is passed on", () => {
+    const relays = { links: 0, limits: USUAL_LIMITS };
+    const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 9, validators: 9, relays });
+    world.calm();
+    world.agenda.runUntil(15_000);
+    for (const { chain } of world.nodes) {
+      expect(chain.length).toBeGreaterThanOrEqual(14);
+      expect(chain.every(({ candidate }) => candidate.extra.round === 0)).toBe(true);
     }
   });
 
@@ -42,6 +48,9 @@ describe("a network of validators", () => {
     expect(totals.powerCuts).toBeGreaterThan(SEEDS / 2);
     expect(totals.withLiars).toBeGreaterThan(SEEDS / 3);
     expect(totals.withSetChanges).toBeGreaterThan(SEEDS / 10);
+    expect(totals.withRelays).toBeGreaterThan(SEEDS / 3);
+    expect(totals.kept).toBeGreaterThan(SEEDS);
+    expect(totals.pauses).toBeGreaterThan(SEEDS);
   });
 
   it("holds in the worlds that once showed a bug", () => {

@@ -1,6 +1,6 @@
 import { runSetting, type SeedFigures, type SeedViolation } from "./runSeed.ts";
 import type { WorldParts } from "./simulator.ts";
-import { letterOf } from "./trace.ts";
+import { letterOfNode } from "./trace.ts";
 import { drawSetting, FAULT_CLASSES, type Setting } from "./weather.ts";
 
 const LINES_PER_NODE = 14;
@@ -42,71 +42,114 @@ export function reportFailure(setting: Setting, violation: SeedViolation, parts:
   ].join("\n");
 }
 
-export function describeSetting({ seed, nodes, validators, liars, isRuthless, storm }: Setting): string {
+export function describeSetting({
+  seed,
+  nodes,
+  validators,
+  liars,
+  isRuthless,
+  storm,
+  relays,
+}: Setting): string {
   const rates = Object.entries(storm).map(
     ([name, rate]: [string, number]) => `${name} ${Number(rate.toFixed(4))}`,
   );
-  return `seed ${seed}: ${nodes} nodes, ${validators} validators, ${liars} of them ${isRuthless ? "ruthless " : ""}liars\n  ${rates.join(", ")}`;
+  return `seed ${seed}: ${nodes} nodes, ${validators} validators, ${liars} of them ${isRuthless ? "ruthless " : ""}liars\n  ${rates.join(", ")}\n  ${describeRelays(relays)}`;
+}
+
+function describeRelays(relays: Setting["relays"]): string {
+  if (relays === undefined) return "all hear each other directly";
+  const limits = Object.entries(relays.limits).map(([name, limit]: [string, number]) => `${name} ${limit}`);
+  return `words are passed on, over ${Math.round(100 * relays.links)} % of the links; ${limits.join(", ")}`;
 }
 
 /** Prints every event of a seed as it happens, a line each: the true time, the node, its own time if it is off, what happens. */
 export function traceSeed(seed: number, print: (line: string) => void): SeedViolation | undefined {
   const setting = drawSetting(seed);
+  const startMs = performance.now();
   print(describeSetting(setting));
   const { violation, figures } = runSetting(setting, {
+    tell: (line, nowMs) => print(`${(nowMs / 1000).toFixed(3).padStart(9)} -- ${line()}`),
     observe({ index, isLiar, nowMs, skewMs }, line) {
       const time = ((nowMs - skewMs) / 1000).toFixed(3).padStart(9);
       print(`${time} ${letterOfNode(index)}${isLiar ? "!" : " "} ${line()}`);
     },
   });
   print(violation === undefined ? "All holds." : violation.message);
-  print(JSON.stringify(figures));
+  print(describeSeed(setting, figures, { seconds: (performance.now() - startMs) / 1000 }));
   return violation;
 }
 
-/** Sums of many seeds. */
-export interface Totals {
+/** The figures of one world. */
+export function describeSeed(
+  setting: Setting,
+  figures: SeedFigures,
+  took: { readonly seconds: number },
+): string {
+  const totals = noTotals();
+  addSeed(totals, setting, figures);
+  return describeTotals(totals, took);
+}
+
+/** Sums of many seeds, and the longest and highest of them. */
+export interface Totals extends Record<(typeof SUMMED)[number], number> {
   seeds: number;
   withLiars: number;
   withSetChanges: number;
-  steps: number;
-  messages: number;
-  lies: number;
-  crashes: number;
-  powerCuts: number;
-  heights: number;
-  laterRounds: number;
+  withRelays: number;
   longestCalmMs: number;
+  highestRound: number;
 }
+
+const SUMMED = [
+  "steps",
+  "virtualMs",
+  "heights",
+  "laterRounds",
+  "messages",
+  "lost",
+  "duplicated",
+  "partitions",
+  "kept",
+  "crashes",
+  "powerCuts",
+  "pauses",
+  "lies",
+  "doubleVotes",
+] as const satisfies readonly (keyof SeedFigures)[];
 
 export function noTotals(): Totals {
-  return {
-    seeds: 0,
-    withLiars: 0,
-    withSetChanges: 0,
-    steps: 0,
-    messages: 0,
-    lies: 0,
-    crashes: 0,
-    powerCuts: 0,
-    heights: 0,
-    laterRounds: 0,
-    longestCalmMs: 0,
-  };
+  const sums = Object.fromEntries(SUMMED.map((name) => [name, 0])) as Record<(typeof SUMMED)[number], number>;
+  const counts = { seeds: 0, withLiars: 0, withSetChanges: 0, withRelays: 0 };
+  return { ...sums, ...counts, longestCalmMs: 0, highestRound: 0 };
 }
 
-export function addSeed(totals: Totals, { liars }: Setting, figures: SeedFigures): void {
+export function addSeed(totals: Totals, { liars, relays }: Setting, figures: SeedFigures): void {
   totals.seeds += 1;
   totals.withLiars += liars > 0 ? 1 : 0;
   totals.withSetChanges += figures.setChanges > 0 ? 1 : 0;
-  totals.steps += figures.steps;
-  totals.messages += figures.messages;
-  totals.lies += figures.lies;
-  totals.crashes += figures.crashes;
-  totals.powerCuts += figures.powerCuts;
-  totals.heights += figures.heights;
-  totals.laterRounds += figures.laterRounds;
+  totals.withRelays += relays === undefined ? 0 : 1;
+  for (const name of SUMMED) totals[name] += figures[name];
   totals.longestCalmMs = Math.max(totals.longestCalmMs, figures.calmMs);
+  totals.highestRound = Math.max(totals.highestRound, figures.highestRound);
 }
 
-const letterOfNode = (index: number): string => letterOf(Uint8Array.of(index + 1));
+/** The figures of a run, for people, in lines. */
+export function describeTotals(totals: Totals, { seconds }: { readonly seconds: number }): string {
+  const count = (value: number): string => Math.round(value).toLocaleString("en");
+  const share = (part: number, whole: number): string =>
+    `${count(part)} (${((100 * part) / Math.max(1, whole)).toFixed(1)} %)`;
+  const duration = (minutes: number): string =>
+    minutes < 120 ? `${minutes.toFixed(1)} minutes` : `${(minutes / 60).toFixed(1)} hours`;
+  const { seeds, steps, heights, messages } = totals;
+  return [
+    `${seeds === 1 ? "1 network" : `${count(seeds)} networks`} in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s, ${count(steps / seconds)} steps a second`,
+    `  worlds      ${count(totals.withLiars)} with liars, ${count(totals.withRelays)} with partial meshes and relays, ${count(totals.withSetChanges)} with changes of the validator set`,
+    `  time        ${count(steps)} steps in ${duration(totals.virtualMs / 60_000)} of virtual time`,
+    `  blocks      ${count(heights)}, of them decided in a round above 0: ${share(totals.laterRounds, heights)}; highest round of a validator: ${totals.highestRound}`,
+    `  messages    ${count(messages)}, lost ${share(totals.lost, messages)}, doubled ${share(totals.duplicated, messages)}, kept for a later height ${count(totals.kept)}`,
+    `  faults      ${count(totals.crashes)} crashes, of them power cuts: ${count(totals.powerCuts)}; ${count(totals.partitions)} partitions; ${count(totals.pauses)} pauses`,
+    `  lies        ${count(totals.lies)} letters of liars, ${count(totals.doubleVotes)} reports of double votes`,
+    `  after it    longest wait for all blocks of a calm: ${(totals.longestCalmMs / 1000).toFixed(0)} s of virtual time`,
+  ].join("\n");
+}

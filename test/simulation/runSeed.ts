@@ -29,6 +29,7 @@ export interface SeedFigures extends Readonly<WorldFigures> {
   readonly laterRounds: number;
   /** Changes of the validator set. */
   readonly setChanges: number;
+  readonly virtualMs: number;
   /** Virtual time from the end of the storm until all honest nodes had their blocks. */
   readonly calmMs: number;
 }
@@ -82,7 +83,7 @@ function violationOf(error: unknown): SeedViolation {
   return { checker: "machine", message: `machine: ${message}` };
 }
 
-function figuresOf({ nodes, figures }: World, calmMs: number): SeedFigures {
+function figuresOf({ agenda, nodes, figures }: World, calmMs: number): SeedFigures {
   const honest = nodes.filter(({ isLiar }) => !isLiar);
   const [longest = []] = honest.map(({ chain }) => chain).sort((a, b) => b.length - a.length);
   let setChanges = 0;
@@ -96,6 +97,7 @@ function figuresOf({ nodes, figures }: World, calmMs: number): SeedFigures {
     heights: longest.length - 1,
     laterRounds: longest.filter(({ candidate }) => candidate.extra.round > 0).length,
     setChanges,
+    virtualMs: agenda.nowMs,
     calmMs,
   };
 }

@@ -10,22 +10,29 @@ import {
   FORGETS_CERTIFICATE,
   FORGETS_PREPARED_OVER_RESTARTS,
   FORGETS_VOTES,
+  HOARDS,
+  IGNORES_PAUSES,
   JOINS_ANYBODY,
   LOWERS_QUORUM,
+  PASSES_NOTHING_ON,
   SPEAKS_BEFORE_SYNC,
   TAKES_STALE_TIMERS,
   TAKES_STALE_VERDICTS,
   TRUSTS_SEALS,
 } from "./sabotage.ts";
 import type { Sabotage } from "./simulatedNode.ts";
-import { drawSetting, FAIR, type Setting } from "./weather.ts";
+import { drawSetting, FAIR, type Setting, USUAL_LIMITS } from "./weather.ts";
 
 const ALL: readonly CheckerName[] = ["agreement", "promise", "evidence", "order", "bounds", "progress"];
 
 const AS_DRAWN = (setting: Setting): Setting => setting;
 
+/** For what has nothing to do with the way that words take: it is faster. */
+const NO_RELAYS = { relays: undefined } as const;
+
 const LONG_SYNCS = (setting: Setting): Setting => ({
   ...setting,
+  ...NO_RELAYS,
   storm: { ...setting.storm, crash: 0.03, powerCut: 1, downMs: 200, syncMs: 300 },
 });
 
@@ -48,22 +55,33 @@ const FOUR_WITH_RUTHLESS = (setting: Setting): Setting => ({ ...FOUR_WITH_LIAR(s
 /** Checks that outlast their round, and somebody to propose what is unsound. */
 const LONG_CHECKS = (setting: Setting): Setting => ({
   ...FOUR_WITH_LIAR(setting),
+  ...NO_RELAYS,
   storm: {
     ...setting.storm,
     ...{ checkMs: 3_500, buildMs: 50, commitMs: 50, delayMs: 50 },
-    ...{ loss: 0, blockLoss: 0, crash: 0, partition: 0 },
+    ...{ loss: 0, blockLoss: 0, crash: 0, partition: 0, pause: 0 },
   },
 });
 
 /** A liar may propose what it likes while somebody holds a block that the others do not hear of. */
 const LIAR_AND_LOST_BLOCKS = (setting: Setting): Setting => ({
   ...FOUR_WITH_LIAR(setting),
+  ...NO_RELAYS,
   storm: { ...FAIR, loss: 0.2, blockLoss: 0.95 },
 });
 
 const LIAR_AND_RESTARTS = (setting: Setting): Setting => ({
   ...FOUR_WITH_RUTHLESS(setting),
-  storm: { ...setting.storm, loss: 0.2, blockLoss: 0.95, crash: 0.04, downMs: 100 },
+  ...NO_RELAYS,
+  storm: { ...setting.storm, loss: 0.2, blockLoss: 0.95, crash: 0.04, downMs: 100, pause: 0 },
+});
+
+/** Many nodes, few links, and nobody to blame. */
+const FEW_LINKS = (setting: Setting): Setting => ({
+  ...setting,
+  ...{ nodes: 10, validators: 10, liars: 0 },
+  storm: FAIR,
+  relays: { links: 0, limits: USUAL_LIMITS },
 });
 
 const LONGEST_MS = 10 * 60_000;
@@ -94,6 +112,9 @@ describe("the simulator catches validators that", () => {
     ["take any seal for its bearer's", TRUSTS_SEALS, "evidence", 20],
     ["go along with nobody to later rounds", CAPS_TIMEOUTS_AND_JOINS_NOBODY, "progress", 40, FOUR_HONEST],
     ["go along with anybody to later rounds", JOINS_ANYBODY, "progress", 60, FOUR_WITH_LIAR],
+    ["pass nothing on", PASSES_NOTHING_ON, "progress", 1, FEW_LINKS],
+    ["keep more than they may", HOARDS, "bounds", 20],
+    ["take part while they should stand still", IGNORES_PAUSES, "order", 20],
     ["leave rounds by stale timers", TAKES_STALE_TIMERS, "progress", 50],
   ];
   const rare: readonly Case[] = [

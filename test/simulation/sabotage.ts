@@ -13,6 +13,12 @@ export const FORGETS_PREPARED_OVER_RESTARTS: Sabotage = {
   remember: (record) => record && { ...record, prepared: undefined },
 };
 
+/** Each keeps to itself what it hears. */
+export const PASSES_NOTHING_ON: Sabotage = { passesNothingOn: true };
+
+/** Keeps ten times the messages that it may. */
+export const HOARDS: Sabotage = { hoards: true };
+
 export const SPEAKS_BEFORE_SYNC: Sabotage = { speaksBeforeSync: true };
 
 export const FORGETS_CERTIFICATE: Sabotage = {
@@ -75,6 +81,13 @@ export const TAKES_STALE_VERDICTS: Sabotage = {
     const id = { height: height.committee.height, round: height.round.number };
     return { ...input, id, digest: height.round.trial.proposal.candidate.digest };
   }),
+};
+
+/** Goes on while its disk is full or it lags behind; "resumed" is nothing to a machine that was not paused. */
+export const IGNORES_PAUSES: Sabotage = {
+  machine(rules, state, nowMs, input) {
+    return step(rules, state, nowMs, input.kind === "paused" ? { kind: "resumed" } : input);
+  },
 };
 
 /** A timer that was set for an earlier round or height ends the present one. */

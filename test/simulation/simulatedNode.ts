@@ -1,8 +1,9 @@
 import type { Effect } from "../../src/ibft/effect.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
-import type { Step } from "../../src/ibft/step.ts";
+import type { Step, Transition } from "../../src/ibft/step.ts";
 import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { createHolds, type Holds } from "../../src/node/holds.ts";
 import type { Agenda } from "./agenda.ts";
 import { createVoteDisk } from "./disk.ts";
 import type { Random } from "./random.ts";
@@ -23,6 +24,9 @@ export interface SimulatedNode {
   readonly nowMs: number;
   /** How far that clock is ahead. */
   readonly skewMs: number;
+  /** Reasons for which it stands still; forgotten at each boot. */
+  readonly holds: Holds;
+  /** Messages are dropped where too many inputs wait already. */
   post(input: Input): void;
   /** For this life of the node only: after a crash nobody is at home. */
   plan(delayMs: number, action: () => void): void;
@@ -36,6 +40,9 @@ export interface Sabotage {
   /** The record that a node finds when it starts. */
   readonly remember?: (record: VoteRecord | undefined) => VoteRecord | undefined;
   readonly speaksBeforeSync?: boolean;
+  readonly passesNothingOn?: boolean;
+  /** Ten times what the limits allow. */
+  readonly hoards?: boolean;
 }
 
 export interface NodeParts {
@@ -46,7 +53,9 @@ export interface NodeParts {
   weather(): Weather;
   /** The head on disk. */
   head(node: SimulatedNode): Head;
-  afterStep(node: SimulatedNode, before: State, after: State, effects: readonly Effect[]): void;
+  afterStep(node: SimulatedNode, before: State, input: Input, transition: Transition): void;
+  /** So many inputs wait. */
+  onPosted(waiting: number): void;
   perform(node: SimulatedNode, effect: Exclude<Effect, { kind: "recordVote" }>): void;
   onBoot(node: SimulatedNode): void;
   onCrash(node: SimulatedNode, isPowerCut: boolean): void;
@@ -61,6 +70,14 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   let queue: Input[] = [];
   let isSyncing = false;
   let skewMs = 0;
+  let holds = newHolds();
+
+  function newHolds(): Holds {
+    return createHolds({
+      pause: () => node.post({ kind: "paused" }),
+      resume: () => node.post({ kind: "resumed" }),
+    });
+  }
 
   const node: SimulatedNode = {
     index,
@@ -76,9 +93,14 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     get skewMs() {
       return skewMs;
     },
+    get holds() {
+      return holds;
+    },
     post(input) {
       if (state === undefined) return;
+      if (input.kind === "message" && queue.length >= rules.schedule.messageQueueLimit) return;
       queue.push(input);
+      parts.onPosted(queue.length);
       read();
     },
     plan(delayMs, action) {
@@ -90,6 +112,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     boot() {
       if (state !== undefined) return;
       life += 1;
+      holds = newHolds();
       skewMs = (2 * random.next() - 1) * weather().skewMs;
       state = UNSTARTED;
       const found = disk.read();
@@ -114,7 +137,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     observe?.(node, () => describeInput(input));
     const transition = machine(rules, before, node.nowMs, input);
     state = transition.state;
-    parts.afterStep(node, before, transition.state, transition.effects);
+    parts.afterStep(node, before, input, transition);
     perform(transition.effects);
   }
 

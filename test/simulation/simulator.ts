@@ -1,46 +1,58 @@
-import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { step } from "../../src/ibft/step.ts";
+import { isValidator } from "../../src/ibft/validatorVotes.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
-import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { aCandidate, aGenesisHead, aSchedule, toyAddresses, toyRules } from "../builders/toyChain.ts";
 import { type Agenda, createAgenda } from "./agenda.ts";
+import { type BlockExchange, createBlockExchange } from "./blockExchange.ts";
 import { type CheckerName, createCheckers } from "./checkers.ts";
 import { createLiar, createMemory, type Letter, type Liar } from "./liar.ts";
-import { createLink } from "./link.ts";
+import { createLink, type LinkFigures } from "./link.ts";
+import { drawMesh, fullMesh, type Mesh, mend } from "./mesh.ts";
 import { createRandom, type Random } from "./random.ts";
+import { createRelays, type DeskLimits, type Relays } from "./relays.ts";
 import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.ts";
-import { isImportable, isPunctual, isSound, type SealedBlock, sealBlock, voteAfter } from "./toyLedger.ts";
+import { isPunctual, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
+import { letterOfNode } from "./trace.ts";
 import { FAIR, type Setting } from "./weather.ts";
-import { recoverSigners } from "./wire.ts";
+import { createTokenSpelling, recoverSigners } from "./wire.ts";
 
 /**
  * A whole network in one process and in virtual time, drawn from one seed. In the storm messages get lost, doubled and
  * delayed, clocks are wrong, and nodes stop anywhere, between any two effects; in the calm that follows all is well but
  * for the liars, and blocks must come again. Safety is checked at every step: a violation throws.
  *
- *   agenda (time) -> node: mailbox -> machine -> effects -> disk, ledger, link -> agenda
- *                                        |                        ^
- *                                     checkers              liars' mouths
+ *   agenda (time) -> relays -> node: mailbox -> machine -> effects -> disk, ledger, relays -> link -> agenda
+ *                                                  |                                ^
+ *                                               checkers                       liars' mouths
+ *
+ * Relays are there in some worlds only; in the others all hear each other directly.
  */
 export interface World {
   readonly agenda: Agenda;
   readonly nodes: readonly SimulatedNode[];
   /** Highest block that any honest node has committed. */
   readonly height: number;
-  readonly figures: WorldFigures;
+  readonly figures: Readonly<WorldFigures>;
   /** Ends the storm: links heal, the crashed return, clocks are set. */
   calm(): void;
 }
 
-export interface WorldFigures {
+export interface WorldFigures extends LinkFigures {
   steps: number;
-  messages: number;
   lies: number;
   crashes: number;
   powerCuts: number;
+  /** Times that a node was told to stand still. */
+  pauses: number;
+  /** Messages that waited for their height. */
+  kept: number;
+  /** Reports of double votes: one lie is seen by many. */
+  doubleVotes: number;
+  /** The highest round that an honest validator was in. */
+  highestRound: number;
 }
 
 export interface WorldParts {
@@ -50,30 +62,38 @@ export interface WorldParts {
   readonly blindTo?: readonly CheckerName[];
   /** Told everything that happens, line by line. */
   readonly observe?: (node: SimulatedNode, line: () => string) => void;
+  /** Told of what befalls the whole world. */
+  readonly tell?: (line: () => string, nowMs: number) => void;
 }
 
-const SYNC_EVERY_MS = 3_000;
-
-export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe }: WorldParts = {}): World {
+export function createWorld(
+  setting: Setting,
+  { sabotage = {}, blindTo, observe, tell }: WorldParts = {},
+): World {
   const { seed, nodes: count } = setting;
   const random: Random = createRandom(seed);
   const agenda = createAgenda();
-  const schedule = aSchedule({ epochLength: 20n });
+  const schedule = { ...aSchedule({ epochLength: 20n }), ...setting.relays?.limits };
   const addresses = toyAddresses(count);
   const genesis = aGenesisHead(addresses.slice(0, setting.validators));
   const liarIndexes = drawLiars(setting, random);
   const liarAddresses = addresses.filter((_, index) => liarIndexes.has(index));
   const isHonest = (address: Uint8Array): boolean => !liarAddresses.some((liar) => equalBytes(liar, address));
   const checkers = createCheckers({ nowMs: () => agenda.nowMs, isHonest, blindTo: blindTo ?? [] });
-  const figures: WorldFigures = { steps: 0, messages: 0, lies: 0, crashes: 0, powerCuts: 0 };
+  const own = { ...NO_FIGURES };
   let weather = setting.storm;
   let height = 0;
-  const link = createLink(count, agenda, random, () => weather);
+  const link = createLink({
+    nodes: count,
+    agenda,
+    random,
+    weather: () => weather,
+    onParted: (side, isOneWay) => tell?.(() => describeParting([...side], isOneWay), agenda.nowMs),
+  });
   /** What honest validators said, word for word. */
   const honestWords = new WeakSet<Authored>();
   const memory = createMemory();
   const liars = new Map<SimulatedNode, Liar>();
-  const committing = new Map<SimulatedNode, SealedBlock>();
 
   const tipOf = ({ chain }: SimulatedNode): Head => chain.at(-1)?.head ?? genesis;
   const about = (durationMs: number): number => durationMs * (0.5 + random.next() / 2);
@@ -86,13 +106,24 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
       sabotage,
       weather: () => weather,
       head: tipOf,
-      afterStep(stepped, before, after, effects) {
-        figures.steps += 1;
-        if (!stepped.isLiar) checkers.onTransition(before, after, effects);
+      afterStep(stepped, before, input, transition) {
+        own.steps += 1;
+        if (input.kind === "paused") own.pauses += 1;
+        if (stepped.isLiar) return;
+        own.highestRound = Math.max(own.highestRound, transition.state.height?.round.number ?? 0);
+        checkers.onTransition(stepped.index, before, input, transition);
       },
+      onPosted: (waiting) => checkers.onPosted(waiting, schedule.messageQueueLimit),
       perform,
-      onBoot: syncNowAndThen,
-      onCrash,
+      onBoot(booted) {
+        relays?.boot(booted, tipOf(booted));
+        exchange.begin(booted);
+      },
+      onCrash(crashed, isPowerCut) {
+        own.crashes += 1;
+        if (isPowerCut) own.powerCuts += 1;
+        exchange.crashed(crashed);
+      },
       ...(observe && { observe }),
     });
     node.chain.push({ head: genesis, candidate: aCandidate(genesis), seals: [] });
@@ -107,6 +138,47 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
       node,
       createLiar({ rules, isRuthless, random, others, memory, height: () => node.state?.height }),
     );
+  }
+
+  const mesh = setting.relays === undefined ? fullMesh(count) : drawMeshOf(setting, liarIndexes);
+  const exchange: BlockExchange = createBlockExchange({
+    random,
+    link,
+    schedule,
+    liars,
+    isSlowToCatchUp: setting.storm.pause > 0,
+    weather: () => weather,
+    about,
+    tipOf,
+    known: (node) =>
+      setting.relays === undefined ? nodes : nodes.filter((other) => mesh.areLinked(node.index, other.index)),
+    append,
+  });
+  const relays = relaysOf(setting);
+
+  /** As the setting has them; and none where it has none. */
+  function relaysOf({ relays: wanted }: Setting): Relays | undefined {
+    if (wanted === undefined) return undefined;
+    const { limits } = wanted;
+    const mouths = createRandom(seed ^ 0x3e1a);
+    const diligence = nodes.map(() => mouths.next());
+    return createRelays({
+      nodes,
+      mesh,
+      spelling: createTokenSpelling(),
+      limits,
+      ownLimits: sabotage.hoards === true ? tenfold(limits) : limits,
+      checkers,
+      carry: (from, to, arrive) => link.carry(from.index, to.index, arrive),
+      deliver,
+      passesOn({ index, isLiar }) {
+        if (sabotage.passesNothingOn === true) return false;
+        return !isLiar || mouths.chance(diligence[index] ?? 0);
+      },
+      onKept() {
+        own.kept += 1;
+      },
+    });
   }
 
   function perform(node: SimulatedNode, effect: Exclude<Effect, { kind: "recordVote" }>): void {
@@ -131,12 +203,13 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
         });
         return;
       case "commitBlock":
-        commit(node, effect.candidate, effect.seals);
+        exchange.commit(node, effect.candidate, effect.seals);
         return;
       case "rejectMessage":
         if (honestWords.has(effect.message)) checkers.onRefusal(effect);
         return;
       case "reportDoubleVote":
+        if (!node.isLiar) own.doubleVotes += 1;
         if (isHonest(effect.first.signed.author)) checkers.onRefusal(effect);
     }
   }
@@ -149,7 +222,8 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
     }
     checkers.onMulticast(message);
     honestWords.add(message);
-    for (const other of nodes) if (other !== node) carry(node, other, message);
+    if (relays !== undefined) relays.multicast(node, message, node.state?.head?.tally.validators ?? []);
+    else for (const other of nodes) if (other !== node) carry(node, other, message);
   }
 
   /** Whatever a liar writes, the wire tells who really signed it. */
@@ -160,20 +234,22 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
       if (other === undefined) continue;
       const recovered = read.get(message) ?? (honestWords.has(message) ? message : recoverSigners(message));
       read.set(message, recovered);
-      figures.lies += 1;
-      carry(from, other, recovered);
+      own.lies += 1;
+      if (relays === undefined) carry(from, other, recovered);
+      else relays.tell(from, other, recovered);
     }
   }
 
   function carry(from: SimulatedNode, to: SimulatedNode, message: Authored): void {
-    figures.messages += 1;
-    link.carry(from.index, to.index, () => {
-      to.post({ kind: "message", message });
-      const liar = liars.get(to);
-      if (liar === undefined) return;
-      if (isHonest(message.signed.author)) post(to, liar.hear(message));
-      else if (message.kind === "proposal") post(to, liar.support(message));
-    });
+    link.carry(from.index, to.index, () => deliver(to, message));
+  }
+
+  function deliver(to: SimulatedNode, message: Authored): void {
+    to.post({ kind: "message", message });
+    const liar = liars.get(to);
+    if (liar === undefined) return;
+    if (isHonest(message.signed.author)) post(to, liar.hear(message));
+    else if (message.kind === "proposal") post(to, liar.support(message));
   }
 
   function build(node: SimulatedNode, { id, timestamp }: Extract<Effect, { kind: "buildCandidate" }>): void {
@@ -185,57 +261,6 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
     node.post({ kind: "candidateBuilt", id, candidate });
   }
 
-  /** Durable before anyone hears of it. */
-  function commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): void {
-    const tip = tipOf(node);
-    if (!equalBytes(candidate.header.parentHash, tip.hash)) return;
-    committing.set(node, sealBlock(tip, candidate, seals, schedule));
-    node.plan(about(weather.commitMs), () => {
-      if (!finishCommit(node)) return;
-      for (const other of nodes) if (other !== node) offerBlocks(node, other);
-    });
-  }
-
-  function finishCommit(node: SimulatedNode): boolean {
-    const block = committing.get(node);
-    committing.delete(node);
-    if (block === undefined || !equalBytes(block.candidate.header.parentHash, tipOf(node).hash)) return false;
-    append(node, block);
-    return true;
-  }
-
-  /** A block that was being written may be on disk all the same. */
-  function onCrash(node: SimulatedNode, isPowerCut: boolean): void {
-    figures.crashes += 1;
-    if (isPowerCut) figures.powerCuts += 1;
-    if (random.chance(0.5)) finishCommit(node);
-    committing.delete(node);
-  }
-
-  function syncNowAndThen(node: SimulatedNode): void {
-    node.plan(about(SYNC_EVERY_MS), () => {
-      const other = nodes[random.between(0, count - 1)];
-      if (other !== undefined) offerBlocks(node, other);
-      syncNowAndThen(node);
-    });
-  }
-
-  /** Whoever gets a block gets all that it lacks before it, and looks at each. */
-  function offerBlocks(node: SimulatedNode, to: SimulatedNode): void {
-    if (to === node) return;
-    const { length } = node.chain;
-    const forged = liars.get(node)?.forgeBlock(tipOf(to));
-    if (forged === undefined && (to.chain.length >= length || random.chance(weather.blockLoss))) return;
-    link.carry(node.index, to.index, () => {
-      if (to.state === undefined) return;
-      const offered = forged === undefined ? node.chain.slice(to.chain.length, length) : [forged];
-      for (const block of offered) {
-        if (!isImportable(tipOf(to), block)) return;
-        append(to, block);
-      }
-    });
-  }
-
   function append(node: SimulatedNode, block: SealedBlock): void {
     if (!node.isLiar) {
       checkers.onBlock(tipOf(node), block);
@@ -243,6 +268,18 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
     }
     node.chain.push(block);
     node.post({ kind: "headAdvanced", head: block.head });
+    relays?.headAdvanced(node, block.head);
+  }
+
+  /** The words of every honest validator reach all that are honest, whoever else does as he likes. */
+  function mendMesh(): void {
+    const honest = nodes.filter(({ isLiar }) => !isLiar);
+    const highest = honest.map(tipOf).reduce((a, b) => (b.header.number > a.header.number ? b : a), genesis);
+    const relaying = honest.filter(({ rules }) => isValidator(highest.tally, rules.self));
+    mend(
+      mesh,
+      relaying.map(({ index }) => index),
+    );
   }
 
   for (const node of nodes) agenda.plan(about(500), node.boot);
@@ -250,18 +287,54 @@ export function createWorld(setting: Setting, { sabotage = {}, blindTo, observe 
   return {
     agenda,
     nodes,
-    figures,
+    get figures() {
+      return { ...own, ...link.figures };
+    },
     get height() {
       return height;
     },
     calm() {
+      tell?.(() => "THE STORM IS OVER: links are whole, the crashed return, clocks are set", agenda.nowMs);
       weather = FAIR;
       link.heal();
+      mendMesh();
       for (const node of nodes) {
+        for (const reason of node.holds.reasons) node.holds.release(reason);
         node.setClock((2 * random.next() - 1) * FAIR.skewMs);
         node.boot();
       }
     },
+  };
+}
+
+function describeParting(side: readonly number[], isOneWay: boolean): string {
+  if (side.length === 0) return "the network is whole";
+  const letters = side.map(letterOfNode).join("");
+  return isOneWay ? `words of ${letters} reach nobody else` : `${letters} are parted from the others`;
+}
+
+const NO_FIGURES = {
+  steps: 0,
+  lies: 0,
+  crashes: 0,
+  powerCuts: 0,
+  pauses: 0,
+  kept: 0,
+  doubleVotes: 0,
+  highestRound: 0,
+};
+
+/** Liars have all links: nobody keeps them from what they like to say. */
+function drawMeshOf({ seed, nodes, relays }: Setting, liars: ReadonlySet<number>): Mesh {
+  return drawMesh(nodes, { share: relays?.links ?? 1, wellConnected: liars }, createRandom(seed ^ 0x4e57));
+}
+
+function tenfold(limits: DeskLimits): DeskLimits {
+  return {
+    duplicateMessageLimit: 10 * limits.duplicateMessageLimit,
+    gossipedHistoryLimit: 10 * limits.gossipedHistoryLimit,
+    futureMessagesLimit: 10 * limits.futureMessagesLimit,
+    futureMessagesMaxDistance: limits.futureMessagesMaxDistance,
   };
 }
 

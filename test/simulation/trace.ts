@@ -11,6 +11,8 @@ export function letterOf(address: Uint8Array): string {
   return "abcdefghijklmnop"[index] ?? "?";
 }
 
+export const letterOfNode = (index: number): string => letterOf(Uint8Array.of(index + 1));
+
 export function describeInput(input: Input): string {
   switch (input.kind) {
     case "started":

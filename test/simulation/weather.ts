@@ -1,5 +1,6 @@
 import { tolerableFaults } from "../../src/ibft/quorum.ts";
-import { createRandom } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
+import type { DeskLimits } from "./relays.ts";
 
 /** Probabilities, and durations in ms of which half to all is taken. */
 export interface Weather {
@@ -27,6 +28,8 @@ export interface Weather {
   readonly skewMs: number;
   /** That a block carries a vote on a validator. */
   readonly vote: number;
+  /** That a node's disk is found too full for some seconds, every few seconds; where it may be, catching up takes time as well. */
+  readonly pause: number;
 }
 
 export const FAIR: Weather = {
@@ -45,6 +48,7 @@ export const FAIR: Weather = {
   commitMs: 20,
   skewMs: 240,
   vote: 0,
+  pause: 0,
 };
 
 /** One world, before anything has happened in it. */
@@ -58,6 +62,15 @@ export interface Setting {
   /** The liars do all that liars do, all the time; else each has vices of its own. */
   readonly isRuthless: boolean;
   readonly storm: Weather;
+  /** Undefined: all hear each other directly, and nothing stands between machine and link. */
+  readonly relays: RelaySetting | undefined;
+}
+
+/** A network in which words are passed on. */
+export interface RelaySetting {
+  /** Share of the possible links between honest nodes that there are in the storm. */
+  readonly links: number;
+  readonly limits: DeskLimits & { readonly messageQueueLimit: number };
 }
 
 /** Rates of its own for each seed, so that each kind of fault also comes alone and in excess. */
@@ -66,7 +79,7 @@ export function drawSetting(seed: number): Setting {
   const upTo = (limit: number): number => (random.chance(0.3) ? 0 : random.next() ** 2 * limit);
   const often = (usual: number, rare: number): number => (random.chance(0.7) ? usual : rare);
   const validators = random.between(4, 10);
-  return {
+  const setting = {
     seed,
     validators,
     nodes: validators + random.between(0, 1),
@@ -87,8 +100,39 @@ export function drawSetting(seed: number): Setting {
       commitMs: often(50, random.between(500, 8_000)),
       skewMs: often(300, 4_000),
       vote: random.chance(0.5) ? 0 : 0.5 + random.next() / 2,
+      pause: 0,
     },
     isRuthless: random.chance(0.2),
+  };
+  const pause = random.chance(0.6) ? 0 : random.next() * 0.3;
+  return {
+    ...setting,
+    storm: { ...setting.storm, pause },
+    relays: random.chance(0.4) ? undefined : drawRelays(random),
+  };
+}
+
+export const USUAL_LIMITS: RelaySetting["limits"] = {
+  duplicateMessageLimit: 100,
+  gossipedHistoryLimit: 1_000,
+  futureMessagesLimit: 1_000,
+  futureMessagesMaxDistance: 10,
+  messageQueueLimit: 1_000,
+};
+
+/** The usual limits, or such as are reached often. */
+function drawRelays(random: Random): RelaySetting {
+  const orSmall = (name: keyof RelaySetting["limits"], small: number): number =>
+    random.chance(0.6) ? USUAL_LIMITS[name] : small;
+  return {
+    links: 0.2 + 0.8 * random.next() ** 2,
+    limits: {
+      duplicateMessageLimit: orSmall("duplicateMessageLimit", 20),
+      gossipedHistoryLimit: orSmall("gossipedHistoryLimit", 200),
+      futureMessagesLimit: orSmall("futureMessagesLimit", random.between(0, 15)),
+      futureMessagesMaxDistance: orSmall("futureMessagesMaxDistance", random.between(1, 3)),
+      messageQueueLimit: orSmall("messageQueueLimit", 40),
+    },
   };
 }
 
@@ -105,6 +149,8 @@ export const FAULT_CLASSES: Readonly<Record<string, (setting: Setting) => Settin
   slowChecking: (setting) => inWeather(setting, { checkMs: FAIR.checkMs }),
   skew: (setting) => inWeather(setting, { skewMs: 0 }),
   votes: (setting) => inWeather(setting, { vote: 0 }),
+  pauses: (setting) => inWeather(setting, { pause: 0 }),
+  relays: (setting) => ({ ...setting, relays: undefined }),
   liars: (setting) => ({ ...setting, liars: 0 }),
 };
 

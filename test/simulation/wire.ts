@@ -1,6 +1,9 @@
+import type { Spelling } from "../../src/consensus/spelling.ts";
 import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
-import { messageHash } from "../../src/ibft/payloadCodec.ts";
+import { MESSAGE_CODES, messageHash } from "../../src/ibft/payloadCodec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
+import { toKey } from "../../src/primitives/hex.ts";
+import { ok, rejected } from "../../src/primitives/outcome.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf, toyAddress } from "../builders/toyChain.ts";
@@ -48,3 +51,44 @@ function recoveredRoundChange(signed: Signed<RoundChangePayload>): Signed<RoundC
   const certificate = { proposal: recovered(proposal), prepares: prepares.map(recovered) };
   return recovered({ ...signed, payload: { ...signed.payload, prepared: certificate } });
 }
+
+/**
+ * Messages that are passed by reference, and still known by their content: the same words of the same author are the
+ * same message. Never a copy, never a recovery; what a liar writes has been through `recoverSigners`.
+ */
+export function createTokenSpelling(): Spelling {
+  const payloads = new WeakMap<Authored, Uint8Array>();
+  const letters = new WeakMap<Uint8Array, { readonly message: Authored; readonly key: string }>();
+  return {
+    encode(message) {
+      const payload = payloads.get(message) ?? new Uint8Array(NOMINAL_BYTES);
+      payloads.set(message, payload);
+      if (!letters.has(payload)) letters.set(payload, { message, key: contentKey(message) });
+      return { code: MESSAGE_CODES[message.kind], payload };
+    },
+    decode(_code, payload, { maySpeak }) {
+      const message = letters.get(payload)?.message;
+      if (message === undefined) return rejected({ code: "malformed", fault: "peer", message: "no letter" });
+      return maySpeak(message.signed.author)
+        ? ok(message)
+        : rejected({ code: "unwelcomeAuthor", fault: "peer", message: "the author has no say" });
+    },
+    peekPlace: (_code, payload) => letters.get(payload)?.message.signed.payload,
+    keyOf: (_code, payload) => letters.get(payload)?.key ?? "",
+  };
+}
+
+const NOMINAL_BYTES = 200;
+
+/** A token is known by its signer and what is signed; if that was tampered with, another signer was recovered. */
+function contentKey(message: Authored): string {
+  const { signature, author, payload } = message.signed;
+  const place = `${message.kind} ${payload.height}/${payload.round} ${author.at(-1)}`;
+  const key = `${place} ${tokenKey(signature)}`;
+  if (message.kind === "prepare" || message.kind === "commit") return key;
+  const block = message.candidate === undefined ? "" : toKey(message.candidate.digest);
+  if (message.kind === "roundChange") return `${key} ${block}`;
+  return `${key} ${block} ${message.certificate?.map((asked) => tokenKey(asked.signature)).join(" ")}`;
+}
+
+const tokenKey = ({ r, s }: Signature): string => `${r.toString(36)}/${s}`;

@@ -1,0 +1,122 @@
+import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
+import type { Candidate } from "../../src/ibft/candidate.ts";
+import type { Head } from "../../src/ibft/input.ts";
+import { equalBytes } from "../../src/primitives/hex.ts";
+import type { Signature } from "../../src/primitives/secp256k1.ts";
+import { IN_SYNC_DISTANCE } from "../../src/sync/limits.ts";
+import type { Liar } from "./liar.ts";
+import type { Link } from "./link.ts";
+import type { Random } from "./random.ts";
+import type { SimulatedNode } from "./simulatedNode.ts";
+import { isImportable, type SealedBlock, sealBlock } from "./toyLedger.ts";
+import type { Weather } from "./weather.ts";
+
+/** How blocks get into chains: by a node's own commit, or from another that has more of them. */
+export interface BlockExchange {
+  /** Durable before anyone hears of it. */
+  commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): void;
+  /** For one life: looks for blocks at somebody else's every few seconds. */
+  begin(node: SimulatedNode): void;
+  crashed(node: SimulatedNode): void;
+}
+
+export interface BlockExchangeParts {
+  readonly random: Random;
+  readonly link: Link;
+  readonly schedule: IbftSchedule;
+  readonly liars: ReadonlyMap<SimulatedNode, Liar>;
+  /** A node that is far behind stands still while it catches up, and that takes time. */
+  readonly isSlowToCatchUp: boolean;
+  weather(): Weather;
+  about(durationMs: number): number;
+  tipOf(node: SimulatedNode): Head;
+  /** Whom it is connected with. */
+  known(node: SimulatedNode): readonly SimulatedNode[];
+  append(node: SimulatedNode, block: SealedBlock): void;
+}
+
+const LOOK_EVERY_MS = 3_000;
+const FETCH_BLOCK_MS = 100;
+/** How long a disk is too full. */
+const HOLD_MS = 6_000;
+
+export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
+  const { random, link, weather, about, tipOf, known, append } = parts;
+  const committing = new Map<SimulatedNode, SealedBlock>();
+
+  function finishCommit(node: SimulatedNode): boolean {
+    const block = committing.get(node);
+    committing.delete(node);
+    if (block === undefined || !equalBytes(block.candidate.header.parentHash, tipOf(node).hash)) return false;
+    append(node, block);
+    return true;
+  }
+
+  function lookNowAndThen(node: SimulatedNode): void {
+    node.plan(about(LOOK_EVERY_MS), () => {
+      const others = known(node);
+      const other = others[random.between(0, others.length - 1)];
+      if (other !== undefined) offerBlocks(node, other);
+      if (weather().pause > 0 && random.chance(weather().pause)) holdForAWhile(node);
+      lookNowAndThen(node);
+    });
+  }
+
+  function holdForAWhile({ holds, plan }: SimulatedNode): void {
+    holds.hold("diskAlmostFull");
+    plan(about(HOLD_MS), () => holds.release("diskAlmostFull"));
+  }
+
+  /** Whoever gets a block gets all that it lacks before it, and looks at each. */
+  function offerBlocks(node: SimulatedNode, to: SimulatedNode): void {
+    if (to === node) return;
+    const { length } = node.chain;
+    const forged = parts.liars.get(node)?.forgeBlock(tipOf(to));
+    if (forged === undefined && (to.chain.length >= length || random.chance(weather().blockLoss))) return;
+    link.carry(node.index, to.index, () => {
+      if (to.state === undefined) return;
+      const offered = forged === undefined ? node.chain.slice(to.chain.length, length) : [forged];
+      if (parts.isSlowToCatchUp && offered.length > IN_SYNC_DISTANCE) takeSlowly(to, offered);
+      else take(to, offered);
+    });
+  }
+
+  function take(node: SimulatedNode, offered: readonly SealedBlock[]): void {
+    for (const block of offered) {
+      if (!isImportable(tipOf(node), block)) return;
+      append(node, block);
+    }
+  }
+
+  /** As the real node does: a validator decides only the block after the newest there is. */
+  function takeSlowly(node: SimulatedNode, offered: readonly SealedBlock[]): void {
+    const { holds } = node;
+    holds.hold("catchingUp");
+    node.plan(about(FETCH_BLOCK_MS * offered.length), () => {
+      const tip = tipOf(node).header.number;
+      take(
+        node,
+        offered.filter(({ head }) => head.header.number > tip),
+      );
+      holds.release("catchingUp");
+    });
+  }
+
+  return {
+    commit(node, candidate, seals) {
+      const tip = tipOf(node);
+      if (!equalBytes(candidate.header.parentHash, tip.hash)) return;
+      committing.set(node, sealBlock(tip, candidate, seals, parts.schedule));
+      node.plan(about(weather().commitMs), () => {
+        if (!finishCommit(node)) return;
+        for (const other of known(node)) if (other !== node) offerBlocks(node, other);
+      });
+    },
+    begin: lookNowAndThen,
+    /** A block that was being written may be on disk all the same. */
+    crashed(node) {
+      if (random.chance(0.5)) finishCommit(node);
+      committing.delete(node);
+    },
+  };
+}

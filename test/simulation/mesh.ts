@@ -1,0 +1,52 @@
+import type { Random } from "./random.ts";
+
+/** Who is connected with whom; the nodes are numbers here, and links go both ways. */
+export interface Mesh {
+  readonly nodes: number;
+  areLinked(a: number, b: number): boolean;
+  link(a: number, b: number): void;
+}
+
+/** Everybody is connected with everybody. */
+export function fullMesh(nodes: number): Mesh {
+  return { nodes, areLinked: (a, b) => a !== b, link: () => undefined };
+}
+
+/** A share of all possible links, and at least one for each node; those of the well-connected have all of theirs. */
+export function drawMesh(
+  nodes: number,
+  { share, wellConnected }: { readonly share: number; readonly wellConnected: ReadonlySet<number> },
+  random: Random,
+): Mesh {
+  const links = new Set<number>();
+  const mesh: Mesh = {
+    nodes,
+    areLinked: (a, b) => links.has(a * nodes + b),
+    link(a, b) {
+      if (a === b) return;
+      links.add(a * nodes + b);
+      links.add(b * nodes + a);
+    },
+  };
+  for (let a = 0; a < nodes; a++) {
+    for (let b = a + 1; b < nodes; b++) {
+      if (random.chance(share) || wellConnected.has(a) || wellConnected.has(b)) mesh.link(a, b);
+    }
+    mesh.link(a, (a + random.between(1, nodes - 1)) % nodes);
+  }
+  return mesh;
+}
+
+/**
+ * Links enough that the words of each of those who pass words on reach all nodes, also when one of them no longer does.
+ * It is far from a full mesh where there are many.
+ */
+export function mend(mesh: Mesh, relaying: readonly number[]): void {
+  for (const [index, node] of relaying.entries()) {
+    for (const ahead of [1, 2]) mesh.link(node, relaying[(index + ahead) % relaying.length] ?? node);
+  }
+  for (let node = 0; node < mesh.nodes; node++) {
+    if (relaying.includes(node)) continue;
+    for (const at of [0, 1]) mesh.link(node, relaying[(node + at) % relaying.length] ?? node);
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  type Correspondence,
+  createCorrespondence,
+  FUTURE_BYTES_LIMIT,
+} from "../../src/consensus/correspondence.ts";
+import type { Spelling } from "../../src/consensus/spelling.ts";
+import type { Head } from "../../src/ibft/input.ts";
+import type { Authored } from "../../src/ibft/message.ts";
+import type { Rules } from "../../src/ibft/state.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import type { Checkers } from "./checkers.ts";
+import type { Mesh } from "./mesh.ts";
+import type { SimulatedNode } from "./simulatedNode.ts";
+
+/**
+ * What stands between a node's engine and its links, as in the real node: words are passed on along a mesh in which not
+ * everybody knows everybody, each is taken once, and those of heights to come wait. All of it dies with the process.
+ */
+export interface Relays {
+  boot(node: SimulatedNode, head: Head): void;
+  headAdvanced(node: SimulatedNode, head: Head): void;
+  /** Our own words. */
+  multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
+  /** What a liar says to one, over the link to it. */
+  tell(from: SimulatedNode, to: SimulatedNode, message: Authored): void;
+}
+
+export type DeskLimits = Pick<
+  Rules["schedule"],
+  "duplicateMessageLimit" | "gossipedHistoryLimit" | "futureMessagesLimit" | "futureMessagesMaxDistance"
+>;
+
+export interface RelaysParts {
+  readonly nodes: readonly SimulatedNode[];
+  readonly mesh: Mesh;
+  readonly spelling: Spelling;
+  /** Those that must hold, and those that the nodes have: not the same for a saboteur. */
+  readonly limits: DeskLimits;
+  readonly ownLimits: DeskLimits;
+  readonly checkers: Checkers;
+  /** Takes something over a link, if it arrives. */
+  carry(from: SimulatedNode, to: SimulatedNode, deliver: () => void): void;
+  deliver(to: SimulatedNode, message: Authored): void;
+  /** Whether this node, this time, takes part in what it should pass on. */
+  passesOn(node: SimulatedNode): boolean;
+  onKept(): void;
+}
+
+export function createRelays(parts: RelaysParts): Relays {
+  const { nodes, mesh, spelling, checkers } = parts;
+  const desks = new Map<SimulatedNode, Correspondence>();
+
+  function send(from: SimulatedNode, to: SimulatedNode, code: number, payload: Uint8Array): void {
+    parts.carry(from, to, () => {
+      const desk = desks.get(to);
+      if (to.state === undefined || desk === undefined) return;
+      desk.receive({ sender: from.rules.self, code, payload });
+      checkers.onDesk(desk, parts.limits, FUTURE_BYTES_LIMIT);
+    });
+  }
+
+  function deskOf(node: SimulatedNode): Correspondence {
+    return createCorrespondence({
+      self: node.rules.self,
+      schedule: parts.ownLimits,
+      spelling,
+      carrier: {
+        send(code, payload, { to, except }) {
+          const isOwn = except.length === 1;
+          const excluded = except.map(indexOf);
+          for (const address of to) {
+            const index = indexOf(address);
+            const other = nodes[index];
+            if (other === undefined || excluded.includes(index) || !mesh.areLinked(node.index, index))
+              continue;
+            if (isOwn || parts.passesOn(node)) send(node, other, code, payload);
+          }
+        },
+      },
+      deliver: (message) => parts.deliver(node, message),
+      logger: silentLogger,
+      metrics: {
+        relayed: () => undefined,
+        received(fate) {
+          if (fate === "kept") parts.onKept();
+        },
+      },
+    });
+  }
+
+  return {
+    boot(node, head) {
+      const desk = deskOf(node);
+      desks.set(node, desk);
+      desk.headAdvanced(head);
+    },
+    headAdvanced(node, head) {
+      if (node.state !== undefined) desks.get(node)?.headAdvanced(head);
+    },
+    multicast: (node, message, validators) => desks.get(node)?.multicast(message, validators),
+    tell(from, to, message) {
+      if (!mesh.areLinked(from.index, to.index)) return;
+      const { code, payload } = spelling.encode(message);
+      send(from, to, code, payload);
+    },
+  };
+}
+
+/** Toy addresses count from 1, in their last byte. */
+const indexOf = (address: Address): number => (address[19] ?? 0) - 1;
