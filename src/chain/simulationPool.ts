@@ -1,11 +1,12 @@
 import { Worker } from "node:worker_threads";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { InspectionJob, InspectionResult, Inspector } from "../execution/inspection.ts";
 import type { SimulationJob, SimulationResult, Simulator } from "../execution/simulation.ts";
 import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
-import type { SimulationAnswer, SimulationWorkerData } from "./simulationWorker.ts";
+import type { SimulationAnswer, SimulationWorkerData, ThreadJob } from "./simulationWorker.ts";
 
 /**
  * Simulated calls on threads that can be killed (architecture.md, decision 6): an endless loop in somebody's eth_call
@@ -17,7 +18,7 @@ import type { SimulationAnswer, SimulationWorkerData } from "./simulationWorker.
  * Invariants: a thread performs one job at a time, and has a few more at hand; a job that was taken is answered exactly
  * once, whatever happens to its thread; at most `waitingLimit` jobs wait, and one more is refused as busy.
  */
-export interface SimulationPool extends Simulator {
+export interface SimulationPool extends Simulator, Inspector {
   /** Threads, those of them at work, and jobs that wait for one. */
   readonly load: WorkLoad;
   close(): Promise<void>;
@@ -63,8 +64,8 @@ const FAILURE_LIMIT = 3;
 const THREAD_MEMORY_MB = 512;
 
 interface PendingJob {
-  readonly job: SimulationJob;
-  resolve(result: SimulationResult): void;
+  readonly job: ThreadJob;
+  resolve(result: unknown): void;
   reject(error: Error): void;
 }
 
@@ -94,11 +95,20 @@ class ThreadedSimulator implements SimulationPool {
   }
 
   run(job: SimulationJob): Promise<SimulationResult> {
+    return this.take({ task: "simulate", job });
+  }
+
+  inspect<Job extends InspectionJob>(job: Job): Promise<InspectionResult<Job>> {
+    return this.take({ task: "inspect", job });
+  }
+
+  /** A thread answers a job with a result of its kind. */
+  private take<Result>(job: ThreadJob): Promise<Result> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     if (this.waiting.length >= this.settings.waitingLimit)
       return Promise.reject(new SimulationFailure("too many calls are waiting"));
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ job, resolve, reject });
+    return new Promise<Result>((resolve, reject) => {
+      this.waiting.push({ job, resolve: (result) => resolve(result as Result), reject });
       this.sendAll();
     });
   }

@@ -1,11 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { InspectionJob, InspectionResult } from "../execution/inspection.ts";
 import { runSimulation } from "../execution/runSimulation.ts";
 import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
 import { present } from "../primitives/assert.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readHeader } from "../storage/headerStore.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
+import { inspect } from "./inspect.ts";
 import { createTurns } from "./turns.ts";
 
 /** What a thread is started with. */
@@ -19,7 +21,7 @@ export interface SimulationWorkerData {
 /** What a thread says: first that it is ready, then one answer for each job, in their order. */
 export type SimulationAnswer =
   | { readonly kind: "ready" }
-  | { readonly kind: "done"; readonly result: SimulationResult }
+  | { readonly kind: "done"; readonly result: SimulationResult | InspectionResult }
   /** Broken machinery, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly message: string };
 
@@ -32,12 +34,19 @@ const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = createStateHistory(database);
 
+/** What a thread is asked. */
+export type ThreadJob =
+  | { readonly task: "simulate"; readonly job: SimulationJob }
+  | { readonly task: "inspect"; readonly job: InspectionJob };
+
 /** A job may have to wait (for code that is loaded at its first use), and the next one must not overtake it. */
 const turns = createTurns();
 
-port.on("message", (job: SimulationJob) => {
+port.on("message", ({ task, job }: ThreadJob) => {
   turns
-    .take(() => run(job))
+    .take<SimulationResult | InspectionResult>(() =>
+      task === "simulate" ? run(job) : inspect({ spec, database, history }, job),
+    )
     .then(
       (result) => answer({ kind: "done", result }),
       (error: unknown) =>

@@ -2,6 +2,7 @@ import type { Chain } from "../chain/createChain.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
+import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
@@ -20,7 +21,7 @@ export interface RpcPortParts {
   readonly permissions: RpcPorts["permissions"];
   readonly engine: Engine;
   readonly holds: Holds;
-  readonly simulator: Simulator;
+  readonly simulator: Simulator & Inspector;
   readonly key: NodeKey;
   readonly clock: Clock;
   /** Undefined when peer-to-peer networking is off. */
@@ -63,6 +64,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     consensus: engine,
     spec,
     simulator,
+    inspector: simulator,
     clock,
     submit,
     nodeAddress: settings.rpc.coinbase ?? key.address,

@@ -1,5 +1,6 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
 import type { LogLevel, LogModule } from "../logging/logger.ts";
 import type { MetricFamily } from "../metrics/registry.ts";
@@ -24,6 +25,7 @@ export interface RpcPorts {
   readonly pool: RpcPool;
   readonly spec: ChainSpec;
   readonly simulator: Simulator;
+  readonly inspector: Inspector;
   readonly clock: Clock;
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;

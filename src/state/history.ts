@@ -1,5 +1,5 @@
-import type { Address } from "../primitives/address.ts";
-import { type Hash, keccak256 } from "../primitives/hash.ts";
+import { type Address, asAddress } from "../primitives/address.ts";
+import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
 import { createBoundedCache } from "../storage/boundedCache.ts";
 import { missing } from "../storage/checksum.ts";
@@ -7,6 +7,7 @@ import type { Database } from "../storage/database.ts";
 import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createCodeReader } from "./codeReader.ts";
+import { readPreimage } from "./preimages.ts";
 import { type AccountProof, proveAccount } from "./proof.ts";
 import { ACCOUNT_TRIE } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -14,6 +15,7 @@ import { readStateHead, readStateRecord } from "./stateRecord.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
 import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
 import { type NodeReader, PageReader } from "./trie/pageReader.ts";
+import { trieLeavesFrom } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
 /** The states of all stored blocks, read from the tries. */
@@ -22,6 +24,23 @@ export interface StateHistory {
   at(number: bigint): StateReader | undefined;
   /** Merkle proofs at block `number`; undefined when that state is not stored (yet). */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
+  /** The accounts after block `number` by the hashes of their addresses, from one on; undefined as above. */
+  accountsFrom(number: bigint, from: Hash): Iterable<ListedAccount> | undefined;
+  /** As accountsFrom, the slots of an account that are not empty. */
+  slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined;
+}
+
+export interface ListedAccount {
+  readonly hash: Hash;
+  /** Undefined when only the hash is known. */
+  readonly address: Address | undefined;
+}
+
+export interface ListedSlot {
+  readonly hash: Hash;
+  /** Undefined when only the hash is known. */
+  readonly slot: Hash | undefined;
+  readonly value: Uint8Array;
 }
 
 export interface HistoryLimits {
@@ -66,7 +85,43 @@ export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_
       const root = rootAt(number);
       return root === undefined ? undefined : proveAccount(pages, root, address, slots);
     },
+    accountsFrom: (number, from) => {
+      const root = rootAt(number);
+      return root === undefined ? undefined : accountsOf(database, pages, root, from);
+    },
+    slotsFrom: (number, address, from) => {
+      const root = rootAt(number);
+      return root === undefined ? undefined : slotsOf(database, pages, root, { address, from });
+    },
   };
+}
+
+function* accountsOf(
+  database: Database,
+  reader: NodeReader,
+  root: TrieRoot,
+  from: Hash,
+): Generator<ListedAccount, void> {
+  for (const { key } of trieLeavesFrom({ reader, trieId: ACCOUNT_TRIE, root }, from)) {
+    const address = readPreimage(database, key);
+    yield { hash: asHash(key), address: address && asAddress(address) };
+  }
+}
+
+function* slotsOf(
+  database: Database,
+  reader: NodeReader,
+  root: TrieRoot,
+  { address, from }: { readonly address: Address; readonly from: Hash },
+): Generator<ListedSlot, void> {
+  const leaf = findLeaf({ reader, trieId: ACCOUNT_TRIE, root }, keccak256(address));
+  if (leaf?.storage === undefined || leaf.storage.trieId === 0) return;
+  const { trieId, version } = leaf.storage;
+  const storage = { hash: decodeAccount(leaf.value).storageRoot, version };
+  for (const { key, value } of trieLeavesFrom({ reader, trieId, root: storage }, from)) {
+    const slot = readPreimage(database, key);
+    yield { hash: asHash(key), slot: slot && asHash(slot), value: decodeSlotValue(value) };
+  }
 }
 
 /** Accounts whose leaves a reader keeps, so that each of their slots does not look for the account again. */

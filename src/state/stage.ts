@@ -18,6 +18,7 @@ import { ByteArena } from "./byteArena.ts";
 import { encodeFlatAccount, type FlatAccount } from "./flatAccount.ts";
 import type { FlatColumn, OverwrittenEntries } from "./flatColumn.ts";
 import type { AccountChange, StateChanges } from "./overlay.ts";
+import { putPreimage } from "./preimages.ts";
 import { encodeStateHead, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
 import type { NewPage } from "./trie/headNodes.ts";
 import { NO_STORAGE, type StoragePointer, VERSION_LIMIT } from "./trie/nodeRecord.ts";
@@ -99,10 +100,16 @@ export class Staged implements OverwrittenEntries {
     this.base.flat.hold(this);
     for (const { key, page } of this.pages) batch.put(key, page);
     writeDeletedLeaves(batch, version, ACCOUNT_TRIE, this.accounts);
-    for (const { key, after } of this.accounts) this.writeEntry(batch, accountKey(key), after);
+    for (const { key, address, after, existed } of this.accounts) {
+      this.writeEntry(batch, accountKey(key), after);
+      if (!existed) putPreimage(batch, key, address);
+    }
     for (const [trieId, slots] of this.storages) {
       writeDeletedLeaves(batch, version, trieId, slots);
-      for (const { key, after } of slots) this.writeEntry(batch, slotKey(trieId, key), after);
+      for (const { key, slot, after, existed } of slots) {
+        this.writeEntry(batch, slotKey(trieId, key), after);
+        if (!existed) putPreimage(batch, key, slot);
+      }
     }
     for (const { codeHash, code } of this.code) batch.put(codeKey(codeHash), code);
     batch.put(stateRecordKey(version), encodeStateRecord(version, this.record));

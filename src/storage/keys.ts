@@ -47,6 +47,8 @@ export const KEY_PREFIXES = {
   stateRecord: 0x34,
   /** alone -> number of the newest state, count of the rewinds of this database. */
   stateHead: 0x35,
+  /** keccak256(address or slot) -> the address or slot (state/preimages.ts). */
+  preimage: 0x36,
 } as const;
 
 export type KeyPrefix = (typeof KEY_PREFIXES)[keyof typeof KEY_PREFIXES];

@@ -74,6 +74,11 @@ export function codeKey(codeHash: Uint8Array): Uint8Array {
   return prefixed(KEY_PREFIXES.code, codeHash);
 }
 
+/** What a hash of the tries was made of. */
+export function preimageKey(hash: Uint8Array): Uint8Array {
+  return prefixed(KEY_PREFIXES.preimage, hash);
+}
+
 /** Where the state after block `number` begins. */
 export function stateRecordKey(number: number): Uint8Array {
   const key = new Uint8Array(9);

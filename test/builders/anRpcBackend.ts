@@ -34,6 +34,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
   return createRpcBackend({
     pool: poolOf([]),
     simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
+    inspector: { inspect: () => Promise.reject(new Error("this test inspects nothing")) },
     clock: { nowMs: () => 0, at: () => ({ cancel: () => undefined }) },
     settings: RPC_SETTINGS,
     network: {

@@ -9,6 +9,7 @@ import {
   debugGetRawReceipts,
   debugGetRawTransaction,
 } from "./debug/raw.ts";
+import { debugAccountAt, debugAccountRange, debugStorageRangeAt } from "./debug/stateRanges.ts";
 import { ethCall } from "./eth/call.ts";
 import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./eth/chain.ts";
 import { ethCreateAccessList } from "./eth/createAccessList.ts";
@@ -94,6 +95,8 @@ import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
  */
 export const METHODS: readonly RpcMethod[] = [
   adminChangeLogLevel,
+  debugAccountAt,
+  debugAccountRange,
   debugBatchSendRawTransaction,
   debugGetBadBlocks,
   debugGetRawBlock,
@@ -101,6 +104,7 @@ export const METHODS: readonly RpcMethod[] = [
   debugGetRawReceipts,
   debugGetRawTransaction,
   debugMetrics,
+  debugStorageRangeAt,
   ethAccounts,
   ethBlobBaseFee,
   ethBlockNumber,

@@ -1,6 +1,6 @@
 import { present } from "../../primitives/assert.ts";
 import type { TrieSource } from "./findLeaf.ts";
-import { withNibble } from "./nibbles.ts";
+import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
 import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
 import { childOf, type LeafContents, leafContents, type ReadNode, readNode } from "./readNode.ts";
@@ -29,6 +29,18 @@ export function trieLeaves(
   return leavesOf(source, keyLength, onDamage, () => true);
 }
 
+/** As trieLeaves, from the key `from` on. Throws where a node cannot be read. */
+export function trieLeavesFrom(source: TrieSource, from: Uint8Array): Generator<TrieLeaf, void> {
+  const raise = (error: unknown): never => {
+    throw error;
+  };
+  const isAhead = (_: StoredNode, key: Uint8Array, depth: number): boolean => {
+    const parted = partingDepth(key, from, 0);
+    return parted >= depth || nibbleAt(key, parted) > nibbleAt(from, parted);
+  };
+  return leavesOf(source, from.length, raise, isAhead);
+}
+
 /** As trieLeaves, but visits only what the version of the root wrote, and so only the leaves that it wrote. */
 export function newTrieLeaves(
   source: TrieSource,
@@ -43,7 +55,7 @@ function* leavesOf(
   source: TrieSource,
   keyLength: number,
   onDamage: (error: unknown) => void,
-  isWanted: (node: StoredNode) => boolean,
+  isWanted: (node: StoredNode, key: Uint8Array, depth: number) => boolean,
 ): Generator<TrieLeaf, void> {
   const { root } = source;
   if (isEmptyTrie(root)) return;
@@ -52,7 +64,7 @@ function* leavesOf(
   ];
   while (visits.length > 0) {
     const visit = present(visits.pop(), "a node to visit");
-    if (!isWanted(visit.node)) continue;
+    if (!isWanted(visit.node, visit.key, visit.depth)) continue;
     let read: ReadNode;
     try {
       read = readNode(source, visit.node, visit.key, visit.depth);
@@ -61,7 +73,7 @@ function* leavesOf(
       continue;
     }
     const leaf = visitNode(visit, read, visits);
-    if (leaf !== undefined) yield leaf;
+    if (leaf !== undefined && isWanted(visit.node, leaf.key, 2 * keyLength)) yield leaf;
   }
 }
 

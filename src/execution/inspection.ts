@@ -1,0 +1,67 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Account } from "../types/account.ts";
+
+/** In a block, when its first `transactions` have been executed; the rest of it has not happened. */
+export interface Moment {
+  readonly blockNumber: bigint;
+  readonly transactions: number;
+}
+
+/** What is to be found out about a state (debug_accountAt, debug_accountRange, debug_storageRangeAt). */
+export type InspectionJob =
+  | { readonly kind: "account"; readonly at: Moment; readonly address: Address }
+  /** The accounts after a block, by the hashes of their addresses, from one on. */
+  | {
+      readonly kind: "accounts";
+      readonly blockNumber: bigint;
+      readonly from: Hash;
+      readonly limit: number;
+    }
+  /** The slots of an account, by their hashes, from one on. */
+  | {
+      readonly kind: "slots";
+      readonly at: Moment;
+      readonly address: Address;
+      readonly from: Hash;
+      readonly limit: number;
+    };
+
+export interface Inspections {
+  readonly account: {
+    readonly kind: "account";
+    readonly account: (Account & { readonly code: Uint8Array }) | undefined;
+  };
+  readonly accounts: {
+    readonly kind: "accounts";
+    /** The address is absent where only its hash is known. */
+    readonly accounts: readonly { readonly hash: Hash; readonly address: Address | undefined }[];
+    /** The first that had no place. */
+    readonly next: Hash | undefined;
+  };
+  readonly slots: {
+    readonly kind: "slots";
+    readonly hasAccount: boolean;
+    /** The slot is absent where only its hash is known; the value has no leading zeros. */
+    readonly slots: readonly {
+      readonly hash: Hash;
+      readonly slot: Hash | undefined;
+      readonly value: Uint8Array;
+    }[];
+    readonly next: Hash | undefined;
+  };
+}
+
+/** Why there is no answer. */
+export type InspectionFailure =
+  | { readonly kind: "stateUnavailable" }
+  | { readonly kind: "timedOut"; readonly limitMs: number };
+
+export type InspectionResult<Job extends InspectionJob = InspectionJob> =
+  | Inspections[Job["kind"]]
+  | InspectionFailure;
+
+/** Finds out where it can be stopped: on the threads of simulations, with their time limit. */
+export interface Inspector {
+  inspect<Job extends InspectionJob>(job: Job): Promise<InspectionResult<Job>>;
+}

@@ -1,0 +1,133 @@
+import type { InspectionFailure } from "../../../execution/inspection.ts";
+import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { asHash, ZERO_HASH } from "../../../primitives/hash.ts";
+import { toHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeAddress, decodeJavaLong, decodeStoragePosition } from "../../parameters.ts";
+import { ADDRESS, HASH, INTEGER, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
+
+/** The state from inside (json-rpc.md §7). Blocks are executed again where the moment lies within one. */
+
+const BLOCK = required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH);
+const INDEX = required("transactionIndex", decodeInteger, INTEGER);
+const LIMIT = required("limit", decodeCount, INTEGER);
+
+/** Items of an answer; `nextKey` leads on. */
+const RANGE_LIMIT = 10_000;
+
+export const debugAccountAt = defineMethod({
+  name: "debug_accountAt",
+  namespace: "DEBUG",
+  summary: "An account as a transaction of a block left it.",
+  parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS)],
+  result: { name: "account", schema: OBJECT },
+  mayOverlap: true,
+  async run([choice, index, address], { backend: { chain, inspector } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return found;
+    const blockNumber = found.header.number;
+    const count = chain.blockByNumber(blockNumber)?.transactions.length ?? 0;
+    if (count === 0 || index < 0 || index > count) return ERRORS.invalidParams;
+    if (index === count) return ERRORS.internalError;
+    const at = { blockNumber, transactions: index + 1 };
+    const answer = await inspector.inspect({ kind: "account", at, address });
+    if (answer.kind !== "account") return failureError(answer);
+    if (answer.account === undefined) return ERRORS.accountNotFound;
+    const { code, nonce, balance, codeHash } = answer.account;
+    return {
+      code: code.length === 0 ? "0x0" : toHex(code),
+      nonce: toQuantity(nonce),
+      balance: toQuantity(balance),
+      codehash: toHex(codeHash).replace(/^0x0+(?=.)/, "0x"),
+    };
+  },
+});
+
+export const debugAccountRange = defineMethod({
+  name: "debug_accountRange",
+  namespace: "DEBUG",
+  summary: "The accounts after a block, in the order of their hashes, from one on.",
+  parameters: [
+    BLOCK,
+    // Nobody looks at it: the state is that after the whole block.
+    optional("transactionIndex", (value) => value, {}),
+    required("startKey", decodeStoragePosition, HASH),
+    LIMIT,
+  ],
+  result: { name: "accounts", schema: OBJECT },
+  mayOverlap: true,
+  async run([choice, , start, limit], { backend: { chain, inspector } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return { addressMap: {} };
+    const answer = await inspector.inspect({
+      kind: "accounts",
+      blockNumber: found.header.number,
+      from: asHash(start),
+      limit: Math.min(limit, RANGE_LIMIT),
+    });
+    if (answer.kind === "timedOut") return failureError(answer);
+    if (answer.kind !== "accounts") return { addressMap: {} };
+    const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
+    return { addressMap: Object.fromEntries(members), nextKey: toHex(answer.next ?? ZERO_HASH) };
+  },
+});
+
+export const debugStorageRangeAt = defineMethod({
+  name: "debug_storageRangeAt",
+  namespace: "DEBUG",
+  summary: "An account's storage as a transaction of a block found it, in the order of hashes, from one on.",
+  parameters: [
+    BLOCK,
+    INDEX,
+    required("address", decodeAddress, ADDRESS),
+    required("startKey", decodeStoragePosition, HASH),
+    LIMIT,
+  ],
+  result: { name: "storage", schema: OBJECT },
+  mayOverlap: true,
+  async run([choice, index, address, start, limit], { backend: { chain, inspector } }) {
+    const found = findHeader(chain, choice);
+    if (found instanceof RpcError) return { storage: {}, complete: true };
+    if (index < 0) return ERRORS.internalError;
+    const answer = await inspector.inspect({
+      kind: "slots",
+      at: { blockNumber: found.header.number, transactions: index },
+      address,
+      from: asHash(start),
+      limit: Math.min(limit, RANGE_LIMIT),
+    });
+    if (answer.kind !== "slots") return failureError(answer);
+    if (!answer.hasAccount) return ERRORS.internalError;
+    const members = answer.slots.map(({ hash, slot, value }) => [
+      toHex(hash),
+      {
+        key: slot === undefined ? null : toHex(slot),
+        value: `0x${Buffer.from(value).toString("hex").padStart(64, "0")}`,
+      },
+    ]);
+    return {
+      storage: Object.fromEntries(members),
+      ...(answer.next !== undefined && { nextKey: toHex(answer.next) }),
+      complete: answer.next === undefined,
+    };
+  },
+});
+
+function failureError({ kind }: InspectionFailure): RpcError {
+  return kind === "timedOut" ? ERRORS.timeoutExpired : ERRORS.worldStateUnavailable;
+}
+
+/** A JSON integer of 32 bits, or a decimal text. */
+function decodeInteger(value: unknown): number | undefined {
+  const isDecimal = typeof value === "string" && /^[+-]?[0-9]+$/.test(value);
+  const number = typeof value === "number" ? value : Number(isDecimal ? decodeJavaLong(value) : Number.NaN);
+  return Number.isInteger(number) && Math.abs(number) < 2 ** 31 ? number : undefined;
+}
+
+function decodeCount(value: unknown): number | undefined {
+  const count = decodeInteger(value);
+  return count !== undefined && count >= 0 ? count : undefined;
+}
