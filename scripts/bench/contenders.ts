@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,24 +28,7 @@ const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 /** Starts the node on its development network; a folder given is used and kept, otherwise a new one is removed at the end. */
 export async function startIbex(existingDataPath?: string): Promise<Contender> {
   const dataPath = existingDataPath ?? mkdtempSync(join(tmpdir(), "ibex-bench-"));
-  const [port, wsPort] = [await freePort(), await freePort()];
-  const options = [
-    `--data-path=${dataPath}`,
-    `--rpc-http-port=${port}`,
-    `--rpc-ws-port=${wsPort}`,
-    "--logging=WARN",
-  ];
-  const profile =
-    process.env["BENCH_PROFILE"] === undefined
-      ? []
-      : ["--cpu-prof", `--cpu-prof-dir=${process.env["BENCH_PROFILE"]}`];
-  const contender = await start(
-    "ibex",
-    process.execPath,
-    [...profile, join(root, "dist", "main.js"), ...options],
-    port,
-    dataPath,
-  );
+  const contender = await startProgram(dataPath, ["--logging=WARN"]);
   return {
     ...contender,
     async stop() {
@@ -53,6 +36,26 @@ export async function startIbex(existingDataPath?: string): Promise<Contender> {
       if (existingDataPath === undefined) rmSync(dataPath, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts the program in a folder, on ports of its own; what it logs goes to `logFile`, if anywhere. */
+export async function startProgram(
+  dataPath: string,
+  options: readonly string[],
+  logFile?: string,
+): Promise<Contender> {
+  const [port, wsPort] = [await freePort(), await freePort()];
+  const profileFolder = process.env["BENCH_PROFILE"];
+  const runtimeOptions = profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
+  const ports = [`--rpc-http-port=${port}`, `--rpc-ws-port=${wsPort}`];
+  const words = [
+    ...runtimeOptions,
+    join(root, "dist", "main.js"),
+    `--data-path=${dataPath}`,
+    ...ports,
+    ...options,
+  ];
+  return start("ibex", process.execPath, words, { port, dataPath, logFile });
 }
 
 /** Starts anvil with blocks of one second, in memory, and room in its blocks for all that is sent. */
@@ -69,24 +72,24 @@ export async function startAnvil(): Promise<Contender> {
     "0",
     "--silent",
   ];
-  return start(
-    "anvil",
-    anvilBinary(),
-    [...options, "--mnemonic", ACCOUNT_MNEMONIC, "--chain-id", "1337"],
-    port,
-    undefined,
-  );
+  const words = [...options, "--mnemonic", ACCOUNT_MNEMONIC, "--chain-id", "1337"];
+  return start("anvil", anvilBinary(), words, { port });
 }
 
 async function start(
   name: ContenderName,
   command: string,
   options: readonly string[],
-  port: number,
-  dataPath: string | undefined,
+  {
+    port,
+    dataPath,
+    logFile,
+  }: { readonly port: number; readonly dataPath?: string; readonly logFile?: string | undefined },
 ): Promise<Contender> {
   const startedAtMs = performance.now();
-  const child = spawn(command, options, { stdio: ["ignore", "ignore", "inherit"] });
+  const output = logFile === undefined ? "ignore" : openSync(logFile, "a");
+  const child = spawn(command, options, { stdio: ["ignore", output, "inherit"] });
+  if (typeof output === "number") closeSync(output);
   const client = createRpcClient(port, 1);
   const deadlineMs = startedAtMs + 60_000;
   while (!(await answers(client.call("eth_blockNumber")))) {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- transfers token reads start execution] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
- * executor beside go-ethereum's evm), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
+ * `npm run bench [-- transfers token reads start execution validators] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
+ * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
@@ -9,8 +9,10 @@ import { measureExecution } from "./execution/run.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
+import { measureValidators } from "./validators.ts";
+import type { WorkloadKind } from "./workload.ts";
 
-const PARTS = ["transfers", "token", "reads", "start", "execution"] as const;
+const PARTS = ["transfers", "token", "reads", "start", "execution", "validators"] as const;
 type Part = (typeof PARTS)[number];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -35,10 +37,11 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   reads,
   start,
   execution: () => measureExecution(Math.min(seconds, 3)),
+  validators: () => measureValidators({ seconds, rate }),
 };
 for (const part of parts) await measurements[part]();
 
-async function throughput(kind: "transfers" | "token"): Promise<void> {
+async function throughput(kind: WorkloadKind): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>
     measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind], rate);
   const ours = await withNode(startIbex, measure);

@@ -5,7 +5,14 @@ import type { Contender } from "./contenders.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { atQuantile } from "./report.ts";
 import type { SendOrder, SendReport } from "./sender.ts";
-import { BATCH_SIZE, senderAddresses, tokenWorkload, transferWorkload, type Workload } from "./workload.ts";
+import {
+  BATCH_SIZE,
+  senderAddresses,
+  tokenWorkload,
+  transferWorkload,
+  type Workload,
+  type WorkloadKind,
+} from "./workload.ts";
 
 export interface ThroughputResult {
   readonly workload: string;
@@ -25,7 +32,7 @@ export interface ThroughputResult {
 /** Sends a workload from a process of its own for some seconds and waits until every receipt can be read. */
 export async function measureThroughput(
   contender: Contender,
-  kind: "transfers" | "token",
+  kind: WorkloadKind,
   seconds: number,
   signedPerSecond: number,
   ratePerSecond?: number,

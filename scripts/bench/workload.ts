@@ -14,6 +14,8 @@ import { sign } from "../../src/primitives/secp256k1.ts";
 import { ACCOUNT_MNEMONIC } from "./contenders.ts";
 import { compileToken } from "./token.ts";
 
+export type WorkloadKind = "transfers" | "token";
+
 export const BATCH_SIZE = 100;
 const SENDERS = 10;
 /** Far more recipients than a block holds, so that the state's width is real. */

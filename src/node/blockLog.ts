@@ -1,14 +1,16 @@
 import type { HeadChange } from "../chain/chain.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
 
-/** One line for each block, with what an operator looks for first. */
+/** One line for each block, with what an operator looks for first, and how long blocks take as a metric. */
 export interface BlockLog {
-  /** Work on a block begins: it is being built, or checked. What counts is the first time for its number. */
+  /** Work on a block begins: it is being built, or checked. Only blocks that this node takes part in have a time. */
   begun(number: bigint): void;
   headChanged(change: HeadChange): void;
 }
@@ -20,12 +22,28 @@ export interface BlockLogParts {
   readonly self: Address;
   /** Transactions that wait for a block. */
   pending(): number;
+  readonly metrics?: Metrics | undefined;
 }
 
-export function createBlockLog({ clock, logger, self, pending }: BlockLogParts): BlockLog {
+export function createBlockLog({ clock, logger, self, pending, metrics }: BlockLogParts): BlockLog {
   let first: { readonly number: bigint; readonly atMs: number } | undefined;
+  let headAtMs = Number.NEGATIVE_INFINITY;
+  const decisions = metrics?.summary({
+    category: "BFT",
+    name: "decision_seconds",
+    help: "Time from the moment a block is due until it is durably the head, seconds",
+  });
 
-  function tell({ header, hash, transactions }: StoredBlock): void {
+  /**
+   * Milliseconds since the block was due: its timestamp had come, and its parent was there. Where the clocks of others
+   * are ahead of ours, or rounds were lost, since work on it began.
+   */
+  function ageOf({ number, timestamp }: Header): number | undefined {
+    if (first?.number !== number) return undefined;
+    return clock.nowMs() - Math.min(first.atMs, Math.max(headAtMs, Number(timestamp) * 1000));
+  }
+
+  function tell({ header, hash, transactions }: StoredBlock, tookMs: number | undefined): void {
     const { number, gasUsed, gasLimit, coinbase: proposer } = header;
     const extra = decodeExtraData(header.extraData);
     logger.info(
@@ -38,7 +56,7 @@ export function createBlockLog({ clock, logger, self, pending }: BlockLogParts):
         gasPercent: Number((gasUsed * 1000n) / gasLimit) / 10,
         proposer,
         ...(extra.ok && { round: extra.value.round }),
-        ...(first?.number === number && { tookMs: clock.nowMs() - first.atMs }),
+        ...(tookMs !== undefined && { tookMs }),
       },
       // The words that operators look for (operations.md §11.2).
       `${equalBytes(proposer, self) ? "Produced" : "Imported"} #${number}`,
@@ -50,7 +68,12 @@ export function createBlockLog({ clock, logger, self, pending }: BlockLogParts):
       if (first?.number !== number) first = { number, atMs: clock.nowMs() };
     },
     headChanged({ head, added, removed }) {
-      if (logger.isShown("info")) added.forEach(tell);
+      for (const block of added) {
+        const tookMs = ageOf(block.header);
+        if (tookMs !== undefined) decisions?.with().observe(tookMs / 1000);
+        if (logger.isShown("info")) tell(block, tookMs);
+      }
+      headAtMs = clock.nowMs();
       if (removed.length > 0)
         logger.warn({ blocks: removed.length, head: head.header.number }, "blocks taken away");
     },

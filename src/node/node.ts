@@ -186,6 +186,7 @@ async function open(
     logger: chainLogger,
     self: key.value.address,
     pending: () => pool.statistics.pending,
+    metrics,
   });
   const peering = createPeering({
     spec: settings.chainSpec,

@@ -123,6 +123,7 @@ const MUST: readonly Row[] = [
   ["bft_quorum", "gauge"],
   ["bft_block_propose_seconds", "summary"],
   ["bft_commit_seconds", "summary"],
+  ["bft_decision_seconds", "summary"],
   ["node_head_age_seconds", "gauge"],
   ["node_disk_free_bytes", "gauge"],
   ["node_db_size_bytes", "gauge"],

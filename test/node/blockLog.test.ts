@@ -8,6 +8,7 @@ import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { aRegistry, readSample } from "../metrics/aRegistry.ts";
 
 it("says of each block who built it, in which round it was sealed, how full it is and how long it took", async () => {
   const clock = createHandClock(1_800_000_000_000);
@@ -18,10 +19,12 @@ it("says of each block who built it, in which round it was sealed, how full it i
     builder: validator,
   });
   const lines: Facts[] = [];
+  const metrics = aRegistry();
   const log = createBlockLog({
     clock,
     self: validator,
     pending: () => 5,
+    metrics,
     logger: {
       ...silentLogger,
       isShown: () => true,
@@ -56,11 +59,18 @@ it("says of each block who built it, in which round it was sealed, how full it i
   const first = await extend(2);
   clock.advanceBy(1_000);
   const second = await extend(0);
+  clock.advanceBy(1_250);
+  log.begun(3n);
+  clock.advanceBy(40);
+  const third = await extend(0);
   await chain.rewind(0n);
   const facts = { transactions: 1, pending: 5, gasUsed: 21_000n, gasPercent: 0, proposer: validator };
   expect(lines).toEqual([
     { number: 1n, hash: first, round: 2, tookMs: 150, ...facts, message: "Produced #1" },
     { number: 2n, hash: second, round: 0, ...facts, message: "Produced #2" },
-    { blocks: 2, head: 0n, message: "blocks taken away" },
+    // Due at the second second, begun late, at 2.4.
+    { number: 3n, hash: third, round: 0, tookMs: 440, ...facts, message: "Produced #3" },
+    { blocks: 3, head: 0n, message: "blocks taken away" },
   ]);
+  expect(await readSample(metrics, "bft_decision_seconds_sum")).toBeCloseTo(0.59);
 });

@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { asAddress } from "../../src/primitives/address.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { compareBytes, toHex } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, curve } from "../../src/primitives/secp256k1.ts";
+import { encodeExtraData } from "../../src/types/extraData.ts";
+import { type Contender, freePort, startProgram } from "./contenders.ts";
+import { createRpcClient } from "./httpClient.ts";
+
+/** Validators on loopback, each a process of its own, all on this machine. */
+export interface ValidatorProcesses {
+  readonly nodes: readonly Contender[];
+  /** The blocks as a node's log tells them, oldest first. */
+  blocks(node: number): readonly LoggedBlock[];
+  stop(): Promise<void>;
+}
+
+export interface LoggedBlock {
+  readonly number: number;
+  readonly round: number;
+  readonly transactions: number;
+  /** When it became the head of that node, durably. */
+  readonly atMs: number;
+  /** Since it was due; absent where the node had no part in it. */
+  readonly tookMs?: number;
+}
+
+const root = resolve(import.meta.dirname, "..", "..", "..", "..");
+
+/** From nothing: the development network's genesis, but for its validators. Resolves when all are connected and blocks come. */
+export async function startValidators(count: number): Promise<ValidatorProcesses> {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
+  const keys = Array.from({ length: count }, (_, index) => keccak256(Uint8Array.of(index)));
+  const genesisFile = join(folder, "genesis.json");
+  writeFileSync(genesisFile, genesisOf(keys));
+  const ports = await Promise.all(keys.map(freePort));
+  const enodes = keys.map(
+    (key, index) => `enode://${toHex(curve.publicKey(key)).slice(2)}@127.0.0.1:${ports[index]}?discport=0`,
+  );
+  const startNode = async (key: Uint8Array, index: number): Promise<Contender> => {
+    const dataPath = join(folder, `${index}`);
+    mkdirSync(dataPath);
+    writeFileSync(join(dataPath, "key"), toHex(key), { mode: 0o600 });
+    writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
+    const options = [
+      `--genesis-file=${genesisFile}`,
+      `--p2p-port=${ports[index]}`,
+      "--p2p-interface=127.0.0.1",
+      "--discovery-enabled=false",
+      "--rpc-http-enabled",
+      "--rpc-http-api=ETH,NET,IBFT",
+      "--min-gas-price=0",
+      "--logging-format=JSON",
+      ...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? []),
+    ];
+    return startProgram(dataPath, options, join(dataPath, "node.log"));
+  };
+  const nodes = await Promise.all(keys.map(startNode));
+  await Promise.all(nodes.map((node) => untilConnected(node, count - 1)));
+  return {
+    nodes,
+    blocks: (node) => readBlocks(join(folder, `${node}`, "node.log")),
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function genesisOf(keys: readonly Uint8Array[]): string {
+  const validators = keys.map((key) => asAddress(addressOfPrivateKey(key))).sort(compareBytes);
+  const genesis = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8")) as object;
+  const extraData = encodeExtraData({ vanity: new Uint8Array(32), validators, round: 0, seals: [] });
+  return JSON.stringify({ ...genesis, extraData: toHex(extraData) });
+}
+
+async function untilConnected({ port }: Contender, peers: number): Promise<void> {
+  const client = createRpcClient(port, 1);
+  const deadlineMs = performance.now() + 60_000;
+  for (;;) {
+    const [connected, head] = await client.batch<string>([
+      ["net_peerCount", []],
+      ["eth_blockNumber", []],
+    ]);
+    if (Number(connected) >= peers && Number(head) >= WARM_UP_BLOCKS) break;
+    if (performance.now() > deadlineMs) throw new Error("the validators do not make blocks together");
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  client.close();
+}
+
+/** Everybody has proposed once. */
+const WARM_UP_BLOCKS = 5;
+
+function readBlocks(logFile: string): readonly LoggedBlock[] {
+  const blocks: LoggedBlock[] = [];
+  for (const line of readFileSync(logFile, "utf8").split("\n")) {
+    if (!/"message":"(Produced|Imported) #/.test(line)) continue;
+    const { number, round, transactions, tookMs, timestamp } = JSON.parse(line) as LoggedBlock & {
+      readonly timestamp: string;
+    };
+    blocks.push({
+      number,
+      round,
+      transactions,
+      atMs: Date.parse(timestamp),
+      ...(tookMs !== undefined && { tookMs }),
+    });
+  }
+  return blocks;
+}
