@@ -7,6 +7,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import type { FindTransaction } from "../types/transaction.ts";
 import { createFutureMessages, type RawMessage } from "./futureMessages.ts";
 import type { Carrier } from "./ports.ts";
 import { createSeenMessages } from "./seenMessages.ts";
@@ -83,6 +84,8 @@ export interface CorrespondenceParts {
   /** Takes what is of the height in progress. */
   readonly deliver: (message: Authored) => void;
   readonly logger: Logger;
+  /** Transactions that are known already, so that those of a proposal are not decoded again. */
+  readonly findTransaction?: FindTransaction;
   /** Somebody speaks of a height beyond ours, so that its chain may have that many blocks less one. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
   readonly metrics?: CorrespondenceMetrics | undefined;
@@ -91,7 +94,8 @@ export interface CorrespondenceParts {
 }
 
 export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
-  const { self, schedule, carrier, deliver, logger, onAhead, metrics, spelling = IBF_SPELLING } = parts;
+  const { self, schedule, carrier, deliver, logger, onAhead, metrics, findTransaction } = parts;
+  const { spelling = IBF_SPELLING } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
   const future = createFutureMessages<RawMessage>({
@@ -104,7 +108,10 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   /** The message, if its author is one of those, or why it is refused. */
   function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
     const maySpeak = (author: Address): boolean => validators.some((one) => equalBytes(one, author));
-    const decoded = spelling.decode(code, payload, { maySpeak });
+    const decoded = spelling.decode(code, payload, {
+      maySpeak,
+      ...(findTransaction !== undefined && { findTransaction }),
+    });
     if (decoded.ok) return decoded.value;
     const { code: reason, message } = decoded.rejection;
     logger.debug({ sender, code, reason, message }, "a consensus message is refused");

@@ -1,4 +1,4 @@
-import { decodeMessage, type Encoded, encodeMessage, peekPlace } from "../ibft/codec.ts";
+import { type Decoding, decodeMessage, type Encoded, encodeMessage, peekPlace } from "../ibft/codec.ts";
 import type { Authored } from "../ibft/message.ts";
 import type { RoundId } from "../ibft/roundId.ts";
 import type { DecodingDefect } from "../ibft/strictRlp.ts";
@@ -15,7 +15,7 @@ export interface Spelling {
   decode(
     code: number,
     payload: Uint8Array,
-    decoding: { readonly maySpeak: (author: Address) => boolean },
+    decoding: Pick<Decoding, "findTransaction"> & { readonly maySpeak: (author: Address) => boolean },
   ): Outcome<Authored, DecodingDefect>;
   /** Where a message belongs, before anything else of it is read. */
   peekPlace(code: number, payload: Uint8Array): RoundId | undefined;

@@ -7,6 +7,7 @@ import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { decodeBlock, encodeBlock } from "../types/block.ts";
 import { rootOfList } from "../types/listRoot.ts";
+import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
 import type { Authored, Commit, Prepare, Proposal, RoundChange } from "./message.ts";
 import { MESSAGE_CODES, type MessageCode, signedItems } from "./payloadCodec.ts";
@@ -70,6 +71,8 @@ export interface Decoding {
   readonly recover?: Recover;
   /** Asked about a message's author before anything is read that costs more; everybody may speak when absent. */
   readonly maySpeak?: (author: Address) => boolean;
+  /** Transactions that need not be decoded again; none when absent. */
+  readonly findTransaction?: FindTransaction;
 }
 
 /**
@@ -79,7 +82,7 @@ export interface Decoding {
 export function decodeMessage(
   code: number,
   payload: Uint8Array,
-  { recover = recoverAddress, maySpeak = () => true }: Decoding = {},
+  { recover = recoverAddress, maySpeak = () => true, findTransaction }: Decoding = {},
 ): Outcome<Authored, DecodingDefect> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
   if (payload.length > PAYLOAD_LIMITS[code]) {
@@ -89,7 +92,7 @@ export function decodeMessage(
     const reader = createSignedReader(recover, (author) => {
       if (!maySpeak(author)) throw new Refusal("unwelcomeAuthor", "the author has no say in this height");
     });
-    return ok(READERS[code](payload, reader, recover));
+    return ok(READERS[code](payload, reader, { recover, findTransaction }));
   } catch (error) {
     if (error instanceof Refusal) return refuse(error.code, error.message);
     if (error instanceof RangeError) return refuse("malformed", error.message);
@@ -122,7 +125,12 @@ export const PAYLOAD_LIMITS: Readonly<Record<MessageCode, number>> = {
 /** Extra data is the only part of a header without a natural bound; a thousand validators and their seals fit in here. */
 const HEADER_LIMIT_BYTES = 128 * 1024;
 
-type Read = (payload: Uint8Array, reader: SignedReader, recover: Recover) => Authored;
+interface Lookups {
+  readonly recover: Recover;
+  readonly findTransaction: FindTransaction | undefined;
+}
+
+type Read = (payload: Uint8Array, reader: SignedReader, lookups: Lookups) => Authored;
 
 const READERS: Readonly<Record<MessageCode, Read>> = {
   0: readProposal,
@@ -131,10 +139,10 @@ const READERS: Readonly<Record<MessageCode, Read>> = {
   3: readRoundChange,
 };
 
-function readProposal(payload: Uint8Array, reader: SignedReader): Proposal {
+function readProposal(payload: Uint8Array, reader: SignedReader, { findTransaction }: Lookups): Proposal {
   const [signedPart, blockPart, certificatePart] = partsOf(payload, 3);
   const signed = reader.proposal(signedPart);
-  const candidate = readCandidate(blockPart);
+  const candidate = readCandidate(blockPart, findTransaction);
   if (isAbsent(certificatePart)) return { kind: "proposal", signed, candidate };
   return { kind: "proposal", signed, candidate, certificate: reader.roundChangeCertificate(certificatePart) };
 }
@@ -143,26 +151,30 @@ function readPrepare(payload: Uint8Array, reader: SignedReader): Prepare {
   return { kind: "prepare", signed: reader.prepare(payload) };
 }
 
-function readCommit(payload: Uint8Array, reader: SignedReader, recover: Recover): Commit {
+function readCommit(payload: Uint8Array, reader: SignedReader, { recover }: Lookups): Commit {
   const signed = reader.commit(payload);
   return { kind: "commit", signed, sealer: recover(signed.payload.digest, signed.payload.seal) };
 }
 
-function readRoundChange(payload: Uint8Array, reader: SignedReader): RoundChange {
+function readRoundChange(
+  payload: Uint8Array,
+  reader: SignedReader,
+  { findTransaction }: Lookups,
+): RoundChange {
   const [signedPart, blockPart] = partsOf(payload, 2);
   const signed = reader.roundChange(signedPart);
   if (isAbsent(blockPart)) return { kind: "roundChange", signed };
-  const candidate = readCandidate(blockPart);
+  const candidate = readCandidate(blockPart, findTransaction);
   checkBodyBelongs(candidate);
   return { kind: "roundChange", signed, candidate };
 }
 
 /** In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md §5). */
-function readCandidate(part: Uint8Array): Candidate {
+function readCandidate(part: Uint8Array, find: FindTransaction | undefined): Candidate {
   const [headerPart] = partsOf(part, 3);
   if (headerPart.length > HEADER_LIMIT_BYTES)
     throw new Refusal("oversized", `a header of ${headerPart.length} bytes`);
-  const block = decodeBlock(part);
+  const block = decodeBlock(part, find);
   if (!block.ok) throw new Refusal("malformedBlock", block.rejection.message);
   if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
   const candidate = candidateOfBlock(block.value);

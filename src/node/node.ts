@@ -27,6 +27,7 @@ import { createDiskGuard } from "./diskGuard.ts";
 import { openDoors } from "./doors.ts";
 import { createHolds } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
+import { withKnownSenders } from "./knownSenders.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
@@ -145,7 +146,7 @@ async function open(
     spec: settings.chainSpec,
     stores: { database, blocks, world, headWitness },
     clock,
-    recoverSenders,
+    recoverSenders: withKnownSenders(recoverSenders, (hash) => pool.get(hash)?.transaction.sender),
     production: controls.production,
     logger: chainLogger,
   });

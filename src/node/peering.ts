@@ -61,6 +61,7 @@ export function createPeering(parts: PeeringParts): Peering {
     schedule: spec.ibft,
     carrier: transport,
     deliver: (message) => parts.engine().receive(message),
+    findTransaction: (hash) => pool.get(hash)?.transaction,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
     logger: logger.consensus,
     metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),

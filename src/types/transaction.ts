@@ -61,6 +61,9 @@ export interface SentTransaction extends Transaction {
   readonly sender: Address;
 }
 
+/** The transaction of that hash, where it was decoded before and is kept: reading its bytes again could tell nothing new. */
+export type FindTransaction = (hash: Hash) => Transaction | undefined;
+
 export type TransactionDefect = "malformedTransaction" | "unknownTransactionType";
 
 /** Decodes the canonical encoding, strictly; the signature's ranges are checked, its signer is not recovered. */

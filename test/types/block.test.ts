@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { type Block, decodeBlock, encodeBlock, encodeOmmers } from "../../src/types/block.ts";
 import { hashOfHeader, sealDigest } from "../../src/types/blockHash.ts";
@@ -9,7 +10,10 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 import { encodeHeader } from "../../src/types/header.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
+import type { Transaction } from "../../src/types/transaction.ts";
 import { withRecoveredSender } from "../../src/types/transaction.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
 import { recordedChain } from "../builders/recordedChain.ts";
 import { describeWithVectors, readVectorBytes, readVectorJson } from "../vectors.ts";
 
@@ -177,5 +181,34 @@ describeWithVectors("a damaged block", () => {
     ["five parts", "c5c0c0c0c0c0"],
   ])("is refused when it is %s", (_, text) => {
     expect(decodeBlock(hexToBytes(text)).ok).toBe(false);
+  });
+});
+
+describe("a block of transactions that are known", () => {
+  const legacy = aTransaction({ nonce: 1n });
+  const typed = aTransaction({ nonce: 2n, type: 2 });
+  const stranger = aTransaction({ nonce: 3n });
+  const find = (hash: Uint8Array): Transaction | undefined =>
+    [legacy, typed].find((transaction) => equalBytes(transaction.hash, hash));
+
+  it("takes those that are, and decodes the others", () => {
+    const bytes = encodeBlock(aStoredBlock({ transactions: [legacy, stranger, typed] }));
+    const decoded = decodeBlock(bytes, find);
+    const transactions = decoded.ok ? decoded.value.transactions : [];
+    expect(transactions.map(({ hash }) => toHex(hash))).toEqual(
+      [legacy, stranger, typed].map(({ hash }) => toHex(hash)),
+    );
+    expect([transactions[0] === legacy, transactions[2] === typed]).toEqual([true, true]);
+    expect(decoded.ok && toHex(encodeBlock(decoded.value))).toBe(toHex(bytes));
+  });
+
+  it("is refused all the same when one of them is spelled otherwise", () => {
+    const header = encodeHeader(aStoredBlock({}).header);
+    const blockOf = (member: Uint8Array): Uint8Array =>
+      encodeRlpList([header, encodeRlpList([member]), encodeRlpList([])]);
+    expect(decodeBlock(blockOf(legacy.raw), find).ok).toBe(true);
+    expect(decodeBlock(blockOf(encodeRlpString(typed.raw)), find).ok).toBe(true);
+    expect(decodeBlock(blockOf(encodeRlpString(legacy.raw)), find).ok).toBe(false);
+    expect(decodeBlock(blockOf(typed.raw), find).ok).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { withoutBlobs } from "../../types/blobWrapper.ts";
 import { type Block, type Body, decodeBlock, decodeBody } from "../../types/block.ts";
 import { decodeHeader, type Header } from "../../types/header.ts";
 import { type BareReceipt, decodeReceipt } from "../../types/receipt.ts";
-import { decodeTransaction, type Transaction } from "../../types/transaction.ts";
+import { decodeTransaction, type FindTransaction, type Transaction } from "../../types/transaction.ts";
 import { MAX_HEADER_BYTES, MAX_RECEIPTS } from "./limits.ts";
 import { membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
@@ -36,12 +36,26 @@ export function readReceipts(list: Uint8Array, limit: number): BareReceipt[][] {
 }
 
 /** [block, total difficulty]. */
-export function readBlock(payload: Uint8Array): { readonly block: Block; readonly totalDifficulty: bigint } {
+export function readBlock(
+  payload: Uint8Array,
+  find?: FindTransaction,
+): { readonly block: Block; readonly totalDifficulty: bigint } {
   const [part, totalDifficulty] = tupleOf(payload, 2);
   if (part === undefined) throw new RangeError("a block is missing");
   const [header] = membersOf(part, 4);
   if (header !== undefined) checkHeaderLength(header);
-  return { block: must(decodeBlock(part)), totalDifficulty: scalarOf(totalDifficulty, 32) };
+  return { block: must(decodeBlock(part, find)), totalDifficulty: scalarOf(totalDifficulty, 32) };
+}
+
+/** Of the same payload the header alone; nothing is known of the rest. */
+export function readHeaderOfBlock(payload: Uint8Array): {
+  readonly header: Header;
+  readonly totalDifficulty: bigint;
+} {
+  const [part, totalDifficulty] = tupleOf(payload, 2);
+  const [header] = membersOf(part ?? payload, 4);
+  if (header === undefined) throw new RangeError("a header is missing");
+  return { header: readHeader(header), totalDifficulty: scalarOf(totalDifficulty, 32) };
 }
 
 function readHeader(part: Uint8Array): Header {

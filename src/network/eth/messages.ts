@@ -5,9 +5,17 @@ import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import { encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
-import { encodeHeader } from "../../types/header.ts";
+import { encodeHeader, type Header } from "../../types/header.ts";
 import { type BareReceipt, encodeReceipt } from "../../types/receipt.ts";
-import { readBlock, readBodies, readHeaders, readReceipts, readTransactions } from "./contents.ts";
+import type { FindTransaction } from "../../types/transaction.ts";
+import {
+  readBlock,
+  readBodies,
+  readHeaderOfBlock,
+  readHeaders,
+  readReceipts,
+  readTransactions,
+} from "./contents.ts";
 import {
   MAX_ANNOUNCEMENT_BYTES,
   MAX_BLOCK_ANNOUNCEMENTS,
@@ -90,15 +98,22 @@ export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
   );
 }
 
-/** The payload keeps being used by what is decoded, but for transactions on their own, which are copied. */
-export function decodeMessage(code: number, payload: Uint8Array): Outcome<EthMessage, MessageDefect> {
+/**
+ * The payload keeps being used by what is decoded, but for transactions on their own, which are copied. Those of a new
+ * block that are known already are taken from there.
+ */
+export function decodeMessage(
+  code: number,
+  payload: Uint8Array,
+  findTransaction?: FindTransaction,
+): Outcome<EthMessage, MessageDefect> {
   const kind = KINDS.get(code);
   if (kind === undefined) return refuse("unknownCode", `eth/68 has no message 0x${code.toString(16)}`);
   if (payload.length > LONGEST[kind]) {
     return refuse("oversized", `${kind} of ${payload.length} bytes, at most ${LONGEST[kind]}`);
   }
   try {
-    return ok(read(kind, payload));
+    return ok(read(kind, payload, findTransaction));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return refuse("malformed", `${kind}: ${error.message}`);
@@ -116,6 +131,19 @@ export function openAnswer(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return refuse("malformed", `${kind}: ${error.message}`);
+  }
+}
+
+/** Of a NewBlock the header and the total difficulty; the body may still be malformed. */
+export function openNewBlock(
+  payload: Uint8Array,
+): Outcome<{ readonly header: Header; readonly totalDifficulty: bigint }, MessageDefect> {
+  if (payload.length > LONGEST.newBlock) return refuse("oversized", `a block of ${payload.length} bytes`);
+  try {
+    return ok(readHeaderOfBlock(payload));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refuse("malformed", `newBlock: ${error.message}`);
   }
 }
 
@@ -143,7 +171,7 @@ const LONGEST: Readonly<Record<MessageKind, number>> = {
   receipts: MAX_BLOCK_BYTES,
 };
 
-function read(kind: MessageKind, payload: Uint8Array): EthMessage {
+function read(kind: MessageKind, payload: Uint8Array, find: FindTransaction | undefined): EthMessage {
   switch (kind) {
     case "status":
       return { kind, status: readStatus(payload) };
@@ -152,7 +180,7 @@ function read(kind: MessageKind, payload: Uint8Array): EthMessage {
     case "transactions":
       return { kind, transactions: readTransactions(payload, MAX_TRANSACTIONS) };
     case "newBlock":
-      return { kind, ...readBlock(payload) };
+      return { kind, ...readBlock(payload, find) };
     case "newPooledTransactionHashes":
       return { kind, announcements: readAnnouncements(payload) };
     case "getBlockHeaders": {

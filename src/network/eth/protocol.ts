@@ -16,7 +16,7 @@ import {
   type EthMessage,
   type Status,
 } from "./message.ts";
-import { decodeMessage, encodeMessage, kindOfCode, openAnswer } from "./messages.ts";
+import { decodeMessage, encodeMessage, kindOfCode, openAnswer, openNewBlock } from "./messages.ts";
 import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import type { AnswerKind } from "./requests.ts";
@@ -127,14 +127,21 @@ export function createEth(parts: EthParts): Eth {
     if (verdict === "unasked") breach(session, `${kind} that nobody asked for`);
   }
 
-  function receiveBlock(peer: PeerRecord, block: Block, totalDifficulty: bigint): void {
-    const hash = hashOfHeader(block.header);
+  /** The body is decoded only where it is news: each validator sends each block to all. */
+  function receiveBlock(peer: PeerRecord, session: Session, payload: Uint8Array): void {
+    const opened = openNewBlock(payload);
+    if (!opened.ok) {
+      breach(session, opened.rejection.message);
+      return;
+    }
+    const { header, totalDifficulty } = opened.value;
+    const hash = hashOfHeader(header);
     // It cannot be a block of this chain, but that is no breach of the protocol (p2p.md §9).
     if (!hash.ok) {
       peer.noteUseless();
       return;
     }
-    const { number, parentHash, difficulty } = block.header;
+    const { number, parentHash, difficulty } = header;
     peer.knownBlocks.add(toKey(hash.value));
     const parentDifficulty = totalDifficulty - difficulty;
     if (peer.best === undefined || parentDifficulty >= peer.best.totalDifficulty) {
@@ -144,9 +151,11 @@ export function createEth(parts: EthParts): Eth {
     parts.onPeersChanged();
     const above = number - chain.head.header.number;
     if (above < -OLDEST_ANNOUNCED_BLOCK || above > NEWEST_ANNOUNCED_BLOCK) return;
-    if (chain.headerByHash(hash.value) === undefined) {
-      parts.onBlock({ block, hash: hash.value, peer: peer.key });
-    }
+    if (chain.headerByHash(hash.value) !== undefined) return;
+    const message = decodeMessage(CODES.newBlock, payload, pool.get);
+    if (!message.ok) breach(session, message.rejection.message);
+    else if (message.value.kind === "newBlock")
+      parts.onBlock({ block: message.value.block, hash: hash.value, peer: peer.key });
   }
 
   function receiveBlockHashes(peer: PeerRecord, blocks: readonly BlockAnnouncement[]): void {
@@ -164,9 +173,6 @@ export function createEth(parts: EthParts): Eth {
         return;
       case "newBlockHashes":
         receiveBlockHashes(peer, message.blocks);
-        return;
-      case "newBlock":
-        receiveBlock(peer, message.block, message.totalDifficulty);
         return;
       case "transactions":
         gossip.receive(peer, message.transactions);
@@ -194,6 +200,10 @@ export function createEth(parts: EthParts): Eth {
     }
     if (kind === "blockHeaders" || kind === "blockBodies" || kind === "pooledTransactions") {
       receiveAnswer(peer, session, { kind, payload });
+      return;
+    }
+    if (isGreeted && kind === "newBlock") {
+      receiveBlock(peer, session, payload);
       return;
     }
     // Not worth decoding while nothing is done with them.

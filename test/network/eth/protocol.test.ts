@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import type { EthMessage } from "../../../src/network/eth/message.ts";
 import { CODES } from "../../../src/network/eth/message.ts";
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
+import { encodeRlpList } from "../../../src/primitives/rlp.ts";
+import { encodeHeader } from "../../../src/types/header.ts";
 import { describeWithVectors } from "../../vectors.ts";
 import { createToyEth, type OtherEnd, settled } from "./toyEth.ts";
 
@@ -183,6 +185,26 @@ describeWithVectors("new blocks", () => {
     toy.eth.broadcastBlock(block, 718n);
     expect(ends.map((end) => end.heard.filter(({ kind }) => kind === "newBlock").length)).toEqual([0, 1, 1]);
     expect(ends[1]?.last("newBlock")).toMatchObject({ totalDifficulty: 718n });
+  });
+
+  it("that are in the chain already are not read further than their header", async () => {
+    const toy = createToyEth();
+    const end = await toy.befriend(1);
+    const block = toy.chain.blocks[717];
+    if (block === undefined) throw new Error("no such block");
+    const header = encodeHeader(block.header);
+    const nonsense = encodeRlpList([
+      encodeRlpList([header, Uint8Array.of(1), Uint8Array.of(2)]),
+      Uint8Array.of(3),
+    ]);
+    end.sayBytes(CODES.newBlock, nonsense);
+    expect(end.reason).toBeUndefined();
+    toy.chain.moveHead(100);
+    end.sayBytes(CODES.newBlock, nonsense);
+    expect(end.reason).toBeUndefined();
+    toy.chain.moveHead(716);
+    end.sayBytes(CODES.newBlock, nonsense);
+    expect(end.reason).toBe("breachOfProtocol");
   });
 
   it("tell of the peer's height, and are handed on when they are near ours", async () => {

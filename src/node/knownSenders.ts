@@ -1,0 +1,20 @@
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+
+/**
+ * Senders of a block's transactions: most were found already when the transactions came into the pool, and a hash, which
+ * covers the signature, has only one sender. The others are recovered.
+ */
+export function withKnownSenders(
+  recoverSenders: RecoverSenders,
+  senderOf: (hash: Hash) => Address | undefined,
+): RecoverSenders {
+  return async (transactions) => {
+    const senders = transactions.map(({ hash }) => senderOf(hash));
+    const unknown = transactions.filter((_, index) => senders[index] === undefined);
+    if (unknown.length === 0) return senders;
+    const recovered = (await recoverSenders(unknown))[Symbol.iterator]();
+    return senders.map((sender) => sender ?? recovered.next().value);
+  };
+}
