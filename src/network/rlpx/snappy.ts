@@ -4,11 +4,21 @@ import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 /**
  * Snappy's raw block format, in which messages travel after Hello (p2p.md §2). Written by the package that the wire
  * library uses; read by us, because that package trusts the sender: it reserves what the first bytes ask for, copies
- * on beyond the end, and does not notice when less came out than was announced.
+ * on beyond the end, and does not notice when less came out than was announced. What is sent to several peers, blocks
+ * above all, is the same object and compressed once: it must not be changed once it was sent.
  */
 export function compressSnappy(bytes: Uint8Array): Uint8Array {
-  return compress(bytes);
+  if (bytes.length < WORTH_KEEPING_BYTES) return compress(bytes);
+  const known = compressedForms.get(bytes);
+  if (known !== undefined) return known;
+  const compressed = compress(bytes);
+  compressedForms.set(bytes, compressed);
+  return compressed;
 }
+
+/** Kept no longer than what they are made of. */
+const compressedForms = new WeakMap<Uint8Array, Uint8Array>();
+const WORTH_KEEPING_BYTES = 1024;
 
 /** No element makes more than 64 bytes of 3, so a length beyond that is a lie that costs no memory. */
 const LARGEST_EXPANSION = 22;
