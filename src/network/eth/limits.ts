@@ -51,6 +51,11 @@ export const MAX_REMEMBERED_TIMEOUTS = 64;
 export const MAX_KNOWN_TRANSACTIONS = 32_768;
 export const MAX_KNOWN_BLOCKS = 1_024;
 
+/**
+ * With so few peers each of them is sent our callers' transactions in full, where the incumbent sends a hash to some
+ * (§10): a hash costs half a second, and in it the turn of one validator or another.
+ */
+export const SMALL_NETWORK_PEERS = 8;
 /** Unasked transactions in one message (§10). */
 export const TRANSACTIONS_MESSAGE_BYTES = MIB;
 /** Announced hashes of one peer that are still to be asked for (§10). */

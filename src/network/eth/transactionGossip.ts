@@ -12,6 +12,7 @@ import {
   MAX_OFFERED_TRANSACTIONS,
   MAX_TRANSACTION_ANNOUNCEMENTS,
   OFFERED_AGAIN_MS,
+  SMALL_NETWORK_PEERS,
   TRANSACTIONS_MESSAGE_BYTES,
 } from "./limits.ts";
 import { CODES, type TransactionAnnouncement } from "./message.ts";
@@ -22,7 +23,8 @@ import type { EthPool } from "./ports.ts";
 /**
  * How transactions travel (p2p.md §10).
  *
- *     pool ── announce ──> full copies to about sqrt(n) peers, hashes to the rest
+ *     pool ── announce ──> among few: our callers' to everybody in full, those of peers by hash
+ *                          among many: full copies to about sqrt(n) peers, hashes to the rest
  *     peers ── full copies ──> pool          peers ── hashes ── every 500 ms, what is unknown ──> asked for ──> pool
  *
  * What holds: no peer is sent a hash or a transaction that it is known to have; a transaction is asked of one peer at a
@@ -67,13 +69,30 @@ export function createTransactionGossip(parts: {
     announceAlarm = undefined;
     const parcels = collected;
     collected = [];
-    const peers = shuffled(parts.peers(), parts.chance);
-    // Who gets full copies is drawn among all, also among those that have them already.
+    const peers = parts.peers();
+    if (peers.length > SMALL_NETWORK_PEERS) sendToSome(peers, parcels);
+    else sendToFew(peers, parcels);
+  }
+
+  /** Full copies to some, drawn among all, also among those that have them already; hashes to the rest. */
+  function sendToSome(peers: readonly EthPeer[], parcels: readonly Parcel[]): void {
+    const mail = createMail(parcels);
     const fullCount = Math.round(Math.sqrt(peers.length));
-    for (const [index, peer] of peers.entries()) {
-      const unknown = parcels.filter(({ key }) => !peer.knownTransactions.has(key));
-      if (index < fullCount) sendFull(peer, unknown);
-      else sendHashes(peer, unknown);
+    for (const [index, peer] of shuffled(peers, parts.chance).entries()) {
+      if (index < fullCount) mail.sendFull(peer);
+      else mail.sendHashes(peer);
+    }
+  }
+
+  /** Whoever brought a transaction here has most likely sent it to everybody else as well. */
+  function sendToFew(peers: readonly EthPeer[], parcels: readonly Parcel[]): void {
+    const isOfPeer = ({ key }: Parcel): boolean =>
+      peers.some(({ knownTransactions }) => knownTransactions.has(key));
+    const ofPeers = createMail(parcels.filter(isOfPeer));
+    const ours = createMail(parcels.filter((parcel) => !isOfPeer(parcel)));
+    for (const peer of peers) {
+      ours.sendFull(peer);
+      ofPeers.sendHashes(peer);
     }
   }
 
@@ -81,30 +100,46 @@ export function createTransactionGossip(parts: {
     fetchAlarm = undefined;
     for (const peer of parts.peers()) {
       if (!pool.isOpen) peer.announced.clear();
-      const wanted: Hash[] = [];
-      for (const [key, hash] of peer.announced) {
-        if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
-        // Another peer was asked: if it does not answer, this one will be.
-        if (underWay.has(key)) continue;
-        peer.announced.delete(key);
-        if (!isKnown(key, hash)) wanted.push(hash);
-      }
-      if (wanted.length > 0) void fetchFrom(peer, wanted);
+      void fetchFrom(peer);
     }
     scheduleFetch();
   }
 
-  async function fetchFrom(peer: EthPeer, wanted: readonly Hash[]): Promise<void> {
+  /** What is next to be asked of a peer, which has announced it. */
+  function takeWanted(peer: EthPeer): readonly Hash[] {
+    const wanted: Hash[] = [];
+    for (const [key, hash] of peer.announced) {
+      if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
+      // Another peer was asked: if it does not answer, this one will be.
+      if (underWay.has(key)) continue;
+      peer.announced.delete(key);
+      if (!isKnown(key, hash)) wanted.push(hash);
+    }
+    return wanted;
+  }
+
+  /** Goes on without a pause while there is as much as can be asked for at once. */
+  async function fetchFrom(peer: EthPeer): Promise<void> {
+    for (;;) {
+      const wanted = takeWanted(peer);
+      if (wanted.length === 0) return;
+      const isAnswered = await fetch(peer, wanted);
+      if (!isAnswered || wanted.length < MAX_FETCHED_TRANSACTIONS) return;
+    }
+  }
+
+  async function fetch(peer: EthPeer, wanted: readonly Hash[]): Promise<boolean> {
     const keys = wanted.map(toKey);
     for (const key of keys) underWay.add(key);
     const answer = await peer.askTransactions(wanted);
     for (const key of keys) underWay.delete(key);
-    if (!answer.ok) return;
+    if (!answer.ok) return false;
     const asked = new Set(keys);
     take(
       peer,
       answer.value.filter(({ hash }) => asked.has(toKey(hash))),
     );
+    return true;
   }
 
   function scheduleFetch(): void {
@@ -151,7 +186,7 @@ export function createTransactionGossip(parts: {
       for (const transaction of pool.transactions()) {
         if (transaction.type !== BLOB_TYPE) parcels.push({ key: toKey(transaction.hash), transaction });
       }
-      sendHashes(peer, parcels);
+      createMail(parcels).sendHashes(peer);
     },
     receive(peer, transactions) {
       if (pool.isOpen) take(peer, transactions);
@@ -172,39 +207,61 @@ export function createTransactionGossip(parts: {
   };
 }
 
-/** In messages of at most a MiB, each with one transaction at least. */
-function sendFull(peer: EthPeer, parcels: readonly Parcel[]): void {
-  let bytes = 0;
-  let batch: Uint8Array[] = [];
-  const flush = (): void => {
-    if (batch.length > 0) peer.send(CODES.transactions, encodeRlpList(batch));
-    batch = [];
-    bytes = 0;
-  };
-  for (const { key, transaction } of parcels) {
-    const encoded = encodeBodyTransaction(transaction);
-    if (bytes + encoded.length > TRANSACTIONS_MESSAGE_BYTES) flush();
-    batch.push(encoded);
-    bytes += encoded.length;
-    peer.knownTransactions.add(key);
-  }
-  flush();
+/** Parcels for several peers, each of whom gets those that it is not known to have; what is the same for all is spelled once. */
+interface Mail {
+  sendFull(peer: EthPeer): void;
+  sendHashes(peer: EthPeer): void;
 }
 
-function sendHashes(peer: EthPeer, parcels: readonly Parcel[]): void {
-  for (let from = 0; from < parcels.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
-    const batch = parcels.slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS);
-    const announcements = batch.map(({ transaction: { type, hash, raw } }) => ({
-      type,
-      size: raw.length,
-      hash,
-    }));
-    for (const { key } of batch) peer.knownTransactions.add(key);
-    peer.send(
-      CODES.newPooledTransactionHashes,
-      encodeMessage({ kind: "newPooledTransactionHashes", announcements }),
-    );
+function createMail(parcels: readonly Parcel[]): Mail {
+  const spelled = new Map<Spelling, readonly Uint8Array[]>();
+
+  function send(peer: EthPeer, code: number, spell: Spelling): void {
+    const unknown = parcels.filter(({ key }) => !peer.knownTransactions.has(key));
+    if (unknown.length === 0) return;
+    const isWhole = unknown.length === parcels.length;
+    const messages = (isWhole ? spelled.get(spell) : undefined) ?? spell(unknown);
+    if (isWhole) spelled.set(spell, messages);
+    for (const { key } of unknown) peer.knownTransactions.add(key);
+    for (const message of messages) peer.send(code, message);
   }
+
+  return {
+    sendFull: (peer) => send(peer, CODES.transactions, spellFull),
+    sendHashes: (peer) => send(peer, CODES.newPooledTransactionHashes, spellHashes),
+  };
+}
+
+type Spelling = (parcels: readonly Parcel[]) => readonly Uint8Array[];
+
+/** In messages of at most a MiB, each with one transaction at least. */
+function spellFull(parcels: readonly Parcel[]): readonly Uint8Array[] {
+  const messages: Uint8Array[] = [];
+  let bytes = 0;
+  let batch: Uint8Array[] = [];
+  for (const { transaction } of parcels) {
+    const encoded = encodeBodyTransaction(transaction);
+    if (batch.length > 0 && bytes + encoded.length > TRANSACTIONS_MESSAGE_BYTES) {
+      messages.push(encodeRlpList(batch));
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(encoded);
+    bytes += encoded.length;
+  }
+  messages.push(encodeRlpList(batch));
+  return messages;
+}
+
+function spellHashes(parcels: readonly Parcel[]): readonly Uint8Array[] {
+  const messages: Uint8Array[] = [];
+  for (let from = 0; from < parcels.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
+    const announcements = parcels
+      .slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS)
+      .map(({ transaction: { type, hash, raw } }) => ({ type, size: raw.length, hash }));
+    messages.push(encodeMessage({ kind: "newPooledTransactionHashes", announcements }));
+  }
+  return messages;
 }
 
 function shuffled<T>(items: readonly T[], chance: () => number): T[] {

@@ -28,12 +28,29 @@ describeWithVectors("transactions", () => {
   const transaction = aTransaction({ nonce: 1n });
   const other = aTransaction({ nonce: 2n, type: 2 });
 
-  it("go in full to about the square root of the peers, and by hash to the rest", async () => {
-    const { toy, ends } = await withPeers(5);
+  it("of our callers go to each of a few peers in full", async () => {
+    const { toy, ends } = await withPeers(8);
     toy.eth.announceTransactions([transaction]);
     toy.clock.advanceBy(20);
-    expect(ends.filter((end) => fullCopies(end).length === 1)).toHaveLength(2);
-    expect(ends.filter((end) => hashesOnly(end).length === 1)).toHaveLength(3);
+    expect(ends.map(fullCopies)).toEqual(ends.map(() => [toHex(transaction.hash)]));
+    expect(ends.flatMap(hashesOnly)).toEqual([]);
+  });
+
+  it("of a peer are announced to the other few by hash", async () => {
+    const { toy, ends } = await withPeers(3);
+    ends[0]?.say({ kind: "transactions", transactions: [transaction] });
+    toy.eth.announceTransactions([transaction, other]);
+    toy.clock.advanceBy(20);
+    expect(ends.map(fullCopies)).toEqual(ends.map(() => [toHex(other.hash)]));
+    expect(ends.map(hashesOnly)).toEqual([[], [toHex(transaction.hash)], [toHex(transaction.hash)]]);
+  });
+
+  it("go in full to about the square root of many peers, and by hash to the rest", async () => {
+    const { toy, ends } = await withPeers(10);
+    toy.eth.announceTransactions([transaction]);
+    toy.clock.advanceBy(20);
+    expect(ends.filter((end) => fullCopies(end).length === 1)).toHaveLength(3);
+    expect(ends.filter((end) => hashesOnly(end).length === 1)).toHaveLength(7);
   });
 
   it("are collected for a moment, and go out in few messages", async () => {
@@ -85,6 +102,16 @@ describeWithVectors("transactions", () => {
     expect(toy.pool.offered.map(({ hash }) => hash)).toEqual([transaction.hash, other.hash]);
     toy.clock.advanceBy(1000);
     expect(ends[1] && asked(ends[1])).toEqual([]);
+  });
+
+  it("that were announced in great number are asked for without a pause", async () => {
+    const { toy, ends } = await withPeers(1);
+    const many = Array.from({ length: 300 }, (_, index) => aTransaction({ nonce: BigInt(index) }));
+    ends[0]?.say({ kind: "newPooledTransactionHashes", announcements: many.map(announcementOf) });
+    toy.clock.advanceBy(500);
+    ends[0]?.say({ kind: "pooledTransactions", requestId: 1n, transactions: many.slice(0, 256) });
+    await settled();
+    expect(ends[0] && asked(ends[0])).toEqual(many.map(({ hash }) => toHex(hash)));
   });
 
   it("that one peer does not give are asked of the other", async () => {
