@@ -88,13 +88,15 @@ export interface CorrespondenceParts {
   readonly findTransaction?: FindTransaction;
   /** Somebody speaks of a height beyond ours, so that its chain may have that many blocks less one. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
+  /** A message that no honest node sends, from one that is no validator. */
+  readonly onJunk?: (sender: Address) => void;
   readonly metrics?: CorrespondenceMetrics | undefined;
   /** That of IBF/1 unless stated. */
   readonly spelling?: Spelling;
 }
 
 export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
-  const { self, schedule, carrier, deliver, logger, onAhead, metrics, findTransaction } = parts;
+  const { self, schedule, carrier, deliver, logger, onAhead, onJunk, metrics, findTransaction } = parts;
   const { spelling = IBF_SPELLING } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
@@ -151,6 +153,9 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     receive(message) {
       const fate = judge(message);
       metrics?.received(fate);
+      // A validator's words may have been made by a liar so that others relay what only we cannot read.
+      const isOfValidator = head !== undefined && isValidator(head.tally, message.sender);
+      if (isDecodingDefect(fate) && !isOfValidator) onJunk?.(message.sender);
     },
     headAdvanced(next) {
       if (head !== undefined && next.header.number <= head.header.number) return;
@@ -174,6 +179,10 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       return { received: received.size, sent: sent.size };
     },
   };
+}
+
+function isDecodingDefect(fate: Fate): boolean {
+  return DECODING_DEFECTS.some((defect) => defect === fate);
 }
 
 /** Some dozens of full blocks. */

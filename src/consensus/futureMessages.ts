@@ -1,4 +1,6 @@
 import type { Address } from "../primitives/address.ts";
+import { present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/hex.ts";
 
 /** A message as it came, to be read when its height has come. */
 export interface RawMessage {
@@ -18,8 +20,9 @@ export interface FutureLimits {
 }
 
 /**
- * Messages of heights still to come (ibft2.md §10). When there are too many, all of the highest height go, or the oldest
- * if there is but one height: what is needed next stays longest. They are unread, so nothing of them is known to be true.
+ * Messages of heights still to come (ibft2.md §10), unread, so nothing of them is known to be true. When there are too
+ * many, whoever handed in most of them gives way: all that it sent of its highest height go, or its oldest if there is
+ * but one height. So what is needed next stays longest, and nobody can push out what others sent.
  */
 export interface FutureMessages<M extends RawMessage> {
   readonly count: number;
@@ -30,52 +33,77 @@ export interface FutureMessages<M extends RawMessage> {
   takeUpTo(height: bigint): readonly M[];
 }
 
+interface Load {
+  messages: number;
+  bytes: number;
+}
+
 export function createFutureMessages<M extends RawMessage>(limits: FutureLimits): FutureMessages<M> {
   const byHeight = new Map<bigint, M[]>();
-  let count = 0;
-  let bytes = 0;
+  const total: Load = { messages: 0, bytes: 0 };
+  /** By sender. */
+  const loads = new Map<string, Load>();
 
-  function forget(messages: readonly RawMessage[]): void {
-    count -= messages.length;
-    for (const { payload } of messages) bytes -= payload.length;
+  function weigh({ sender, payload }: M, sign: 1 | -1): void {
+    const key = toKey(sender);
+    const load = loads.get(key) ?? { messages: 0, bytes: 0 };
+    for (const one of [load, total]) {
+      one.messages += sign;
+      one.bytes += sign * payload.length;
+    }
+    if (load.messages > 0) loads.set(key, load);
+    else loads.delete(key);
+  }
+
+  function isTooMuch(): boolean {
+    return total.messages > limits.messages || total.bytes > limits.bytes;
+  }
+
+  /** Who has most of what there is too much of. */
+  function heaviest(): string {
+    const unit = total.bytes > limits.bytes ? "bytes" : "messages";
+    let found: { readonly key: string; readonly load: Load } | undefined;
+    for (const [key, load] of loads) {
+      if (found === undefined || load[unit] > found.load[unit]) found = { key, load };
+    }
+    return present(found, "a sender of what is kept").key;
   }
 
   function makeRoom(): void {
-    let highest = 0n;
-    for (const height of byHeight.keys()) if (height > highest) highest = height;
+    const key = heaviest();
+    const isTheirs = ({ sender }: M): boolean => toKey(sender) === key;
+    const heights = [...byHeight].filter(([, messages]) => messages.some(isTheirs)).map(([height]) => height);
+    const highest = heights.reduce((most, height) => (height > most ? height : most), 0n);
     const messages = byHeight.get(highest) ?? [];
-    if (byHeight.size > 1) {
-      byHeight.delete(highest);
-      forget(messages);
-    } else {
-      forget(messages.splice(0, 1));
-      if (messages.length === 0) byHeight.delete(highest);
-    }
+    const gone = heights.length > 1 ? messages.filter(isTheirs) : messages.filter(isTheirs).slice(0, 1);
+    for (const message of gone) weigh(message, -1);
+    const rest = messages.filter((message) => !gone.includes(message));
+    if (rest.length > 0) byHeight.set(highest, rest);
+    else byHeight.delete(highest);
   }
 
   return {
     get count() {
-      return count;
+      return total.messages;
     },
     get bytes() {
-      return bytes;
+      return total.bytes;
     },
     add(message, height, current) {
       if (height > current + BigInt(limits.distance)) return "tooFar";
       const messages = byHeight.get(height) ?? [];
       byHeight.set(height, messages);
       messages.push(message);
-      count += 1;
-      bytes += message.payload.length;
-      while (count > limits.messages || bytes > limits.bytes) makeRoom();
-      return byHeight.get(height) === messages && messages.at(-1) === message ? "kept" : "full";
+      weigh(message, 1);
+      while (isTooMuch()) makeRoom();
+      return byHeight.get(height)?.includes(message) === true ? "kept" : "full";
     },
     takeUpTo(height) {
       const taken = byHeight.get(height) ?? [];
       for (const [known, messages] of byHeight) {
         if (known > height) continue;
         byHeight.delete(known);
-        forget(messages);
+        for (const message of messages) weigh(message, -1);
       }
       return taken;
     },

@@ -57,6 +57,8 @@ export const HIGHEST_REPUTATION = 150;
 /** So many useless answers within the window end the connection (§4). */
 export const USELESS_ANSWERS = 5;
 export const USELESS_WINDOW_MS = 60_000;
+/** A peer that was sent away as useless is not let in again for so long. */
+export const USELESS_REST_MS = 60_000;
 
 /** Consensus messages of one peer that wait to be judged. */
 export const IBF_INBOX_MESSAGES = 1_024;

@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/hex.ts";
-import { DENYLIST_LIMIT, MAX_REMEMBERED_PARTINGS } from "./limits.ts";
+import { DENYLIST_LIMIT, MAX_REMEMBERED_PARTINGS, USELESS_REST_MS } from "./limits.ts";
 import type { Parting } from "./rlpx/connection.ts";
 
 /** The last parting with a peer. */
@@ -13,8 +13,8 @@ export interface RememberedParting extends Parting {
 }
 
 /**
- * What is remembered of peers until the node restarts: how each one left, and who is not let in again for a breach of
- * protocol. Both are bounded; the oldest entries go.
+ * What is remembered of peers until the node restarts: how each one left, and who is not let in again: for a breach of
+ * protocol never, for being of no use not for a while. Each is bounded; the oldest entries go.
  */
 export interface PeerMemory {
   remember(parting: Parting, peer: { readonly nodeId: Uint8Array | undefined; readonly host: string }): void;
@@ -33,6 +33,8 @@ export function createPeerMemory(
 ): PeerMemory {
   const banned = new Set(settings.bannedIds.map(toKey));
   const denied = new Set<string>();
+  /** Until when, by key. */
+  const resting = new Map<string, number>();
   const partings = new Map<string, RememberedParting>();
   return {
     remember(parting, { nodeId, host }) {
@@ -41,13 +43,18 @@ export function createPeerMemory(
       partings.delete(key);
       partings.set(key, { ...parting, nodeId, host, atMs: nowMs(), count });
       dropOldest(partings, MAX_REMEMBERED_PARTINGS);
-      if (nodeId === undefined || settings.isMaintained(nodeId) || !isUnforgivable(parting)) return;
-      denied.add(key);
+      if (nodeId === undefined || settings.isMaintained(nodeId)) return;
+      if (isUnforgivable(parting)) denied.add(key);
+      else if (parting.reason === "uselessPeer" && parting.by === "us") {
+        resting.delete(key);
+        resting.set(key, nowMs() + USELESS_REST_MS);
+      }
       dropOldest(denied, DENYLIST_LIMIT);
+      dropOldest(resting, DENYLIST_LIMIT);
     },
     isDenied(nodeId) {
       const key = toKey(nodeId);
-      return banned.has(key) || denied.has(key);
+      return banned.has(key) || denied.has(key) || (resting.get(key) ?? 0) > nowMs();
     },
     get partings() {
       return [...partings.values()];

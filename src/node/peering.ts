@@ -63,6 +63,7 @@ export function createPeering(parts: PeeringParts): Peering {
     deliver: (message) => parts.engine().receive(message),
     findTransaction: (hash) => pool.get(hash)?.transaction,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
+    onJunk: (sender) => transport.noteUseless(sender),
     logger: logger.consensus,
     metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
   });

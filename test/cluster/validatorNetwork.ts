@@ -27,6 +27,10 @@ export interface NetworkChoices {
   readonly followers?: number;
   readonly epochLength?: number;
   readonly requestTimeoutSeconds?: number;
+  /** For every node, beside its own. */
+  readonly options?: readonly string[];
+  /** For Node.js itself. */
+  readonly runtimeOptions?: readonly string[];
 }
 
 const CHAIN_ID = 7999;
@@ -65,7 +69,9 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
         "--rpc-http-enabled",
         "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT",
         "--min-gas-price=0",
+        ...(choices.options ?? []),
       ],
+      ...(choices.runtimeOptions && { runtimeOptions: choices.runtimeOptions }),
     });
     return member.node;
   }

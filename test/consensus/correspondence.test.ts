@@ -215,6 +215,19 @@ describe("the buffer of future messages", () => {
     expect(buffer.takeUpTo(2n)).toEqual([second, third]);
   });
 
+  it("takes the room from whoever fills it, and from nobody else", () => {
+    const from = (sender: number, bytes: number): RawMessage => ({ ...raw(bytes), sender: addressAt(sender) });
+    const buffer = aBuffer(10, 100);
+    const honest = [from(1, 10), from(2, 10), from(1, 10)];
+    for (const message of honest) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (let count = 0; count < 50; count++) buffer.add(from(4, 20), count % 2 === 0 ? 2n : 3n, 1n);
+    expect(buffer.add(from(4, 1000), 2n, 1n)).toBe("full");
+    for (let count = 0; count < 50; count++) buffer.add(from(3, 1), 2n, 1n);
+    const kept = buffer.takeUpTo(2n);
+    for (const message of honest) expect(kept).toContain(message);
+    expect(kept.length).toBeLessThanOrEqual(10);
+  });
+
   it("keeps nothing when it is switched off, and no more bytes than it may", () => {
     const off = aBuffer(0);
     expect(off.add(raw(), 2n, 1n)).toBe("full");

@@ -53,20 +53,32 @@ describe("admission", () => {
 });
 
 describe("peers that are remembered", () => {
-  const memoryOf = (settings: { banned?: Uint8Array[]; maintained?: Uint8Array } = {}) =>
+  const memoryOf = (settings: { banned?: Uint8Array[]; maintained?: Uint8Array; nowMs?: () => number } = {}) =>
     createPeerMemory(
       { bannedIds: settings.banned ?? [], isMaintained: (nodeId) => nodeId === settings.maintained },
-      () => 5,
+      settings.nowMs ?? (() => 5),
     );
 
   it("are denied for a breach that we noticed, and for nothing else", () => {
     const memory = memoryOf();
     memory.remember({ ...BREACH, by: "them" }, { nodeId: LOW, host: "a" });
-    memory.remember({ ...BREACH, reason: "uselessPeer" }, { nodeId: LOW, host: "a" });
+    memory.remember({ ...BREACH, reason: "timeout" }, { nodeId: LOW, host: "a" });
     expect(memory.isDenied(LOW)).toBe(false);
     memory.remember(BREACH, { nodeId: LOW, host: "a" });
     expect(memory.isDenied(LOW)).toBe(true);
     expect(memory.partings).toMatchObject([{ reason: "breachOfProtocol", count: 3, atMs: 5 }]);
+  });
+
+  it("are denied for a minute when they were of no use", () => {
+    let nowMs = 5;
+    const memory = memoryOf({ maintained: HIGH, nowMs: () => nowMs });
+    for (const nodeId of [LOW, HIGH])
+      memory.remember({ ...BREACH, reason: "uselessPeer" }, { nodeId, host: "a" });
+    expect([memory.isDenied(LOW), memory.isDenied(HIGH)]).toEqual([true, false]);
+    nowMs += 59_999;
+    expect(memory.isDenied(LOW)).toBe(true);
+    nowMs += 1;
+    expect(memory.isDenied(LOW)).toBe(false);
   });
 
   it("are not denied when they are maintained, and always when the operator banned them", () => {

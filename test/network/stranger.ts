@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { NodeAddress } from "../../src/network/dialer.ts";
 import { createByteQueue } from "../../src/network/rlpx/byteQueue.ts";
 import { type DisconnectReason, decodeDisconnect } from "../../src/network/rlpx/disconnectReason.ts";
 import { createFrameReader, createFrameWriter } from "../../src/network/rlpx/frames.ts";
@@ -8,7 +9,7 @@ import { compressSnappy, uncompressSnappy } from "../../src/network/rlpx/snappy.
 import { ownHello } from "../../src/network/rlpx/wire.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import type { Identity } from "./identities.ts";
-import { callNode, type ToyNode } from "./toyNetwork.ts";
+import { callNode } from "./toyNetwork.ts";
 
 /** Somebody who calls a node and may write whatever comes to mind, at any depth of the protocol. */
 export interface Stranger {
@@ -20,15 +21,15 @@ export interface Stranger {
   /** A sound frame around these bytes, as it would go out. */
   frame(body: Uint8Array): Uint8Array;
   /** Handshake and Hello, so that everything may follow. */
-  enter(): Promise<void>;
+  enter(hello?: Uint8Array): Promise<void>;
   /** A message with this id, compressed. */
   say(id: number, payload: Uint8Array): void;
   /** What the node said last: a reason, or that it hung up without one. */
   readonly dismissal: Promise<DisconnectReason | "hung up">;
 }
 
-export function callAsStranger(node: ToyNode, own: Identity): Stranger {
-  const socket = callNode(node.address);
+export function callAsStranger({ address }: { readonly address: NodeAddress }, own: Identity): Stranger {
+  const socket = callNode(address);
   const queue = createByteQueue();
   let frames:
     | { reader: ReturnType<typeof createFrameReader>; writer: ReturnType<typeof createFrameWriter> }
@@ -69,7 +70,7 @@ export function callAsStranger(node: ToyNode, own: Identity): Stranger {
     socket,
     write: (bytes) => void socket.write(bytes),
     async shakeHands(change = (sound) => sound) {
-      const made = createInitiator(own, node.identity.nodeId);
+      const made = createInitiator(own, address.nodeId);
       if (!made.ok) throw new Error(made.rejection.message);
       initiator = made.value;
       const isDone = new Promise<void>((resolve) => {
@@ -82,12 +83,12 @@ export function callAsStranger(node: ToyNode, own: Identity): Stranger {
       if (frames === undefined) throw new Error("shake hands first");
       return frames.writer.write(body);
     },
-    async enter() {
+    async enter(hello = encodeHello(strangersHello(own))) {
       await stranger.shakeHands();
       const isDone = new Promise<void>((resolve) => {
         onHello = resolve;
       });
-      stranger.write(stranger.frame(concatBytes(Uint8Array.of(0x80), encodeHello(strangersHello(own)))));
+      stranger.write(stranger.frame(concatBytes(Uint8Array.of(0x80), hello)));
       await Promise.race([isDone, dismissal]);
     },
     say: (id, payload) =>

@@ -22,6 +22,8 @@ export interface IbfTransport {
     payload: Uint8Array,
     recipients: { readonly to: readonly Address[]; readonly except?: readonly Address[] },
   ): void;
+  /** That peer says what nobody can use: whoever goes on like that is sent away (p2p.md §4). */
+  noteUseless(sender: Address): void;
   /** Whose sessions are open. */
   readonly connected: readonly Address[];
   /** Messages that found their sender's queue full. */
@@ -121,6 +123,9 @@ export function createIbfTransport(parts: {
         if (except.some((one) => equalBytes(one, address))) continue;
         for (const session of sessions.get(toKey(address)) ?? []) session.send(code, payload);
       }
+    },
+    noteUseless(sender) {
+      for (const session of [...(sessions.get(toKey(sender)) ?? [])]) session.noteUseless();
     },
     get connected() {
       return [...sessions.values()].flatMap(([session]) => (session === undefined ? [] : [session.address]));

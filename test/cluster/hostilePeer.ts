@@ -1,0 +1,114 @@
+import { connect, type Socket } from "node:net";
+import type { NodeAddress } from "../../src/network/dialer.ts";
+import { CODES, type EthMessage, type Status } from "../../src/network/eth/message.ts";
+import { decodeMessage, encodeMessage } from "../../src/network/eth/messages.ts";
+import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
+import type { Hello } from "../../src/network/rlpx/hello.ts";
+import { createWire, ownHello } from "../../src/network/rlpx/wire.ts";
+import type { Identity } from "../network/identities.ts";
+
+/** Where the message ids of a connection on which both speak IBF/1 and eth/68 begin (p2p.md §3). */
+export const IBF = 0x10;
+export const ETH = 0x14;
+
+/** Somebody who keeps to RLPx, and to what is said in it as long as it serves. */
+export interface HostilePeer {
+  readonly socket: Socket;
+  /** False when the node ended it first. */
+  readonly isOpen: Promise<boolean>;
+  /** As isOpen, with Status exchanged and a head shown. */
+  readonly isGreeted: Promise<boolean>;
+  /** A message of the connection; `id` counts from 0 over all protocols. */
+  send(id: number, payload: Uint8Array): void;
+  say(message: EthMessage): void;
+  /** Answers of the node, by code of eth. */
+  readonly heard: Map<number, number>;
+  /** What the node said last: a reason, or that it hung up without one. */
+  readonly dismissal: Promise<DisconnectReason | "hung up">;
+  readonly isGone: () => boolean;
+}
+
+export interface Disguise {
+  readonly hello?: Partial<Hello>;
+  /** Changes what it says of itself; undefined says nothing. By default it is all that the node is. */
+  readonly status?: (theirs: Status) => Status | undefined;
+}
+
+export function callAsHostile(address: NodeAddress, own: Identity, disguise: Disguise = {}): HostilePeer {
+  const socket = connect({ host: address.host, port: address.tcpPort });
+  const heard = new Map<number, number>();
+  const open = deferred<boolean>();
+  const greeted = deferred<boolean>();
+  const dismissed = deferred<DisconnectReason | "hung up">();
+  let isGone = false;
+  const end = (reason: DisconnectReason | "hung up"): void => {
+    isGone = true;
+    dismissed.resolve(reason);
+    open.resolve(false);
+    greeted.resolve(false);
+    socket.destroy();
+  };
+  const hello = ownHello({
+    clientId: "hostile",
+    capabilities: [
+      { name: "IBF", version: 1 },
+      { name: "eth", version: 68 },
+    ],
+    listenPort: 0,
+    nodeId: own.nodeId,
+  });
+  const wire = createWire(
+    { own, hello: { ...hello, ...disguise.hello }, remoteId: address.nodeId },
+    {
+      write: (bytes) => void socket.write(bytes),
+      opened: () => open.resolve(true),
+      message(id, payload) {
+        if (id < ETH) return;
+        const code = id - ETH;
+        heard.set(code, (heard.get(code) ?? 0) + 1);
+        if (code === CODES.status) introduce(payload);
+        // It shows the node the very header that the node shows it.
+        else if (code === CODES.getBlockHeaders) wire.send(ETH + CODES.getBlockHeaders, payload);
+        else if (code === CODES.blockHeaders && heard.get(code) === 1) {
+          wire.send(ETH + CODES.blockHeaders, payload);
+          greeted.resolve(true);
+        }
+      },
+      ponged: () => undefined,
+      disconnected: end,
+      broken: () => end("hung up"),
+    },
+  );
+
+  function introduce(payload: Uint8Array): void {
+    const message = decodeMessage(CODES.status, payload);
+    if (!message.ok || message.value.kind !== "status") throw new Error("the node's Status is unreadable");
+    const status = (disguise.status ?? ((theirs) => theirs))(message.value.status);
+    if (status !== undefined) peer.say({ kind: "status", status });
+  }
+
+  socket.on("connect", () => wire.start());
+  socket.on("data", (chunk) => wire.receive(chunk));
+  socket.on("error", () => undefined);
+  socket.on("close", () => end("hung up"));
+
+  const peer: HostilePeer = {
+    socket,
+    isOpen: open.promise,
+    isGreeted: greeted.promise,
+    send: (id, payload) => void wire.send(id, payload),
+    say: (message) => void wire.send(ETH + CODES[message.kind], encodeMessage(message)),
+    heard,
+    dismissal: dismissed.promise,
+    isGone: () => isGone,
+  };
+  return peer;
+}
+
+function deferred<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve: (value) => resolve(value) };
+}
