@@ -206,6 +206,9 @@ export function createPeerTable(
       version: protocol.version,
       isInbound: connection.isInbound,
       remote: connection.remote,
+      get isMaintained() {
+        return dialer.has(peer.nodeId);
+      },
       get isLasting() {
         return links.get(connection)?.isLasting ?? false;
       },

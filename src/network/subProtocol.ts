@@ -31,6 +31,8 @@ export interface Session {
   /** True when the peer called us. */
   readonly isInbound: boolean;
   readonly remote: Remote;
+  /** True when the operator wants to stay connected with the node. */
+  readonly isMaintained: boolean;
   /** False on the one of two crossing connections that will be closed soon. */
   readonly isLasting: boolean;
   /** False when it cannot be sent: the connection has ended, or the message is too large. */

@@ -116,8 +116,7 @@ export function createPeering(parts: PeeringParts): Peering {
         correspondence.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
         // Those of a whole range are old to everybody else.
         const newest = added.at(-1);
-        if (newest !== undefined && sync.status === undefined)
-          eth.broadcastBlock(newest, newest.totalDifficulty);
+        if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);
         review();
         sync.wake();
       });

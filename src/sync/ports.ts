@@ -16,6 +16,8 @@ export interface SyncPeer {
   readonly key: string;
   /** Number of a block that it should have; undefined while that is unknown. */
   readonly height: bigint | undefined;
+  /** One that the operator named: asked before those who came by themselves. */
+  readonly isMaintained: boolean;
   askHeaders(query: RangeQuery): Promise<Outcome<readonly Header[]>>;
   /** Those it has, in any order. */
   askBodies(hashes: readonly Hash[]): Promise<Outcome<readonly Body[]>>;

@@ -6,7 +6,7 @@ export interface RestingPeers {
   /** Not to be asked, for the first or another time. */
   rest(peer: SyncPeer): void;
   helped(peer: SyncPeer): void;
-  /** The highest peer above `number` that is not resting. */
+  /** The highest peer above `number` that is not resting, among those that the operator named if there is one. */
   choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined;
   /** When the first of these is to be asked again; undefined when none rests. */
   nextMs(peers: readonly SyncPeer[]): number | undefined;
@@ -33,7 +33,7 @@ export function createRestingPeers(nowMs: () => number): RestingPeers {
       let best: SyncPeer | undefined;
       for (const peer of peers) {
         if (isResting(peer) || peer.height === undefined || peer.height <= number) continue;
-        if (best?.height === undefined || peer.height > best.height) best = peer;
+        if (best === undefined || isBetter(peer, best)) best = peer;
       }
       return best;
     },
@@ -47,4 +47,9 @@ export function createRestingPeers(nowMs: () => number): RestingPeers {
       return next;
     },
   };
+}
+
+function isBetter(one: SyncPeer, other: SyncPeer): boolean {
+  if (one.isMaintained !== other.isMaintained) return one.isMaintained;
+  return (one.height ?? 0n) > (other.height ?? 0n);
 }

@@ -3,7 +3,8 @@ import type { Alarm, Clock } from "../primitives/clock.ts";
 import type { Rejection } from "../primitives/outcome.ts";
 import type { Block } from "../types/block.ts";
 import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
-import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE } from "./limits.ts";
+import { createErrand } from "./errand.ts";
+import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, RANGE_HEADERS } from "./limits.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 import { createRestingPeers } from "./restingPeers.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
@@ -14,9 +15,10 @@ import { createWaitingBlocks } from "./waitingBlocks.ts";
  *     NewBlock ──> waitingBlocks.ts ── its parent is the head ──────────────┐
  *     a higher peer ── headers of a range, linked ── bodies, by root ────────┴──> importBlock, one after another
  *
- * What holds: one block is imported at a time, in order; a peer that gave nothing rests, longer each time, and another is
- * asked; one that lied is cut off; whatever peers claim, nothing enters the chain but through `importBlock`. Consensus may
- * move the head meanwhile. Left to others: judging blocks (chain), limits of messages (network). Ranges are not
+ * What holds: one range is fetched at a time, and announced blocks do not wait for it; a peer that gave nothing, or less
+ * than it claims to have, rests, longer each time, and another is asked; one that lied is cut off; whatever peers claim,
+ * nothing enters the chain but through `importBlock`, and the node counts as behind only for blocks that it got.
+ * Consensus may move the head meanwhile: what arrives twice or too late is passed over. Left to others: judging blocks (chain), limits of messages (network). Ranges are not
  * downloaded beside one another yet.
  */
 export interface Sync {
@@ -24,7 +26,7 @@ export interface Sync {
   wake(): void;
   /** A block near our head that a peer announced. */
   offer(offered: OfferedBlock): void;
-  /** False when a peer that may be believed is more than five blocks ahead. */
+  /** False while more than five blocks were fetched, and their peer has more than five more. */
   readonly isInSync: boolean;
   /** Block numbers while a range is being fetched from a peer. */
   readonly status:
@@ -52,45 +54,58 @@ export function createSync(parts: SyncParts): Sync {
   const { chain, clock, logger } = parts;
   const waiting = createWaitingBlocks();
   const resting = createRestingPeers(clock.nowMs);
-  let running: Promise<void> | undefined;
   let isClosed = false;
-  let isWoken = false;
   let pausedUntilMs = 0;
   let retry: Alarm | undefined;
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
+  /** Blocks that ranges brought since somebody last was no help. */
+  let fetched = 0n;
   const headNumber = (): bigint => chain.head.header.number;
+  const canImport = (): boolean => !isClosed && clock.nowMs() >= pausedUntilMs;
+
+  function onFailure(error: unknown): void {
+    pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
+    logger.error({ error }, "catching up with peers failed");
+  }
+  const announced = createErrand({
+    run: importAnnounced,
+    isClosed: () => isClosed,
+    onFailure,
+    onEnd: scheduleRetry,
+  });
+  const ranges = createErrand({
+    run: catchUp,
+    isClosed: () => isClosed,
+    onFailure,
+    onEnd() {
+      changeTarget(undefined);
+      scheduleRetry();
+    },
+  });
 
   function wake(): void {
-    if (isClosed) return;
-    // What is being done may have looked already: it is looked again afterwards.
-    isWoken = running !== undefined;
-    if (isWoken) return;
-    running = run()
-      .catch((error: unknown) => {
-        pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
-        logger.error({ error }, "catching up with peers failed");
-      })
-      .finally(() => {
-        running = undefined;
-        changeTarget(undefined);
-        scheduleRetry();
-        if (isWoken) wake();
-      });
+    announced.wake();
+    ranges.wake();
   }
 
-  /** Until there is nothing to do, or nobody to do it with. */
-  async function run(): Promise<void> {
-    while (!isClosed && clock.nowMs() >= pausedUntilMs) {
+  async function importAnnounced(): Promise<void> {
+    while (canImport()) {
       waiting.dropUpTo(headNumber());
       const offered = waiting.takeChildOf(chain.head.hash);
-      if (offered !== undefined) {
-        await importOffered(offered);
-        continue;
-      }
+      if (offered === undefined) return;
+      await importOffered(offered);
+    }
+  }
+
+  /** Until nobody is higher, or nobody is left to ask. */
+  async function catchUp(): Promise<void> {
+    while (canImport()) {
       const peer = resting.choose(parts.peers(), headNumber());
       if (peer === undefined) return;
       changeTarget(peer);
       await catchUpFrom(peer);
+      // A parent for what waits may be there.
+      announced.wake();
     }
   }
 
@@ -117,6 +132,7 @@ export function createSync(parts: SyncParts): Sync {
   /** One range from one peer. */
   async function catchUpFrom(peer: SyncPeer): Promise<void> {
     const before = headNumber();
+    const claimed = peer.height ?? before;
     const links = await downloadHeaders(peer, chain.head);
     if (!links.ok) {
       noHelp(peer, links.rejection);
@@ -131,16 +147,32 @@ export function createSync(parts: SyncParts): Sync {
       // Consensus, or an announcement, was faster.
       if (block.value.header.number <= headNumber()) continue;
       const imported = await chain.importBlock(block.value);
-      if (imported.ok) continue;
+      if (imported.ok) {
+        noteFetched();
+        continue;
+      }
       if (headNumber() < block.value.header.number) unsound(peer, block.value, imported.rejection);
       return;
     }
-    if (headNumber() > before) resting.helped(peer);
-    else resting.rest(peer);
+    const isShort = links.value.length < RANGE_HEADERS && before + BigInt(links.value.length) < claimed;
+    if (headNumber() > before && !isShort) resting.helped(peer);
+    else leave(peer);
+  }
+
+  function noteFetched(): void {
+    fetched += 1n;
+    if (fetched === IN_SYNC_DISTANCE + 1n) parts.onStatusChanged?.();
+  }
+
+  /** Alone for a while. What others claim has yet to be shown. */
+  function leave(peer: SyncPeer): void {
+    fetched = 0n;
+    resting.rest(peer);
+    parts.onStatusChanged?.();
   }
 
   function noHelp(peer: SyncPeer, { code, message }: Rejection<DownloadDefect>): void {
-    resting.rest(peer);
+    leave(peer);
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
       case "lie":
@@ -156,7 +188,7 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   function unsound(peer: SyncPeer, { header }: Block, { code, fault, message }: Rejection): void {
-    resting.rest(peer);
+    leave(peer);
     const facts = { peer: peer.key.slice(0, 16), number: header.number, code, message };
     if (fault !== "peer") {
       pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
@@ -179,6 +211,7 @@ export function createSync(parts: SyncParts): Sync {
       logger.info({ head: startingBlock, height: peer.height }, "catching up with peers");
     }
     target = peer === undefined ? undefined : { peer, startingBlock };
+    if (peer === undefined) fetched = 0n;
     parts.onStatusChanged?.();
   }
 
@@ -200,7 +233,8 @@ export function createSync(parts: SyncParts): Sync {
       wake();
     },
     get isInSync() {
-      return resting.choose(parts.peers(), headNumber() + IN_SYNC_DISTANCE) === undefined;
+      const isBehind = (target?.peer.height ?? 0n) > headNumber() + IN_SYNC_DISTANCE;
+      return !isBehind || fetched <= IN_SYNC_DISTANCE;
     },
     get status() {
       if (target === undefined) return undefined;
@@ -216,7 +250,7 @@ export function createSync(parts: SyncParts): Sync {
     async close() {
       isClosed = true;
       retry?.cancel();
-      await running;
+      await Promise.all([announced.settled(), ranges.settled()]);
     },
   };
 }

@@ -216,7 +216,10 @@ describe("the buffer of future messages", () => {
   });
 
   it("takes the room from whoever fills it, and from nobody else", () => {
-    const from = (sender: number, bytes: number): RawMessage => ({ ...raw(bytes), sender: addressAt(sender) });
+    const from = (sender: number, bytes: number): RawMessage => ({
+      ...raw(bytes),
+      sender: addressAt(sender),
+    });
     const buffer = aBuffer(10, 100);
     const honest = [from(1, 10), from(2, 10), from(1, 10)];
     for (const message of honest) expect(buffer.add(message, 2n, 1n)).toBe("kept");

@@ -53,7 +53,9 @@ describe("admission", () => {
 });
 
 describe("peers that are remembered", () => {
-  const memoryOf = (settings: { banned?: Uint8Array[]; maintained?: Uint8Array; nowMs?: () => number } = {}) =>
+  const memoryOf = (
+    settings: { banned?: Uint8Array[]; maintained?: Uint8Array; nowMs?: () => number } = {},
+  ) =>
     createPeerMemory(
       { bannedIds: settings.banned ?? [], isMaintained: (nodeId) => nodeId === settings.maintained },
       settings.nowMs ?? (() => 5),

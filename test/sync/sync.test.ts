@@ -163,20 +163,95 @@ describeWithVectors("a node behind its peers", () => {
     expect(peer.cutOffFor).toBeUndefined();
   });
 
-  it("says how far it is, and whether it is in sync", async () => {
+  it("says how far it is", async () => {
     const node = aNode(source, 700);
     const seen: unknown[] = [];
     node.peers = [
       aPeer("a", source, {
         headers(honest) {
-          seen.push(node.sync.isInSync, node.sync.status);
+          seen.push(node.sync.status);
           return ok(honest);
         },
       }),
     ];
     await caughtUp(node);
-    expect(seen).toEqual([false, { startingBlock: 700n, currentBlock: 700n, highestBlock: 717n }]);
-    expect([node.sync.isInSync, node.sync.status]).toEqual([true, undefined]);
+    expect(seen).toEqual([{ startingBlock: 700n, currentBlock: 700n, highestBlock: 717n }]);
+    expect(node.sync.status).toBeUndefined();
+  });
+
+  it("is out of sync from the sixth block that it got to the fifth before the last", async () => {
+    const node = aNode(source, 100);
+    node.peers = [aPeer("a", source)];
+    const changes: unknown[] = [];
+    let wasInSync = node.sync.isInSync;
+    node.refuse = ({ header: { number } }) => {
+      if (node.sync.isInSync !== wasInSync) changes.push([number - 1n, node.sync.isInSync]);
+      wasInSync = node.sync.isInSync;
+      return undefined;
+    };
+    await caughtUp(node);
+    expect(changes).toEqual([
+      [106n, false],
+      [712n, true],
+    ]);
+  });
+
+  it("is in sync whatever a peer claims, until it has shown it", async () => {
+    const node = aNode(source, 717);
+    const seen: boolean[] = [];
+    const liars = [silence, ok([]), ok([forged(source.blocks[717]?.header as Header)])].map((answer, index) =>
+      aPeer(`liar ${index}`, source, {
+        height: 10n ** 9n,
+        headers() {
+          seen.push(node.sync.isInSync);
+          return answer;
+        },
+      }),
+    );
+    node.peers = liars;
+    await caughtUp(node);
+    expect(seen).toEqual([true, true, true]);
+    expect(node.sync.isInSync).toBe(true);
+  });
+
+  it("asks whom the operator named before those who came by themselves", async () => {
+    const node = aNode(source, 700);
+    const stranger = aPeer("stranger", source, { height: 10n ** 9n, headers: () => silence });
+    const named = aPeer("named", source, { isMaintained: true });
+    node.peers = [stranger, named];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(HEAD);
+    expect(named.asked).toHaveLength(1);
+  });
+
+  it("turns from a peer that gives a block at a time and claims to have many", async () => {
+    const node = aNode(source, 100);
+    const miser = aPeer("miser", source, { height: 10n ** 9n, headers: (honest) => ok(honest.slice(0, 1)) });
+    node.peers = [miser, aPeer("good", source)];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(HEAD);
+    expect(miser.asked).toHaveLength(1);
+  });
+
+  it("imports what is announced while a peer keeps it waiting", async () => {
+    const node = aNode(source, 716);
+    let answer: () => void = () => undefined;
+    const slow = aPeer("slow", source, {
+      height: 10n ** 9n,
+      headers: () =>
+        new Promise((resolve) => {
+          answer = () => resolve(silence);
+        }),
+    });
+    node.peers = [slow];
+    await caughtUp(node);
+    const last = source.blocks[717];
+    if (last === undefined) throw new Error("no such block");
+    node.sync.offer({ block: last, hash: last.hash, peer: "another" });
+    await node.settle();
+    expect(node.head.header.number).toBe(HEAD);
+    answer();
+    await node.settle();
   });
 
   it("does nothing after it was closed", async () => {

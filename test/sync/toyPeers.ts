@@ -34,7 +34,12 @@ export const silence: Outcome<never> = rejected({
 export function aPeer(
   key: string,
   source: RecordedChain,
-  { headers = ok, bodies = ok, height }: Partial<ToyPeerWays> & { readonly height?: bigint } = {},
+  {
+    headers = ok,
+    bodies = ok,
+    height,
+    isMaintained = false,
+  }: Partial<ToyPeerWays> & { readonly height?: bigint; readonly isMaintained?: boolean } = {},
 ): ToyPeer {
   let cutOffFor: string | undefined;
   let useless = 0;
@@ -43,6 +48,7 @@ export function aPeer(
   return {
     key,
     height: height ?? source.head.header.number,
+    isMaintained,
     asked,
     bodiesAsked,
     get cutOffFor() {

@@ -28,6 +28,8 @@ export interface EthPeer {
   readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
   /** Number of a block that it should have; undefined until it has shown the header of its head. */
   readonly height: bigint | undefined;
+  /** The operator wants to stay connected with it. */
+  readonly isMaintained: boolean;
   readonly knownBlocks: KnownHashes;
   readonly knownTransactions: KnownHashes;
   /** Announced by it and not asked for yet. */
@@ -105,6 +107,9 @@ export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Cloc
     height: undefined,
     sessions,
     requests,
+    get isMaintained() {
+      return [...sessions.keys()].some((session) => session.isMaintained);
+    },
     knownBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
     knownTransactions: createKnownHashes(MAX_KNOWN_TRANSACTIONS),
     announced: new Map(),

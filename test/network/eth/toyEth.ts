@@ -117,6 +117,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     isInbound: false,
     remote: { host: "127.0.0.1", port: 1 },
     isLasting,
+    isMaintained: false,
     send(code, payload) {
       if (reason !== undefined) return false;
       const read = decodeMessage(code, payload);

@@ -19,6 +19,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
     isInbound: false,
     remote: { host: "", port: 0 },
     isLasting: true,
+    isMaintained: false,
     send: (code, payload) => sent.push(`${name} ${code} ${payload.length}`) > 0,
     disconnect: () => undefined,
     greeted: () => undefined,
