@@ -33,79 +33,82 @@ export interface FutureMessages<M extends RawMessage> {
   takeUpTo(height: bigint): readonly M[];
 }
 
-interface Load {
+/** What one sender has waiting. */
+interface Load<M> {
   messages: number;
   bytes: number;
+  readonly byHeight: Map<bigint, Kept<M>[]>;
+}
+
+interface Kept<M> {
+  readonly message: M;
+  /** Of arrival, over all senders. */
+  readonly order: number;
 }
 
 export function createFutureMessages<M extends RawMessage>(limits: FutureLimits): FutureMessages<M> {
-  const byHeight = new Map<bigint, M[]>();
-  const total: Load = { messages: 0, bytes: 0 };
-  /** By sender. */
-  const loads = new Map<string, Load>();
+  const loads = new Map<string, Load<M>>();
+  let messages = 0;
+  let bytes = 0;
+  let arrivals = 0;
 
-  function weigh({ sender, payload }: M, sign: 1 | -1): void {
-    const key = toKey(sender);
-    const load = loads.get(key) ?? { messages: 0, bytes: 0 };
-    for (const one of [load, total]) {
-      one.messages += sign;
-      one.bytes += sign * payload.length;
-    }
-    if (load.messages > 0) loads.set(key, load);
-    else loads.delete(key);
+  function count(load: Load<M>, { payload }: M, sign: 1 | -1): void {
+    load.messages += sign;
+    load.bytes += sign * payload.length;
+    messages += sign;
+    bytes += sign * payload.length;
   }
 
-  function isTooMuch(): boolean {
-    return total.messages > limits.messages || total.bytes > limits.bytes;
+  function drop(key: string, load: Load<M>, gone: readonly Kept<M>[]): void {
+    for (const { message } of gone) count(load, message, -1);
+    if (load.messages === 0) loads.delete(key);
   }
 
-  /** Who has most of what there is too much of. */
-  function heaviest(): string {
-    const unit = total.bytes > limits.bytes ? "bytes" : "messages";
-    let found: { readonly key: string; readonly load: Load } | undefined;
-    for (const [key, load] of loads) {
-      if (found === undefined || load[unit] > found.load[unit]) found = { key, load };
-    }
-    return present(found, "a sender of what is kept").key;
-  }
-
+  /** Who has most of what there is too much of gives way. */
   function makeRoom(): void {
-    const key = heaviest();
-    const isTheirs = ({ sender }: M): boolean => toKey(sender) === key;
-    const heights = [...byHeight].filter(([, messages]) => messages.some(isTheirs)).map(([height]) => height);
-    const highest = heights.reduce((most, height) => (height > most ? height : most), 0n);
-    const messages = byHeight.get(highest) ?? [];
-    const gone = heights.length > 1 ? messages.filter(isTheirs) : messages.filter(isTheirs).slice(0, 1);
-    for (const message of gone) weigh(message, -1);
-    const rest = messages.filter((message) => !gone.includes(message));
-    if (rest.length > 0) byHeight.set(highest, rest);
-    else byHeight.delete(highest);
+    const unit = bytes > limits.bytes ? "bytes" : "messages";
+    let heaviest: readonly [key: string, load: Load<M>] | undefined;
+    for (const one of loads) if (heaviest === undefined || one[1][unit] > heaviest[1][unit]) heaviest = one;
+    const [key, load] = present(heaviest, "a sender of what is kept");
+    let highest = 0n;
+    for (const height of load.byHeight.keys()) if (height > highest) highest = height;
+    const kept = load.byHeight.get(highest) ?? [];
+    const gone = load.byHeight.size > 1 ? kept.splice(0) : kept.splice(0, 1);
+    if (kept.length === 0) load.byHeight.delete(highest);
+    drop(key, load, gone);
   }
 
   return {
     get count() {
-      return total.messages;
+      return messages;
     },
     get bytes() {
-      return total.bytes;
+      return bytes;
     },
     add(message, height, current) {
       if (height > current + BigInt(limits.distance)) return "tooFar";
-      const messages = byHeight.get(height) ?? [];
-      byHeight.set(height, messages);
-      messages.push(message);
-      weigh(message, 1);
-      while (isTooMuch()) makeRoom();
-      return byHeight.get(height)?.includes(message) === true ? "kept" : "full";
+      const key = toKey(message.sender);
+      const load = loads.get(key) ?? { messages: 0, bytes: 0, byHeight: new Map<bigint, Kept<M>[]>() };
+      loads.set(key, load);
+      const kept = load.byHeight.get(height) ?? [];
+      load.byHeight.set(height, kept);
+      const own: Kept<M> = { message, order: arrivals++ };
+      kept.push(own);
+      count(load, message, 1);
+      while (messages > limits.messages || bytes > limits.bytes) makeRoom();
+      return kept.at(-1) === own ? "kept" : "full";
     },
     takeUpTo(height) {
-      const taken = byHeight.get(height) ?? [];
-      for (const [known, messages] of byHeight) {
-        if (known > height) continue;
-        byHeight.delete(known);
-        for (const message of messages) weigh(message, -1);
+      const taken: Kept<M>[] = [];
+      for (const [key, load] of loads) {
+        taken.push(...(load.byHeight.get(height) ?? []));
+        for (const [known, kept] of load.byHeight) {
+          if (known > height) continue;
+          load.byHeight.delete(known);
+          drop(key, load, kept);
+        }
       }
-      return taken;
+      return taken.sort((a, b) => a.order - b.order).map(({ message }) => message);
     },
   };
 }

@@ -176,7 +176,11 @@ function announcing(count: number, seed: string): Parameters<HostilePeer["say"]>
 }
 
 function headersFrom(number: bigint, max: number): Parameters<HostilePeer["say"]>[0] {
-  return { kind: "getBlockHeaders", requestId: 1n, query: { start: { number }, max, skip: 0, isReverse: false } };
+  return {
+    kind: "getBlockHeaders",
+    requestId: 1n,
+    query: { start: { number }, max, skip: 0, isReverse: false },
+  };
 }
 
 /** A message of consensus, well made; its digest is of nothing. */
@@ -195,4 +199,21 @@ function prepareBy({ privateKey }: Identity, height: bigint, round: number): [nu
 function repeat(count: number, act: (index: number) => void): void {
   for (let index = 0; index < count; index++) act(index);
 }
-void [HTTP, MIB, toHex, hexToBytes, concatBytes, encodeRlpIndex, MESSAGE_CODES, decodeExtraData, aTransaction, account, callAsStranger, strangersHello, encodeHello, liveMemoryOf, pause, friendKey!];
+void [
+  HTTP,
+  MIB,
+  toHex,
+  hexToBytes,
+  concatBytes,
+  encodeRlpIndex,
+  MESSAGE_CODES,
+  decodeExtraData,
+  aTransaction,
+  account,
+  callAsStranger,
+  strangersHello,
+  encodeHello,
+  liveMemoryOf,
+  pause,
+  friendKey!,
+];
