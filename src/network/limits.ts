@@ -21,6 +21,13 @@ export const KEEP_ALIVE_MS = 15_000;
 /** Between writing a Disconnect and closing the socket (§4). */
 export const CLOSE_DELAY_MS = 2_000;
 
+/**
+ * Share of the thread's time that reading what strangers send may take, all of them together, and how much of it may be
+ * taken at once. Who is named by the operator or a validator is no stranger.
+ */
+export const STRANGERS_TIME_SHARE = 0.25;
+export const STRANGERS_BURST_MS = 50;
+
 /** Bytes that may wait for a peer to read them when another message is added; whoever lets more pile up is cut. */
 export const MAX_UNSENT_BYTES = 8 * MIB;
 /** A peer with bytes waiting that reads none for so long is cut. */

@@ -1,8 +1,10 @@
 import { createServer, connect as openSocket, type Socket } from "node:net";
 import type { Logger } from "../logging/logger.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import type { PeerLimits } from "./admission.ts";
 import { createDialer, type NodeAddress } from "./dialer.ts";
 import {
@@ -13,6 +15,7 @@ import {
 } from "./limits.ts";
 import { createPeerMemory, type RememberedParting } from "./peerMemory.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
+import { createReadingPace } from "./readingPace.ts";
 import { type Connection, createConnection, type Parting, type Remote } from "./rlpx/connection.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { ownHello } from "./rlpx/wire.ts";
@@ -66,6 +69,8 @@ export interface NetworkParts {
   readonly logger: Logger;
   /** Whether the operator's lists let this node in; the port is the one that it listens on. */
   readonly isPermitted?: (node: NodeAddress) => boolean;
+  /** Whether a node of this address takes part in deciding the next block. */
+  readonly isValidator?: (address: Address) => boolean;
   readonly onPeerConnected?: () => void;
   readonly onPeerParted?: (parting: Parting) => void;
 }
@@ -84,6 +89,7 @@ export async function createNetwork(
   /** Inbound ones that have not introduced themselves, oldest first. */
   const pending = new Set<Connection>();
   const pace = createPace(clock);
+  const readingPace = createReadingPace(clock);
   let isClosing = false;
 
   const hello = ownHello({
@@ -128,7 +134,7 @@ export async function createNetwork(
     sockets.add(socket);
     const connection: Connection = createConnection(
       { own: settings.key, hello, ...whose },
-      { socket, clock },
+      { socket, clock, read: readPortion },
       {
         opened(theirs) {
           pending.delete(connection);
@@ -144,6 +150,16 @@ export async function createNetwork(
     );
     return connection;
   }
+
+  /** What comes from those who matter to us does not wait for what strangers send. */
+  function readPortion(nodeId: Uint8Array | undefined, read: () => void): boolean {
+    if (nodeId === undefined || !isFavoured(nodeId)) return readingPace.take(read);
+    read();
+    return true;
+  }
+
+  const isFavoured = (nodeId: Uint8Array): boolean =>
+    dialer.has(nodeId) || parts.isValidator?.(addressOfPublicKey(nodeId)) === true;
 
   server.on("connection", accept);
   server.on("error", (error) => logger.warn({ error }, "the peer-to-peer port has a problem"));

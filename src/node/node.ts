@@ -227,6 +227,7 @@ async function open(
     key: key.value,
     protocols: peering.protocols,
     permissions: permissions.value,
+    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
     clock: durationClock,
     logger: logger.child("network"),
     metrics,

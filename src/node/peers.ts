@@ -7,6 +7,7 @@ import type { NodeAddress } from "../network/dialer.ts";
 import type { Network } from "../network/network.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
@@ -24,6 +25,7 @@ export interface PeersParts {
   readonly key: NodeKey;
   readonly protocols: readonly SubProtocol[];
   readonly permissions: Permissions;
+  readonly isValidator: (address: Address) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Undefined when nothing is counted. */
@@ -33,7 +35,7 @@ export interface PeersParts {
 /** Listens for peers and calls those to stay connected with; undefined when the node keeps to itself. */
 export async function openPeers(
   { peers, maxPeers, clientVersion }: Settings,
-  { key, protocols, permissions, clock, logger, metrics }: PeersParts,
+  { key, protocols, permissions, isValidator, clock, logger, metrics }: PeersParts,
 ): Promise<Outcome<Peers | undefined, "addressInUse" | "cannotListen">> {
   const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
@@ -57,6 +59,7 @@ export async function openPeers(
       chance: Math.random,
       logger,
       isPermitted,
+      isValidator,
       onPeerConnected: counters.connected,
       onPeerParted: counters.parted,
     },

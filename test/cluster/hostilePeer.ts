@@ -5,6 +5,9 @@ import { decodeMessage, encodeMessage } from "../../src/network/eth/messages.ts"
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import type { Hello } from "../../src/network/rlpx/hello.ts";
 import { createWire, ownHello } from "../../src/network/rlpx/wire.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { concatBytes } from "../../src/primitives/hex.ts";
+import type { Header } from "../../src/types/header.ts";
 import type { Identity } from "../network/identities.ts";
 
 /** Where the message ids of a connection on which both speak IBF/1 and eth/68 begin (p2p.md §3). */
@@ -21,8 +24,10 @@ export interface HostilePeer {
   /** A message of the connection; `id` counts from 0 over all protocols. */
   send(id: number, payload: Uint8Array): void;
   say(message: EthMessage): void;
-  /** Answers of the node, by code of eth. */
-  readonly heard: Map<number, number>;
+  /** As send would write it, and without writing it: nothing else can be sent after it. */
+  encode(id: number, payload: Uint8Array): Uint8Array;
+  /** The header that the node has shown of its head. */
+  readonly shown: () => Header;
   /** What the node said last: a reason, or that it hung up without one. */
   readonly dismissal: Promise<DisconnectReason | "hung up">;
   readonly isGone: () => boolean;
@@ -32,15 +37,17 @@ export interface Disguise {
   readonly hello?: Partial<Hello>;
   /** Changes what it says of itself; undefined says nothing. By default it is all that the node is. */
   readonly status?: (theirs: Status) => Status | undefined;
+  readonly showsHead?: boolean;
 }
 
 export function callAsHostile(address: NodeAddress, own: Identity, disguise: Disguise = {}): HostilePeer {
   const socket = connect({ host: address.host, port: address.tcpPort });
-  const heard = new Map<number, number>();
+  let shown: Header | undefined;
   const open = deferred<boolean>();
   const greeted = deferred<boolean>();
   const dismissed = deferred<DisconnectReason | "hung up">();
   let isGone = false;
+  let withheld: Uint8Array[] | undefined;
   const end = (reason: DisconnectReason | "hung up"): void => {
     isGone = true;
     dismissed.resolve(reason);
@@ -60,16 +67,22 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
   const wire = createWire(
     { own, hello: { ...hello, ...disguise.hello }, remoteId: address.nodeId },
     {
-      write: (bytes) => void socket.write(bytes),
+      write(bytes) {
+        if (withheld === undefined) socket.write(bytes);
+        else withheld.push(bytes);
+      },
       opened: () => open.resolve(true),
       message(id, payload) {
         if (id < ETH) return;
         const code = id - ETH;
-        heard.set(code, (heard.get(code) ?? 0) + 1);
         if (code === CODES.status) introduce(payload);
         // It shows the node the very header that the node shows it.
-        else if (code === CODES.getBlockHeaders) wire.send(ETH + CODES.getBlockHeaders, payload);
-        else if (code === CODES.blockHeaders && heard.get(code) === 1) {
+        else if (code === CODES.getBlockHeaders && shown === undefined && disguise.showsHead !== false)
+          wire.send(ETH + CODES.getBlockHeaders, payload);
+        else if (code === CODES.blockHeaders && shown === undefined) {
+          const answer = decodeMessage(code, payload);
+          if (!answer.ok || answer.value.kind !== "blockHeaders") throw new Error("unreadable headers");
+          shown = answer.value.headers[0];
           wire.send(ETH + CODES.blockHeaders, payload);
           greeted.resolve(true);
         }
@@ -98,7 +111,12 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
     isGreeted: greeted.promise,
     send: (id, payload) => void wire.send(id, payload),
     say: (message) => void wire.send(ETH + CODES[message.kind], encodeMessage(message)),
-    heard,
+    encode(id, payload) {
+      withheld = [];
+      wire.send(id, payload);
+      return concatBytes(...withheld);
+    },
+    shown: () => present(shown, "the head of the node"),
     dismissal: dismissed.promise,
     isGone: () => isGone,
   };

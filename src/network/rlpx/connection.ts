@@ -63,10 +63,17 @@ export interface ConnectionSettings {
   readonly remoteId?: Uint8Array;
 }
 
+export interface ConnectionParts {
+  readonly socket: Socket;
+  readonly clock: Clock;
+  /** Reads a portion of what came, now or later; false when later. At once unless given. */
+  readonly read?: ((provenId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
+}
+
 /** The socket is taken over; one that we opened may still be connecting. */
 export function createConnection(
   settings: ConnectionSettings,
-  { socket, clock }: { readonly socket: Socket; readonly clock: Clock },
+  { socket, clock, read = readAtOnce }: ConnectionParts,
   events: ConnectionEvents,
 ): Connection {
   let hasEnded = false;
@@ -167,7 +174,12 @@ export function createConnection(
   if (!socket.connecting) wire.start();
   socket.on("data", (chunk) => {
     lastInboundMs = clock.nowMs();
-    if (!hasEnded) wire.receive(chunk);
+    if (hasEnded) return;
+    const isRead = read(wire.provenId, () => {
+      if (!hasEnded) wire.receive(chunk);
+      if (socket.isPaused()) socket.resume();
+    });
+    if (!isRead) socket.pause();
   });
   socket.on("error", (error) => {
     lineError = error.message;
@@ -201,6 +213,11 @@ export function createConnection(
       return socket.writableLength;
     },
   };
+}
+
+function readAtOnce(_: unknown, read: () => void): boolean {
+  read();
+  return true;
 }
 
 const LOOK_EVERY_MS = 5_000;

@@ -1,0 +1,80 @@
+import { RLP } from "@ethereumjs/rlp";
+import { encodeMessage as encodeIbft } from "../../src/ibft/codec.ts";
+import { signedItems, signPayload } from "../../src/ibft/payloadCodec.ts";
+import type { NodeAddress } from "../../src/network/dialer.ts";
+import type { EthMessage } from "../../src/network/eth/message.ts";
+import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
+import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import type { Digest } from "../../src/types/blockHash.ts";
+import { type Identity, identity } from "../network/identities.ts";
+import { IBF } from "./hostilePeer.ts";
+
+/** The node that is attacked, and what its enemies know. */
+export interface Battlefield {
+  readonly target: NodeAddress;
+  readonly targetKey: Identity;
+  /** Of another validator, who has become a liar. */
+  readonly validatorKey: Identity;
+  headNumber(): Promise<number>;
+  /** Hash of a block with a body of some size. */
+  readonly largeBlock: Hash;
+}
+
+let strangers = process.pid * 1000;
+
+/** Somebody whom nobody has met. */
+export const newStranger = (): Identity => identity(++strangers);
+
+export function hashOf(text: string): Hash {
+  return keccak256(Buffer.from(text));
+}
+
+export function manyHashes(count: number): Hash[] {
+  const seed = newStranger().nodeId;
+  return Array.from({ length: count }, (_, index) => hashOf(`${seed[0]}${strangers} ${index}`));
+}
+
+export function announcing(count: number): EthMessage {
+  const announcements = manyHashes(count).map((hash) => ({ type: 0, size: 100, hash }));
+  return { kind: "newPooledTransactionHashes", announcements };
+}
+
+export function headersFrom(number: bigint, max: number): EthMessage {
+  const query = { start: { number }, max, skip: 0, isReverse: false };
+  return { kind: "getBlockHeaders", requestId: 1n, query };
+}
+
+/** A message of consensus by this author, well made, over a digest of nothing: id and payload on the connection. */
+export function prepareBy({ privateKey }: Identity, height: bigint, round: number): [number, Uint8Array] {
+  const signed = signPayload(signerOf(privateKey), {
+    kind: "prepare",
+    height,
+    round,
+    digest: hashOf("a digest") as Digest,
+  });
+  const { code, payload } = encodeIbft({ kind: "prepare", signed });
+  return [IBF + code, payload];
+}
+
+/** A proposal whose block is so many bytes of noise. */
+export function hugeProposalBy(
+  { privateKey }: Identity,
+  height: bigint,
+  bytes: number,
+): [number, Uint8Array] {
+  const payload = { kind: "proposal", height, round: 0, digest: hashOf("a digest") as Digest } as const;
+  const noise = new Uint8Array(bytes);
+  for (let index = 0; index < bytes; index++) noise[index] = (index * 7919) >> 3;
+  noise.set(newStranger().nodeId);
+  const signed = RLP.encode(signedItems(signPayload(signerOf(privateKey), payload)));
+  return [IBF, encodeRlpList([signed, encodeRlpString(noise), Uint8Array.of(0x80)])];
+}
+
+function signerOf(privateKey: Uint8Array) {
+  return { self: addressOfPrivateKey(privateKey), sign: (digest: Hash) => sign(digest, privateKey) };
+}
+
+export function repeat(count: number, act: (index: number) => void): void {
+  for (let index = 0; index < count; index++) act(index);
+}

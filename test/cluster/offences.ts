@@ -1,0 +1,177 @@
+import { CODES } from "../../src/network/eth/message.ts";
+import { concatBytes } from "../../src/primitives/hex.ts";
+import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
+import {
+  announcing,
+  type Battlefield,
+  hashOf,
+  headersFrom,
+  manyHashes,
+  newStranger,
+  prepareBy,
+  repeat,
+} from "./battlefield.ts";
+import { type Disguise, ETH, type HostilePeer, IBF } from "./hostilePeer.ts";
+
+/** What a peer does for which it is sent away. */
+export interface Offence {
+  readonly disguise?: (field: Battlefield) => Disguise;
+  /** Done once Status was exchanged, or once Hello was. */
+  readonly when: "greeted" | "open";
+  readonly act?: (peer: HostilePeer, field: Battlefield) => Promise<void> | void;
+  readonly told: string;
+  /** Whether it is refused when it comes back: who broke the protocol for good, who was of no use for a while. */
+  readonly isRemembered: boolean;
+}
+
+const BREACH = { told: "breachOfProtocol", isRemembered: true } as const;
+const USELESS = { told: "uselessPeer", isRemembered: true } as const;
+const OTHER_CHAIN = { told: "subprotocolTriggered", isRemembered: false } as const;
+
+export const OFFENCES: Readonly<Record<string, Offence>> = {
+  "shares no protocol": {
+    disguise: () => ({ hello: { capabilities: [{ name: "les", version: 4 }] } }),
+    when: "open",
+    ...USELESS,
+  },
+  "speaks another version of eth": {
+    disguise: () => ({ hello: { capabilities: [{ name: "eth", version: 61 }] } }),
+    when: "open",
+    ...USELESS,
+  },
+  "introduces itself as somebody else": {
+    disguise: () => ({ hello: { nodeId: newStranger().nodeId } }),
+    when: "open",
+    told: "unexpectedIdentity",
+    isRemembered: false,
+  },
+  "speaks a version of everything that has no number": {
+    disguise: () => ({ hello: { p2pVersion: 70_000 } }),
+    when: "open",
+    ...BREACH,
+  },
+  "introduces itself at length": {
+    disguise: () => ({ hello: { clientId: "x".repeat(9000) } }),
+    when: "open",
+    // It has proven nothing yet: a key that somebody else copied could be to blame.
+    ...BREACH,
+    isRemembered: false,
+  },
+  "asks before it introduces itself": {
+    disguise: () => ({ status: () => undefined }),
+    when: "open",
+    act: (peer) => peer.say(headersFrom(0n, 1)),
+    ...BREACH,
+  },
+  "is on another network": {
+    disguise: () => ({ status: (theirs) => ({ ...theirs, networkId: 1n }) }),
+    when: "open",
+    ...OTHER_CHAIN,
+  },
+  "has another genesis block": {
+    disguise: () => ({ status: (theirs) => ({ ...theirs, genesisHash: hashOf("another genesis") }) }),
+    when: "open",
+    ...OTHER_CHAIN,
+  },
+  "sends a Status that cannot be read": {
+    disguise: () => ({ status: () => undefined }),
+    when: "open",
+    act: (peer) => peer.send(ETH, Uint8Array.of(0xc1, 0x44)),
+    ...OTHER_CHAIN,
+  },
+  "answers what nobody asked": {
+    when: "greeted",
+    act: (peer) => peer.say({ kind: "blockHeaders", requestId: 77n, headers: [] }),
+    ...BREACH,
+  },
+  "asks for ten thousand transactions at once": {
+    when: "greeted",
+    act: (peer) => peer.say({ kind: "getPooledTransactions", requestId: 1n, hashes: manyHashes(10_000) }),
+    ...BREACH,
+  },
+  "announces ten thousand transactions at once": {
+    when: "greeted",
+    act: (peer) => peer.say(announcing(10_000)),
+    ...BREACH,
+  },
+  "asks for more headers than there are numbers": {
+    when: "greeted",
+    act(peer) {
+      const query = [Uint8Array.of(1), new Uint8Array(32).fill(0xff), Uint8Array.of(), Uint8Array.of()];
+      const body = encodeRlpList(query.map(encodeRlpString));
+      peer.send(ETH + CODES.getBlockHeaders, encodeRlpList([encodeRlpString(Uint8Array.of(1)), body]));
+    },
+    ...BREACH,
+  },
+  "sends what is no transaction": {
+    when: "greeted",
+    act: (peer) => peer.send(ETH + CODES.transactions, encodeRlpList([encodeRlpString(Uint8Array.of(9))])),
+    ...BREACH,
+  },
+  "sends a block that is none": {
+    when: "greeted",
+    act: (peer) => peer.send(ETH + CODES.newBlock, Uint8Array.of(0xc2, 0xc0, 0x01)),
+    ...BREACH,
+  },
+  "sends consensus messages that cannot be read": {
+    when: "greeted",
+    act: (peer) => repeat(50, (index) => peer.send(IBF + (index % 4), Buffer.from(`nonsense ${index}`))),
+    ...USELESS,
+  },
+  "sends consensus messages of its own, being no validator": {
+    when: "greeted",
+    async act(peer, { headNumber }) {
+      const height = BigInt(await headNumber()) + 1n;
+      const own = newStranger();
+      // Of this height and the next, so that a block in between makes no difference.
+      repeat(60, (index) => peer.send(...prepareBy(own, height + BigInt(index & 1), index)));
+    },
+    ...USELESS,
+  },
+  "asks more than it waits for": {
+    when: "greeted",
+    act: (peer) => repeat(2000, () => peer.say(headersFrom(0n, 512))),
+    ...USELESS,
+  },
+};
+
+/** Those for which the node has to lose its patience: 5 to 20 s. */
+export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
+  "never introduces itself": {
+    disguise: () => ({ status: () => undefined }),
+    when: "open",
+    told: "timeout",
+    isRemembered: false,
+  },
+  "does not show its head": {
+    disguise: () => ({ showsHead: false }),
+    when: "open",
+    ...USELESS,
+  },
+  "shows its head byte by byte": {
+    disguise: () => ({ showsHead: false }),
+    when: "open",
+    async act(peer) {
+      const answer = peer.encode(ETH + CODES.blockHeaders, concatBytes(...manyHashes(20)));
+      for (const byte of answer) {
+        if (peer.isGone()) return;
+        peer.socket.write(Uint8Array.of(byte));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    ...USELESS,
+  },
+  "asks, and does not read": {
+    when: "greeted",
+    async act(peer, { largeBlock }) {
+      peer.socket.pause();
+      const hashes = Array.from({ length: 128 }, () => largeBlock);
+      while (!peer.isGone() && !peer.socket.destroyed) {
+        repeat(2, () => peer.say({ kind: "getBlockBodies", requestId: 1n, hashes }));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    told: "hung up",
+    isRemembered: false,
+  },
+};

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { createReadingPace } from "../../src/network/readingPace.ts";
+import { createHandClock } from "../builders/handClock.ts";
+
+/** A pace on a clock that reading moves on. */
+function start() {
+  const clock = createHandClock(0);
+  const pace = createReadingPace(clock);
+  const done: string[] = [];
+  /** What takes so long to read. */
+  const read = (name: string, tookMs: number): boolean =>
+    pace.take(() => {
+      clock.advanceBy(tookMs);
+      done.push(name);
+    });
+  return { clock, done, read };
+}
+
+describe("what strangers send", () => {
+  it("is read at once until the time for it is spent, and then in the order in which it came", () => {
+    const { clock, done, read } = start();
+    expect([read("a", 40), read("b", 40), read("c", 40), read("d", 1)]).toEqual([true, true, false, false]);
+    clock.advanceBy(100);
+    expect(done).toEqual(["a", "b", "c"]);
+    clock.advanceBy(1000);
+    expect(done).toEqual(["a", "b", "c", "d"]);
+    expect(read("e", 1)).toBe(true);
+  });
+
+  it("takes a quarter of the time, however much there is of it", () => {
+    const { clock, done, read } = start();
+    for (let number = 0; number < 1000; number++) read(String(number), 10);
+    for (; clock.nowMs() < 10_000; ) clock.advanceBy(1);
+    expect(done.length * 10).toBeGreaterThan(2400);
+    expect(done.length * 10).toBeLessThan(2700);
+  });
+});
