@@ -2,11 +2,13 @@ import { assertNever } from "../primitives/assert.ts";
 import { createAccessList } from "./accessList.ts";
 import { call } from "./call.ts";
 import { estimateGas } from "./estimateGas.ts";
+import { overridden } from "./overrides.ts";
 import type { SimulationScene } from "./simulate.ts";
 import type { SimulationJob, SimulationResult } from "./simulation.ts";
 
 /** Performs a job on its scene, the state after the block that it names. */
-export function runSimulation(job: SimulationJob, scene: SimulationScene): Promise<SimulationResult> {
+export function runSimulation(job: SimulationJob, found: SimulationScene): Promise<SimulationResult> {
+  const scene = overridden(found, job.overrides ?? {});
   switch (job.kind) {
     case "call":
       return call(scene, job.call);

@@ -8,6 +8,7 @@ import { createOverlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { Header } from "../types/header.ts";
 import { effectiveGasPrice, type TransactionType } from "../types/transaction.ts";
+import type { BlockContext } from "./blockContext.ts";
 import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
 import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
@@ -27,6 +28,8 @@ export interface SimulationScene {
   ancestorHash(number: bigint): Hash | undefined;
   /** --rpc-gas-cap: when above zero it takes the place of every gas limit, smaller ones too. */
   readonly gasCap: bigint;
+  /** What a caller wants of the block that its header cannot say. */
+  readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
 }
 
 export interface SimulationTerms {
@@ -65,8 +68,10 @@ export async function simulate(
   return { kind: "executed", result, session };
 }
 
-function sceneRules({ spec, header, ancestorHash }: SimulationScene, terms: SimulationTerms): BlockRules {
-  const rules = blockRules(spec, header, ancestorHash);
+function sceneRules(scene: SimulationScene, terms: SimulationTerms): BlockRules {
+  const { spec, header, ancestorHash, blockTerms } = scene;
+  const asMade = blockRules(spec, header, ancestorHash);
+  const rules = blockTerms === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockTerms } };
   if (terms.enforcesBalance) return rules;
   const free = { blobBaseFee: 0n, ...(header.baseFeePerGas !== undefined && { baseFeePerGas: 0n }) };
   return { ...rules, block: { ...rules.block, ...free } };

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { AccessListEntry } from "../types/transaction.ts";
+import type { Overrides } from "./overrides.ts";
 
 /** A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md §1.6). Prices and value in wei. */
 export interface CallRequest {
@@ -20,9 +21,15 @@ export interface CallRequest {
 }
 
 export type SimulationJob =
-  | { readonly kind: "call"; readonly call: CallRequest; readonly blockNumber: bigint }
-  | { readonly kind: "estimateGas"; readonly call: CallRequest; readonly blockNumber: bigint }
-  | { readonly kind: "createAccessList"; readonly call: CallRequest; readonly blockNumber: bigint };
+  | (CallJob & { readonly kind: "call" })
+  | (CallJob & { readonly kind: "estimateGas" })
+  | (CallJob & { readonly kind: "createAccessList" });
+
+interface CallJob {
+  readonly call: CallRequest;
+  readonly blockNumber: bigint;
+  readonly overrides?: Overrides;
+}
 
 /** What came of a simulation. `gas` is gas used for a call, the estimate for estimateGas. */
 export type SimulationResult =

@@ -1,15 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Chain } from "../../../src/chain/createChain.ts";
-import { inspect } from "../../../src/chain/inspect.ts";
-import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
-import { createAccessList } from "../../../src/execution/accessList.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
-import { call } from "../../../src/execution/call.ts";
-import { estimateGas } from "../../../src/execution/estimateGas.ts";
-import type { InspectionJob, InspectionResult, Inspector } from "../../../src/execution/inspection.ts";
-import type { Simulator } from "../../../src/execution/simulation.ts";
 import { silentLogger } from "../../../src/logging/logger.ts";
 import { createPoolView } from "../../../src/node/poolView.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
@@ -22,12 +14,12 @@ import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { isAbsent } from "../../../src/rpc/parameters.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
-import { createStateHistory } from "../../../src/state/history.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
@@ -274,8 +266,7 @@ function openNode(
     chain,
     spec,
     pool,
-    simulator: simulatorOf(chain, spec),
-    inspector: inspectorOf({ spec, database }),
+    ...hereWorkers({ chain, spec, database }),
     submit: createSubmission(recoverSenders, pool),
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
@@ -300,28 +291,6 @@ function openNode(
   const caller = { connection: undefined, isAbandoned: () => false };
   return async (request) =>
     present(await dispatcher.answerRequest(request, JSON.stringify(request), caller), "the reply").text;
-}
-
-/** The simulations that workers run, on this thread. */
-function simulatorOf(chain: Chain, spec: ChainSpec): Simulator {
-  const simulations = { call, estimateGas, createAccessList };
-  return {
-    run({ kind, call: request, blockNumber }) {
-      const { header } = present(chain.headerByNumber(blockNumber), "the header");
-      const state = present(chain.stateAt(blockNumber), "the state");
-      const ancestorHash = (number: bigint) => chain.headerByNumber(number)?.hash;
-      return simulations[kind]({ spec, header, state, ancestorHash, gasCap: 0n }, request);
-    },
-  };
-}
-
-/** The inspections that workers make, on this thread. */
-function inspectorOf({ spec, database }: Pick<TestChain, "spec" | "database">): Inspector {
-  const stored = { spec, database, history: createStateHistory(database) };
-  return {
-    inspect: async <Job extends InspectionJob>(job: Job) =>
-      (await inspect(stored, job)) as InspectionResult<Job>,
-  };
 }
 
 /** What only the recorded node can know of itself. */

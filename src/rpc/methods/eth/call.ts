@@ -3,6 +3,7 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { decodeCall } from "../../callParameter.ts";
 import { RpcError } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
+import { BLOCK_OVERRIDES, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
 import { CALL, DATA, NUMBER_TAG_OR_HASH } from "../../schemas.ts";
 import { callError } from "../../simulationErrors.ts";
 
@@ -13,13 +14,17 @@ export const ethCall = defineMethod({
   parameters: [
     required("call", decodeCall, CALL),
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
+    STATE_OVERRIDES,
+    BLOCK_OVERRIDES,
   ],
   result: { name: "output", schema: DATA },
   mayOverlap: true,
-  async run([call, choice], { backend: { chain, simulator } }) {
+  async run([call, choice, accounts, block], { backend: { chain, simulator } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
-    const result = await simulator.run({ kind: "call", call, blockNumber: found.header.number });
+    const blockNumber = found.header.number;
+    const overrides = overridesOf(accounts, block);
+    const result = await simulator.run({ kind: "call", call, blockNumber, ...overrides });
     return result.kind === "returned" ? toHex(result.data) : callError(result);
   },
 });

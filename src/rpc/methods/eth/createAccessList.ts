@@ -2,6 +2,7 @@ import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { decodeCall } from "../../callParameter.ts";
 import { defineMethod, required } from "../../method.ts";
+import { BLOCK_OVERRIDES, IGNORED_BLOCK, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 import { estimateError } from "../../simulationErrors.ts";
 
@@ -10,12 +11,13 @@ export const ethCreateAccessList = defineMethod({
   name: "eth_createAccessList",
   namespace: "ETH",
   summary: "The storage that a transaction would touch, and the gas it would need when it lists that.",
-  parameters: [required("call", decodeCall, CALL)],
+  parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "accessList", schema: OBJECT },
   mayOverlap: true,
-  async run([call], { backend: { chain, simulator } }) {
+  async run([call, , accounts, block], { backend: { chain, simulator } }) {
     const blockNumber = chain.head.header.number;
-    const result = await simulator.run({ kind: "createAccessList", call, blockNumber });
+    const overrides = overridesOf(accounts, block);
+    const result = await simulator.run({ kind: "createAccessList", call, blockNumber, ...overrides });
     if (result.kind !== "returned") return estimateError(result);
     const accessList = (result.accessList ?? []).map(({ address, storageKeys }) => ({
       address: toHex(address),

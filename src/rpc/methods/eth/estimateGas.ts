@@ -1,6 +1,7 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { decodeCall } from "../../callParameter.ts";
 import { defineMethod, required } from "../../method.ts";
+import { BLOCK_OVERRIDES, IGNORED_BLOCK, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
 import { CALL, QUANTITY } from "../../schemas.ts";
 import { estimateError } from "../../simulationErrors.ts";
 
@@ -9,12 +10,13 @@ export const ethEstimateGas = defineMethod({
   name: "eth_estimateGas",
   namespace: "ETH",
   summary: "Gas limit with which a transaction would succeed now.",
-  parameters: [required("call", decodeCall, CALL)],
+  parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "gas", schema: QUANTITY },
   mayOverlap: true,
-  async run([call], { backend: { chain, simulator } }) {
+  async run([call, , accounts, block], { backend: { chain, simulator } }) {
     const blockNumber = chain.head.header.number;
-    const result = await simulator.run({ kind: "estimateGas", call, blockNumber });
+    const overrides = overridesOf(accounts, block);
+    const result = await simulator.run({ kind: "estimateGas", call, blockNumber, ...overrides });
     return result.kind === "returned" ? toQuantity(result.gas) : estimateError(result);
   },
 });

@@ -1,0 +1,148 @@
+import type { AccountOverride, BlockOverride, Overrides } from "../execution/overrides.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { type JsonSchema, optional } from "./method.ts";
+import {
+  type Decoder,
+  decodeAddress,
+  decodeData,
+  decodeStoragePosition,
+  decodeWei,
+  isAbsent,
+  isObject,
+} from "./parameters.ts";
+import { ADDRESS, DATA, HASH, NUMBER_TAG_OR_HASH, OBJECT, QUANTITY } from "./schemas.ts";
+
+/**
+ * Overrides as other clients know them (execution-apis). The incumbent ignores whatever stands in their place, so what is
+ * no object is no override.
+ */
+export const STATE_OVERRIDES = optional(
+  "stateOverrides",
+  leniently(decodeStateOverrides),
+  mapOf({
+    type: "object",
+    properties: { balance: QUANTITY, nonce: QUANTITY, code: DATA, state: OBJECT, stateDiff: OBJECT },
+  }),
+);
+
+export const BLOCK_OVERRIDES = optional("blockOverrides", leniently(decodeBlockOverrides), {
+  type: "object",
+  properties: {
+    number: QUANTITY,
+    time: QUANTITY,
+    gasLimit: QUANTITY,
+    feeRecipient: ADDRESS,
+    prevRandao: HASH,
+    baseFeePerGas: QUANTITY,
+    blobBaseFee: QUANTITY,
+  },
+});
+
+/** Where other clients take a block, the incumbent looks at nothing. */
+export const IGNORED_BLOCK = optional("block", (value) => value, NUMBER_TAG_OR_HASH);
+
+/** In a job's words; undefined where nothing is to be otherwise. */
+export function overridesOf(
+  accounts: readonly AccountOverride[] | null | undefined,
+  block?: BlockOverride | null,
+): { readonly overrides?: Overrides } {
+  const wanted = { ...(accounts && { accounts }), ...(block && { block }) };
+  return Object.keys(wanted).length === 0 ? {} : { overrides: wanted };
+}
+
+export function decodeStateOverrides(value: unknown): readonly AccountOverride[] | undefined {
+  if (!isObject(value)) return undefined;
+  const overrides: AccountOverride[] = [];
+  for (const [key, given] of Object.entries(value)) {
+    const address = decodeAddress(key);
+    const override = address && isObject(given) ? decodeAccountOverride(given) : undefined;
+    if (address === undefined || override === undefined) return undefined;
+    overrides.push({ address, ...override });
+  }
+  return overrides;
+}
+
+export function decodeBlockOverrides(value: unknown): BlockOverride | undefined {
+  if (!isObject(value)) return undefined;
+  const override: { -readonly [Member in keyof BlockOverride]: BlockOverride[Member] } = {};
+  for (const [name, member, decode] of BLOCK_MEMBERS) {
+    const given = value[name];
+    if (isAbsent(given)) continue;
+    const decoded = decode(given);
+    if (decoded === undefined) return undefined;
+    Object.assign(override, { [member]: decoded });
+  }
+  return override;
+}
+
+/** Name in JSON, name in a BlockOverride; where there are two names, the standard's stands last and wins. */
+const BLOCK_MEMBERS: readonly (readonly [name: string, member: keyof BlockOverride, Decoder<unknown>])[] = [
+  ["number", "number", decodeLong],
+  ["time", "timestamp", decodeLong],
+  ["timestamp", "timestamp", decodeLong],
+  ["gasLimit", "gasLimit", decodeLong],
+  ["coinbase", "beneficiary", decodeAddress],
+  ["feeRecipient", "beneficiary", decodeAddress],
+  ["random", "mixHash", decodeStoragePosition],
+  ["prevRandao", "mixHash", decodeStoragePosition],
+  ["difficulty", "difficulty", decodeWei],
+  ["baseFee", "baseFeePerGas", decodeWei],
+  ["baseFeePerGas", "baseFeePerGas", decodeWei],
+  ["blobBaseFee", "blobBaseFee", decodeWei],
+];
+
+const LONG_LIMIT = 2n ** 63n;
+
+function decodeLong(value: unknown): bigint | undefined {
+  const number = decodeWei(value);
+  return number !== undefined && number < LONG_LIMIT ? number : undefined;
+}
+
+type Account = Readonly<Record<string, unknown>>;
+
+/** Storage can be given as a whole or in parts, not both. */
+function decodeAccountOverride(given: Account): Omit<AccountOverride, "address"> | undefined {
+  const nonce = member(given, "nonce", decodeLong);
+  const balance = member(given, "balance", decodeWei);
+  const code = member(given, "code", decodeData);
+  const whole = member(given, "state", decodeSlots);
+  const parts = member(given, "stateDiff", decodeSlots);
+  if ([nonce, balance, code, whole, parts].includes(BAD) || (whole && parts)) return undefined;
+  const slots = whole ?? parts;
+  return {
+    ...(typeof nonce === "bigint" && { nonce }),
+    ...(typeof balance === "bigint" && { balance }),
+    ...(code instanceof Uint8Array && { code }),
+    ...(Array.isArray(slots) && { storage: { replacesAll: whole !== undefined, slots } }),
+  };
+}
+
+/** Stands for a member that is there and cannot be decoded. */
+const BAD = Symbol("bad");
+
+function member<T>(given: Account, name: string, decode: Decoder<T>): T | undefined | typeof BAD {
+  const value = given[name];
+  return isAbsent(value) ? undefined : (decode(value) ?? BAD);
+}
+
+function decodeSlots(value: unknown): { slot: Hash; value: Uint8Array }[] | undefined {
+  if (!isObject(value)) return undefined;
+  const slots: { slot: Hash; value: Uint8Array }[] = [];
+  for (const [key, given] of Object.entries(value)) {
+    const slot = decodeStoragePosition(key);
+    const word = decodeStoragePosition(given);
+    if (slot === undefined || word === undefined) return undefined;
+    slots.push({ slot, value: bigintToBytes(bytesToBigint(word)) });
+  }
+  return slots;
+}
+
+/** Null for what is no object. */
+function leniently<T>(decode: Decoder<T>): Decoder<T | null> {
+  return (value) => (isObject(value) ? decode(value) : null);
+}
+
+function mapOf(values: JsonSchema): JsonSchema {
+  return { type: "object", additionalProperties: values };
+}
