@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, and strangers. */
+/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, strangers, and rewinds. */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
   IBEX_KILLS: "60",
@@ -20,6 +20,7 @@ const NUMBERS = {
   IBEX_SABOTAGE_SEEDS: "1000",
   IBEX_RECORDINGS: "all",
   IBEX_STRANGERS: "2000",
+  IBEX_REWINDS: "10",
 };
 
 const SUITES = [
@@ -27,6 +28,7 @@ const SUITES = [
   "test/cli/importNetworks",
   "test/cluster/fuzz",
   "test/cluster/damage",
+  "test/cluster/rewind",
   "test/cluster/conditions",
   "test/cluster/fullDisk",
   "test/execution/oracle",

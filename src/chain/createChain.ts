@@ -2,6 +2,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { recoverSealers } from "../ibft/sealRecovery.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
+import { present } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import { missing } from "../storage/checksum.ts";
@@ -37,8 +38,12 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   importBlock(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
   /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first; not all of many. */
   badBlocks(): readonly NamedBlock[];
-  /** Takes away every block above `number`, durably. */
+  /** Takes away every block above `number`, durably; far back in several steps, of which a crash leaves some done. */
   rewind(number: bigint): Promise<void>;
+  /** Takes away a stored block with all above it, and imports it again by every rule. */
+  replayBlock(number: bigint): Promise<Outcome<NamedHeader, BlockDefect>>;
+  /** Writes the state of the head anew from its tries, while no block is committed. */
+  rebuildState(): Promise<void>;
   /** The validators after a block, and the votes on them. */
   tallyAfter(block: NamedHeader): VoteTally;
 }
@@ -102,6 +107,15 @@ export async function createChain(
     importBlock: importer.import,
     badBlocks: badBlocks.all,
     rewind: (number) => turns.take(() => head.rewind(number)),
+    replayBlock: (number) =>
+      turns.take(async () => {
+        const block = present(blocks.block(number), `block ${number}`);
+        // Read whole while it is still there.
+        const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
+        await head.rewind(number - 1n);
+        return importer.importNow(again);
+      }),
+    rebuildState: () => turns.take(() => stores.world.rebuildHead()),
     tallyAfter: validators.after,
   });
 }

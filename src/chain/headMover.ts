@@ -24,7 +24,7 @@ export interface HeadMover {
   readonly head: NamedHeader;
   /** Commits the block that follows the head, with the state that was staged for it. */
   commit(block: StoredBlock, staged: StagedState): Promise<void>;
-  /** Takes away every block above `number`. */
+  /** Takes away every block above `number`; far back in several durable steps. */
   rewind(number: bigint): Promise<void>;
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
 }
@@ -34,6 +34,10 @@ export interface HeadMoverParts {
   alsoWrite(batch: Batch, block: StoredBlock): void;
   readonly logger: Logger;
 }
+
+/** Blocks, and about as many transactions, that a rewind takes away in one step. */
+const REWIND_BLOCKS = 64;
+const REWIND_TRANSACTIONS = 20_000;
 
 export function createHeadMover(
   stores: ChainStores,
@@ -80,25 +84,40 @@ export function createHeadMover(
     },
     async rewind(number) {
       assert(number >= 0n && number <= head.header.number, "a rewind leads to a block of the chain");
-      if (number === head.header.number) return;
-      const target = present(blocks.header(number), `block ${number}`);
-      const removed: StoredBlock[] = [];
-      const batch = createBatch();
-      for (let above = head.header.number; above > number; above--) {
-        removed.push(present(blocks.block(above), `block ${above}`));
-        blocks.delete(batch, above);
-      }
-      await world.rewind(number, batch);
-      blocks.moveHead(batch, target);
-      headWitness.lower({ number, hash: target.hash });
-      await database.write(batch);
-      world.rewound(number);
-      blocks.forgetAbove(number);
-      announce({ head: target, added: [], removed });
+      while (head.header.number > number) await rewindTo(nextStop(number));
     },
     onHeadChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
+
+  /** What one step takes away is held in memory. */
+  function nextStop(number: bigint): bigint {
+    let stop = head.header.number;
+    let transactions = 0;
+    for (let blocksAway = 0; stop > number && blocksAway < REWIND_BLOCKS; blocksAway++) {
+      if (transactions >= REWIND_TRANSACTIONS) break;
+      transactions += blocks.block(stop)?.transactions.length ?? 0;
+      stop--;
+    }
+    return stop;
+  }
+
+  async function rewindTo(number: bigint): Promise<void> {
+    const target = present(blocks.header(number), `block ${number}`);
+    const removed: StoredBlock[] = [];
+    const batch = createBatch();
+    for (let above = head.header.number; above > number; above--) {
+      removed.push(present(blocks.block(above), `block ${above}`));
+      blocks.delete(batch, above);
+    }
+    await world.rewind(number, batch);
+    blocks.moveHead(batch, target);
+    headWitness.lower({ number, hash: target.hash });
+    await database.write(batch);
+    world.rewound(number);
+    blocks.forgetAbove(number);
+    announce({ head: target, added: [], removed });
+  }
 }

@@ -59,6 +59,8 @@ export interface Importer {
   judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>>;
   /** Judges, seals included, and commits. A block that is the head already is fine. */
   import(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+  /** As import, for whoever has the turn already. */
+  importNow(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
 }
 
 export function createImporter(parts: ImportParts): Importer {
@@ -178,6 +180,7 @@ export function createImporter(parts: ImportParts): Importer {
   return {
     judge: (block) => remembering(block, judge(block)),
     import: (block) => turns.take(() => remembering(block, commit(block))),
+    importNow: (block) => remembering(block, commit(block)),
   };
 }
 

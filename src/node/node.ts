@@ -257,6 +257,7 @@ async function open(
     submit: createSubmission(recoverSenders, pool),
     mining: controls.mining(holds, logger.child("consensus")),
     metrics,
+    logger: chainLogger,
     changeLogLevel: logger.changeLevel,
     services: () => services,
   });

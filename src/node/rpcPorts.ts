@@ -4,12 +4,14 @@ import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
 import type { WorldState } from "../state/worldState.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import { createHistory } from "./history.ts";
 import type { Holds } from "./holds.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
@@ -31,6 +33,7 @@ export interface RpcPortParts {
   readonly mining: RpcPorts["mining"];
   /** Undefined when nothing is counted. */
   readonly metrics: Metrics | undefined;
+  readonly logger: Logger;
   readonly changeLogLevel: RpcPorts["changeLogLevel"];
   services(): ServiceEndpoints;
 }
@@ -53,6 +56,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     submit,
     mining,
     metrics,
+    logger,
     changeLogLevel,
     services,
   } = parts;
@@ -94,6 +98,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     isHeld: () => holds.reasons.some((reason) => reason !== "operator"),
     syncStatus,
     mining,
+    history: createHistory({ chain, engine, holds, self: key.address, logger }),
     badBlocks: chain.badBlocks,
     collectMetrics: () => metrics?.collect(),
     changeLogLevel,

@@ -50,6 +50,7 @@ export interface RpcPorts {
   /** All that is counted at present; undefined where nothing is. */
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;
+  readonly history: RpcHistory;
   /** From now on, for the modules named or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
@@ -87,6 +88,17 @@ export interface RpcMining {
   /** The gas limit that our blocks move to, step by step. */
   targetGasLimit: bigint | undefined;
 }
+
+/** The operator's way back, along the chain that there is. */
+export interface RpcHistory {
+  /** `number` is at most the head's. */
+  setHead(number: bigint): Promise<Outcome<void, HistoryRefusal>>;
+  /** `number` is at least 1, and at most the head's. */
+  replayBlock(number: bigint): Promise<Outcome<void, HistoryRefusal>>;
+  resyncWorldState(): Promise<Outcome<void, HistoryRefusal>>;
+}
+
+export type HistoryRefusal = "busy" | "validating" | "onlyValidator" | "notReplayed";
 
 /** Consensus as the IBFT methods see it. */
 export interface RpcConsensus {

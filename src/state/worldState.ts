@@ -9,6 +9,7 @@ import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
 import { createStateHistory, DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "./history.ts";
 import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
+import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
 import { ACCOUNT_TRIE, Staged, stageChanges, storageOf } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -73,6 +74,8 @@ export interface WorldState {
   rewind(number: bigint, batch: Batch): Promise<void>;
   /** Forgets caches after a durable rewind to block `number`. */
   rewound(number: bigint): void;
+  /** Writes the head's flat column anew from its tries. Nothing may be committed meanwhile. */
+  rebuildHead(): Promise<void>;
 }
 
 /** A state root with the writes that make it real, waiting for its block to be committed or dropped. */
@@ -170,6 +173,11 @@ class StoredWorldState implements WorldState {
     this.nodes.forget();
     this.loadHead();
     assert(this.number === Number(number), "the database was rewound to this block");
+  }
+
+  async rebuildHead(): Promise<void> {
+    await rebuildFlat(this.database, this.record.root);
+    this.flat.forget();
   }
 
   private loadHead(): void {

@@ -61,6 +61,11 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     badBlocks: () => [],
     collectMetrics: () => undefined,
     mining: aMiner(),
+    history: {
+      setHead: async () => ok(undefined),
+      replayBlock: async () => ok(undefined),
+      resyncWorldState: async () => ok(undefined),
+    },
     syncStatus: () => undefined,
     changeLogLevel: () => undefined,
     ...parts,

@@ -67,7 +67,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
         "--p2p-interface=127.0.0.1",
         "--discovery-enabled=false",
         "--rpc-http-enabled",
-        "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT",
+        "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
         "--min-gas-price=0",
         ...(choices.options ?? []),
       ],

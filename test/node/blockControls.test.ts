@@ -4,17 +4,23 @@ import { startNode } from "../../src/node/node.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
+/** Asks over HTTP; gives the result, or the error. */
+function askerAt(port: number | undefined): (method: string, ...params: unknown[]) => Promise<unknown> {
+  return async (method, ...params) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", body });
+    const { result, error } = (await answer.json()) as Record<string, unknown>;
+    return error ?? result;
+  };
+}
+
 describe("a validator's operator", () => {
   it("stops block production, changes what blocks say, and starts it again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
     if (!node.ok) throw new Error(node.rejection.message);
-    const ask = async (method: string, ...params: unknown[]): Promise<unknown> => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-      const answer = await fetch(`http://127.0.0.1:${node.value.http?.port}`, { method: "POST", body });
-      return ((await answer.json()) as { result?: unknown }).result;
-    };
+    const ask = askerAt(node.value.http?.port);
     try {
       await expect.poll(() => ask("eth_blockNumber"), { timeout: 20_000 }).not.toBe("0x0");
       expect(await ask("miner_stop")).toBe(true);
@@ -34,6 +40,29 @@ describe("a validator's operator", () => {
       expect(BigInt(after?.["gasLimit"] ?? 0)).toBeLessThan(
         BigInt((before as Record<string, string>)["gasLimit"] ?? 0),
       );
+    } finally {
+      await node.value.stop();
+    }
+  }, 60_000);
+});
+
+describe("the only validator of a network", () => {
+  it("does not go back, stopped or not: nobody could make those blocks again", async () => {
+    const folder = temporaryFolder();
+    const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
+    const node = await startNode(settingsOf(folder, options), silentLogger);
+    if (!node.ok) throw new Error(node.rejection.message);
+    const ask = askerAt(node.value.http?.port);
+    try {
+      await ask("miner_stop");
+      for (const [method, ...params] of [
+        ["debug_setHead", "0x0"],
+        ["debug_replayBlock", "latest"],
+        ["debug_resyncWorldState"],
+      ] as const) {
+        const error = await ask(method, ...params);
+        expect([method, JSON.stringify(error)].join()).toMatch(/39001|only validator/);
+      }
     } finally {
       await node.value.stop();
     }

@@ -2,6 +2,7 @@ import type { RpcMethod } from "../method.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
 import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
 import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
+import { debugReplayBlock, debugResyncWorldState, debugSetHead } from "./debug/history.ts";
 import { debugMetrics } from "./debug/metrics.ts";
 import {
   debugGetRawBlock,
@@ -104,6 +105,9 @@ export const METHODS: readonly RpcMethod[] = [
   debugGetRawReceipts,
   debugGetRawTransaction,
   debugMetrics,
+  debugReplayBlock,
+  debugResyncWorldState,
+  debugSetHead,
   debugStorageRangeAt,
   ethAccounts,
   ethBlobBaseFee,

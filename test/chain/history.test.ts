@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { equalBytes, toHex } from "../../src/primitives/hex.ts";
+import { checkState } from "../../src/state/check.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { sealEntry } from "../../src/storage/checksum.ts";
+import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { accountKey } from "../../src/storage/stateKeys.ts";
+import { decodeBlock } from "../../src/types/block.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { sealedDevBlocks } from "../builders/sealedChain.ts";
+import { account } from "../builders/testAccounts.ts";
+
+/** More blocks than a rewind takes away in one step. */
+const LENGTH = 70;
+
+const RICH = account(0).address;
+let chain: Chain;
+let database: MemoryDatabase;
+
+beforeEach(async () => {
+  const bodies = Array.from({ length: LENGTH }, (_, nonce) => [aTransaction({ nonce: BigInt(nonce) })]);
+  database = createMemoryDatabase();
+  ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database }));
+  for (const bytes of (await sealedDevBlocks(bodies)).slice(1)) {
+    const block = decodeBlock(bytes);
+    const imported = block.ok ? await chain.importBlock(block.value) : block;
+    if (!imported.ok) throw new Error(imported.rejection.message);
+  }
+});
+
+describe("the way back", () => {
+  it("goes far in several steps, each with its news, and leaves a whole state", async () => {
+    const stops: bigint[] = [];
+    chain.onHeadChanged(({ head }) => stops.push(head.header.number));
+    await chain.rewind(2n);
+    expect(stops).toEqual([BigInt(LENGTH - 64), 2n]);
+    expect(chain.stateAt(2n)?.account(RICH)?.nonce).toBe(2n);
+    expect((await checkState(database)).damages).toEqual([]);
+  });
+
+  it("imports a block again, by every rule, and ends with it", async () => {
+    const hash = chain.headerByNumber(5n)?.hash;
+    const replayed = await chain.replayBlock(5n);
+    expect(replayed).toMatchObject({ ok: true });
+    expect(chain.head.header.number).toBe(5n);
+    expect(toHex(chain.head.hash)).toBe(toHex(hash ?? new Uint8Array()));
+    expect(chain.stateAt(5n)?.account(RICH)?.nonce).toBe(5n);
+    expect((await checkState(database)).damages).toEqual([]);
+  });
+
+  it("writes the newest state anew from the tries, where entries were lost, changed or are too many", async () => {
+    const [lost, changed, extra] = [RICH, account(1).address, new Uint8Array(20).fill(7)].map((address) =>
+      accountKey(keccak256(address)),
+    );
+    const batch = createBatch();
+    const other = database.get(lost ?? new Uint8Array());
+    if (lost === undefined || changed === undefined || extra === undefined || other === undefined)
+      throw new Error("there are three keys");
+    const entry = other.slice(0, -4);
+    batch.delete(lost);
+    batch.put(changed, sealEntry(changed, entry));
+    batch.put(extra, sealEntry(extra, entry));
+    await database.write(batch);
+    expect((await checkState(database)).damages).not.toEqual([]);
+    await chain.rebuildState();
+    expect((await checkState(database)).damages).toEqual([]);
+    expect(chain.stateAt(BigInt(LENGTH))?.account(RICH)?.nonce).toBe(BigInt(LENGTH));
+    expect(equalBytes(database.get(lost) ?? new Uint8Array(), other)).toBe(true);
+  });
+});
