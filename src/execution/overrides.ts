@@ -1,40 +1,8 @@
-import type { Address } from "../primitives/address.ts";
-import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
+import { ZERO_HASH } from "../primitives/hash.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { SimulationScene } from "./simulate.ts";
-
-/** What a caller wants to be otherwise before a call. */
-export interface Overrides {
-  readonly accounts?: readonly AccountOverride[];
-  readonly block?: BlockOverride;
-}
-
-export interface AccountOverride {
-  readonly address: Address;
-  readonly nonce?: bigint;
-  readonly balance?: bigint;
-  readonly code?: Uint8Array;
-  /** Slots that take the place of all that the account has, or only of those that they name. */
-  readonly storage?: {
-    readonly replacesAll: boolean;
-    readonly slots: readonly { readonly slot: Hash; readonly value: Uint8Array }[];
-  };
-}
-
-/** Members that are absent stay as the block has them. */
-export interface BlockOverride {
-  readonly number?: bigint;
-  readonly timestamp?: bigint;
-  readonly gasLimit?: bigint;
-  readonly beneficiary?: Address;
-  readonly mixHash?: Hash;
-  readonly difficulty?: bigint;
-  /** Wei. */
-  readonly baseFeePerGas?: bigint;
-  /** Wei. */
-  readonly blobBaseFee?: bigint;
-}
+import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 
 /** The scene as the caller wants it. */
 export function overridden(scene: SimulationScene, { accounts = [], block }: Overrides): SimulationScene {

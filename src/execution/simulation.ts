@@ -1,7 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { AccessListEntry } from "../types/transaction.ts";
-import type { Overrides } from "./overrides.ts";
 
 /** A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md §1.6). Prices and value in wei. */
 export interface CallRequest {
@@ -29,6 +28,38 @@ interface CallJob {
   readonly call: CallRequest;
   readonly blockNumber: bigint;
   readonly overrides?: Overrides;
+}
+
+/** What a caller wants to be otherwise before a call. */
+export interface Overrides {
+  readonly accounts?: readonly AccountOverride[];
+  readonly block?: BlockOverride;
+}
+
+export interface AccountOverride {
+  readonly address: Address;
+  readonly nonce?: bigint;
+  readonly balance?: bigint;
+  readonly code?: Uint8Array;
+  /** Slots that take the place of all that the account has, or only of those that they name. */
+  readonly storage?: {
+    readonly replacesAll: boolean;
+    readonly slots: readonly { readonly slot: Hash; readonly value: Uint8Array }[];
+  };
+}
+
+/** Members that are absent stay as the block has them. */
+export interface BlockOverride {
+  readonly number?: bigint;
+  readonly timestamp?: bigint;
+  readonly gasLimit?: bigint;
+  readonly beneficiary?: Address;
+  readonly mixHash?: Hash;
+  readonly difficulty?: bigint;
+  /** Wei. */
+  readonly baseFeePerGas?: bigint;
+  /** Wei. */
+  readonly blobBaseFee?: bigint;
 }
 
 /** What came of a simulation. `gas` is gas used for a call, the estimate for estimateGas. */

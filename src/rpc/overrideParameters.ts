@@ -1,4 +1,4 @@
-import type { AccountOverride, BlockOverride, Overrides } from "../execution/overrides.ts";
+import type { AccountOverride, BlockOverride, Overrides } from "../execution/simulation.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import { type JsonSchema, optional } from "./method.ts";
