@@ -81,8 +81,8 @@ export function createDispatcher<Backend>(
 ): Dispatcher {
   const { backend, logger, metrics } = parts;
   const offered = new Map<string, RpcMethod<Backend>>();
-  for (const method of methods) {
-    if (!isOffered(method, modules)) continue;
+  const endpoint = { backend, modules, methods: methods.filter((method) => isOffered(method, modules)) };
+  for (const method of endpoint.methods) {
     for (const name of [method.name, ...(method.aliases ?? [])]) {
       assert(!offered.has(name), `two methods are called ${name}`);
       offered.set(name, method);
@@ -172,11 +172,11 @@ export function createDispatcher<Backend>(
   return {
     answerRequest(request, json, caller) {
       const sourceIds = new SourceIds(json, "single");
-      return answerOne(request, sourceIds, 0, new BoundContext(backend, modules, caller));
+      return answerOne(request, sourceIds, 0, new BoundContext(endpoint, caller));
     },
     async answerBatch(requests, json, caller, write) {
       const sourceIds = new SourceIds(json, "batch");
-      const context = new BoundContext(backend, modules, caller);
+      const context = new BoundContext(endpoint, caller);
       let piece = "[";
       let isFirst = true;
       for (let start = 0; start < requests.length && !caller.isAbandoned(); ) {
@@ -214,11 +214,16 @@ export function errorReply(idText: string, error: RpcError): Reply {
 class BoundContext<Backend> implements CallContext<Backend> {
   readonly backend: Backend;
   readonly modules: ReadonlySet<Namespace>;
+  readonly methods: readonly RpcMethod<Backend>[];
   readonly #caller: Caller;
 
-  constructor(backend: Backend, modules: ReadonlySet<Namespace>, caller: Caller) {
+  constructor(
+    { backend, modules, methods }: Pick<CallContext<Backend>, "backend" | "modules" | "methods">,
+    caller: Caller,
+  ) {
     this.backend = backend;
     this.modules = modules;
+    this.methods = methods;
     this.#caller = caller;
   }
 

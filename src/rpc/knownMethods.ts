@@ -56,6 +56,7 @@ const NEUTRAL_ALIASES = [
 /** Those of our own, in groups of the incumbent's. */
 const OWN_METHODS = [
   "ibft_status",
+  "rpc.discover",
   "txpool_content",
   "txpool_contentFrom",
   "txpool_inspect",

@@ -87,6 +87,8 @@ export interface CallContext<Backend = RpcBackend> {
   readonly backend: Backend;
   /** The modules that this endpoint offers. */
   readonly modules: ReadonlySet<Namespace>;
+  /** The methods that it has, each once. */
+  readonly methods: readonly RpcMethod<Backend>[];
   /** The WebSocket connection that asks; undefined over HTTP. */
   readonly connection: Connection | undefined;
   /** True when nobody waits for the answer any more: long work should stop, and may answer anything. */

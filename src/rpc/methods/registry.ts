@@ -85,6 +85,7 @@ import {
   permRemoveNodes,
 } from "./perm/allowlists.ts";
 import { pluginsReloadPluginConfig } from "./plugins/reloadPluginConfig.ts";
+import { rpcDiscover } from "./rpc/discover.ts";
 import { rpcModules } from "./rpc/modules.ts";
 import { txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus } from "./txpool/content.ts";
 import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from "./txpool/transactions.ts";
@@ -186,6 +187,7 @@ export const METHODS: readonly RpcMethod[] = [
   permRemoveAccounts,
   permRemoveNodes,
   pluginsReloadPluginConfig,
+  rpcDiscover,
   rpcModules,
   txpoolContent,
   txpoolContentFrom,

@@ -1,0 +1,23 @@
+import { defineMethod, RawJson, type RpcMethod } from "../../method.ts";
+import { openRpcDocument } from "../../openRpc.ts";
+import { OBJECT } from "../../schemas.ts";
+
+/** Ours, not the incumbent's: OpenRPC's own method, by which tools learn what there is. */
+export const rpcDiscover = defineMethod({
+  name: "rpc.discover",
+  namespace: "EVERY",
+  summary: "The methods of this endpoint with their parameters and results, as an OpenRPC document.",
+  parameters: [],
+  result: { name: "document", schema: OBJECT },
+  run(_, { methods, backend }) {
+    const known = texts.get(methods);
+    if (known !== undefined) return known;
+    const info = { title: "Ibex JSON-RPC", version: backend.settings.clientVersion };
+    const text = new RawJson(JSON.stringify(openRpcDocument(methods, info)));
+    texts.set(methods, text);
+    return text;
+  },
+});
+
+/** Written once for each endpoint. */
+const texts = new WeakMap<readonly RpcMethod[], RawJson>();

@@ -1,0 +1,52 @@
+import type { JsonSchema, Parameter, RpcMethod } from "./method.ts";
+
+/** Version of the OpenRPC specification that the document follows. */
+const OPENRPC_VERSION = "1.2.6";
+
+/**
+ * The methods as an OpenRPC document, made from what drives their dispatch, so that it cannot say anything else. A method
+ * stands in it under each of its names.
+ */
+export function openRpcDocument(
+  methods: readonly Pick<RpcMethod, keyof DescribedMethod>[],
+  info: { readonly title: string; readonly version: string },
+): object {
+  return {
+    openrpc: OPENRPC_VERSION,
+    info,
+    methods: methods
+      .flatMap((method) => [method.name, ...(method.aliases ?? [])].map((name) => describe(method, name)))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+type DescribedMethod = Pick<
+  RpcMethod,
+  "name" | "aliases" | "namespace" | "summary" | "parameters" | "result" | "alsoIn"
+>;
+
+function describe({ namespace, alsoIn = [], summary, parameters, result }: DescribedMethod, name: string) {
+  const groups = namespace === "EVERY" ? [] : [namespace, ...alsoIn];
+  return {
+    name,
+    summary,
+    tags: groups.map((group) => ({ name: group })),
+    paramStructure: "by-position",
+    params: parameters.map(describeParameter),
+    result: { name: result.name, schema: result.schema },
+  };
+}
+
+/** The specification has no word for any number of parameters, so that is said in another. */
+function describeParameter({ name, isRequired, isRest, schema }: Parameter<unknown>): {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+} {
+  return {
+    name,
+    ...(isRest === true && { description: "Any number of these, each a parameter of its own." }),
+    required: isRequired,
+    schema,
+  };
+}

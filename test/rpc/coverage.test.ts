@@ -1,0 +1,99 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { describeWithSheet, vectorPath } from "../vectors.ts";
+
+/**
+ * Every method that the interface document lists is declared, and is asked in a conformance case: in what was recorded of
+ * the incumbent, in its own fixtures, in the standard's; or in a test of ours that is named here, where none of these
+ * asks it.
+ */
+
+/** Tests that ask a method, as a path below test/. */
+const OWN_CASES: Readonly<Record<string, string>> = {
+  debug_replayBlock: "cluster/rewind.test.ts",
+  debug_resyncWorldState: "cluster/rewind.test.ts",
+  debug_resyncWorldstate: "cluster/rewind.test.ts",
+};
+
+/** Of the incumbent's methods, those without a place here: other kinds of consensus, of transactions, of nodes. */
+const OUT_OF_SCOPE = /^(clique|engine|priv|privx|eea|qbft)_|^eth_sendRawPrivateTransaction$/;
+
+/** Not there yet. */
+const PENDING =
+  /^(admin_(addPeer|nodeInfo|peers|removePeer|generateLogBloomCache|logs[A-Za-z]+)|trace_\w+|debug_(t|standardT)race\w+)$/;
+
+const declared = new Set(METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+
+/** They need a connection, so the WebSocket door adds them. */
+const SUBSCRIPTIONS = ["eth_subscribe", "eth_unsubscribe"];
+
+/** The incumbent's name of a method whose name the document changed, under which it was recorded. */
+function recordedName(name: string): string {
+  if (name === "debug_resyncWorldstate") return "debug_resyncWorldState";
+  return name.replace("txpool_node", "txpool_besu");
+}
+
+describeWithSheet("the interface document's methods", "interface.md", (text) => {
+  const listed = [
+    ...text.matchAll(/^\| ([a-z0-9]+_[A-Za-z0-9]+)(?: \(alias ([a-zA-Z0-9_]+)\))? \|/gm),
+  ].flatMap(([, name = "", alias]) => [name, ...(alias === undefined ? [] : [alias])]);
+
+  it("are found in it", () => {
+    expect(listed.length).toBeGreaterThan(80);
+  });
+
+  it("are all declared", () => {
+    expect(listed.filter((name) => !declared.has(name) && !PENDING.test(name))).toEqual([]);
+  });
+
+  it("are all asked in a conformance case", () => {
+    const asked = askedMethods();
+    const isCovered = (name: string) =>
+      asked.has(name) || asked.has(recordedName(name)) || OWN_CASES[name] !== undefined;
+    expect(listed.filter((name) => !isCovered(name))).toEqual([]);
+  });
+});
+
+describe("the incumbent's methods", () => {
+  it("are all declared, save those of what this node is not", () => {
+    const missing = [...KNOWN_METHODS].filter(
+      (name) =>
+        !declared.has(name) &&
+        !SUBSCRIPTIONS.includes(name) &&
+        !OUT_OF_SCOPE.test(name) &&
+        !PENDING.test(name),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("our own cases", () => {
+  it.each(Object.entries(OWN_CASES))("ask %s", (name, file) => {
+    const path = resolve(import.meta.dirname, "..", file);
+    expect(existsSync(path)).toBe(true);
+    expect(readFileSync(path, "utf8").toLowerCase()).toContain(`"${name.toLowerCase()}"`);
+  });
+});
+
+/** Methods of all requests among the vectors of JSON-RPC kind. */
+function askedMethods(): ReadonlySet<string> {
+  const methods = new Set<string>();
+  const folders = [
+    ...["net1", "net2", "net3"].map((network) => vectorPath("besu-ibft", network, "rpc")),
+    vectorPath("besu-jsonrpc", "jsonrpc"),
+    vectorPath("execution-apis"),
+  ];
+  for (const folder of folders) {
+    for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+      if (!/\.(json|json\.gz|io)$/.test(file)) continue;
+      const bytes = readFileSync(join(folder, file));
+      const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+      for (const [, name = ""] of text.matchAll(/"method": ?"([A-Za-z0-9_]+)"/g)) methods.add(name);
+    }
+  }
+  return methods;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { createDispatcher } from "../../src/rpc/dispatcher.ts";
+import { NAMESPACES, type Namespace } from "../../src/rpc/method.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { chainOf } from "../builders/recordedChain.ts";
+
+interface Descriptor {
+  readonly name: string;
+  readonly schema: unknown;
+}
+
+interface Document {
+  readonly openrpc: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly methods: readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly tags: readonly { readonly name: string }[];
+    readonly paramStructure: string;
+    readonly params: readonly (Descriptor & { readonly required: boolean })[];
+    readonly result: Descriptor;
+  }[];
+}
+
+async function discover(modules: ReadonlySet<Namespace>): Promise<Document> {
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1n, fork: "london" }) });
+  const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger: silentLogger });
+  const request = { jsonrpc: "2.0", id: 1, method: "rpc.discover" };
+  const caller = { connection: undefined, isAbandoned: () => false };
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+  return (JSON.parse(present(reply, "the reply").text) as { result: Document }).result;
+}
+
+const EVERYTHING = new Set(NAMESPACES);
+
+describe("rpc.discover", () => {
+  it("describes every method of the endpoint under each of its names, and no other", async () => {
+    const { methods } = await discover(EVERYTHING);
+    const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    expect(methods.map(({ name }) => name)).toEqual([...names].sort());
+    const few = await discover(new Set(["NET"] as const));
+    expect(few.methods.every(({ name }) => name.startsWith("net_") || name.startsWith("rpc"))).toBe(true);
+    expect(few.methods.length).toBeGreaterThan(5);
+  });
+
+  it("follows what the specification's meta-schema demands", async () => {
+    const { openrpc, info, methods } = await discover(EVERYTHING);
+    expect(openrpc).toMatch(/^1\.[0-9]+\.[0-9]+$/);
+    expect([info.title, info.version]).not.toContain("");
+    expect(new Set(methods.map(({ name }) => name)).size).toBe(methods.length);
+    for (const { name, summary, params, paramStructure, result, tags } of methods) {
+      expect(summary, name).not.toBe("");
+      expect(paramStructure, name).toBe("by-position");
+      expect(new Set(params.map((parameter) => parameter.name)).size, name).toBe(params.length);
+      for (const parameter of [...params, result]) {
+        expect(parameter.name, name).not.toBe("");
+        expect(flawOf(parameter.schema), `${name} ${parameter.name}`).toBeUndefined();
+      }
+      const firstOptional = params.findIndex(({ required }) => !required);
+      const late = firstOptional < 0 ? [] : params.slice(firstOptional).filter(({ required }) => required);
+      if (!LATE.has(name)) expect(late, name).toEqual([]);
+      for (const tag of tags) expect(NAMESPACES).toContain(tag.name);
+    }
+  });
+});
+
+/** Its second parameter is one that nobody looks at. */
+const LATE = new Set(["debug_accountRange"]);
+
+const TYPES = ["string", "boolean", "integer", "number", "object", "array", "null"];
+const WORDS = new Set([
+  "type",
+  "pattern",
+  "enum",
+  "oneOf",
+  "anyOf",
+  "items",
+  "properties",
+  "required",
+  "additionalProperties",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+  "description",
+  "title",
+]);
+
+/** What is no JSON schema about it, of what we use of that language. */
+function flawOf(schema: unknown): string | undefined {
+  if (typeof schema === "boolean") return undefined;
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return `${String(schema)}`;
+  for (const [word, value] of Object.entries(schema)) {
+    if (!WORDS.has(word)) return `unknown word ${word}`;
+    const flaw = flawOfWord(word, value);
+    if (flaw !== undefined) return `${word}: ${flaw}`;
+  }
+  return undefined;
+}
+
+function flawOfWord(word: string, value: unknown): string | undefined {
+  switch (word) {
+    case "type":
+      return TYPES.includes(String(value)) ? undefined : String(value);
+    case "pattern":
+      return typeof value === "string" && new RegExp(value) ? undefined : "no text";
+    case "oneOf":
+    case "anyOf":
+      return Array.isArray(value) ? value.map(flawOf).find((flaw) => flaw !== undefined) : "no list";
+    case "items":
+    case "additionalProperties":
+      return flawOf(value);
+    case "properties":
+      return Object.values(value as object)
+        .map(flawOf)
+        .find((flaw) => flaw !== undefined);
+    default:
+      return undefined;
+  }
+}
