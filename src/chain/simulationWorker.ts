@@ -8,6 +8,7 @@ import { createStateHistory } from "../state/history.ts";
 import { readHeader } from "../storage/headerStore.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
 import { inspect } from "./inspect.ts";
+import type { ThreadAnswer } from "./killableThreads.ts";
 import { createTurns } from "./turns.ts";
 
 /** What a thread is started with. */
@@ -17,13 +18,6 @@ export interface SimulationWorkerData {
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
 }
-
-/** What a thread says: first that it is ready, then one answer for each job, in their order. */
-export type SimulationAnswer =
-  | { readonly kind: "ready" }
-  | { readonly kind: "done"; readonly result: SimulationResult | InspectionResult }
-  /** Broken machinery, such as damaged data; the text is for the log. */
-  | { readonly kind: "failed"; readonly message: string };
 
 /**
  * A thread of the simulation pool. It reads headers and states from the database that the main thread has open, so a
@@ -63,6 +57,6 @@ async function run(job: SimulationJob): Promise<SimulationResult> {
   return runSimulation(job, { spec, header: found.header, state, ancestorHash, gasCap });
 }
 
-function answer(message: SimulationAnswer): void {
+function answer(message: ThreadAnswer<SimulationResult | InspectionResult>): void {
   port.postMessage(message);
 }

@@ -226,6 +226,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
     rpc: {
       gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
       maxLogsRange: values["rpc-max-logs-range"],
+      maxTraceFilterRange: values["rpc-max-trace-filter-range"],
       gasPrice: {
         blocks: values["api-gas-price-blocks"],
         percentile: values["api-gas-price-percentile"],

@@ -135,6 +135,8 @@ export interface RpcAnswerSettings {
   readonly gasCap: bigint | undefined;
   /** Largest difference between the ends of a query for logs; 0 for no limit. */
   readonly maxLogsRange: bigint;
+  /** The same of a query for traces. */
+  readonly maxTraceFilterRange: bigint;
   readonly gasPrice: {
     /** Newest blocks that eth_gasPrice looks at. */
     readonly blocks: number;

@@ -6,6 +6,7 @@ import type { ChainTerms } from "./libraryCommon.ts";
 import { createEvm, precompileKeys } from "./libraryEvm.ts";
 import type { Pace } from "./pace.ts";
 import type { Rules } from "./rules.ts";
+import type { ExecutionObserver } from "./trace/observer.ts";
 
 /** What the transactions of one block share while they are executed one after another. */
 export interface BlockSession {
@@ -16,6 +17,8 @@ export interface BlockSession {
   readonly accesses: AccessJournal;
   /** Keys of the precompiled contracts in force. */
   readonly precompiles: ReadonlySet<string>;
+  /** Every transaction goes through the interpreter, also one that runs no code: somebody watches. */
+  readonly isObserved: boolean;
   /** Made on first use: a block of plain transfers needs none. */
   readonly evm: Evm;
 }
@@ -28,6 +31,8 @@ export interface SessionParts {
   readonly pace: Pace;
   /** For gas estimation. */
   readonly observed?: Observed;
+  /** For traces. */
+  readonly observer?: ExecutionObserver;
 }
 
 export function openSession(parts: SessionParts): BlockSession {
@@ -42,6 +47,7 @@ export function openSession(parts: SessionParts): BlockSession {
     overlay,
     accesses,
     precompiles,
+    isObserved: parts.observer !== undefined,
     get evm() {
       evm ??= createEvm({ ...parts, accesses, observed: parts.observed ?? nothingObserved() });
       return evm;

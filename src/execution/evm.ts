@@ -8,6 +8,7 @@ import type { HaltReason } from "./haltReason.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
 import type { Pace } from "./pace.ts";
 import type { Rules } from "./rules.ts";
+import type { ExecutionObserver } from "./trace/observer.ts";
 
 /**
  * Runs the code of contracts: the only door to the interpreter, narrow enough to put another one behind it. What is
@@ -29,6 +30,8 @@ export interface EvmParts {
   readonly accesses: AccessJournal;
   readonly pace: Pace;
   readonly observed: Observed;
+  /** Is told of each call and instruction; without one nothing of it costs anything. */
+  readonly observer?: ExecutionObserver;
 }
 
 /** A call, or without `to` a creation, by an account whose nonce was raised and whose gas was paid already. */

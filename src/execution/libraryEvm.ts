@@ -10,12 +10,14 @@ import type { BlockContext } from "./blockContext.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "./evm.ts";
 import { haltReasonOf } from "./haltReason.ts";
 import { ForkEvm } from "./interpreter/forkEvm.ts";
+import { ObservedEvm } from "./interpreter/observedEvm.ts";
 import { type ChainTerms, libraryCommon } from "./libraryCommon.ts";
 import type { Rules } from "./rules.ts";
 
 /** An Evm around the library's (@ethereumjs/evm); see interpreter/forkEvm.ts for which part is whose. */
 export function createEvm(parts: EvmParts): Evm {
-  const machine = new ForkEvm(parts);
+  const { observer } = parts;
+  const machine = observer === undefined ? new ForkEvm(parts) : new ObservedEvm(parts, observer);
   const libraryBlock = toLibraryBlock(parts.block);
   let isSpent = false;
 

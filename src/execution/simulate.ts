@@ -4,7 +4,7 @@ import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import type { Rejection } from "../primitives/outcome.ts";
-import { createOverlay } from "../state/overlay.ts";
+import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { Header } from "../types/header.ts";
 import { effectiveGasPrice, type TransactionType } from "../types/transaction.ts";
@@ -16,6 +16,7 @@ import type { Observed } from "./evm.ts";
 import { TIRELESS } from "./pace.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { CallRequest, SimulationRefusal } from "./simulation.ts";
+import type { ExecutionObserver } from "./trace/observer.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 
@@ -37,6 +38,8 @@ export interface SimulationTerms {
   /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
   readonly enforcesBalance: boolean;
   readonly observed?: Observed;
+  /** For traces. */
+  readonly observer?: ExecutionObserver;
 }
 
 export type Simulated =
@@ -44,15 +47,30 @@ export type Simulated =
   | { readonly kind: "executed"; readonly result: TransactionResult; readonly session: BlockSession };
 
 /** One call as if it were a transaction of the sender's next nonce, on an overlay that is then dropped. */
-export async function simulate(
+export function simulate(
+  scene: SimulationScene,
+  call: CallRequest,
+  terms: SimulationTerms,
+): Promise<Simulated> {
+  return simulateOn(createOverlay(scene.state), scene, call, terms);
+}
+
+/** As simulate, on an overlay over the scene's state in which other calls may have left something. */
+export async function simulateOn(
+  overlay: Overlay,
   scene: SimulationScene,
   call: CallRequest,
   terms: SimulationTerms,
 ): Promise<Simulated> {
   const blockRules = sceneRules(scene, terms);
-  const overlay = createOverlay(scene.state);
-  const { observed } = terms;
-  const session = openSession({ ...blockRules, overlay, pace: TIRELESS, ...(observed && { observed }) });
+  const { observed, observer } = terms;
+  const session = openSession({
+    ...blockRules,
+    overlay,
+    pace: TIRELESS,
+    ...(observed && { observed }),
+    ...(observer && { observer }),
+  });
   const { rules, block } = session;
   const sender = call.from ?? ZERO_ADDRESS;
   const account = overlay.account(sender);

@@ -9,9 +9,13 @@ import { clearIfEmpty, credit, hasNoCode } from "./emptyAccounts.ts";
 import { minimumGas } from "./intrinsicGas.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 
-/** True when nothing will run: a call of an account without code that is no precompiled contract. */
+/**
+ * True when nothing will run: a call of an account without code that is no precompiled contract. Never true for one
+ * who watches: there the STOP that ends every code is to be seen.
+ */
 export function runsNoCode(session: BlockSession, { to, authorizationList }: Executable): boolean {
-  if (to === undefined || authorizationList.length > 0 || isPrecompile(session, to)) return false;
+  if (session.isObserved || to === undefined || authorizationList.length > 0) return false;
+  if (isPrecompile(session, to)) return false;
   const account = session.overlay.account(to);
   return account === undefined || hasNoCode(account);
 }

@@ -1,6 +1,7 @@
 import { createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simulationPool.ts";
+import { createTracePool, DEFAULT_TRACE_SETTINGS } from "../chain/tracePool.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
@@ -176,6 +177,11 @@ async function open(
     { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
   );
   onStop(() => simulator.close());
+  const tracer = createTracePool(
+    { ...DEFAULT_TRACE_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
+    { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
+  );
+  onStop(() => tracer.close());
   const voteStore = await openVoteStore(directory.value.voteFile);
   onStop(() => voteStore.close());
   let reportFailure: (error: unknown) => void = () => undefined;
@@ -250,6 +256,7 @@ async function open(
     engine,
     holds,
     simulator,
+    tracer,
     key: key.value,
     clock,
     peerToPeer,

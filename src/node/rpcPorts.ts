@@ -4,6 +4,7 @@ import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { Tracer } from "../execution/trace/traceJob.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
@@ -24,6 +25,7 @@ export interface RpcPortParts {
   readonly engine: Engine;
   readonly holds: Holds;
   readonly simulator: Simulator & Inspector;
+  readonly tracer: Tracer;
   readonly key: NodeKey;
   readonly clock: Clock;
   /** Undefined when peer-to-peer networking is off. */
@@ -49,6 +51,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     engine,
     holds,
     simulator,
+    tracer,
     key,
     clock,
     peerToPeer,
@@ -69,6 +72,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     spec,
     simulator,
     inspector: simulator,
+    tracer,
     clock,
     submit,
     nodeAddress: settings.rpc.coinbase ?? key.address,
@@ -76,6 +80,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       clientVersion: settings.clientVersion,
       networkId: settings.networkId,
       maxLogsRange: settings.rpc.maxLogsRange,
+      maxTraceFilterRange: settings.rpc.maxTraceFilterRange,
       gasPrice: {
         ...settings.rpc.gasPrice,
         get minGasPriceWei() {

@@ -1,6 +1,6 @@
 import type { CallRequest } from "../execution/simulation.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import type { AccessListEntry } from "../types/transaction.ts";
+import type { AccessListEntry, SentTransaction } from "../types/transaction.ts";
 import {
   type Decoder,
   decodeAddress,
@@ -30,6 +30,23 @@ export function decodeCall(value: unknown): CallRequest | undefined {
     Object.assign(call, { [member]: decoded });
   }
   return hasTwoInputs(value) || hasTwoPricings(call) ? undefined : call;
+}
+
+/** A signed transaction as a call of its sender. */
+export function callOf(transaction: SentTransaction): CallRequest {
+  const { type, sender, to, gasLimit, gasPrice, maxFeePerGas, maxPriorityFeePerGas, value, data } =
+    transaction;
+  return {
+    from: sender,
+    ...(to !== undefined && { to }),
+    gasLimit,
+    ...(gasPrice !== undefined && { gasPrice }),
+    ...(maxFeePerGas !== undefined && { maxFeePerGas }),
+    ...(maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas }),
+    value,
+    data,
+    ...(type > 0 && { accessList: transaction.accessList }),
+  };
 }
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };

@@ -2,6 +2,7 @@ import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { Tracer } from "../execution/trace/traceJob.ts";
 import type { LogLevel, LogModule } from "../logging/logger.ts";
 import type { MetricFamily } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
@@ -26,6 +27,7 @@ export interface RpcPorts {
   readonly spec: ChainSpec;
   readonly simulator: Simulator;
   readonly inspector: Inspector;
+  readonly tracer: Tracer;
   readonly clock: Clock;
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;
@@ -146,6 +148,8 @@ export interface RpcSettings {
   readonly networkId: bigint;
   /** --rpc-max-logs-range: largest difference between the ends of an eth_getLogs query; 0 for no limit. */
   readonly maxLogsRange: bigint;
+  /** --rpc-max-trace-filter-range: the same of a trace_filter query. */
+  readonly maxTraceFilterRange: bigint;
   readonly gasPrice: GasPriceSettings;
   /** What txpool_nodeStatistics shows as maxSize; -1 unless the operator asked for a size. */
   readonly poolMaxSize: number;

@@ -17,6 +17,7 @@ export const RPC_SETTINGS: RpcSettings = {
   clientVersion: "ibex/test",
   networkId: 1337n,
   maxLogsRange: 1000n,
+  maxTraceFilterRange: 1000n,
   gasPrice: {
     blocks: 100,
     percentile: 50,
@@ -35,6 +36,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     pool: poolOf([]),
     simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
     inspector: { inspect: () => Promise.reject(new Error("this test inspects nothing")) },
+    tracer: { run: () => Promise.reject(new Error("this test traces nothing")) },
     clock: { nowMs: () => 0, at: () => ({ cancel: () => undefined }) },
     settings: RPC_SETTINGS,
     network: {

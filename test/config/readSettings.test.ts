@@ -361,8 +361,6 @@ rpc-ws-api="ETH, NET, WEB3, TXPOOL, TRACE"
       blockProduction: { minGasPriceWei: 1000n, selectionTimePercent: 100 },
     });
     expect(result.warnings).toEqual([
-      "--rpc-http-api names TRACE, but it has no methods in this version.",
-      "--rpc-ws-api names TRACE, but it has no methods in this version.",
     ]);
   });
 });
@@ -379,7 +377,7 @@ describe("warnings", () => {
       {
         options: ["metrics-enabled=true", "metrics-categories=ETHEREUM,JVM", "rpc-max-trace-filter-range=0"],
       },
-      ["--rpc-max-trace-filter-range has no effect in this node: trace_filter is not part of this version."],
+      [],
     ],
     [
       { options: [DEV_GENESIS, "rpc-http-port=1", "rpc-http-host=x"] },

@@ -164,8 +164,6 @@ const ANSWER_OPTIONS = {
     type: bigintType({ label: "<BLOCKS>", unit: "blocks, 0 for no limit", max: MAX_LONG }),
     default: 1000n,
     group: "Limits and answers of JSON-RPC",
-    isHidden: true,
-    noEffect: "trace_filter is not part of this version",
     help: "Most blocks that trace_filter looks at; 0 for no limit.",
   }),
   "api-gas-price-blocks": option({

@@ -28,7 +28,7 @@ import { LibraryState } from "../libraryState.ts";
 import type { Pace } from "../pace.ts";
 import { ownPrecompiles } from "../precompiles/precompiles.ts";
 import type { Rules } from "../rules.ts";
-import { Frame, type FrameEnvironment, type FrameEvm } from "./frame.ts";
+import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
 
 /**
@@ -80,6 +80,10 @@ export class ForkEvm extends EVM implements FrameEvm {
     return this.getPrecompile(new LibraryAddress(address)) !== undefined;
   }
 
+  isKnown(instruction: number): boolean {
+    return this.instructions.library[instruction]?.opcodeInfo.isInvalid === false;
+  }
+
   override getActiveOpcodes(): OpcodeTables["opcodes"] {
     const tables = opcodeTables(this.common);
     this._opcodes = tables.opcodes;
@@ -117,7 +121,7 @@ export class ForkEvm extends EVM implements FrameEvm {
     const { _result: result, _runState: state } = frame;
     if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct;
     result.createdAddresses = message.createdAddresses;
-    const error = await runFrame(state, this.instructions);
+    const error = await this.performCode(state, this.instructions);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
       logs: error === undefined ? result.logs : [],
@@ -129,6 +133,11 @@ export class ForkEvm extends EVM implements FrameEvm {
       executionGasUsed: keepsGas ? message.gasLimit - state.gasLeft : message.gasLimit,
       gasRefund: state.gasRefund,
     };
+  }
+
+  /** Runs a frame to its end; returns the error that halted it, if one did. */
+  protected performCode(state: FrameState, instructions: InstructionSet): Promise<EVMError | undefined> {
+    return runFrame(state, instructions);
   }
 
   /** Both accounts are touched, even by nothing; the error when the sender does not have so much. */
@@ -151,7 +160,7 @@ export class ForkEvm extends EVM implements FrameEvm {
     return undefined;
   }
 
-  private environmentOf(message: Message): FrameEnvironment {
+  protected environmentOf(message: Message): FrameEnvironment {
     const { gasPrice, origin } = present(this._tx, "the transaction that runs");
     const address = present(message.to, "the account whose code runs");
     const account = this.overlay.account(asAddress(address.bytes)) ?? EMPTY_ACCOUNT;

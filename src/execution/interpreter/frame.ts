@@ -18,6 +18,8 @@ export interface FrameEvm extends EVM {
   readonly pace: Pace;
   readonly observed: Observed;
   readonly stackLimit: number;
+  /** Whether the fork has an instruction of that code. */
+  isKnown(instruction: number): boolean;
 }
 
 /** What instructions can ask about where they run; the names are the library's. */
@@ -62,7 +64,8 @@ export class FrameState {
   memoryEnd = 0n;
   memoryCost = 0;
   readonly stack: Stack;
-  readonly code: Uint8Array;
+  /** What the loops read instructions from; somebody who watches shows the fast one a single instruction at a time. */
+  code: Uint8Array;
   readonly analysis: CodeAnalysis;
   readonly stateManager: StateManagerInterface;
   readonly blockchain: EVM["blockchain"];

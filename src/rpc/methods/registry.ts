@@ -11,6 +11,9 @@ import {
   debugGetRawTransaction,
 } from "./debug/raw.ts";
 import { debugAccountAt, debugAccountRange, debugStorageRangeAt } from "./debug/stateRanges.ts";
+import { debugTraceBlock, debugTraceBlockByHash, debugTraceBlockByNumber } from "./debug/traceBlock.ts";
+import { debugTraceCall } from "./debug/traceCall.ts";
+import { debugTraceTransaction } from "./debug/traceTransaction.ts";
 import { ethCall } from "./eth/call.ts";
 import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./eth/chain.ts";
 import { ethCreateAccessList } from "./eth/createAccessList.ts";
@@ -87,6 +90,11 @@ import {
 import { pluginsReloadPluginConfig } from "./plugins/reloadPluginConfig.ts";
 import { rpcDiscover } from "./rpc/discover.ts";
 import { rpcModules } from "./rpc/modules.ts";
+import { traceBlock } from "./trace/block.ts";
+import { traceCall, traceCallMany, traceRawTransaction } from "./trace/call.ts";
+import { traceFilter } from "./trace/filter.ts";
+import { traceReplayBlockTransactions } from "./trace/replayBlockTransactions.ts";
+import { traceGet, traceTransaction } from "./trace/transaction.ts";
 import { txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus } from "./txpool/content.ts";
 import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from "./txpool/transactions.ts";
 import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
@@ -110,6 +118,11 @@ export const METHODS: readonly RpcMethod[] = [
   debugResyncWorldState,
   debugSetHead,
   debugStorageRangeAt,
+  debugTraceBlock,
+  debugTraceBlockByHash,
+  debugTraceBlockByNumber,
+  debugTraceCall,
+  debugTraceTransaction,
   ethAccounts,
   ethBlobBaseFee,
   ethBlockNumber,
@@ -192,6 +205,14 @@ export const METHODS: readonly RpcMethod[] = [
   txpoolContent,
   txpoolContentFrom,
   txpoolInspect,
+  traceBlock,
+  traceCall,
+  traceCallMany,
+  traceFilter,
+  traceGet,
+  traceRawTransaction,
+  traceReplayBlockTransactions,
+  traceTransaction,
   txpoolPendingTransactions,
   txpoolStatistics,
   txpoolStatus,

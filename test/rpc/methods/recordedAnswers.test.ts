@@ -21,7 +21,9 @@ import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { tracerOf } from "../../builders/tracerOf.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
+import { sameButDefects } from "./traceDefects.ts";
 
 /**
  * What a live node of the incumbent answered, asked again of our methods over the real chain, state, executor and
@@ -194,6 +196,10 @@ async function askAgain(recorded: RecordedCase, { node, network, cases, exceptio
     return { label, ours, expected: await ask(withLatest(recorded.request)) };
   }
   const expected = ruledAnswer(recorded, ruling);
+  if (recorded.request.method.includes("_trace") || recorded.request.method.startsWith("trace_")) {
+    const [shown, wanted] = sameButDefects(JSON.parse(ours), expected);
+    return { label, ours: shown, expected: wanted };
+  }
   const normalized = NORMALIZED[compare ?? (reason?.includes("as an object") ? "object" : "text")];
   return { label, ours: normalized(JSON.parse(ours)), expected: normalized(expected) };
 }
@@ -267,6 +273,7 @@ function openNode(
     spec,
     pool,
     ...hereWorkers({ chain, spec, database }),
+    tracer: tracerOf(chain, spec),
     submit: createSubmission(recoverSenders, pool),
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),

@@ -1,0 +1,36 @@
+import type { TraceJob, TraceResult, Tracer } from "../execution/trace/traceJob.ts";
+import { type KillableThreads, startThreads, type ThreadSettings } from "./killableThreads.ts";
+import { type SimulationParts, type SimulationSettings, workerDataOf } from "./simulationPool.ts";
+
+/**
+ * Traces on a thread of their own, so that short calls do not wait behind them, with more time than a call has. The
+ * thread starts with the first trace: most nodes are never asked for one.
+ */
+export interface TracePool extends Tracer {
+  close(): Promise<void>;
+}
+
+export type TraceSettings = ThreadSettings & Pick<SimulationSettings, "gasCap">;
+
+export const DEFAULT_TRACE_SETTINGS: TraceSettings = {
+  threads: 1,
+  timeoutMs: 60_000,
+  waitingLimit: 1000,
+  gasCap: 0n,
+};
+
+export function createTracePool(settings: TraceSettings, parts: SimulationParts): TracePool {
+  let threads: KillableThreads<TraceJob, TraceResult> | undefined;
+  return {
+    run(job) {
+      threads ??= startThreads<TraceJob, TraceResult>(settings, {
+        entry: "traceWorker",
+        workerData: workerDataOf(settings, parts),
+        clock: parts.clock,
+        timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
+      });
+      return threads.run(job);
+    },
+    close: async () => threads?.close(),
+  };
+}

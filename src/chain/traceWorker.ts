@@ -1,0 +1,48 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { runTrace } from "../execution/trace/runTrace.ts";
+import type { TraceJob, TraceResult } from "../execution/trace/traceJob.ts";
+import type { TraceSource } from "../execution/trace/traceSource.ts";
+import { present } from "../primitives/assert.ts";
+import { createStateHistory } from "../state/history.ts";
+import { readTransactions } from "../storage/bodyStore.ts";
+import { readHeader } from "../storage/headerStore.ts";
+import { openLevelDatabase } from "../storage/levelDatabase.ts";
+import type { ThreadAnswer } from "./killableThreads.ts";
+import type { SimulationWorkerData } from "./simulationWorker.ts";
+import { createTurns } from "./turns.ts";
+
+/** A thread that traces: like that of the simulation pool it reads the database itself, and keeps nothing of value. */
+const port = present(parentPort, "the port of a worker thread");
+const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
+const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
+const history = createStateHistory(database);
+const turns = createTurns();
+
+const source: TraceSource = {
+  spec,
+  gasCap,
+  stateAt: (number) => history.at(number),
+  hashOf: (number) => readHeader(database, number)?.hash,
+  block(number) {
+    const found = readHeader(database, number);
+    if (found === undefined) return undefined;
+    const { header, hash, transactionCount } = found;
+    return { header, hash, transactions: readTransactions(database, number, transactionCount) };
+  },
+};
+
+port.on("message", (job: TraceJob) => {
+  turns
+    .take(() => runTrace(job, source))
+    .then(
+      (result) => answer({ kind: "done", result }, result.kind === "traced" ? [result.json.buffer] : []),
+      (error: unknown) =>
+        answer({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+    );
+});
+answer({ kind: "ready" });
+
+/** The bytes of a trace are handed over, not copied. */
+function answer(message: ThreadAnswer<TraceResult>, handedOver: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, [...handedOver]);
+}

@@ -1,0 +1,106 @@
+import type { EVMError, EVMResult, Message } from "@ethereumjs/evm";
+import type { Address as LibraryAddress } from "@ethereumjs/util";
+import { asAddress } from "../../primitives/address.ts";
+import { present } from "../../primitives/assert.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { EvmParts } from "../evm.ts";
+import { haltReasonOf } from "../haltReason.ts";
+import type { Callee, CalleeEnd, CallKind, ExecutionObserver } from "../trace/observer.ts";
+import { ForkEvm } from "./forkEvm.ts";
+import { Frame, type FrameState } from "./frame.ts";
+import type { InstructionSet } from "./loop.ts";
+import { type OpenStep, runObserved, showStop } from "./observedLoop.ts";
+
+/** The machine for one who watches: the same code runs, an instruction at a time, and each is reported. */
+export class ObservedEvm extends ForkEvm {
+  private readonly observer: ExecutionObserver;
+  /** The instructions that wait for a callee, the outermost first. */
+  private readonly calls: OpenStep[] = [];
+
+  constructor(parts: EvmParts, observer: ExecutionObserver) {
+    super(parts);
+    this.observer = observer;
+  }
+
+  protected override performCode(
+    state: FrameState,
+    instructions: InstructionSet,
+  ): Promise<EVMError | undefined> {
+    return runObserved(state, instructions, { observer: this.observer, calls: this.calls });
+  }
+
+  protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
+    const isPrecompile = this.getPrecompile(message.codeAddress) !== undefined;
+    const callee = this.enter(message, message.codeAddress, isPrecompile);
+    const result = await super._executeCall(message);
+    const { code } = message;
+    const ranNothing = code === undefined || (typeof code !== "function" && code.length === 0);
+    if (ranNothing && !isPrecompile && result.execResult.exceptionError === undefined) this.stop(message);
+    this.leave(callee, result);
+    return result;
+  }
+
+  protected override async _executeCreate(message: Message): Promise<EVMResult> {
+    message.code = message.data;
+    const callee = this.enter(message, await this._generateAddress(message), false);
+    const result = await super._executeCreate(message);
+    if (callee.input.length === 0 && result.execResult.exceptionError === undefined) this.stop(message);
+    this.leave(callee, result);
+    return result;
+  }
+
+  private enter(message: Message, to: LibraryAddress, isPrecompile: boolean): Callee {
+    const call = this.calls.at(-1);
+    if (call !== undefined) call.perform(this.observer);
+    const callee: Callee = {
+      kind: call === undefined ? outermostKind(message) : present(KINDS.get(call.instruction), "a call"),
+      depth: message.depth,
+      from: asAddress((call?.state.env.address ?? message.caller).bytes),
+      to: asAddress(to.bytes),
+      value: message.value,
+      // Call data may be a view of the caller's memory, which changes once the call is over.
+      input: Uint8Array.prototype.slice.call(message.data),
+      gas: message.gasLimit,
+      isPrecompile,
+    };
+    this.observer.entered(callee);
+    return callee;
+  }
+
+  private leave(callee: Callee, { execResult }: EVMResult): void {
+    const error = execResult.exceptionError?.error;
+    const isFailure = error !== undefined && error !== UNPAID_CODE;
+    const hasReverted = error === REVERTED && !callee.isPrecompile;
+    const end: CalleeEnd = {
+      callee,
+      gasUsed: execResult.executionGasUsed,
+      output: execResult.returnValue,
+      hasReverted,
+      halt: isFailure && !hasReverted ? haltReasonOf(error) : undefined,
+    };
+    this.observer.left(end);
+  }
+
+  /** Where there is no code the incumbent executes the STOP that ends every code. */
+  private stop(message: Message): void {
+    const frame = new Frame(this, { ...this.environmentOf(message), code: EMPTY_BYTES }, message.gasLimit);
+    showStop(frame._runState, this.observer);
+  }
+}
+
+/** In Frontier a contract that cannot pay for its code simply stays without. */
+const UNPAID_CODE = "code store out of gas";
+const REVERTED = "revert";
+
+const KINDS: ReadonlyMap<number, CallKind> = new Map([
+  [0xf0, "create"],
+  [0xf1, "call"],
+  [0xf2, "callcode"],
+  [0xf4, "delegatecall"],
+  [0xf5, "create2"],
+  [0xfa, "staticcall"],
+]);
+
+function outermostKind({ to }: Message): CallKind {
+  return to === undefined ? "create" : "call";
+}

@@ -1,0 +1,241 @@
+import { EVMError } from "@ethereumjs/evm";
+import { type HaltReason, haltReasonOf } from "../haltReason.ts";
+import type { ExecutionObserver, Step } from "../trace/observer.ts";
+import type { FrameState } from "./frame.ts";
+import { LEAVE, runHot } from "./hotLoop.ts";
+import type { InstructionSet } from "./loop.ts";
+
+/** Who watches, and the instructions that wait for a callee at the moment. */
+export interface Watch {
+  readonly observer: ExecutionObserver;
+  readonly calls: OpenStep[];
+}
+
+/**
+ * As runFrame, an instruction at a time, each of which is reported. The fast loop is shown the code through a mask in
+ * which all instructions but the next one are left to others, so it comes back after each and need not know of this.
+ */
+export async function runObserved(
+  state: FrameState,
+  instructions: InstructionSet,
+  { observer, calls }: Watch,
+): Promise<EVMError | undefined> {
+  const { code } = state;
+  const mask = new Uint8Array(code.length).fill(UNKNOWN);
+  for (;;) {
+    if (state.isStopped) return undefined;
+    const at = state.programCounter;
+    if (at >= code.length) {
+      showStop(state, observer);
+      return undefined;
+    }
+    const step = new OpenStep(state, at, code[at] as number);
+    observer.begun(step);
+    try {
+      if (instructions.hot.actions[step.instruction] === LEAVE)
+        await performLibrary(step, instructions, calls);
+      else await performHot(step, instructions, mask);
+      if (step.isCall) step.denyCallee();
+      step.perform(observer);
+    } catch (error) {
+      if (!(error instanceof EVMError)) throw error;
+      await step.stop(error, instructions, mask);
+      step.perform(observer);
+      return error.error === STOPPED ? undefined : error;
+    } finally {
+      state.code = code;
+    }
+    if (step.isCall) observer.resumed(step);
+  }
+}
+
+/** The STOP that stands beyond the end of every code. */
+export function showStop(state: FrameState, observer: ExecutionObserver): void {
+  const step = new OpenStep(state, state.programCounter, STOP, true);
+  observer.begun(step);
+  step.perform(observer);
+}
+
+async function performHot({ state, at, instruction }: OpenStep, { hot }: InstructionSet, mask: Uint8Array) {
+  mask[at] = instruction;
+  state.code = mask;
+  try {
+    if (runHot(state, hot) === "rest") await state.evm.pace.rest();
+  } finally {
+    mask[at] = UNKNOWN;
+  }
+}
+
+async function performLibrary(step: OpenStep, { library }: InstructionSet, calls: OpenStep[]): Promise<void> {
+  const { state, instruction } = step;
+  state.opCode = instruction;
+  const { opcodeInfo, opHandler } = library[instruction] as LibraryInstruction;
+  if (opcodeInfo.isInvalid) throw new EVMError(EVMError.errorMessages.INVALID_OPCODE);
+  const gas = await priceOf(state, instruction, library);
+  state.useGas(gas);
+  step.pay(gas);
+  state.programCounter++;
+  if (!step.isCall) {
+    await opHandler(shapeOf(state), state.evm.common);
+    return;
+  }
+  calls.push(step);
+  try {
+    await opHandler(shapeOf(state), state.evm.common);
+  } finally {
+    calls.pop();
+  }
+}
+
+type LibraryMap = InstructionSet["library"];
+type LibraryInstruction = LibraryMap[number];
+type LibraryState = Parameters<LibraryInstruction["opHandler"]>[0];
+
+/** The library's types know its own classes by their private parts; the shape is the same. */
+function shapeOf(state: FrameState): LibraryState {
+  return state as unknown as LibraryState;
+}
+
+async function priceOf(state: FrameState, instruction: number, library: LibraryMap): Promise<bigint> {
+  const { opcodeInfo, gasHandler } = library[instruction] as LibraryInstruction;
+  const { feeBigInt, dynamicGas } = opcodeInfo;
+  return dynamicGas ? gasHandler(shapeOf(state), feeBigInt, state.evm.common) : feeBigInt;
+}
+
+/** A step that is still being made. */
+export class OpenStep implements Step {
+  readonly state: FrameState;
+  readonly depth: number;
+  readonly at: number;
+  readonly instruction: number;
+  readonly isVirtual: boolean;
+  readonly gas: bigint;
+  cost = 0n;
+  calleeGas = 0n;
+  halt: HaltReason | undefined = undefined;
+  private stipend = 0n;
+  private isPaid = false;
+  private isPerformed = false;
+  private isSettled = false;
+  private readonly memory: MemoryMeasure;
+
+  constructor(state: FrameState, at: number, instruction: number, isVirtual = false) {
+    this.state = state;
+    this.depth = state.env.depth;
+    this.at = at;
+    this.instruction = instruction;
+    this.isVirtual = isVirtual;
+    this.gas = state.gasLeft;
+    const { memoryWords, memoryEnd, memoryCost } = state;
+    this.memory = { memoryWords, memoryEnd, memoryCost };
+    state.evm.accesses.checkpoint();
+  }
+
+  get isCall(): boolean {
+    return CALLS.has(this.instruction);
+  }
+
+  /** Of an instruction of the library's, before it is performed. */
+  pay(gas: bigint): void {
+    this.cost = gas;
+    this.isPaid = true;
+    this.settle();
+    if (!this.isCall) return;
+    const { state, instruction } = this;
+    const mayTransfer = instruction === CALL || instruction === CALLCODE;
+    this.stipend = mayTransfer && state.stack.at(2) !== 0n ? STIPEND : 0n;
+    this.calleeGas = (state.messageGasLimit ?? 0n) + this.stipend;
+  }
+
+  /** A call that could not begin: the incumbent shows all the gas there was, and the stipend, as its price. */
+  denyCallee(): void {
+    if (!this.isPerformed && !CREATIONS.has(this.instruction))
+      this.calleeGas = this.gas - this.cost + this.stipend;
+  }
+
+  /** Reports it, once. */
+  perform(observer: ExecutionObserver): void {
+    if (this.isPerformed) return;
+    this.isPerformed = true;
+    if (this.halt === undefined && !this.isPaid) this.cost = this.gas - this.state.gasLeft;
+    this.settle();
+    observer.performed(this);
+  }
+
+  /** From here on what it accessed cannot be taken back any more. */
+  private settle(): void {
+    if (!this.isSettled) this.state.evm.accesses.commit();
+    this.isSettled = true;
+  }
+
+  /** It threw: finds out why, and what it would have cost. */
+  async stop({ error }: EVMError, instructions: InstructionSet, mask: Uint8Array): Promise<void> {
+    if (error === STOPPED || error === REVERTED) return;
+    this.halt = haltReasonOf(error);
+    this.cost = this.isPerformed ? this.cost : await this.costOfHalt(this.halt, instructions, mask);
+  }
+
+  /** What the incumbent says that an instruction cost which could not be performed. */
+  private async costOfHalt(
+    halt: HaltReason,
+    instructions: InstructionSet,
+    mask: Uint8Array,
+  ): Promise<bigint> {
+    switch (halt) {
+      case "INSUFFICIENT_GAS": {
+        const price = await this.fullPrice(instructions, mask);
+        // A store that could be paid for, but not with the rest that has to remain (EIP-2200).
+        return price <= this.gas ? STIPEND : price;
+      }
+      case "INVALID_JUMP_DESTINATION":
+        return BigInt(instructions.hot.fees[this.instruction] ?? 0);
+      case "ILLEGAL_STATE_CHANGE":
+        return this.gas;
+      default:
+        return 0n;
+    }
+  }
+
+  /** The price of what could not be paid: asked again where there is plenty, and undone. */
+  private async fullPrice(instructions: InstructionSet, mask: Uint8Array): Promise<bigint> {
+    const { state, instruction } = this;
+    const { accesses, overlay } = state.evm;
+    accesses.revert();
+    accesses.checkpoint();
+    overlay.checkpoint();
+    Object.assign(state, this.memory);
+    state.gasLeft = PLENTY;
+    state.programCounter = this.at;
+    try {
+      if (instructions.hot.actions[instruction] === LEAVE)
+        return await priceOf(state, instruction, instructions.library);
+      await performHot(this, instructions, mask);
+      return PLENTY - state.gasLeft;
+    } catch (error) {
+      if (!(error instanceof EVMError)) throw error;
+      return error.error === REVERTED ? PLENTY - state.gasLeft : HIGHEST_PRICE;
+    } finally {
+      overlay.revert();
+      state.gasLeft = 0n;
+    }
+  }
+}
+
+interface MemoryMeasure {
+  readonly memoryWords: number;
+  readonly memoryEnd: bigint;
+  readonly memoryCost: number;
+}
+
+const { STOP: STOPPED, REVERT: REVERTED } = EVMError.errorMessages;
+const STOP = 0x00;
+const CALL = 0xf1;
+const CALLCODE = 0xf2;
+const CREATIONS: ReadonlySet<number> = new Set([0xf0, 0xf5]);
+const CALLS: ReadonlySet<number> = new Set([...CREATIONS, CALL, CALLCODE, 0xf4, 0xfa]);
+/** No instruction of any fork: the fast loop leaves it to others. */
+const UNKNOWN = 0xfe;
+const STIPEND = 2_300n;
+const PLENTY = 2n ** 60n;
+/** For memory that no gas pays for. */
+const HIGHEST_PRICE = 2n ** 63n - 1n;

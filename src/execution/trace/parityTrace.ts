@@ -1,0 +1,80 @@
+import { toHex } from "../../primitives/hex.ts";
+import type { TransactionResult } from "../transactionResult.ts";
+import { creationMethodOf, type FlatTerms, FlatTraces, flatTraceJson } from "./flatTraces.ts";
+import type { ExecutionObserver } from "./observer.ts";
+import { stateDiffJson } from "./stateDiff.ts";
+import type { Subject, TransactionTrace } from "./style.ts";
+import type { TraceBudget, TraceText } from "./traceText.ts";
+import { VmTraces } from "./vmTraces.ts";
+
+/** What trace_call and its kin show of a transaction. */
+export interface ParityTypes {
+  readonly trace: boolean;
+  readonly vmTrace: boolean;
+  readonly stateDiff: boolean;
+}
+
+/** Whether a call's result is written, or that of a mined transaction that was executed again (json-rpc.md §8.2). */
+export type ParityForm = "call" | "replay";
+
+export interface ParityParts {
+  readonly text: TraceText;
+  readonly budget: TraceBudget;
+}
+
+/** The result of trace_call or trace_replayBlockTransactions for one transaction. */
+export function parityTrace(
+  { place, state }: Pick<Subject, "place" | "state">,
+  types: ParityTypes,
+  form: ParityForm,
+  { text, budget }: ParityParts,
+): TransactionTrace {
+  const flat = types.trace ? new FlatTraces(budget) : undefined;
+  const vm = types.vmTrace ? new VmTraces(budget) : undefined;
+  return {
+    observer: together([flat, vm].filter((each) => each !== undefined)),
+    finish(result) {
+      const isReverted = result.outcome.kind === "reverted";
+      const stateDiff = types.stateDiff ? stateDiffJson(state) : "null";
+      const terms: FlatTerms =
+        form === "replay" && flat !== undefined ? { creationMethod: creationMethodOf(flat.traces) } : {};
+      const trace = (flat?.traces ?? []).map((each) => flatTraceJson(each, terms));
+      const reason = form === "replay" && isReverted ? `"revertReason":"${toHex(result.output)}",` : "";
+      const hash =
+        form === "replay" && place !== undefined
+          ? `"transactionHash":"${toHex(place.transactionHash)}",`
+          : "";
+      text.add(`{"output":"${outputOf(result, form)}",${reason}"stateDiff":${stateDiff},"trace":[`);
+      for (const [index, each] of trace.entries()) text.add(index === 0 ? each : `,${each}`);
+      text.add(`],${hash}"vmTrace":${vm?.json ?? "null"}}`);
+    },
+  };
+}
+
+function outputOf({ outcome, output }: TransactionResult, form: ParityForm): string {
+  if (outcome.kind === "halted" || (outcome.kind === "reverted" && form === "replay")) return "0x";
+  return toHex(output);
+}
+
+/** Several observers of one execution. */
+export function together(observers: readonly ExecutionObserver[]): ExecutionObserver {
+  const [only] = observers;
+  if (only !== undefined && observers.length === 1) return only;
+  return {
+    entered(callee) {
+      for (const each of observers) each.entered(callee);
+    },
+    begun(step) {
+      for (const each of observers) each.begun(step);
+    },
+    performed(step) {
+      for (const each of observers) each.performed(step);
+    },
+    resumed(step) {
+      for (const each of observers) each.resumed(step);
+    },
+    left(end) {
+      for (const each of observers) each.left(end);
+    },
+  };
+}

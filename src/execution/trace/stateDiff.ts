@@ -1,0 +1,61 @@
+import { toHex, toKey } from "../../primitives/hex.ts";
+import type { Account } from "../../types/account.ts";
+import type { WatchedOverlay, WrittenAccount } from "./watchedOverlay.ts";
+
+/** JSON of what a transaction changed (json-rpc.md §8.3): accounts and slots in the order of their addresses. */
+export function stateDiffJson(state: WatchedOverlay): string {
+  const accounts: [string, string][] = [];
+  for (const written of state.written()) {
+    const diff = accountDiff(state, written);
+    if (diff !== undefined) accounts.push([toHex(written.address), diff]);
+  }
+  return objectOf(accounts);
+}
+
+function accountDiff(state: WatchedOverlay, written: WrittenAccount): string | undefined {
+  const { address, before } = written;
+  const after = state.account(address);
+  if (before === undefined && after === undefined) return undefined;
+  const compare = (read: (account: Account) => string): string =>
+    diffNode(before && read(before), after && read(after));
+  const balance = compare((account) => quantity(account.balance));
+  const code = compare((account) => toHex(state.code(account.codeHash)));
+  const nonce = compare((account) => quantity(account.nonce));
+  const storage = after === undefined ? "{}" : storageDiff(state, written);
+  const isSame = balance === SAME && code === SAME && nonce === SAME && storage === "{}";
+  return isSame ? undefined : `{"balance":${balance},"code":${code},"nonce":${nonce},"storage":${storage}}`;
+}
+
+/** A slot that was not set counts as zero, but in an account that is new. */
+function storageDiff(state: WatchedOverlay, { address, before, slots }: WrittenAccount): string {
+  const changed: [string, string][] = [];
+  for (const { slot, before: valueBefore } of slots.values()) {
+    const old = slotHex(valueBefore);
+    const value = slotHex(state.storage(address, slot));
+    if (old === value) continue;
+    changed.push([toHex(slot), diffNode(before === undefined ? undefined : old, value)]);
+  }
+  return objectOf(changed);
+}
+
+function diffNode(before: string | undefined, after: string | undefined): string {
+  if (before === after) return SAME;
+  if (before === undefined) return `{"+":"${after}"}`;
+  if (after === undefined) return `{"-":"${before}"}`;
+  return `{"*":{"from":"${before}","to":"${after}"}}`;
+}
+
+const SAME = '"="';
+
+function objectOf(members: [name: string, json: string][]): string {
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
+}
+
+function quantity(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+function slotHex(value: Uint8Array): string {
+  return `0x${toKey(value).padStart(64, "0")}`;
+}

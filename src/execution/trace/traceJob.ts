@@ -1,0 +1,76 @@
+import type { Address } from "../../primitives/address.ts";
+import type { CallRequest } from "../simulation.ts";
+import type { ParityTypes } from "./parityTrace.ts";
+import type { StructLogOptions } from "./structLogs.ts";
+
+/** How a debug method shows what was executed. */
+export type DebugStyle = { readonly kind: "structLogs"; readonly options: StructLogOptions };
+
+/** What a thread is asked to trace. */
+export type TraceJob =
+  /** debug_traceTransaction, debug_traceBlock*: one transaction, or the list of all. */
+  | {
+      readonly kind: "debugBlock";
+      readonly block: BlockChoice;
+      readonly index?: number;
+      readonly style: DebugStyle;
+    }
+  /** debug_traceCall. */
+  | {
+      readonly kind: "debugCall";
+      readonly blockNumber: bigint;
+      readonly call: CallRequest;
+      readonly style: DebugStyle;
+    }
+  /** trace_transaction; trace_get with a path. */
+  | {
+      readonly kind: "transaction";
+      readonly blockNumber: bigint;
+      readonly index: number;
+      readonly path?: readonly number[];
+    }
+  /** trace_block. */
+  | { readonly kind: "block"; readonly blockNumber: bigint }
+  | { readonly kind: "filter"; readonly filter: TraceFilter }
+  /** trace_replayBlockTransactions. */
+  | { readonly kind: "replay"; readonly blockNumber: bigint; readonly types: ParityTypes }
+  /** trace_call and trace_rawTransaction. */
+  | { readonly kind: "call"; readonly blockNumber: bigint; readonly call: TracedCall }
+  /** trace_callMany: each call sees what those before it did. */
+  | { readonly kind: "calls"; readonly blockNumber: bigint; readonly calls: readonly TracedCall[] };
+
+/** A block of the chain by its number, or one that came as RLP. */
+export type BlockChoice = { readonly number: bigint } | { readonly raw: Uint8Array };
+
+export interface TracedCall {
+  readonly call: CallRequest;
+  readonly types: ParityTypes;
+}
+
+/** trace_filter; an empty list of addresses admits all. */
+export interface TraceFilter {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly fromAddresses: readonly Address[];
+  readonly toAddresses: readonly Address[];
+  /** Matches to skip. */
+  readonly after: number;
+  /** Most matches to answer. */
+  readonly count: number | undefined;
+}
+
+export type TraceResult =
+  /** `json` is ASCII. */
+  | { readonly kind: "traced"; readonly json: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "stateUnavailable" }
+  /** Refused before the first instruction; the incumbent's words. */
+  | { readonly kind: "refused"; readonly detail: string }
+  /** The block cannot have been executed where it says. */
+  | { readonly kind: "blockDoesNotFit"; readonly detail: string }
+  | { readonly kind: "tooLarge" }
+  | { readonly kind: "timedOut"; readonly limitMs: number };
+
+/** Traces where that can be stopped: on a worker thread with a time limit. */
+export interface Tracer {
+  run(job: TraceJob): Promise<TraceResult>;
+}

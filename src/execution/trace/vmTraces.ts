@@ -1,0 +1,212 @@
+import { toHex } from "../../primitives/hex.ts";
+import type { HaltReason } from "../haltReason.ts";
+import type { Callee, CalleeEnd, ExecutionObserver, Step } from "./observer.ts";
+import type { TraceBudget } from "./traceText.ts";
+
+/**
+ * The vmTrace of a transaction (json-rpc.md §8.4): each instruction with what it pushed and wrote, the callee's trace
+ * inside of the call's. Written from the inside outwards, since a call is shown once it is over.
+ */
+export class VmTraces implements ExecutionObserver {
+  private readonly budget: TraceBudget;
+  private readonly frames: VmFrame[] = [];
+  private readonly calls: PendingCall[] = [];
+  private effect: Effect = NO_EFFECT;
+  private whole = EMPTY_TRACE;
+  private steps = 0;
+
+  constructor(budget: TraceBudget) {
+    this.budget = budget;
+  }
+
+  /** JSON of the trace, once all is over. */
+  get json(): string {
+    return this.steps === 1 && this.isLoneStop ? EMPTY_TRACE : this.whole;
+  }
+
+  entered(callee: Callee): void {
+    const isCreation = callee.kind === "create" || callee.kind === "create2";
+    this.frames.push({ code: isCreation ? toHex(callee.input) : "0x", ops: "" });
+  }
+
+  begun(step: Step): void {
+    this.steps++;
+    const frame = this.frames.at(-1);
+    if (frame !== undefined && step.at === 0 && frame.ops === "") frame.code = toHex(step.state.env.code);
+    this.isLoneStop = step.instruction === STOP && step.depth === 0;
+    this.effect = effectOf(step);
+  }
+
+  performed(step: Step): void {
+    const { instruction, halt, isVirtual } = step;
+    if (CALLS.has(instruction) && halt === undefined) {
+      this.calls.push({ effect: this.effect, sub: undefined, precompileGas: undefined });
+      return;
+    }
+    const isShown = halt === undefined ? !isVirtual : SHOWN_HALTS.has(halt);
+    if (isShown) this.add(step, step.cost, { effect: this.effect, sub: "null" });
+  }
+
+  resumed(step: Step): void {
+    const call = this.calls.pop();
+    if (call === undefined) return;
+    const { effect, precompileGas } = call;
+    // A call that could not begin shows the code of the caller, and what it cost in the end.
+    const nothing = { sub: `{"code":"${toHex(step.state.env.code)}","ops":[]}`, effect };
+    if (call.sub === undefined) this.add(step, step.gas - step.state.gasLeft, nothing);
+    else this.add(step, step.cost + (precompileGas ?? step.calleeGas), { effect, sub: call.sub });
+  }
+
+  left({ callee, gasUsed, halt }: CalleeEnd): void {
+    const frame = this.frames.pop();
+    if (frame === undefined) return;
+    const json = `{"code":"${frame.code}","ops":[${frame.ops}]}`;
+    const call = this.calls.at(-1);
+    if (call === undefined) this.whole = json;
+    else {
+      call.sub = json;
+      // One that failed took everything, but the incumbent shows nothing of it.
+      if (callee.isPrecompile) call.precompileGas = halt === undefined ? gasUsed : 0n;
+    }
+  }
+
+  private isLoneStop = false;
+
+  private add(
+    step: Step,
+    cost: bigint,
+    { effect, sub }: { readonly effect: Effect; readonly sub: string },
+  ): void {
+    const frame = this.frames.at(-1);
+    if (frame === undefined) return;
+    const op = `${frame.ops === "" ? "" : ","}{"cost":${cost},"ex":${resultJson(step, effect)},"pc":${step.at},"sub":${sub}}`;
+    this.budget.spend(op.length);
+    frame.ops += op;
+  }
+}
+
+interface VmFrame {
+  code: string;
+  ops: string;
+}
+
+interface PendingCall {
+  readonly effect: Effect;
+  sub: string | undefined;
+  precompileGas: bigint | undefined;
+}
+
+/** What an instruction is about to write, read from its operands. */
+interface Effect {
+  readonly memory?: { readonly offset: bigint; readonly size: bigint };
+  readonly store?: { readonly key: bigint; readonly value: bigint };
+}
+
+const NO_EFFECT: Effect = {};
+const EMPTY_TRACE = '{"code":"0x","ops":[]}';
+
+/** Halts of which the instruction is shown all the same. */
+const SHOWN_HALTS: ReadonlySet<HaltReason> = new Set<HaltReason>([
+  "INSUFFICIENT_GAS",
+  "INVALID_JUMP_DESTINATION",
+  "ILLEGAL_STATE_CHANGE",
+]);
+
+/** Null for an instruction of a callee that ran out of gas. */
+function resultJson(step: Step, effect: Effect): string {
+  const { state, gas, cost, depth, halt, instruction } = step;
+  if (halt === "INSUFFICIENT_GAS" && depth > 0) return "null";
+  if (halt !== undefined) {
+    const left = gas - cost;
+    return `{"mem":null,"push":[],"store":null,"used":${left > 0n ? left : 0n}}`;
+  }
+  return (
+    `{"mem":${memoryJson(step, effect)},"push":[${pushed(step).map(quantity).join(",")}],` +
+    `"store":${storeJson(effect)},"used":${instruction === STOP ? gas : state.gasLeft}}`
+  );
+}
+
+function memoryJson({ state }: Step, { memory }: Effect): string {
+  if (memory === undefined || memory.size === 0n) return "null";
+  const { offset, size } = memory;
+  const bytes = new Uint8Array(Number(size));
+  bytes.set(state.memory._store.subarray(Number(offset), Number(offset + size)));
+  return `{"data":"${toHex(bytes)}","off":${offset}}`;
+}
+
+function storeJson({ store }: Effect): string {
+  return store === undefined ? "null" : `{"key":${quantity(store.key)},"val":${quantity(store.value)}}`;
+}
+
+function quantity(word: bigint): string {
+  return `"0x${word.toString(16)}"`;
+}
+
+/** The topmost items of the stack that an instruction has to do with, the deepest first. */
+function pushed({ state, instruction }: Step): readonly bigint[] {
+  const { stack } = state;
+  const count = pushCount(instruction);
+  return stack.items.slice(stack.length - count, stack.length);
+}
+
+function pushCount(instruction: number): number {
+  if (instruction >= 0x80 && instruction <= 0x8f) return instruction - 0x80 + 2;
+  if (instruction >= 0x90 && instruction <= 0x9f) return instruction - 0x90 + 2;
+  return PUSHING.has(instruction) ? 1 : 0;
+}
+
+const PUSHING: ReadonlySet<number> = new Set(
+  (
+    [
+      [0x01, 0x0b],
+      [0x10, 0x1d],
+      [0x20, 0x20],
+      [0x30, 0x36],
+      [0x38, 0x38],
+      [0x3a, 0x3b],
+      [0x3d, 0x3d],
+      [0x3f, 0x4a],
+      [0x51, 0x51],
+      [0x54, 0x54],
+      [0x58, 0x5a],
+      [0x5c, 0x5c],
+      [0x5f, 0x7f],
+      [0xf0, 0xf2],
+      [0xf4, 0xf5],
+      [0xfa, 0xfa],
+    ] as const
+  ).flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, offset) => first + offset)),
+);
+
+const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa]);
+const STOP = 0x00;
+
+function effectOf({ instruction, state }: Step): Effect {
+  const { stack } = state;
+  const operand = (depth: number): bigint => (depth < stack.length ? stack.at(depth) : 0n);
+  const memory = (offset: number, size: bigint): Effect => ({ memory: { offset: operand(offset), size } });
+  switch (instruction) {
+    case 0x37: // CALLDATACOPY
+    case 0x39: // CODECOPY
+    case 0x3e: // RETURNDATACOPY
+    case 0x5e: // MCOPY
+      return memory(0, operand(2));
+    case 0x3c: // EXTCODECOPY
+      return memory(1, operand(3));
+    case 0x51: // MLOAD
+    case 0x52: // MSTORE
+      return memory(0, 32n);
+    case 0x53: // MSTORE8
+      return memory(0, 1n);
+    case 0x55: // SSTORE
+      return { store: { key: operand(0), value: operand(1) } };
+    case 0xf1: // CALL
+    case 0xf2: // CALLCODE
+      return memory(5, operand(6));
+    case 0xf4: // DELEGATECALL
+    case 0xfa: // STATICCALL
+      return memory(4, operand(5));
+    default:
+      return NO_EFFECT;
+  }
+}

@@ -1,0 +1,57 @@
+import { decodeBlock } from "../../../types/block.ts";
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeData, decodeHash, decodeText } from "../../parameters.ts";
+import { DATA, HASH, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
+
+const OPTIONS = optional("options", decodeTraceOptions, TRACE_OPTIONS);
+const TRACES = { name: "traces", schema: orNull(listOf(OBJECT)) };
+
+export const debugTraceBlockByNumber = defineMethod({
+  name: "debug_traceBlockByNumber",
+  namespace: "DEBUG",
+  summary: "Executes the transactions of a block again and shows each instruction.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), OPTIONS],
+  result: TRACES,
+  async run([choice, style = EVERYTHING], { backend: { chain, tracer } }) {
+    const block = findBlock(chain, choice);
+    if (block instanceof RpcError) return block;
+    const { number } = block?.header ?? {};
+    if (number === undefined || number === 0n) return null;
+    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { number }, style }));
+  },
+});
+
+export const debugTraceBlockByHash = defineMethod({
+  name: "debug_traceBlockByHash",
+  namespace: "DEBUG",
+  summary: "Executes the transactions of a block again and shows each instruction.",
+  parameters: [required("block", decodeHash, HASH), OPTIONS],
+  result: TRACES,
+  async run([hash, style = EVERYTHING], { backend: { chain, tracer } }) {
+    const number = chain.headerByHash(hash)?.header.number;
+    if (number === undefined || number === 0n) return null;
+    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { number }, style }));
+  },
+});
+
+/** The block is text until here because text that is no hex is -32603, and bytes that are no block -32602. */
+export const debugTraceBlock = defineMethod({
+  name: "debug_traceBlock",
+  namespace: "DEBUG",
+  summary: "Executes the transactions of a block that is given as RLP and shows each instruction.",
+  parameters: [required("block", decodeText, DATA), OPTIONS],
+  result: TRACES,
+  async run([text, style = EVERYTHING], { backend: { chain, tracer } }) {
+    const raw = decodeData(text);
+    if (raw === undefined) return ERRORS.internalError;
+    const decoded = decodeBlock(raw);
+    if (!decoded.ok) return ERRORS.invalidParams;
+    const parent = chain.headerByHash(decoded.value.header.parentHash);
+    if (parent === undefined) return ERRORS.parentBlockNotFound;
+    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { raw }, style }));
+  },
+});

@@ -1,0 +1,28 @@
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { decodeCall } from "../../callParameter.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
+
+export const debugTraceCall = defineMethod({
+  name: "debug_traceCall",
+  namespace: "DEBUG",
+  summary: "Executes a call on the state after a block and shows each instruction.",
+  parameters: [
+    required("call", decodeCall, CALL),
+    optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
+    optional("options", decodeTraceOptions, TRACE_OPTIONS),
+  ],
+  result: { name: "trace", schema: OBJECT },
+  async run([call, choice = "latest", style = EVERYTHING], { backend: { chain, tracer } }) {
+    const block = findBlock(chain, choice);
+    if (block instanceof RpcError) return block;
+    if (block === undefined) return ERRORS.blockNotFound;
+    const { number } = block.header;
+    const result = await tracer.run({ kind: "debugCall", blockNumber: number, call, style });
+    const { code, message } = ERRORS.internalError;
+    return result.kind === "refused" ? new RpcError(code, message, result.detail) : traceAnswer(result);
+  },
+});

@@ -1,0 +1,25 @@
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeHash } from "../../parameters.ts";
+import { HASH, OBJECT, orNull } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
+
+/** Differs from the incumbent, which forgets the earlier transactions of the block (architecture.md §7). */
+export const debugTraceTransaction = defineMethod({
+  name: "debug_traceTransaction",
+  namespace: "DEBUG",
+  summary: "Executes a mined transaction again, where it stands in its block, and shows each instruction.",
+  parameters: [
+    required("transaction", decodeHash, HASH),
+    optional("options", decodeTraceOptions, TRACE_OPTIONS),
+  ],
+  result: { name: "trace", schema: orNull(OBJECT) },
+  async run([hash, style = EVERYTHING], { backend: { chain, tracer } }) {
+    const found = chain.transactionByHash(hash);
+    if (found === undefined) return null;
+    const { block, index } = found;
+    return traceAnswer(
+      await tracer.run({ kind: "debugBlock", block: { number: block.header.number }, index, style }),
+    );
+  },
+});

@@ -1,0 +1,20 @@
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+
+export const traceBlock = defineMethod({
+  name: "trace_block",
+  namespace: "TRACE",
+  summary: "The calls, creations and self-destructions in a block, and its reward.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
+  result: { name: "traces", schema: orNull(listOf(OBJECT)) },
+  async run([choice], { backend: { chain, tracer } }) {
+    const block = findBlock(chain, choice);
+    if (block instanceof RpcError) return block;
+    if (block === undefined) return null;
+    const { number } = block.header;
+    return number === 0n ? [] : traceAnswer(await tracer.run({ kind: "block", blockNumber: number }));
+  },
+});

@@ -1,0 +1,86 @@
+import type { TracedCall } from "../../../execution/trace/traceJob.ts";
+import { decodeTransaction, withRecoveredSender } from "../../../types/transaction.ts";
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { callOf, decodeCall } from "../../callParameter.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeData, decodeList } from "../../parameters.ts";
+import { CALL, DATA, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
+
+const TYPES = required("types", decodeTraceTypes, TRACE_TYPES);
+/** Calls in one request, each of which may take a block's gas. */
+const CALLS_LIMIT = 1000;
+
+export const traceCall = defineMethod({
+  name: "trace_call",
+  namespace: "TRACE",
+  summary: "Executes a call on the state after a block and shows what happens in it.",
+  parameters: [
+    required("call", decodeCall, CALL),
+    TYPES,
+    optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
+  ],
+  result: { name: "result", schema: OBJECT },
+  async run([call, types, choice = "latest"], { backend: { chain, tracer } }) {
+    const block = findBlock(chain, choice);
+    if (block instanceof RpcError) return block;
+    if (block === undefined) return ERRORS.blockNotFound;
+    const { number } = block.header;
+    return traceAnswer(await tracer.run({ kind: "call", blockNumber: number, call: { call, types } }));
+  },
+});
+
+export const traceCallMany = defineMethod({
+  name: "trace_callMany",
+  namespace: "TRACE",
+  summary: "Executes calls one after another on the state after a block and shows what happens in each.",
+  parameters: [
+    required("calls", decodeCalls, listOf({ type: "array", prefixItems: [CALL, TRACE_TYPES] })),
+    required("block", decodeNumberOrTag, NUMBER_OR_TAG),
+  ],
+  exactParams: 2,
+  result: { name: "results", schema: listOf(OBJECT) },
+  async run([calls, choice], { backend: { chain, tracer } }) {
+    const block = findBlock(chain, choice);
+    if (block instanceof RpcError) return block;
+    if (block === undefined) return ERRORS.blockNotFound;
+    if (calls.length === 0) return [];
+    return traceAnswer(await tracer.run({ kind: "calls", blockNumber: block.header.number, calls }));
+  },
+});
+
+export const traceRawTransaction = defineMethod({
+  name: "trace_rawTransaction",
+  namespace: "TRACE",
+  summary:
+    "Executes a signed transaction on the state of the head, without sending it, and shows what happens.",
+  parameters: [required("transaction", decodeData, DATA), TYPES],
+  exactParams: 2,
+  result: { name: "result", schema: OBJECT },
+  async run([raw, types], { backend: { chain, tracer } }) {
+    const decoded = decodeTransaction(raw);
+    const transaction = decoded.ok ? withRecoveredSender(decoded.value) : undefined;
+    if (transaction === undefined) return ERRORS.invalidParams;
+    const { number } = chain.head.header;
+    const call = { call: callOf(transaction), types };
+    const result = await tracer.run({ kind: "call", blockNumber: number, call });
+    return result.kind === "refused" ? NOTHING_HAPPENED : traceAnswer(result);
+  },
+});
+
+/** A transaction that could not stand in a block: the incumbent tells of no error. */
+const NOTHING_HAPPENED = { output: "0x", stateDiff: null, trace: [], vmTrace: null };
+
+function decodeCalls(value: unknown): readonly TracedCall[] | undefined {
+  const calls = decodeList(decodeTracedCall)(value);
+  return calls === undefined || calls.length > CALLS_LIMIT ? undefined : calls;
+}
+
+function decodeTracedCall(value: unknown): TracedCall | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const call = decodeCall(value[0]);
+  const types = decodeTraceTypes(value[1]);
+  return call && types && { call, types };
+}

@@ -1,0 +1,76 @@
+import type { TraceFilter } from "../../../execution/trace/traceJob.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeAddress, decodeIndex, decodeList, isAbsent, isObject } from "../../parameters.ts";
+import { ADDRESS, INTEGER, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+
+const ADDRESSES = { oneOf: [ADDRESS, listOf(ADDRESS)] };
+const FILTER = {
+  type: "object",
+  properties: {
+    fromBlock: NUMBER_OR_TAG,
+    toBlock: NUMBER_OR_TAG,
+    fromAddress: ADDRESSES,
+    toAddress: ADDRESSES,
+    after: INTEGER,
+    count: INTEGER,
+  },
+  additionalProperties: false,
+};
+
+export const traceFilter = defineMethod({
+  name: "trace_filter",
+  namespace: "TRACE",
+  summary: "The traces of a range of blocks, by who called and who was called.",
+  parameters: [required("filter", decodeTraceFilter, FILTER)],
+  result: { name: "traces", schema: listOf(OBJECT) },
+  async run([{ from, to, ...filter }], { backend: { chain, tracer, settings } }) {
+    const fromBlock = numberOf(chain, from);
+    const toBlock = numberOf(chain, to);
+    const { maxTraceFilterRange } = settings;
+    if (fromBlock < 0n || toBlock < 0n) return ERRORS.internalError;
+    if (fromBlock > toBlock) return [];
+    if (maxTraceFilterRange > 0n && toBlock - fromBlock > maxTraceFilterRange) return ERRORS.rangeTooLarge;
+    const { number } = chain.head.header;
+    if (fromBlock > number) return [];
+    const isBeyond = toBlock > number;
+    return traceAnswer(
+      await tracer.run({
+        kind: "filter",
+        filter: { ...filter, fromBlock, toBlock: isBeyond ? number : toBlock },
+      }),
+    );
+  },
+});
+
+interface AskedFilter extends Omit<TraceFilter, "fromBlock" | "toBlock"> {
+  readonly from: NumberOrTag;
+  readonly to: NumberOrTag;
+}
+
+/** Unknown members are refused, as with filters for logs. */
+function decodeTraceFilter(value: unknown): AskedFilter | undefined {
+  if (!isObject(value) || Object.keys(value).some((name) => !(name in FILTER.properties))) return undefined;
+  const { fromBlock, toBlock, fromAddress, toAddress, after, count } = value;
+  const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
+  const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
+  const fromAddresses = decodeAddresses(fromAddress);
+  const toAddresses = decodeAddresses(toAddress);
+  const skipped = isAbsent(after) ? 0 : decodeIndex(after);
+  const most = isAbsent(count) ? Number.MAX_SAFE_INTEGER : decodeIndex(count);
+  if (from === undefined || to === undefined || fromAddresses === undefined || toAddresses === undefined)
+    return undefined;
+  if (skipped === undefined || most === undefined) return undefined;
+  return { from, to, fromAddresses, toAddresses, after: skipped, count: most };
+}
+
+/** One address or a list of them; at most as many as a filter for logs may name. */
+function decodeAddresses(value: unknown) {
+  if (isAbsent(value)) return [];
+  const addresses = decodeList(decodeAddress)(Array.isArray(value) ? value : [value]);
+  return addresses === undefined || addresses.length > ADDRESSES_LIMIT ? undefined : addresses;
+}
+
+const ADDRESSES_LIMIT = 10_000;

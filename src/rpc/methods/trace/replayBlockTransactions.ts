@@ -1,0 +1,24 @@
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
+
+export const traceReplayBlockTransactions = defineMethod({
+  name: "trace_replayBlockTransactions",
+  namespace: "TRACE",
+  summary: "Executes the transactions of a block again and shows what happens in each.",
+  parameters: [
+    required("block", decodeNumberOrTag, NUMBER_OR_TAG),
+    required("types", decodeTraceTypes, TRACE_TYPES),
+  ],
+  result: { name: "results", schema: orNull(listOf(OBJECT)) },
+  async run([choice, types], { backend: { chain, tracer } }) {
+    const block = findBlock(chain, choice);
+    if (block instanceof RpcError) return block;
+    if (block === undefined) return null;
+    const { number } = block.header;
+    return number === 0n ? [] : traceAnswer(await tracer.run({ kind: "replay", blockNumber: number, types }));
+  },
+});

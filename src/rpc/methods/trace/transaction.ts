@@ -1,0 +1,51 @@
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeHash, decodeJavaLong, decodeList } from "../../parameters.ts";
+import { HASH, listOf, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+
+export const traceTransaction = defineMethod({
+  name: "trace_transaction",
+  namespace: "TRACE",
+  summary: "The calls, creations and self-destructions in a mined transaction.",
+  parameters: [required("transaction", decodeHash, HASH)],
+  result: { name: "traces", schema: listOf(OBJECT) },
+  async run([hash], { backend: { chain, tracer } }) {
+    const found = chain.transactionByHash(hash);
+    if (found === undefined) return [];
+    const { block, index } = found;
+    return traceAnswer(await tracer.run({ kind: "transaction", blockNumber: block.header.number, index }));
+  },
+});
+
+/** The path is text until here because a JSON number in it is -32603, not -32602. */
+export const traceGet = defineMethod({
+  name: "trace_get",
+  namespace: "TRACE",
+  summary: "One trace of a mined transaction, by its place among the others.",
+  parameters: [
+    required("transaction", decodeHash, HASH),
+    required(
+      "path",
+      decodeList<unknown>((item) => item ?? null),
+      listOf(QUANTITY),
+    ),
+  ],
+  exactParams: 2,
+  result: { name: "trace", schema: orNull(OBJECT) },
+  async run([hash, items], { backend: { chain, tracer } }) {
+    const path = decodeList(decodeIndexText)(items);
+    if (path === undefined) return ERRORS.internalError;
+    const found = chain.transactionByHash(hash);
+    if (found === undefined) return null;
+    const { block, index } = found;
+    return traceAnswer(
+      await tracer.run({ kind: "transaction", blockNumber: block.header.number, index, path }),
+    );
+  },
+});
+
+function decodeIndexText(value: unknown): number | undefined {
+  const number = decodeJavaLong(value);
+  return number === undefined ? undefined : Number(number);
+}

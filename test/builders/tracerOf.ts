@@ -1,0 +1,18 @@
+import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import { runTrace } from "../../src/execution/trace/runTrace.ts";
+import type { Tracer } from "../../src/execution/trace/traceJob.ts";
+
+/** The traces that a worker makes, on this thread. */
+export function tracerOf(chain: ChainReader, spec: ChainSpec): Tracer {
+  return {
+    run: (job) =>
+      runTrace(job, {
+        spec,
+        gasCap: 0n,
+        stateAt: (number) => chain.stateAt(number),
+        hashOf: (number) => chain.headerByNumber(number)?.hash,
+        block: (number) => chain.blockByNumber(number),
+      }),
+  };
+}

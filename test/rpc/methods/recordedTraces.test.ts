@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/logging/logger.ts";
+import { present } from "../../../src/primitives/assert.ts";
+import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
+import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { aChain } from "../../builders/aChain.ts";
+import { anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { tracerOf } from "../../builders/tracerOf.ts";
+import { describeWithVectors, vectorPath } from "../../vectors.ts";
+import { sameButDefects } from "./traceDefects.ts";
+
+/**
+ * Traces of a live node of the incumbent, asked again of our methods over the real chain, which has imported the same
+ * blocks by all rules. Compared as text but for the incumbent's defects, which are named one by one.
+ */
+
+interface RecordedTrace {
+  readonly label?: string;
+  readonly block: number;
+  readonly index?: number;
+  readonly request: { readonly method: string; readonly params: readonly unknown[] };
+  readonly result: unknown;
+}
+
+const TRACED = [
+  "debug_traceBlockByNumber",
+  "debug_traceTransaction",
+  "trace_block",
+  "trace_replayBlockTransactions",
+  "trace_transaction",
+] as const;
+
+type Network = "net1" | "net2";
+
+/**
+ * Blocks and transactions of which the incumbent tells something else on the whole (architecture.md §7): those behind
+ * others in their block, which it traces as if they were the first; and what looks at COINBASE where a beneficiary is set.
+ */
+const MISTRACED: Readonly<Record<Network, ReadonlySet<string>>> = {
+  net1: new Set([
+    "debug_traceTransaction burst-3",
+    "debug_traceTransaction store-info",
+    "debug_traceBlockByNumber 217",
+    "trace_block 217",
+    "trace_replayBlockTransactions 217",
+    "trace_transaction store-info",
+  ]),
+  net2: new Set(["debug_traceTransaction burst-3"]),
+};
+
+describeWithVectors("traces recorded from a live network", () => {
+  describe.each(["net1", "net2"] as const)("%s", (network) => {
+    let ask: (request: RecordedTrace["request"]) => Promise<string>;
+
+    beforeAll(async () => {
+      ask = await openNetwork(network);
+    }, 120_000);
+
+    it.each(TRACED)("%s", async (method) => {
+      const traces = readTraces(network, method);
+      expect(traces.length).toBeGreaterThan(50);
+      for (const { label, block, request, result } of traces) {
+        if (MISTRACED[network].has(`${method} ${label ?? block}`)) continue;
+        const ours = (JSON.parse(await ask(request)) as { result: unknown }).result;
+        const [shown, expected] = sameButDefects(ours, result);
+        expect(shown, `${label ?? ""} in block ${block}`).toBe(expected);
+      }
+    });
+  });
+
+  it("run the earlier transactions of a block first", async () => {
+    const ask = await openNetwork("net1");
+    const all = readTraces("net1", "debug_traceBlockByNumber").find(({ block }) => block === 293);
+    const whole = present(all, "the traces of a block with many calls").result as readonly object[];
+    const single = readTraces("net1", "debug_traceTransaction").filter(({ block }) => block === 293);
+    expect(single.length).toBe(whole.length);
+    for (const { request, index = 0 } of single) {
+      const params = [request.params[0], { disableMemory: true }];
+      const { result } = JSON.parse(await ask({ ...request, params })) as { result: unknown };
+      expect(result).toEqual(whole[index]);
+    }
+  });
+});
+
+async function openNetwork(
+  network: Network,
+): Promise<(request: RecordedTrace["request"]) => Promise<string>> {
+  const folder = ["besu-ibft", network];
+  const { chain, spec } = await aChain({
+    genesis: readFileSync(vectorPath(...folder, "genesis.json"), "utf8"),
+  });
+  for (const { header, transactions, ommers } of recordedBlocks(folder).slice(1)) {
+    const imported = await chain.importBlock({ header, transactions, ommers });
+    if (!imported.ok) throw new Error(imported.rejection.message);
+  }
+  const backend = anRpcBackend({ chain, spec, tracer: tracerOf(chain, spec) });
+  const dispatcher = createDispatcher(
+    { methods: METHODS, modules: new Set(["DEBUG", "TRACE"] as const) },
+    { backend, logger: silentLogger },
+  );
+  const caller = { connection: undefined, isAbandoned: () => false };
+  return async (request) => {
+    const whole = { jsonrpc: "2.0", id: 1, ...request };
+    return present(await dispatcher.answerRequest(whole, JSON.stringify(whole), caller), "the reply").text;
+  };
+}
+
+function readTraces(network: string, method: string): RecordedTrace[] {
+  const bytes = gunzipSync(readFileSync(vectorPath("besu-ibft", network, "traces", `${method}.jsonl.gz`)));
+  return bytes
+    .toString("utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as RecordedTrace);
+}
