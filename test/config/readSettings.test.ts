@@ -360,8 +360,7 @@ rpc-ws-api="ETH, NET, WEB3, TXPOOL, TRACE"
       webSocket: { maxConnections: 80, groups: ["ETH", "NET", "WEB3", "TXPOOL", "TRACE"] },
       blockProduction: { minGasPriceWei: 1000n, selectionTimePercent: 100 },
     });
-    expect(result.warnings).toEqual([
-    ]);
+    expect(result.warnings).toEqual([]);
   });
 });
 
