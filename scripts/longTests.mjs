@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, strangers, and rewinds. */
+/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, strangers, rewinds, and seconds of each attack. */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
   IBEX_KILLS: "60",
@@ -21,6 +21,7 @@ const NUMBERS = {
   IBEX_RECORDINGS: "all",
   IBEX_STRANGERS: "2000",
   IBEX_REWINDS: "10",
+  IBEX_HOSTILE: "4",
 };
 
 const SUITES = [
@@ -29,6 +30,7 @@ const SUITES = [
   "test/cluster/fuzz",
   "test/cluster/damage",
   "test/cluster/rewind",
+  "test/cluster/hostilePeers",
   "test/cluster/conditions",
   "test/cluster/fullDisk",
   "test/execution/oracle",

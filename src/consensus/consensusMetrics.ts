@@ -4,13 +4,15 @@ import { MESSAGE_FLAWS } from "../ibft/messageRules.ts";
 import { quorum } from "../ibft/quorum.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
 import type { ConsensusStatus } from "./status.ts";
 
 /** What the engine and its hands count of themselves; the incumbent has nothing like it (metrics.md §9). */
 export interface ConsensusMetrics {
   /** An effect of the machine is about to be performed. */
   asked(effect: Effect, by: Input): void;
+  /** The validator whose turn it was proposed nothing. */
+  turnMissed(proposer: Address): void;
   /** A message came while too many were waiting. */
   messageDropped(): void;
   readonly building: Stopwatch;
@@ -46,6 +48,12 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     name: "double_votes_total",
     help: "Consensus messages that put a validator behind a second block in one round",
   });
+  const missed = metrics.counter({
+    category: "BFT",
+    name: "expected_proposer_missed_total",
+    help: "Rounds in which the validator whose turn it was proposed nothing",
+    labels: ["validator"],
+  });
   const stopwatch = (name: string, help: string): Stopwatch => {
     const summary = metrics.summary({ category: "BFT", name, help });
     return async (work) => {
@@ -62,6 +70,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
       else if (effect.kind === "rejectMessage") rejected.with(effect.flaw).increment();
       else if (effect.kind === "reportDoubleVote") doubleVotes.with().increment();
     },
+    turnMissed: (proposer) => missed.with(toHex(proposer)).increment(),
     messageDropped: () => dropped.with().increment(),
     building: stopwatch("block_propose_seconds", "Time to build a block of our own, seconds"),
     committing: stopwatch("commit_seconds", "Time to make a decided block durable, seconds"),
@@ -77,7 +86,11 @@ function reasonOf({ kind }: Input): (typeof ROUND_CHANGE_REASONS)[number] {
 }
 
 /** What consensus is at, asked when somebody reads. */
-export function showConsensus(metrics: Metrics, self: Address, status: () => ConsensusStatus): void {
+export function showConsensus(
+  metrics: Metrics,
+  { self, nowMs }: { readonly self: Address; nowMs(): number },
+  status: () => ConsensusStatus,
+): void {
   const gauge = (name: string, help: string, read: (status: ConsensusStatus) => number): void =>
     metrics.gauge({ category: "BFT", name, help }, () => read(status()));
   gauge("height", "Height being decided", ({ height }) => Number(height ?? 0n));
@@ -91,4 +104,19 @@ export function showConsensus(metrics: Metrics, self: Address, status: () => Con
   );
   gauge("validators", "Number of validators", ({ validators }) => validators.length);
   gauge("quorum", "Validators that must agree", ({ validators }) => quorum(validators.length));
+  metrics.gauges(
+    {
+      category: "BFT",
+      name: "validator_last_seen_seconds",
+      help: "Since another validator was last heard of, seconds; NaN when it was not since the start",
+      labels: ["validator"],
+    },
+    function* () {
+      for (const { address, lastHeard } of status().members) {
+        if (equalBytes(address, self)) continue;
+        const seconds = lastHeard === undefined ? Number.NaN : (nowMs() - lastHeard.atMs) / 1000;
+        yield [[toHex(address)], Math.max(0, seconds)];
+      }
+    },
+  );
 }

@@ -6,7 +6,7 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { createFutureMessages, type RawMessage } from "./futureMessages.ts";
 import type { Carrier } from "./ports.ts";
@@ -53,24 +53,41 @@ export type Fate = (typeof FATES)[number];
 export interface CorrespondenceMetrics {
   received(fate: Fate): void;
   relayed(): void;
+  /** A message that the machine is given. */
+  taken?(message: Authored): void;
+  /** So many messages of heights to come are not kept, or not any more. */
+  futureDropped?(count: number): void;
 }
 
 export function declareCorrespondenceMetrics(metrics: Metrics): CorrespondenceMetrics {
-  const received = metrics.counter({
+  const judged = metrics.counter({
     category: "BFT",
-    name: "messages_received_total",
+    name: "messages_judged_total",
     help: "Consensus messages that came in, by what became of them",
     labels: ["fate"],
   });
-  for (const fate of FATES) received.with(fate);
+  for (const fate of FATES) judged.with(fate);
+  const received = metrics.counter({
+    category: "BFT",
+    name: "messages_received_total",
+    help: "Consensus messages of the height in progress, by kind and author",
+    labels: ["type", "validator"],
+  });
+  const futureDropped = metrics.counter({
+    category: "BFT",
+    name: "future_messages_dropped_total",
+    help: "Consensus messages of heights to come that were too far ahead, or too many",
+  });
   const relayed = metrics.counter({
     category: "BFT",
     name: "messages_relayed_total",
     help: "Consensus messages of others that were passed on to other validators",
   });
   return {
-    received: (fate) => received.with(fate).increment(),
+    received: (fate) => judged.with(fate).increment(),
+    taken: ({ kind, signed }) => received.with(kind, toHex(signed.author)).increment(),
     relayed: () => relayed.with().increment(),
+    futureDropped: (count) => futureDropped.with().increment(count),
   };
 }
 
@@ -131,6 +148,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       carrier.send(code, payload, { to: tally.validators, except });
       metrics?.relayed();
     }
+    metrics?.taken?.(message);
     deliver(message);
     return "taken";
   }
@@ -146,7 +164,11 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     const current = head.header.number + 1n;
     if (place.height === current) return take(message, head);
     onAhead?.(message.sender, place.height - 1n);
-    return future.add(message, place.height, current);
+    const before = future.count;
+    const fate = future.add(message, place.height, current);
+    const dropped = before + 1 - future.count;
+    if (dropped > 0) metrics?.futureDropped?.(dropped);
+    return fate;
   }
 
   return {

@@ -73,7 +73,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   let isStopped = false;
   let isFailed = false;
 
-  const watch = createWatch({ rules, clock, logger, status });
+  const watch = createWatch({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
 
   function status(): ConsensusStatus {
     const connected = parts.outbox.connected?.();

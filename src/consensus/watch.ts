@@ -3,6 +3,7 @@ import type { Authored } from "../ibft/message.ts";
 import type { Rules, State } from "../ibft/state.ts";
 import { earliestTimestamp, roundTimeoutMs } from "../ibft/timeouts.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { describeLostRound } from "./lostRound.ts";
 import { createPresence, type Member } from "./presence.ts";
@@ -28,9 +29,10 @@ export interface WatchParts {
   readonly clock: Clock;
   readonly logger: Logger;
   status(): ConsensusStatus;
+  readonly onTurnMissed?: ((proposer: Address) => void) | undefined;
 }
 
-export function createWatch({ rules, clock, logger, status }: WatchParts): Watch {
+export function createWatch({ rules, clock, logger, status, onTurnMissed }: WatchParts): Watch {
   const presence = createPresence(rules.self);
   let alarm: Alarm | undefined;
   let headAtMs = 0;
@@ -70,7 +72,10 @@ export function createWatch({ rules, clock, logger, status }: WatchParts): Watch
     const lost = describeLostRound(rules.self, { before, after, by: input });
     if (lost === undefined) return;
     const nowMs = clock.nowMs();
-    if (lost.missed !== undefined) presence.turnMissed(lost.missed);
+    if (lost.missed !== undefined) {
+      presence.turnMissed(lost.missed);
+      onTurnMissed?.(lost.missed);
+    }
     presence.roundBegan(lost.nextRound, nowMs);
     const member = presence.members().find(({ address }) => address === lost.missed);
     const facts = { ...lost.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };

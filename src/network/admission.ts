@@ -1,6 +1,7 @@
 import { compareBytes, equalBytes } from "../primitives/hex.ts";
 import { SETUP_TIMEOUT_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
+import type { RefusalCause } from "./traffic.ts";
 
 /** An open connection to the peer in question. */
 export interface Known {
@@ -29,6 +30,7 @@ export interface PeerLimits {
 }
 
 export interface Refusal {
+  readonly cause: RefusalCause;
   readonly reason: DisconnectReason;
   readonly detail: string;
 }
@@ -43,23 +45,29 @@ export function refuseConnection(
   nowMs: number,
 ): Refusal | undefined {
   const { isInbound, known } = applicant;
-  if (equalBytes(applicant.ownId, applicant.nodeId)) return { reason: "self", detail: "it is this node" };
-  if (applicant.isDenied) return { reason: "unknown", detail: "it is on the denylist" };
-  if (!applicant.isPermitted) return { reason: "unknown", detail: "it is not permitted" };
+  if (equalBytes(applicant.ownId, applicant.nodeId))
+    return { cause: "self", reason: "self", detail: "it is this node" };
+  if (applicant.isDenied) return { cause: "denied", reason: "unknown", detail: "it is on the denylist" };
+  if (!applicant.isPermitted)
+    return { cause: "permissions", reason: "unknown", detail: "it is not permitted" };
   if (known.length > 0) {
     // A pair may cross only while both were being set up.
     const isCrossing = known.every(
       (other) => other.isInbound !== isInbound && nowMs - other.openedMs < SETUP_TIMEOUT_MS,
     );
     if (isCrossing) return undefined;
-    return { reason: isInbound ? "unknown" : "alreadyConnected", detail: "there is a connection already" };
+    return {
+      cause: "connected",
+      reason: isInbound ? "unknown" : "alreadyConnected",
+      detail: "there is a connection already",
+    };
   }
   if (applicant.isMaintained) return undefined;
   if (applicant.peerCount >= limits.maxPeers) {
-    return { reason: "tooManyPeers", detail: `there are ${applicant.peerCount} peers` };
+    return { cause: "peers", reason: "tooManyPeers", detail: `there are ${applicant.peerCount} peers` };
   }
   if (isInbound && limits.maxInbound !== undefined && applicant.inboundCount >= limits.maxInbound) {
-    return { reason: "tooManyPeers", detail: `${applicant.inboundCount} peers have called` };
+    return { cause: "peers", reason: "tooManyPeers", detail: `${applicant.inboundCount} peers have called` };
   }
   return undefined;
 }

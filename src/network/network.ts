@@ -20,6 +20,7 @@ import { type Connection, createConnection, type Parting, type Remote } from "./
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { ownHello } from "./rlpx/wire.ts";
 import type { SubProtocol } from "./subProtocol.ts";
+import { baseMessage, type Traffic } from "./traffic.ts";
 
 /**
  * The node among its peers (p2p.md §1 to §5).
@@ -71,6 +72,8 @@ export interface NetworkParts {
   readonly isPermitted?: (node: NodeAddress) => boolean;
   /** Whether a node of this address takes part in deciding the next block. */
   readonly isValidator?: (address: Address) => boolean;
+  /** Absent: nothing is counted. */
+  readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
   readonly onPeerParted?: (parting: Parting) => void;
 }
@@ -80,7 +83,7 @@ export async function createNetwork(
   settings: NetworkSettings,
   parts: NetworkParts,
 ): Promise<Outcome<Network, "addressInUse" | "cannotListen">> {
-  const { clock, logger } = parts;
+  const { clock, logger, traffic } = parts;
   const server = createServer();
   const listening = await listen(server, settings);
   if (!listening.ok) return listening;
@@ -109,13 +112,17 @@ export async function createNetwork(
     const remote = { host: plainHost(socket.remoteAddress ?? ""), port: socket.remotePort ?? 0 };
     const isFull = sockets.size >= settings.limits.maxPeers + MAX_SPARE_SOCKETS;
     if (isClosing || isFull || !pace.take()) {
+      traffic?.inboundRefused(isFull ? "sockets" : "rate");
       socket.destroy();
       return;
     }
     // Somebody who connects and says nothing must not keep others out.
     const [oldest] = pending;
-    if (pending.size >= MAX_PENDING_CONNECTIONS)
-      oldest?.destroy("timeout", "newer connections needed its place");
+    if (oldest !== undefined && pending.size >= MAX_PENDING_CONNECTIONS) {
+      pending.delete(oldest);
+      traffic?.inboundRefused("crowded");
+      oldest.destroy("timeout", "newer connections needed its place");
+    }
     pending.add(adopt(socket, { remote }));
   }
 
@@ -141,8 +148,9 @@ export async function createNetwork(
           table.open(connection, theirs);
         },
         message: (id, payload) => table.receive(connection, id, payload),
+        base: (direction, id) => traffic?.passed(baseMessage(direction, id)),
         ended(parting) {
-          pending.delete(connection);
+          if (pending.delete(connection)) traffic?.inboundRefused("handshake");
           table.end(connection, parting);
         },
         released: () => sockets.delete(socket),

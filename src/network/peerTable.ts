@@ -14,6 +14,7 @@ import type { Connection, Parting, Remote } from "./rlpx/connection.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { Session, SubProtocol } from "./subProtocol.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** A peer as operators see it. */
 export interface PeerView {
@@ -78,6 +79,7 @@ export interface PeerTableParts {
   readonly dialer: Dialer;
   readonly memory: PeerMemory;
   readonly isPermitted?: (node: NodeAddress) => boolean;
+  readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
   readonly onPeerParted?: (parting: Parting) => void;
 }
@@ -87,7 +89,7 @@ export function createPeerTable(
   parts: PeerTableParts,
 ): PeerTable {
   const { ownId, limits } = settings;
-  const { protocols, clock, logger, dialer, memory } = parts;
+  const { protocols, clock, logger, dialer, memory, traffic } = parts;
   const peers = new Map<string, Peer>();
   const links = new Map<Connection, Link>();
 
@@ -113,8 +115,10 @@ export function createPeerTable(
       clock.nowMs(),
     );
     const agreed = agreeCapabilities(protocols, hello.capabilities);
-    if (refusal !== undefined) connection.disconnect(refusal.reason, refusal.detail);
-    else if (agreed.length === 0) connection.disconnect("uselessPeer", "no protocol is shared");
+    if (refusal !== undefined) {
+      if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
+      connection.disconnect(refusal.reason, refusal.detail);
+    } else if (agreed.length === 0) connection.disconnect("uselessPeer", "no protocol is shared");
     else enter(known ?? newPeer(nodeId), connection, hello, agreed);
   }
 
@@ -212,8 +216,12 @@ export function createPeerTable(
       get isLasting() {
         return links.get(connection)?.isLasting ?? false;
       },
-      send: (code, payload) =>
-        code >= 0 && code < protocol.messageCodes && connection.send(offset + code, payload),
+      send(code, payload) {
+        if (code < 0 || code >= protocol.messageCodes || !connection.send(offset + code, payload))
+          return false;
+        count("outbound", protocol, code);
+        return true;
+      },
       disconnect: (reason, detail = `${protocol.name} ends it`) => connection.disconnect(reason, detail),
       greeted: () => void links.get(connection)?.ungreeted.delete(protocol),
       noteUseful: () => peer.reputation.noteUseful(),
@@ -223,6 +231,11 @@ export function createPeerTable(
         }
       },
     };
+  }
+
+  function count(direction: "inbound" | "outbound", protocol: SubProtocol, code: number): void {
+    const name = protocol.messageNames?.[code] ?? "Invalid";
+    traffic?.passed({ direction, protocol: `${protocol.name}/${protocol.version}`, name, code });
   }
 
   /** A protocol that throws has a bug, which costs this connection and no other. */
@@ -280,7 +293,11 @@ export function createPeerTable(
       const found = link?.sessions.find(
         ({ offset, protocol }) => id >= offset && id < offset + protocol.messageCodes,
       );
-      if (found === undefined) return;
+      if (found === undefined) {
+        traffic?.passed({ direction: "inbound", protocol: "Wire", name: "Invalid", code: undefined });
+        return;
+      }
+      count("inbound", found.protocol, id - found.offset);
       guard(connection, () => found.protocol.onMessage(found.session, id - found.offset, payload));
     },
     end,

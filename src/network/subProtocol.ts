@@ -12,6 +12,8 @@ import type { Hello } from "./rlpx/hello.ts";
 export interface SubProtocol extends Spoken {
   /** True when peers introduce themselves in it: a connection counts only after `greeted` was called. */
   readonly hasGreeting?: boolean;
+  /** What its messages are called, by code. */
+  readonly messageNames?: readonly (string | undefined)[];
   onOpen(session: Session): void;
   /** `code` counts from 0; the payload is uncompressed and belongs to whoever is called. */
   onMessage(session: Session, code: number, payload: Uint8Array): void;

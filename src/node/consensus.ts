@@ -72,7 +72,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
       onFailure,
     },
   );
-  if (metrics !== undefined) showConsensus(metrics, key.address, engine.status);
+  if (metrics !== undefined) showConsensus(metrics, { self: key.address, nowMs: clock.nowMs }, engine.status);
   chain.onHeadChanged(({ head }) => {
     try {
       engine.headAdvanced({ ...head, tally: chain.tallyAfter(head) });

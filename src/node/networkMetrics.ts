@@ -1,6 +1,7 @@
 import type { Metrics } from "../metrics/registry.ts";
 import type { Parting } from "../network/rlpx/connection.ts";
 import type { DisconnectReason } from "../network/rlpx/disconnectReason.ts";
+import type { Traffic } from "../network/traffic.ts";
 import type { SyncStatus } from "../rpc/ports.ts";
 
 export interface NetworkFacts {
@@ -34,12 +35,6 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
   for (const direction of ["inbound", "outbound"]) {
     metrics.counter({
       category: "NETWORK",
-      name: `p2p_messages_${direction}`,
-      help: `Peer-to-peer messages, ${direction}`,
-      labels: ["protocol", "name", "code"],
-    });
-    metrics.counter({
-      category: "NETWORK",
       name: `discovery_messages_${direction}`,
       help: `Discovery packets, ${direction}`,
       labels: ["name"],
@@ -47,10 +42,11 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
   }
 }
 
-/** Counts peers as they come and go; there are such counters also where there are no peers. */
+/** Counts peers as they come and go, and what they say; there are such counters also where there are no peers. */
 export function createPeerCounters(metrics: Metrics | undefined): {
   readonly connected: () => void;
   readonly parted: (parting: Parting) => void;
+  readonly traffic: Traffic | undefined;
 } {
   const connected = metrics?.counter({
     category: "PEERS",
@@ -64,9 +60,33 @@ export function createPeerCounters(metrics: Metrics | undefined): {
     labels: ["initiator", "disconnectReason"],
   });
   return {
+    traffic: metrics && createTrafficCounters(metrics),
     connected: () => connected?.with().increment(),
     parted: ({ by, reason }) =>
       parted?.with(by === "them" ? "remote" : "local", REASON_LABELS[reason]).increment(),
+  };
+}
+
+function createTrafficCounters(metrics: Metrics): Traffic {
+  const messages = (direction: "inbound" | "outbound") =>
+    metrics.counter({
+      category: "NETWORK",
+      name: `p2p_messages_${direction}`,
+      help: `Peer-to-peer messages, ${direction}`,
+      labels: ["protocol", "name", "code"],
+    });
+  const counters = { inbound: messages("inbound"), outbound: messages("outbound") };
+  const refused = metrics.counter({
+    category: "NETWORK",
+    prefix: "p2p_",
+    name: "inbound_refused_total",
+    help: "Connections from others that were not let in, by cause",
+    labels: ["reason"],
+  });
+  return {
+    passed: ({ direction, protocol, name, code }) =>
+      counters[direction].with(protocol, name, code === undefined ? "" : String(code)).increment(),
+    inboundRefused: (cause) => refused.with(cause).increment(),
   };
 }
 

@@ -60,6 +60,7 @@ export async function openPeers(
       logger,
       isPermitted,
       isValidator,
+      traffic: counters.traffic,
       onPeerConnected: counters.connected,
       onPeerParted: counters.parted,
     },

@@ -15,21 +15,23 @@ export interface LiveMemory {
 export const MEASURABLE = { runtimeOptions: ["--inspect=127.0.0.1:0"] };
 
 /** Measures a node that was started MEASURABLE. */
-export async function liveMemoryOf({ child, output }: NodeProcess): Promise<LiveMemory> {
+export async function liveMemoryOf(node: NodeProcess): Promise<LiveMemory> {
+  const { output } = node;
   const url = await until(async () => /ws:\/\/127\S+/.exec(output())?.[0], 5000, "the debugger's address");
   const socket = new WebSocket(url);
   await once(socket, "open");
   await ask(socket, 1, "HeapProfiler.collectGarbage");
   const { usedSize } = (await ask(socket, 2, "Runtime.getHeapUsage")) as { usedSize: number };
   socket.terminate();
+  return { heapMb: usedSize / 2 ** 20, residentMb: residentMbOf(node) };
+}
+
+/** Of the whole process, garbage included; undefined on systems without /proc. */
+export function residentMbOf({ child }: NodeProcess): number | undefined {
   const file = `/proc/${child.pid}/status`;
-  const kilobytes = existsSync(file)
-    ? /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(file, "utf8"))?.[1]
-    : undefined;
-  return {
-    heapMb: usedSize / 2 ** 20,
-    residentMb: kilobytes === undefined ? undefined : Number(kilobytes) / 1024,
-  };
+  if (!existsSync(file)) return undefined;
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(file, "utf8"))?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
 function ask(socket: WebSocket, id: number, method: string): Promise<unknown> {

@@ -12,6 +12,7 @@ import {
   repeat,
 } from "./battlefield.ts";
 import { type Disguise, ETH, type HostilePeer, IBF } from "./hostilePeer.ts";
+import { pause } from "./nodeProcess.ts";
 
 /** What a peer does for which it is sent away. */
 export interface Offence {
@@ -121,10 +122,13 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
   "sends consensus messages of its own, being no validator": {
     when: "greeted",
     async act(peer, { headNumber }) {
-      const height = BigInt(await headNumber()) + 1n;
       const own = newStranger();
-      // Of this height and the next, so that a block in between makes no difference.
-      repeat(60, (index) => peer.send(...prepareBy(own, height + BigInt(index & 1), index)));
+      // What comes after a block in between is of the past, and no offence.
+      while (!peer.isGone()) {
+        const height = BigInt(await headNumber()) + 1n;
+        repeat(10, (round) => peer.send(...prepareBy(own, height, round)));
+        await pause(100);
+      }
     },
     ...USELESS,
   },
@@ -156,7 +160,7 @@ export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
       for (const byte of answer) {
         if (peer.isGone()) return;
         peer.socket.write(Uint8Array.of(byte));
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await pause(50);
       }
     },
     ...USELESS,
@@ -168,7 +172,7 @@ export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
       const hashes = Array.from({ length: 128 }, () => largeBlock);
       while (!peer.isGone() && !peer.socket.destroyed) {
         repeat(2, () => peer.say({ kind: "getBlockBodies", requestId: 1n, hashes }));
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await pause(100);
       }
     },
     told: "hung up",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { declareConsensusMetrics, showConsensus } from "../../src/consensus/consensusMetrics.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, toyAddress } from "../builders/toyChain.ts";
@@ -17,7 +17,7 @@ async function aCountingNode(settings: Partial<ToySettings>, durationMs: number,
   const disk = { heads: [aGenesisHead(validators, 1_700_000_000n)], votes: undefined };
   const metrics = declareConsensusMetrics(registry);
   const node = startToyNode({ privateKey, metrics, ...settings }, clock, disk, { messages: [], commits: [] });
-  showConsensus(registry, self, node.engine.status);
+  showConsensus(registry, { self, nowMs: clock.nowMs }, node.engine.status);
   await live(clock, durationMs);
   return (name: string, labels = {}) => readSample(registry, `bft_${name}`, labels);
 }
@@ -37,6 +37,12 @@ describe("what consensus tells of itself", () => {
     expect(await read("round")).toBe(1);
     expect(await read("round_changes_total", { reason: "timeout" })).toBe(1);
     expect(await read("round_changes_total", { reason: "higher_round" })).toBe(0);
+  });
+
+  it("shows who is silent", async () => {
+    const [silent] = [1, 2, 3].map(toyAddress);
+    const read = await aCountingNode({}, 3_000, [self, ...[1, 2, 3].map(toyAddress)]);
+    expect(await read("validator_last_seen_seconds", { validator: toHex(silent ?? self) })).toBeNaN();
   });
 
   it("has no round, and is no validator, where it only follows", async () => {

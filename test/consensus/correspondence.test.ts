@@ -276,7 +276,7 @@ describe("what came in", () => {
     });
     desk.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
     for (const sender of [1, 2, 3]) hearFrom(desk, sender, aMessage(1, 1n));
-    const read = (fate: string) => readSample(registry, "bft_messages_received_total", { fate });
+    const read = (fate: string) => readSample(registry, "bft_messages_judged_total", { fate });
     expect(await Promise.all(["taken", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
     expect(await readSample(registry, "bft_messages_relayed_total", {})).toBe(1);
   });

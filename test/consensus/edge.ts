@@ -249,7 +249,7 @@ export async function countedAt(
     return samples.reduce<number>((total, sample) => total + (sample ?? Number.NaN), 0);
   };
   return {
-    received: await sum("messages_received_total", "fate", FATES),
+    received: await sum("messages_judged_total", "fate", FATES),
     rejected: await sum("messages_rejected_total", "flaw", MESSAGE_FLAWS),
   };
 }

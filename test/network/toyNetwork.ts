@@ -70,7 +70,14 @@ export async function startToy(
 ): Promise<ToyNode> {
   const own = identity(number);
   const toy = changes.toy ?? createToy();
-  const { protocols = [toy], clock = systemClock, chance = () => 0.5, isPermitted, ...settings } = changes;
+  const {
+    protocols = [toy],
+    clock = systemClock,
+    chance = () => 0.5,
+    isPermitted,
+    traffic,
+    ...settings
+  } = changes;
   const started = await createNetwork(
     {
       key: own,
@@ -82,7 +89,7 @@ export async function startToy(
       bannedIds: [],
       ...settings,
     },
-    { protocols, clock, chance, logger: quiet, ...(isPermitted && { isPermitted }) },
+    { protocols, clock, chance, logger: quiet, ...(isPermitted && { isPermitted }), traffic },
   );
   if (!started.ok) throw new Error(started.rejection.message);
   open.push(started.value);

@@ -26,6 +26,14 @@ export const CODES = {
   receipts: 0x10,
 } as const;
 
+/** What the incumbent calls them, by code (metrics.md §3). */
+export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(CODES).reduce<
+  (string | undefined)[]
+>((names, [kind, code]) => {
+  names[code] = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
+  return names;
+}, []);
+
 export type MessageKind = keyof typeof CODES;
 
 /** How a node introduces itself (p2p.md §6). */

@@ -14,6 +14,7 @@ import {
   ETH_MESSAGE_CODES,
   ETH_VERSION,
   type EthMessage,
+  MESSAGE_NAMES,
   type Status,
 } from "./message.ts";
 import { decodeMessage, encodeMessage, kindOfCode, openAnswer, openNewBlock } from "./messages.ts";
@@ -223,6 +224,7 @@ export function createEth(parts: EthParts): Eth {
     name: "eth",
     version: ETH_VERSION,
     messageCodes: ETH_MESSAGE_CODES,
+    messageNames: MESSAGE_NAMES,
     hasGreeting: true,
     onOpen(session) {
       const key = toKey(session.nodeId);

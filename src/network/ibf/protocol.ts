@@ -81,6 +81,7 @@ export function createIbfTransport(parts: {
     name: "IBF",
     version: 1,
     messageCodes: MESSAGE_CODES,
+    messageNames: ["Proposal", "Prepare", "Commit", "RoundChange"],
     onOpen(session) {
       const key = toKey(session.address);
       const known = sessions.get(key);

@@ -49,6 +49,8 @@ export interface Connection {
 export interface ConnectionEvents {
   opened(hello: Hello): void;
   message(id: number, payload: Uint8Array): void;
+  /** A message of the base protocol came or went. */
+  base?(direction: "inbound" | "outbound", id: number): void;
   /** Once; no other event follows but `released`. */
   ended(parting: Parting): void;
   /** Once; the socket is closed. */
@@ -82,6 +84,8 @@ export function createConnection(
   let lastInboundMs = clock.nowMs();
   let lastReadByPeerMs = lastInboundMs;
   let isPongMissing = false;
+  /** Takes what came and waits for its turn. */
+  let held: (() => void) | undefined;
   let alarm: Alarm = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
     destroy("timeout", "handshake and Hello took too long"),
   );
@@ -101,6 +105,7 @@ export function createConnection(
         events.opened(hello);
       },
       message: events.message,
+      ...(events.base && { base: events.base }),
       ponged: () => {
         isPongMissing = false;
       },
@@ -175,17 +180,25 @@ export function createConnection(
   socket.on("data", (chunk) => {
     lastInboundMs = clock.nowMs();
     if (hasEnded) return;
-    const isRead = read(wire.provenId, () => {
+    let isTaken = false;
+    const take = (): void => {
+      if (isTaken) return;
+      isTaken = true;
+      held = undefined;
       if (!hasEnded) wire.receive(chunk);
       if (socket.isPaused()) socket.resume();
-    });
-    if (!isRead) socket.pause();
+    };
+    if (read(wire.provenId, take)) return;
+    held = take;
+    socket.pause();
   });
   socket.on("error", (error) => {
     lineError = error.message;
   });
   socket.on("end", () => socket.destroy());
   socket.on("close", () => {
+    // The last words may be among what waits.
+    held?.();
     wire.stop();
     end({ reason: "tcpError", by: "nobody", detail: lineError });
     alarm.cancel();

@@ -49,6 +49,8 @@ export interface WireEvents {
   /** Of a protocol, uncompressed; `id` is that of the connection. */
   message(id: number, payload: Uint8Array): void;
   ponged(): void;
+  /** A message of the base protocol came or went. */
+  base?(direction: "inbound" | "outbound", id: number): void;
   /** The other end parts. */
   disconnected(reason: DisconnectReason): void;
   /** The other end spoke nonsense, or is not who it should be. */
@@ -114,6 +116,7 @@ export function createWire(
     if (payload.length > MAX_PAYLOAD_BYTES) return false;
     const sent = isCompressed ? compressSnappy(payload) : payload;
     if (sent.length > MAX_PAYLOAD_BYTES) return false;
+    if (id < FIRST_PROTOCOL_ID) events.base?.("outbound", id);
     events.write(writer.write(concatBytes(Uint8Array.of(id === 0 ? 0x80 : id), sent)));
     return true;
   }
@@ -176,9 +179,9 @@ export function createWire(
     if (read.value === undefined) return false;
     isProven = true;
     const message = splitMessage(read.value);
-    return message === undefined
-      ? breakOff("breachOfProtocol", "a frame begins with no message id")
-      : act(message.id, message.payload);
+    if (message === undefined) return breakOff("breachOfProtocol", "a frame begins with no message id");
+    if (message.id < FIRST_PROTOCOL_ID) events.base?.("inbound", message.id);
+    return act(message.id, message.payload);
   }
 
   /** The first message of the other end. */
