@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Address } from "../primitives/address.ts";
+import { present } from "../primitives/assert.ts";
 import { EMPTY_BYTES, equalBytes, toKey } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
-import { bloomBits, hasBits } from "../types/bloom.ts";
+import { BLOOM_BYTES, type BloomBits, bloomBits } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
 import type { ChainReader, LocatedLog } from "./chain.ts";
 
@@ -72,8 +73,8 @@ export async function queryLogs(
 export interface LogMatcher {
   /** Addresses and topics to look for. */
   readonly criteria: number;
-  /** False when no log under this header bloom can be wanted. */
-  mayMatch(bloom: Uint8Array): boolean;
+  /** False when no log under this header bloom can be wanted. The bloom may lie `at` a place among others. */
+  mayMatch(blooms: Uint8Array, at?: number): boolean;
   /** Appends the wanted logs of a block to `into`. */
   collect(block: StoredBlock, into: LocatedLog[], removed?: "removed"): void;
 }
@@ -86,8 +87,11 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
   const isWantedAddress = addresses.length === 0 ? () => true : memberOf(addresses);
   const isWantedTopic = topics.map((choice) => (choice === "any" ? () => true : memberOf(choice)));
 
-  function mayMatch(bloom: Uint8Array): boolean {
-    return !isImpossible && blooms.every((choices) => choices.some((bits) => hasBits(bloom, bits)));
+  function mayMatch(bytes: Uint8Array, at = 0): boolean {
+    if (isImpossible) return false;
+    if (blooms.length === 0) return hasAny(bytes, at);
+    for (const choices of blooms) if (!hasOneOf(bytes, at, choices)) return false;
+    return true;
   }
 
   function isWanted(log: Log): boolean {
@@ -102,14 +106,14 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
       if (!mayMatch(block.header.logsBloom)) return;
       let logIndex = 0;
       for (const [transactionIndex, receipt] of block.receipts.entries()) {
-        const transaction = block.transactions[transactionIndex];
         for (const log of receipt.logs) {
-          if (transaction !== undefined && isWanted(log)) {
+          if (isWanted(log)) {
             into.push({
               log,
               blockNumber: block.header.number,
               blockHash: block.hash,
-              transactionHash: transaction.hash,
+              transactionHash: present(block.transactions[transactionIndex], "the transaction of a receipt")
+                .hash,
               transactionIndex,
               logIndex,
               removed: removed !== undefined,
@@ -120,6 +124,21 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
       }
     },
   };
+}
+
+/** A block without a single log has an empty bloom. */
+function hasAny(bytes: Uint8Array, at: number): boolean {
+  for (let offset = at; offset < at + BLOOM_BYTES; offset++) if (bytes[offset] !== 0) return true;
+  return false;
+}
+
+/** As hasBits of any of `choices`; written out, because a search asks it a million times. */
+function hasOneOf(bytes: Uint8Array, at: number, choices: readonly BloomBits[]): boolean {
+  next: for (const bits of choices) {
+    for (const { byte, mask } of bits) if (((bytes[at + byte] ?? 0) & mask) === 0) continue next;
+    return true;
+  }
+  return false;
 }
 
 /** Receipts that are looked at before the event loop gets its turn: a few milliseconds. */

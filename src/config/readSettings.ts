@@ -227,6 +227,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
       gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
       maxLogsRange: values["rpc-max-logs-range"],
       maxTraceFilterRange: values["rpc-max-trace-filter-range"],
+      isLogIndexAutomatic: values["auto-log-bloom-caching-enabled"],
       gasPrice: {
         blocks: values["api-gas-price-blocks"],
         percentile: values["api-gas-price-percentile"],

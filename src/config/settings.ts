@@ -137,6 +137,8 @@ export interface RpcAnswerSettings {
   readonly maxLogsRange: bigint;
   /** The same of a query for traces. */
   readonly maxTraceFilterRange: bigint;
+  /** Whether the index of logs is written without being asked for. */
+  readonly isLogIndexAutomatic: boolean;
   readonly gasPrice: {
     /** Newest blocks that eth_gasPrice looks at. */
     readonly blocks: number;

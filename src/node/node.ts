@@ -29,6 +29,7 @@ import { openDoors } from "./doors.ts";
 import { createHolds } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { withKnownSenders } from "./knownSenders.ts";
+import { openLogs } from "./logs.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
@@ -182,6 +183,13 @@ async function open(
     { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
   );
   onStop(() => tracer.close());
+  const logs = openLogs(settings, {
+    directory: directory.value,
+    chain,
+    clock: durationClock,
+    logger: logger.child("storage"),
+  });
+  onStop(() => logs.close());
   const voteStore = await openVoteStore(directory.value.voteFile);
   onStop(() => voteStore.close());
   let reportFailure: (error: unknown) => void = () => undefined;
@@ -257,6 +265,7 @@ async function open(
     holds,
     simulator,
     tracer,
+    logs,
     key: key.value,
     clock,
     peerToPeer,

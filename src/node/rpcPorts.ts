@@ -14,6 +14,7 @@ import type { WorldState } from "../state/worldState.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { createHistory } from "./history.ts";
 import type { Holds } from "./holds.ts";
+import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
 export interface RpcPortParts {
@@ -26,6 +27,7 @@ export interface RpcPortParts {
   readonly holds: Holds;
   readonly simulator: Simulator & Inspector;
   readonly tracer: Tracer;
+  readonly logs: Logs;
   readonly key: NodeKey;
   readonly clock: Clock;
   /** Undefined when peer-to-peer networking is off. */
@@ -52,6 +54,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     holds,
     simulator,
     tracer,
+    logs,
     key,
     clock,
     peerToPeer,
@@ -73,6 +76,8 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     simulator,
     inspector: simulator,
     tracer,
+    findLogs: logs.find,
+    logIndex: logs.index,
     clock,
     submit,
     nodeAddress: settings.rpc.coinbase ?? key.address,

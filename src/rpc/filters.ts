@@ -1,21 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader, HeadChange, LocatedLog } from "../chain/chain.ts";
-import {
-  type BlockRange,
-  createLogMatcher,
-  type LogMatcher,
-  type LogQueryResult,
-  queryLogs,
-} from "../chain/logQuery.ts";
+import { type BlockRange, createLogMatcher, type LogMatcher } from "../chain/logQuery.ts";
 import { assertNever } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { numberOf } from "./blockParameter.ts";
 import { createFilterTable } from "./filterTable.ts";
+import type { FindLogs, FoundLogs } from "./findLogs.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
 import { criteriaOf, type LogFilter } from "./logFilterParameter.ts";
-import { LOGS_PER_ANSWER, logPieces } from "./logPieces.ts";
 import { logJson } from "./logResult.ts";
 
 /**
@@ -28,10 +22,10 @@ export interface Filters {
   addLogFilter(filter: LogFilter): string | undefined;
   addBlockFilter(): string | undefined;
   addPendingFilter(): string | undefined;
-  /** JSON texts of what is new since the last poll, to be joined by commas; undefined when there is no such filter. */
-  changes(id: string): Promise<readonly string[] | "tooManyLogs" | undefined>;
+  /** What is new since the last poll, hashes or logs; undefined when there is no such filter. */
+  changes(id: string, isAbandoned: () => boolean): Promise<FoundLogs | undefined>;
   /** All logs of a log filter's whole range; undefined when there is no such log filter. */
-  logs(id: string): Promise<LogQueryResult | undefined>;
+  logs(id: string, isAbandoned: () => boolean): Promise<FoundLogs | undefined>;
   remove(id: string): boolean;
 }
 
@@ -67,8 +61,9 @@ export function createFilters(parts: {
   readonly chain: ChainReader;
   readonly pool: Pick<TxPool, "onAdded">;
   readonly clock: Pick<Clock, "nowMs">;
+  readonly findLogs: FindLogs;
 }): Filters {
-  const { chain, pool, clock } = parts;
+  const { chain, pool, clock, findLogs } = parts;
   const table = createFilterTable<Filter>(clock);
   let history: { readonly hashes: HashHistory; readonly stop: () => void } | undefined;
 
@@ -97,6 +92,23 @@ export function createFilters(parts: {
     return history.hashes;
   }
 
+  /** Only a number bounds what a filter sees of the future; a tag does not. */
+  async function newLogs(installed: InstalledLogFilter, isAbandoned: () => boolean): Promise<FoundLogs> {
+    const { filter, removed } = installed;
+    const { from, to } = takeRange(chain, installed);
+    installed.removed = [];
+    const last = filter.to === "earliest" ? 0n : filter.to;
+    const range = { from, to: typeof last === "bigint" && last < to ? last : to };
+    const found = await findLogs(filter, range, isAbandoned);
+    if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
+    if (found.kind !== "tooManyLogs") {
+      // Nobody has read them: the next poll tells them.
+      if (from < installed.nextBlock) installed.nextBlock = from;
+      installed.removed = [...removed, ...installed.removed];
+    }
+    return found;
+  }
+
   /** Undefined when more has come than the history keeps: the owner must know that something is missing. */
   function newHashes(filter: PendingFilter): string[] | undefined {
     const hashes = pooledHashes();
@@ -113,30 +125,30 @@ export function createFilters(parts: {
       ),
     addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain) }, 0),
     addPendingFilter: () => table.add({ kind: "pending", next: pooledHashes().end }, 0),
-    async changes(id) {
+    async changes(id, isAbandoned) {
       const filter = table.use(id);
       switch (filter?.kind) {
         case undefined:
           return undefined;
         case "blocks":
-          return newBlocks(chain, filter);
+          return { kind: "found", pieces: await newBlocks(chain, filter) };
         case "logs":
-          return newLogs(chain, filter);
+          return newLogs(filter, isAbandoned);
         case "pending": {
           const hashes = newHashes(filter);
           if (hashes === undefined) table.remove(id);
-          return hashes;
+          return hashes && { kind: "found", pieces: hashes };
         }
         default:
           return assertNever(filter);
       }
     },
-    async logs(id) {
+    async logs(id, isAbandoned) {
       const installed = table.use(id);
       if (installed?.kind !== "logs") return undefined;
       const { filter } = installed;
       const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
-      return queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER });
+      return findLogs(filter, range, isAbandoned);
     },
     remove: (id) => table.remove(id),
   };
@@ -162,17 +174,6 @@ async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<strin
     if (texts.length % HEADERS_PER_TURN === 0) await nextTurn();
   }
   return texts;
-}
-
-/** Only a number bounds what a filter sees of the future; a tag does not. */
-async function newLogs(chain: ChainReader, installed: InstalledLogFilter): Promise<string[] | "tooManyLogs"> {
-  const { filter, removed } = installed;
-  const { from, to } = takeRange(chain, installed);
-  installed.removed = [];
-  const last = filter.to === "earliest" ? 0n : filter.to;
-  const range = { from, to: typeof last === "bigint" && last < to ? last : to };
-  const found = await queryLogs(chain, filter, range, { maxLogs: LOGS_PER_ANSWER });
-  return found.kind === "found" ? [...removed, ...(await logPieces(found.logs))] : "tooManyLogs";
 }
 
 /** Sets a filter back before the blocks that were taken away, and keeps the logs of those that its owner has read. */

@@ -3,19 +3,53 @@ import type { LocatedLog } from "../chain/chain.ts";
 import { logItemsJson } from "./logResult.ts";
 
 /**
- * Logs that one answer may hold, some 60 MB of JSON. The incumbent knows no such limit, but an answer that is larger
+ * Logs that one answer may hold, and characters of JSON. The incumbent knows no such limits, but an answer that is larger
  * than the memory left for it would take the node down.
  */
 export const LOGS_PER_ANSWER = 100_000;
+export const CHARACTERS_PER_ANSWER = 64 * 1024 * 1024;
 
-/** JSON texts of some logs each, to be joined by commas. Between two of them the event loop gets its turn. */
-export async function logPieces(logs: readonly LocatedLog[]): Promise<string[]> {
-  const pieces: string[] = [];
-  for (let start = 0; start < logs.length; start += LOGS_PER_TURN) {
-    if (start > 0) await nextTurn();
-    pieces.push(logItemsJson(logs.slice(start, start + LOGS_PER_TURN)));
-  }
-  return pieces;
+/** Gathers an answer's logs as JSON texts of some logs each, to be joined by commas. */
+export interface LogPieces {
+  readonly texts: readonly string[];
+  readonly characters: number;
+  /** False when the answer is too large by now. */
+  add(logs: readonly LocatedLog[]): boolean;
 }
 
-const LOGS_PER_TURN = 2_000;
+export function createLogPieces(): LogPieces {
+  const texts: string[] = [];
+  let logCount = 0;
+  let characters = 0;
+  return {
+    texts,
+    get characters() {
+      return characters;
+    },
+    add(logs) {
+      if (logs.length === 0) return true;
+      logCount += logs.length;
+      if (logCount > LOGS_PER_ANSWER) return false;
+      const text = logItemsJson(logs);
+      texts.push(text);
+      characters += text.length;
+      return characters <= CHARACTERS_PER_ANSWER;
+    },
+  };
+}
+
+/** The texts of all these logs; undefined when they are too much for one answer. Others have their turn in between. */
+export async function logPieces(logs: readonly LocatedLog[]): Promise<readonly string[] | undefined> {
+  const pieces = createLogPieces();
+  let turnEnd = CHARACTERS_PER_TURN;
+  for (let start = 0; start < logs.length; start += LOGS_PER_PIECE) {
+    if (!pieces.add(logs.slice(start, start + LOGS_PER_PIECE))) return undefined;
+    if (pieces.characters < turnEnd) continue;
+    turnEnd = pieces.characters + CHARACTERS_PER_TURN;
+    await nextTurn();
+  }
+  return pieces.texts;
+}
+
+const LOGS_PER_PIECE = 100;
+const CHARACTERS_PER_TURN = 1024 * 1024;

@@ -1,23 +1,26 @@
-import type { LogQueryResult } from "../chain/logQuery.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { ERRORS, RpcError } from "./errors.ts";
-import { LOGS_PER_ANSWER, logPieces } from "./logPieces.ts";
+import type { FoundLogs } from "./findLogs.ts";
+import { CHARACTERS_PER_ANSWER, LOGS_PER_ANSWER } from "./logPieces.ts";
 import { RawJson } from "./method.ts";
 
-export const TOO_MANY_LOGS = new RpcError(
+const TOO_MANY_LOGS = new RpcError(
   -32005,
-  `Query returns more than ${LOGS_PER_ANSWER} logs. Ask for fewer blocks, or for one address.`,
+  `Query returns more than ${LOGS_PER_ANSWER} logs or ${CHARACTERS_PER_ANSWER >> 20} MB. Ask for fewer blocks, or for one address.`,
 );
+const BUSY = new RpcError(-32005, "Too many queries for logs are under way. Try again later.");
 
 /** The answer to a query of logs. */
-export async function logQueryAnswer(result: LogQueryResult): Promise<RawJson | RpcError> {
+export function logQueryAnswer(result: FoundLogs): RawJson | RpcError {
   switch (result.kind) {
     case "found":
-      return new RawJson(`[${(await logPieces(result.logs)).join(",")}]`);
+      return new RawJson(`[${result.pieces.join(",")}]`);
     case "tooManyLogs":
       return TOO_MANY_LOGS;
     case "abandoned":
       return ERRORS.internalError;
+    case "busy":
+      return BUSY;
     default:
       return assertNever(result);
   }

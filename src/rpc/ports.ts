@@ -1,4 +1,5 @@
 import type { ChainReader } from "../chain/chain.ts";
+import type { LogIndex } from "../chain/logIndex.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
@@ -18,6 +19,7 @@ import type { TransactionDefect } from "../types/transaction.ts";
 import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./feeHistory.ts";
 import type { Filters } from "./filters.ts";
+import type { FindLogs } from "./findLogs.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./gasPriceOracle.ts";
 
 /** What the methods ask of the node; the node hands it over when it joins the parts. */
@@ -28,6 +30,9 @@ export interface RpcPorts {
   readonly simulator: Simulator;
   readonly inspector: Inspector;
   readonly tracer: Tracer;
+  /** Finds logs without keeping this thread busy. */
+  readonly findLogs: FindLogs;
+  readonly logIndex: RpcLogIndex;
   readonly clock: Clock;
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;
@@ -56,6 +61,9 @@ export interface RpcPorts {
   /** From now on, for the modules named or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
+
+/** The files that make old logs quick to find, as the ADMIN methods see them. */
+export type RpcLogIndex = Pick<LogIndex, "status" | "generate" | "remove" | "repair">;
 
 /** The ports with what is derived from them once for all methods; createRpcBackend makes it. */
 export interface RpcBackend extends RpcPorts {

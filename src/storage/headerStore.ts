@@ -3,11 +3,12 @@ import { asHash, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import { BLOOM_BYTES } from "../types/bloom.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems, headerItems } from "../types/header.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
-import { damaged, openEntry, sealEntry } from "./checksum.ts";
+import { damaged, missing, openEntry, sealEntry } from "./checksum.ts";
 import type { Batch, Database } from "./database.ts";
-import { blockNumberKey, headerKey } from "./keys.ts";
+import { blockNumberKey, headerKey, KEY_PREFIXES, numberInKey, numberRange } from "./keys.ts";
 
 /** A stored header with the small facts about its block. */
 export interface HeaderRecord extends NamedHeader {
@@ -58,6 +59,52 @@ export function readBlockNumber(database: Database, hash: Hash): bigint | undefi
   if (sealed === undefined) return undefined;
   return bytesToBigint(openEntry(key, sealed, () => `the index entry of block ${toHex(hash)}`));
 }
+
+/** What a search for logs needs of a header. */
+export interface HeaderBloom {
+  readonly number: bigint;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  readonly logsBloom: Uint8Array;
+}
+
+/** Blooms of consecutive blocks from `from` to below `until`, as far as there are blocks; a gap among them is damage. */
+export async function* readBlooms(
+  database: Database,
+  { from, until }: { readonly from: bigint; readonly until: bigint },
+): AsyncGenerator<HeaderBloom> {
+  let number = from;
+  for await (const [key, sealed] of database.range(numberRange(KEY_PREFIXES.header, { from, until }))) {
+    if (numberInKey(key) !== number) throw missing(nameOf(number));
+    yield bloomIn(
+      openEntry(key, sealed, () => nameOf(number)),
+      number,
+    );
+    number++;
+  }
+}
+
+/** All fields before the bloom have one length in every header, so nothing else need be decoded. */
+function bloomIn(record: Uint8Array, number: bigint): HeaderBloom {
+  const reader = new RecordReader(record);
+  const hash = asHash(reader.fixed(32));
+  reader.skip(reader.number());
+  reader.number();
+  reader.number();
+  const header = reader.sized();
+  const isAsUsual = header[0] === 0xf9 && header[BLOOM_AT - 3] === 0xb9 && header[BLOOM_AT - 2] === 0x01;
+  if (!isAsUsual) throw damaged(nameOf(number), "its fields are not where they belong");
+  return {
+    number,
+    hash,
+    parentHash: asHash(header.subarray(LIST_PREFIX + 1, LIST_PREFIX + 33)),
+    logsBloom: header.subarray(BLOOM_AT, BLOOM_AT + BLOOM_BYTES),
+  };
+}
+
+const LIST_PREFIX = 3;
+/** After five hashes, an address, and three bytes that say how long the bloom is. */
+const BLOOM_AT = LIST_PREFIX + 5 * 33 + 21 + 3;
 
 function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {
   const reader = new RecordReader(record);

@@ -7,6 +7,7 @@ import { present } from "../../src/primitives/assert.ts";
 import { toKey } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/outcome.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
+import { createLogFinder } from "../../src/rpc/findLogs.ts";
 import type { RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
 import type { PoolEntry } from "../../src/txpool/txPool.ts";
@@ -34,6 +35,13 @@ export type BackendParts = { readonly chain: ChainReader; readonly spec: ChainSp
 export function anRpcBackend(parts: BackendParts): RpcBackend {
   return createRpcBackend({
     pool: poolOf([]),
+    findLogs: createLogFinder(parts.chain),
+    logIndex: {
+      status: { from: 0n, to: 0n, current: 0n, isIndexing: false },
+      generate: () => true,
+      remove: () => Promise.resolve(),
+      repair: () => true,
+    },
     simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
     inspector: { inspect: () => Promise.reject(new Error("this test inspects nothing")) },
     tracer: { run: () => Promise.reject(new Error("this test traces nothing")) },

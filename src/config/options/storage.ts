@@ -64,11 +64,7 @@ export const STORAGE_OPTIONS = {
     type: switchType,
     default: true,
     group: "Synchronization and storage",
-    isHidden: true,
-    isMetBy: false,
-    noEffect:
-      "queries for logs read the blooms of the headers; there is no cache of them beside the database",
-    help: "Keep the blooms of old blocks in files of their own.",
+    help: "Keep the blooms of old blocks in files of their own, so that their logs are found quickly.",
   }),
   "cache-last-blocks": option({
     type: countType,

@@ -1,5 +1,6 @@
 import type { RpcMethod } from "../method.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
+import { adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache } from "./admin/logIndex.ts";
 import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
 import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
 import { debugReplayBlock, debugResyncWorldState, debugSetHead } from "./debug/history.ts";
@@ -105,6 +106,9 @@ import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
  */
 export const METHODS: readonly RpcMethod[] = [
   adminChangeLogLevel,
+  adminGenerateLogBloomCache,
+  adminLogsRemoveCache,
+  adminLogsRepairCache,
   debugAccountAt,
   debugAccountRange,
   debugBatchSendRawTransaction,

@@ -245,6 +245,8 @@ function withSortedMembers(value: unknown): unknown {
 /** What we answer by a ruling (architecture.md §7), in place of what was recorded. */
 function ruledAnswer({ request, response }: RecordedCase, ruling = ""): object {
   if (ruling.includes("code 3")) return withCode3(response);
+  if (request.method === "admin_generateLogBloomCache")
+    return { ...response, result: { ...(response.result as object), indexing: false } };
   return request.method === "miner_stop" ? { ...response, result: true } : response;
 }
 

@@ -1,8 +1,8 @@
 import { ERRORS, RpcError } from "../../errors.ts";
 import { FILTER_LIMIT } from "../../filterTable.ts";
 import { decodeLogFilter } from "../../logFilterParameter.ts";
-import { logQueryAnswer, TOO_MANY_LOGS } from "../../logQueryAnswer.ts";
-import { defineMethod, RawJson, required } from "../../method.ts";
+import { logQueryAnswer } from "../../logQueryAnswer.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeText } from "../../parameters.ts";
 import { BOOLEAN, LOG_FILTER, listOf, OBJECT, QUANTITY } from "../../schemas.ts";
 
@@ -48,10 +48,9 @@ export const ethGetFilterChanges = defineMethod({
   summary: "What a filter has seen since it was last asked.",
   parameters: [ID],
   result: { name: "changes", schema: listOf({}) },
-  async run([id], { backend }) {
-    const changes = await backend.filters.changes(id);
-    if (changes === undefined) return ERRORS.filterNotFound;
-    return changes === "tooManyLogs" ? TOO_MANY_LOGS : new RawJson(`[${changes.join(",")}]`);
+  async run([id], context) {
+    const changes = await context.backend.filters.changes(id, () => context.isAbandoned());
+    return changes === undefined ? ERRORS.filterNotFound : logQueryAnswer(changes);
   },
 });
 
@@ -61,8 +60,8 @@ export const ethGetFilterLogs = defineMethod({
   summary: "All logs in the range of a log filter.",
   parameters: [ID],
   result: { name: "logs", schema: listOf(OBJECT) },
-  async run([id], { backend }) {
-    const result = await backend.filters.logs(id);
+  async run([id], context) {
+    const result = await context.backend.filters.logs(id, () => context.isAbandoned());
     return result === undefined ? ERRORS.logsFilterNotFound : logQueryAnswer(result);
   },
 });

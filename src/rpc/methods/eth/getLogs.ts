@@ -1,10 +1,11 @@
 import type { LocatedLog } from "../../../chain/chain.ts";
-import { createLogMatcher, type LogQueryResult, queryLogs } from "../../../chain/logQuery.ts";
+import { createLogMatcher } from "../../../chain/logQuery.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { numberOf } from "../../blockParameter.ts";
 import { ERRORS, type RpcError } from "../../errors.ts";
+import type { FoundLogs } from "../../findLogs.ts";
 import { decodeLogFilter, type LogFilter } from "../../logFilterParameter.ts";
-import { LOGS_PER_ANSWER } from "../../logPieces.ts";
+import { logPieces } from "../../logPieces.ts";
 import { logQueryAnswer } from "../../logQueryAnswer.ts";
 import { type CallContext, defineMethod, type RawJson, required } from "../../method.ts";
 import { LOG_FILTER, listOf, OBJECT } from "../../schemas.ts";
@@ -15,27 +16,27 @@ export const ethGetLogs = defineMethod({
   summary: "Logs of a range of blocks, or of one block, by address and topics.",
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: { name: "logs", schema: listOf(OBJECT) },
-  run([filter], context) {
+  async run([filter], context) {
     return filter.blockHash === undefined
       ? ofRange(filter, context)
-      : logQueryAnswer(ofBlock(filter, filter.blockHash, context));
+      : logQueryAnswer(await ofBlock(filter, filter.blockHash, context));
   },
 });
 
 /** The range is judged as it was asked for, not as the head cuts it. */
 async function ofRange(filter: LogFilter, context: CallContext): Promise<RawJson | RpcError> {
-  const { chain, settings } = context.backend;
+  const { chain, settings, findLogs } = context.backend;
   const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
   if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
   if (settings.maxLogsRange > 0n && range.to - range.from > settings.maxLogsRange)
     return ERRORS.rangeTooLarge;
-  const limits = { maxLogs: LOGS_PER_ANSWER, isAbandoned: () => context.isAbandoned() };
-  return logQueryAnswer(await queryLogs(chain, filter, range, limits));
+  return logQueryAnswer(await findLogs(filter, range, () => context.isAbandoned()));
 }
 
-function ofBlock(filter: LogFilter, blockHash: Hash, { backend }: CallContext): LogQueryResult {
+async function ofBlock(filter: LogFilter, blockHash: Hash, { backend }: CallContext): Promise<FoundLogs> {
   const logs: LocatedLog[] = [];
   const block = backend.chain.blockByHash(blockHash);
   if (block !== undefined) createLogMatcher(filter).collect(block, logs);
-  return { kind: "found", logs };
+  const pieces = await logPieces(logs);
+  return pieces === undefined ? { kind: "tooManyLogs" } : { kind: "found", pieces };
 }

@@ -1,0 +1,152 @@
+import { Worker } from "node:worker_threads";
+import type { BlockRange, LogCriteria } from "../chain/logQuery.ts";
+import type { Alarm, Clock } from "../primitives/clock.ts";
+import { workerEntry } from "../primitives/workerEntry.ts";
+import type { FindLogs, FoundLogs } from "../rpc/findLogs.ts";
+import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSearchWorker.ts";
+
+/**
+ * Searches for logs in ranges of many blocks, on a thread that reads the database itself and makes the JSON, too
+ * (architecture.md, decision 6): this thread only passes the text on. The thread starts with the first search.
+ *
+ * Invariant: each search is answered exactly once, whatever happens to the thread.
+ */
+export interface LogSearch {
+  readonly find: FindLogs;
+  close(): Promise<void>;
+}
+
+export interface LogSearchParts {
+  /** Folder of the database, which this thread has open. */
+  readonly databasePath: string;
+  /** Folder of the files of blooms. */
+  readonly bloomFolder: string;
+  readonly clock: Clock;
+  /** The file of a segment cannot be believed. */
+  onUnsound(segment: number): void;
+}
+
+/** Searches that may be under way, and those that may wait for them. */
+export const SEARCHES_UNDER_WAY = 32;
+export const SEARCHES_WAITING = 1_000;
+
+interface Job {
+  readonly criteria: LogCriteria;
+  readonly range: BlockRange;
+  readonly isAbandoned: () => boolean;
+  readonly pieces: string[];
+  resolve(found: FoundLogs): void;
+  reject(error: Error): void;
+}
+
+/** The thread lost a search: no result of it. */
+export class LogSearchFailure extends Error {
+  override name = "LogSearchFailure";
+}
+
+export function createLogSearch(parts: LogSearchParts): LogSearch {
+  const { clock } = parts;
+  const underWay = new Map<number, Job>();
+  const waiting: Job[] = [];
+  let worker: Worker | undefined;
+  let watch: Alarm | undefined;
+  let lastId = 0;
+  let isClosed = false;
+
+  function startWorker(): Worker {
+    const { databasePath, bloomFolder } = parts;
+    const data: LogSearchWorkerData = { databasePath, bloomFolder };
+    const started = new Worker(workerEntry(import.meta.url, "logSearchWorker"), {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+    });
+    let reason = "the thread ended";
+    started.on("message", receive);
+    started.on("error", (error) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    started.on("exit", () => {
+      worker = undefined;
+      failAll(new LogSearchFailure(reason));
+    });
+    return started;
+  }
+
+  function begin(): void {
+    while (underWay.size < SEARCHES_UNDER_WAY) {
+      const job = waiting.shift();
+      if (job === undefined) break;
+      worker ??= startWorker();
+      lastId++;
+      underWay.set(lastId, job);
+      order({ kind: "find", id: lastId, criteria: job.criteria, range: job.range });
+    }
+    // An idle thread does not keep the process alive; one at work does.
+    if (underWay.size > 0) worker?.ref();
+    else worker?.unref();
+    if (underWay.size > 0) watch ??= clock.at(clock.nowMs() + WATCH_MS, dropAbandoned);
+  }
+
+  function order(message: LogSearchOrder): void {
+    worker?.postMessage(message);
+  }
+
+  function receive(news: LogSearchNews): void {
+    if (news.kind === "unsound") {
+      parts.onUnsound(news.segment);
+      return;
+    }
+    const job = underWay.get(news.id);
+    if (job === undefined) return;
+    if (news.kind === "piece") {
+      job.pieces.push(news.text);
+      return;
+    }
+    underWay.delete(news.id);
+    if (news.kind === "failed") job.reject(new LogSearchFailure(news.message));
+    else if (news.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
+    else job.resolve({ kind: "tooManyLogs" });
+    begin();
+  }
+
+  function dropAbandoned(): void {
+    watch = undefined;
+    for (const [id, job] of underWay) {
+      if (!job.isAbandoned()) continue;
+      order({ kind: "abandon", id });
+      underWay.delete(id);
+      job.resolve({ kind: "abandoned" });
+    }
+    for (const job of waiting.splice(0)) {
+      if (job.isAbandoned()) job.resolve({ kind: "abandoned" });
+      else waiting.push(job);
+    }
+    begin();
+  }
+
+  function failAll(failure: LogSearchFailure): void {
+    const jobs = [...underWay.values(), ...waiting.splice(0)];
+    underWay.clear();
+    for (const { reject } of jobs) reject(failure);
+  }
+
+  return {
+    find(criteria, range, isAbandoned) {
+      if (isClosed) return Promise.reject(new LogSearchFailure("the search is closed"));
+      if (waiting.length >= SEARCHES_WAITING) return Promise.resolve({ kind: "busy" });
+      return new Promise((resolve, reject) => {
+        waiting.push({ criteria, range, isAbandoned, pieces: [], resolve, reject });
+        begin();
+      });
+    },
+    async close() {
+      isClosed = true;
+      watch?.cancel();
+      await worker?.terminate();
+    },
+  };
+}
+
+const WATCH_MS = 250;
+/** What searches have found so far, and one large answer. */
+const THREAD_MEMORY_MB = 512;

@@ -1,0 +1,29 @@
+import type { ChainReader } from "../chain/chain.ts";
+import { type BlockRange, type LogCriteria, queryLogs } from "../chain/logQuery.ts";
+import { LOGS_PER_ANSWER, logPieces } from "./logPieces.ts";
+
+/** Finds the wanted logs of the canonical blocks in a range, both ends included; it may reach beyond the head. */
+export type FindLogs = (
+  criteria: LogCriteria,
+  range: BlockRange,
+  isAbandoned: () => boolean,
+) => Promise<FoundLogs>;
+
+export type FoundLogs =
+  /** JSON texts in the order of the logs, to be joined by commas. */
+  | { readonly kind: "found"; readonly pieces: readonly string[] }
+  /** More than one answer may hold. */
+  | { readonly kind: "tooManyLogs" }
+  | { readonly kind: "abandoned" }
+  /** Others are being searched for already, as many as may be. */
+  | { readonly kind: "busy" };
+
+/** Searches on this thread, block by block: for a few blocks, or where there is no other thread. */
+export function createLogFinder(chain: ChainReader): FindLogs {
+  return async (criteria, range, isAbandoned) => {
+    const result = await queryLogs(chain, criteria, range, { maxLogs: LOGS_PER_ANSWER, isAbandoned });
+    if (result.kind !== "found") return result;
+    const pieces = await logPieces(result.logs);
+    return pieces === undefined ? { kind: "tooManyLogs" } : { kind: "found", pieces };
+  };
+}

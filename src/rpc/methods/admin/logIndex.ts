@@ -1,0 +1,93 @@
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod, optional } from "../../method.ts";
+import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters.ts";
+import type { RpcLogIndex } from "../../ports.ts";
+import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+
+/** The files that make old logs quick to find (json-rpc.md, Log bloom cache). */
+
+const STATUS = { name: "status", schema: OBJECT };
+
+export const adminGenerateLogBloomCache = defineMethod({
+  name: "admin_generateLogBloomCache",
+  namespace: "ADMIN",
+  summary: "Writes the index of logs anew for a range of blocks, and tells how far it is.",
+  parameters: [
+    optional("startBlock", decodeNumberOrTag, NUMBER_OR_TAG),
+    optional("endBlock", decodeNumberOrTag, NUMBER_OR_TAG),
+  ],
+  result: STATUS,
+  run([start, end], { backend: { logIndex } }) {
+    const from = start === undefined ? 0n : boundOf(start);
+    const to = end === undefined ? (start === undefined ? -1n : MAX_JAVA_LONG) : boundOf(end);
+    const isAccepted = from >= 0n && from < to && logIndex.generate(from, to);
+    return statusOf(logIndex, isAccepted);
+  },
+});
+
+export const adminLogsRemoveCache = defineMethod({
+  name: "admin_logsRemoveCache",
+  namespace: "ADMIN",
+  summary: "Removes the index of logs, or the files of it that have the given blocks.",
+  parameters: [
+    optional("fromBlock", decodeSkippable, NUMBER_OR_TAG),
+    optional("toBlock", decodeSkippable, NUMBER_OR_TAG),
+  ],
+  result: STATUS,
+  async run([fromGiven, toGiven], { backend: { chain, logIndex } }) {
+    const [start, end] = [fromGiven, toGiven].map((each) => (each === "" ? undefined : each));
+    const from = start === undefined ? 0n : numberOf(chain, start);
+    const to = end !== undefined ? numberOf(chain, end) : start !== undefined ? from : MAX_JAVA_LONG;
+    const isKnown = (number: bigint): boolean => number >= 0n && number <= chain.head.header.number;
+    if (!isKnown(from) || (end !== undefined && !isKnown(to))) return ERRORS.internalError;
+    if (to < from) return ERRORS.invalidParams;
+    await logIndex.remove(from, to);
+    return { Status: "Cache Removed" };
+  },
+});
+
+export const adminLogsRepairCache = defineMethod({
+  name: "admin_logsRepairCache",
+  namespace: "ADMIN",
+  summary: "Writes the index of logs anew for all blocks before the given one.",
+  parameters: [optional("startBlock", decodeDecimal, INTEGER)],
+  result: STATUS,
+  run([start], { backend: { chain, logIndex } }) {
+    const head = chain.head.header.number;
+    const before = start ?? head;
+    if (before < 0n || before > head) return ERRORS.internalError;
+    return { Status: logIndex.repair(before) ? "Started" : "Already running" };
+  },
+});
+
+/** `caching` is the incumbent's word for what its documents, and those of the networks, call `indexing`. */
+function statusOf({ status }: RpcLogIndex, requestAccepted: boolean): object {
+  const { from, to, current, isIndexing } = status;
+  return {
+    startBlock: toQuantity(from),
+    endBlock: to === MAX_JAVA_LONG ? "latest" : toQuantity(to),
+    currentBlock: toQuantity(current),
+    requestAccepted,
+    caching: isIndexing,
+    indexing: isIndexing,
+  };
+}
+
+/** A tag that means the head stands for an end that moves with it, as the incumbent has it. */
+function boundOf(choice: NumberOrTag): bigint {
+  if (typeof choice === "bigint") return choice;
+  return choice === "earliest" ? 0n : MAX_JAVA_LONG;
+}
+
+/** An empty text skips the parameter. */
+function decodeSkippable(value: unknown): NumberOrTag | "" | undefined {
+  return value === "" ? "" : decodeNumberOrTag(value);
+}
+
+/** A JSON integer, or the same in decimal digits. */
+function decodeDecimal(value: unknown): bigint | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  return typeof value === "string" && /^-?\d+$/.test(value) ? decodeJavaLong(value) : undefined;
+}
