@@ -23,12 +23,15 @@ export interface Contender {
 }
 
 export const ACCOUNT_MNEMONIC = "test test test test test test test test test test test junk";
-const root = resolve(import.meta.dirname, "..", "..", "..", "..");
+export const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
 /** Starts the node on its development network; a folder given is used and kept, otherwise a new one is removed at the end. */
-export async function startIbex(existingDataPath?: string): Promise<Contender> {
+export async function startIbex(
+  existingDataPath?: string,
+  moreOptions: readonly string[] = [],
+): Promise<Contender> {
   const dataPath = existingDataPath ?? mkdtempSync(join(tmpdir(), "ibex-bench-"));
-  const contender = await startProgram(dataPath, ["--logging=WARN"]);
+  const contender = await startProgram(dataPath, ["--logging=WARN", ...moreOptions]);
   return {
     ...contender,
     async stop() {

@@ -1,18 +1,19 @@
 /**
- * `npm run bench [-- transfers token reads start execution validators] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
+ * `npm run bench [-- transfers token reads start execution validators logs] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
  * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
+import { measureLogs } from "./logs.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
 
-const PARTS = ["transfers", "token", "reads", "start", "execution", "validators"] as const;
+const PARTS = ["transfers", "token", "reads", "start", "execution", "validators", "logs"] as const;
 type Part = (typeof PARTS)[number];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -26,7 +27,8 @@ const seconds = Number(
 );
 const rateWord = process.argv.find((word) => word.startsWith("--rate="));
 const rate = rateWord === undefined ? undefined : Number(rateWord.slice("--rate=".length));
-const parts = PARTS.filter((part) => asked.length === 0 || asked.includes(part));
+/** The queries for logs only when they are asked for: their chain alone takes minutes to write. */
+const parts = PARTS.filter((part) => (asked.length === 0 ? part !== "logs" : asked.includes(part)));
 
 /** More than either node can take, so that the sender never runs dry. */
 const SIGNED_PER_SECOND = { transfers: 9000, token: 5000 };
@@ -38,13 +40,14 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   start,
   execution: () => measureExecution(Math.min(seconds, 3)),
   validators: () => measureValidators({ seconds, rate }),
+  logs: measureLogs,
 };
 for (const part of parts) await measurements[part]();
 
 async function throughput(kind: WorkloadKind): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>
     measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind], rate);
-  const ours = await withNode(startIbex, measure);
+  const ours = await withNode(() => startIbex(), measure);
   const theirs = await withNode(startAnvil, measure);
   const pressure = rate === undefined ? "as many as are taken" : `${rate} a second`;
   console.log(`\n${ours.workload}, ${seconds} s of sending ${pressure}, all processes on this machine`);
@@ -62,7 +65,7 @@ function microseconds(result: ThroughputResult): number {
 
 async function reads(): Promise<void> {
   const measure = (contender: Contender) => measureReads(contender, Math.min(seconds, 8));
-  const ours = await withNode(startIbex, measure);
+  const ours = await withNode(() => startIbex(), measure);
   const theirs = await withNode(startAnvil, measure);
   console.log("\nsingle requests over 32 connections, the asking process on the same machine");
   for (const [index, result] of ours.entries()) {

@@ -1,0 +1,142 @@
+import { type Chain, createChain } from "../../src/chain/createChain.ts";
+import { parseGenesis } from "../../src/chainspec/genesis.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
+import { createWorldState } from "../../src/state/worldState.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import type { ChainDatabase } from "../../src/storage/chainDatabase.ts";
+import type { NamedHeader, StoredBlock } from "../../src/types/block.ts";
+import { hashOfHeader } from "../../src/types/blockHash.ts";
+import { bloomOfLogs, EMPTY_BLOOM, mergeBloom } from "../../src/types/bloom.ts";
+import type { Header } from "../../src/types/header.ts";
+import type { Log } from "../../src/types/log.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+
+/** What a block holds beside its header; most should hold nothing. */
+export interface BlockContent {
+  readonly transactions: readonly SentTransaction[];
+  /** Logs of each transaction. */
+  readonly logs: readonly (readonly Log[])[];
+}
+
+export const NOTHING: BlockContent = { transactions: [], logs: [] };
+
+export interface LongChainWish {
+  /** A database as a node has it, or one in memory. */
+  readonly stored: Pick<ChainDatabase, "database" | "headWitness">;
+  /** Number of the last block. */
+  readonly head: number;
+  contentOf(number: number): BlockContent;
+  /** Text of the genesis file. */
+  readonly genesis: string;
+}
+
+/**
+ * Writes a chain of any length straight into a database that a node can go on with: blocks that nobody sealed, each a
+ * second after the one before, none of which changes the state, so that what they hold was never executed. Continues the
+ * chain that is there.
+ */
+export async function aLongChain(wish: LongChainWish): Promise<Chain> {
+  const { database, headWitness } = wish.stored;
+  const { chain, blocks, world } = await openChain(wish);
+  let parent: NamedHeader = chain.head;
+  const unchanged = world.overlay().changes();
+  while (Number(parent.header.number) < wish.head) {
+    const batch = createBatch();
+    while (batch.operations.length < OPERATIONS_PER_WRITE && Number(parent.header.number) < wish.head) {
+      const block = blockAfter(parent, chain.genesis.header, wish);
+      // A batch of its own, because its commit record counts what is in it.
+      const own = createBatch();
+      const staged = world.stage(unchanged, block.header.number);
+      staged.writeTo(own);
+      blocks.put(own, block);
+      blocks.complete(own, block);
+      world.adopt(staged);
+      for (const { key, value } of own.operations) if (value !== undefined) batch.put(key, value);
+      parent = block;
+    }
+    await database.write(batch);
+  }
+  headWitness.record({ number: parent.header.number, hash: parent.hash });
+  return (await openChain(wish)).chain;
+}
+
+async function openChain({ stored: { database, headWitness }, genesis }: LongChainWish) {
+  const parsed = parseGenesis(genesis, "the genesis of a long chain");
+  if (!parsed.ok) throw new Error(parsed.rejection.message);
+  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const world = createWorldState({ database });
+  const chain = await createChain(
+    { builder: ZERO_ADDRESS, vanity: new Uint8Array(32) },
+    {
+      spec: parsed.value,
+      stores: { database, blocks, world, headWitness },
+      clock: systemClock,
+      recoverSenders: () => Promise.reject(new Error("nothing is imported here")),
+      production: {
+        selectionTimePercent: 75,
+        minOccupancyRatio: 0.8,
+        keepsRevertReasons: false,
+        targetGasLimit: undefined,
+      },
+      logger: silentLogger,
+    },
+  );
+  if (!chain.ok) throw new Error(chain.rejection.message);
+  return { chain: chain.value, blocks, world };
+}
+
+const OPERATIONS_PER_WRITE = 20_000;
+
+function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongChainWish): StoredBlock {
+  const number = parent.header.number + 1n;
+  const { transactions, logs } = contentOf(Number(number));
+  const logsBloom = Uint8Array.from(EMPTY_BLOOM);
+  let cumulativeGasUsed = 0n;
+  const receipts = transactions.map(({ type }, index) => {
+    const bloom = bloomOfLogs(logs[index] ?? []);
+    mergeBloom(logsBloom, bloom);
+    cumulativeGasUsed += 21_000n;
+    return {
+      type,
+      outcome: { status: 1 },
+      cumulativeGasUsed,
+      gasUsed: 21_000n,
+      logs: logs[index] ?? [],
+      logsBloom: bloom,
+    } as const;
+  });
+  const header: Header = {
+    parentHash: parent.hash,
+    ommersHash: EMPTY_LIST_HASH,
+    coinbase: ZERO_ADDRESS,
+    stateRoot: parent.header.stateRoot,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom,
+    difficulty: 1n,
+    number,
+    gasLimit: parent.header.gasLimit,
+    gasUsed: cumulativeGasUsed,
+    timestamp: parent.header.timestamp + 1n,
+    // The validators of genesis, in a round of zero, sealed by nobody.
+    extraData: genesis.extraData,
+    mixHash: genesis.mixHash,
+    nonce: new Uint8Array(8),
+    ...(parent.header.baseFeePerGas !== undefined && { baseFeePerGas: parent.header.baseFeePerGas }),
+  };
+  const hash = hashOfHeader(header);
+  if (!hash.ok) throw new Error(hash.rejection.message);
+  return {
+    header,
+    hash: hash.value,
+    transactions,
+    receipts,
+    ommers: [],
+    totalDifficulty: parent.totalDifficulty + 1n,
+    size: 700 + transactions.reduce((sum, { raw }) => sum + raw.length, 0),
+  };
+}

@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { createLogSearch, SEARCHES_UNDER_WAY, SEARCHES_WAITING } from "../../src/node/logSearch.ts";
+import { type Logs, openLogs } from "../../src/node/logs.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
+import type { Log } from "../../src/types/log.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
+import { account } from "../builders/testAccounts.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+
+const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
+const FOR_OURS = { addresses: [OURS.address], topics: [] };
+const EVERYTHING = { from: 0n, to: 1_000_000n };
+const isWaitedFor = () => false;
+
+/** Ours in every 300th block. */
+function contentOf(number: number): BlockContent {
+  if (number % 300 !== 0) return NOTHING;
+  return { transactions: [aTransaction({ nonce: BigInt(number) })], logs: [[OURS]] };
+}
+
+interface Place {
+  readonly path: string;
+  readonly stored: ChainDatabase;
+  readonly chain: Chain;
+  readonly caches: string;
+}
+
+async function aPlace(head: number, content = contentOf): Promise<Place> {
+  const path = temporaryFolder();
+  const stored = await openChainDatabase({ path: join(path, "chain"), headFile: join(path, "head.log") });
+  onTestFinished(() => stored.close());
+  const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+  const chain = await aLongChain({ stored, head, contentOf: content, genesis });
+  return { path, stored, chain, caches: join(path, "caches") };
+}
+
+function logsOf({ path, chain }: Place, isLogIndexAutomatic = true): Logs {
+  const logs = openLogs(
+    { rpc: { isLogIndexAutomatic } },
+    { directory: { path, chain: join(path, "chain") }, chain, clock: systemClock, logger: silentLogger },
+  );
+  onTestFinished(() => logs.close());
+  return logs;
+}
+
+/** Settles when the thread that writes the index has ended. */
+async function written({ index }: Logs): Promise<void> {
+  await expect.poll(() => index.status.isIndexing, { timeout: 30_000, interval: 5 }).toBe(false);
+}
+
+async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
+  const found = await find(FOR_OURS, EVERYTHING, isWaitedFor);
+  if (found.kind !== "found") throw new Error(found.kind);
+  const logs = JSON.parse(`[${found.pieces.join(",")}]`) as { blockNumber: string }[];
+  return logs.map(({ blockNumber }) => Number(blockNumber));
+}
+
+describe("the index of logs", () => {
+  it("is written in the background, removed, written again when asked, and mended when it is damaged", async () => {
+    const place = await aPlace(2_100);
+    const logs = logsOf(place);
+    const blooms = join(place.caches, "logBloom-current.cache");
+    const expected = [300, 600, 900, 1_200, 1_500, 1_800, 2_100];
+
+    await written(logs);
+    const whole = readFileSync(blooms);
+    expect(whole.length).toBe(2_000 * 256);
+    expect(logs.index.status).toEqual({ from: 0n, to: 0n, current: 1_999n, isIndexing: false });
+    expect(await numbersFound(logs)).toEqual(expected);
+
+    await logs.index.remove(0n, 2_100n);
+    expect(readdirSync(place.caches)).toEqual([]);
+    expect(await numbersFound(logs)).toEqual(expected);
+
+    expect(logs.index.generate(0n, 5_000n)).toBe(true);
+    expect(logs.index.generate(0n, 5_000n)).toBe(false);
+    expect(logs.index.repair(2_100n)).toBe(false);
+    expect(logs.index.status).toMatchObject({ from: 0n, to: 5_000n, isIndexing: true });
+    await written(logs);
+    expect(readFileSync(blooms).equals(whole)).toBe(true);
+
+    writeFileSync(blooms, new Uint8Array(whole.length));
+    expect(await numbersFound(logs)).toEqual(expected);
+    await written(logs);
+    expect(readFileSync(blooms).equals(whole)).toBe(true);
+  });
+
+  it("follows the chain, also backwards, and only where it is wanted", async () => {
+    const place = await aPlace(2_050);
+    const logs = logsOf(place);
+    await written(logs);
+    await place.chain.rewind(1_250n);
+    await written(logs);
+    expect(readFileSync(join(place.caches, "logBloom-current.cache")).length).toBe(1_000 * 256);
+    expect(await numbersFound(logs)).toEqual([300, 600, 900, 1_200]);
+
+    const unwanted = logsOf({ ...place, path: temporaryFolder() }, false);
+    expect(unwanted.index.status.isIndexing).toBe(false);
+  });
+
+  it("does without files where there can be none, and does not try again with every search", async () => {
+    const place = await aPlace(1_100);
+    writeFileSync(place.caches, "no folder");
+    const logs = logsOf(place);
+    await written(logs);
+    expect(await numbersFound(logs)).toEqual([300, 600, 900]);
+    expect(logs.index.status.isIndexing).toBe(false);
+  });
+});
+
+describe("a search on another thread", () => {
+  it("answers many at once, each with its own logs", async () => {
+    const place = await aPlace(700);
+    const logs = logsOf(place, false);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => numbersFound(logs)));
+    expect(answers).toEqual(Array.from({ length: 100 }, () => [300, 600]));
+    expect(existsSync(place.caches)).toBe(false);
+  });
+
+  it("is refused when too many wait, given up when nobody waits, and fails when the thread is gone", async () => {
+    const place = await aPlace(700);
+    const search = createLogSearch({
+      databasePath: join(place.path, "chain"),
+      bloomFolder: place.caches,
+      clock: systemClock,
+      onUnsound: () => undefined,
+    });
+    let isAbandoned = false;
+    const limit = SEARCHES_UNDER_WAY + SEARCHES_WAITING;
+    const asked = Array.from({ length: limit + 1 }, () =>
+      search.find(FOR_OURS, EVERYTHING, () => isAbandoned),
+    );
+    expect((await asked.at(-1))?.kind).toBe("busy");
+    isAbandoned = true;
+    const kinds = new Set((await Promise.all(asked)).map(({ kind }) => kind));
+    expect([...kinds].sort()).toContain("busy");
+    isAbandoned = false;
+    const last = search.find(FOR_OURS, EVERYTHING, () => isAbandoned);
+    await search.close();
+    await expect(last).rejects.toThrow("the thread ended");
+    await expect(search.find(FOR_OURS, EVERYTHING, () => false)).rejects.toThrow("closed");
+  });
+});
