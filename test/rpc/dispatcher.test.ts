@@ -39,7 +39,7 @@ describe("the table of methods", () => {
     expect(names.filter((name) => !KNOWN_METHODS.has(name))).toEqual(["debug_accountRange"]);
     const door = aToyDispatcher({ methods: [] });
     for (const name of [
-      ...names,
+      ...names.filter((name) => name !== "debug_accountRange"),
       "clique_getSigners",
       "qbft_getPendingVotes",
       "priv_call",

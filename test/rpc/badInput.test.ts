@@ -1,0 +1,235 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { createPoolView } from "../../src/node/poolView.ts";
+import { createSubmission } from "../../src/node/submission.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { recoverAddress } from "../../src/primitives/secp256k1.ts";
+import { ERRORS } from "../../src/rpc/errors.ts";
+import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
+import { createTxPool } from "../../src/txpool/txPool.ts";
+import { decodeBlock } from "../../src/types/block.ts";
+import { signatureOf, signingHash } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { hereWorkers } from "../builders/hereWorkers.ts";
+import { sealedDevBlocks } from "../builders/sealedChain.ts";
+import { type Ask, askerOf } from "./asker.ts";
+
+/**
+ * Every method, asked with parameters that are missing, too many, of a wrong type, out of range and enormous: made from
+ * the table of methods, so that a new one is asked too. Whatever comes, the answer is one of the sheet's.
+ */
+
+let ask: Ask;
+
+beforeAll(async () => {
+  const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
+  for (const bytes of (await sealedDevBlocks([[aTransaction()], []])).slice(1)) {
+    const block = decodeBlock(bytes);
+    if (block.ok) await node.chain.importBlock(block.value);
+  }
+  const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
+    chain: createPoolView(node.spec, node.chain, node.world.head, systemClock),
+    clock: systemClock,
+  });
+  const submit = createSubmission(
+    (all) => Promise.resolve(all.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
+    pool,
+  );
+  const prove = (...asked: Parameters<typeof node.world.prove>) => node.world.prove(...asked);
+  ask = askerOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks: node.chain.badBlocks });
+});
+
+const ADDRESS = `0x${"11".repeat(20)}`;
+const WORD = `0x${"22".repeat(32)}`;
+
+/** Something that each parameter takes, by its name; a block, where nothing is said. */
+const SOUND: Readonly<Record<string, unknown>> = {
+  add: true,
+  address: ADDRESS,
+  accounts: [ADDRESS],
+  call: { to: ADDRESS },
+  data: "0x12",
+  enode: "enode://1@127.0.0.1:1",
+  extraData: "0x12",
+  fee: "0x1",
+  fields: {},
+  filter: {},
+  filterId: "0x1",
+  hash: WORD,
+  hashrate: "0x1",
+  id: "0x1",
+  index: "0x0",
+  keys: [WORD],
+  level: "INFO",
+  limit: 3,
+  logFilter: [],
+  nodes: ["enode://1@127.0.0.1:1"],
+  numResults: 1,
+  options: {},
+  percentiles: [50],
+  plugin: "none",
+  position: "0x0",
+  price: "0x1",
+  startKey: WORD,
+  targetGasLimit: 9000,
+  transaction: "0x12",
+  transactionIndex: 0,
+  transactions: "0x12",
+  verbose: true,
+};
+
+function soundParams({ parameters }: RpcMethod): unknown[] {
+  return parameters.map(({ name }) => (Object.hasOwn(SOUND, name) ? SOUND[name] : "0x1"));
+}
+
+/** What no parameter of its kind can be taken for, whatever the incumbent's leniency. */
+function nonsenseFor({ schema }: Parameter<unknown>): unknown {
+  return JSON.stringify(schema).includes('"object"') ? "nonsense!" : { no: { such: ["thing"] } };
+}
+
+/** Nobody looks at it, or what cannot be read counts as nothing there. */
+const TAKES_ANYTHING = new Set(["stateOverrides", "blockOverrides"]);
+
+function takesAnything({ name: method }: RpcMethod, { name }: Parameter<unknown>): boolean {
+  const isUnread = /^eth_(estimateGas|createAccessList)$/.test(method) && name === "block";
+  return (
+    TAKES_ANYTHING.has(name) || isUnread || (method === "debug_accountRange" && name === "transactionIndex")
+  );
+}
+
+const LARGE_TEXT = "f".repeat(50_000);
+
+function nested(depth: number): unknown {
+  let value: unknown = [];
+  for (let level = 0; level < depth; level++) value = [value];
+  return value;
+}
+
+const STRANGE_VALUES: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  2 ** 53,
+  "",
+  "0x",
+  "0x0",
+  "-0x1",
+  "zz",
+  "latest",
+  "0xg",
+  `0x${"f".repeat(16)}`,
+  `0x${"f".repeat(64)}`,
+  `0x${"f".repeat(65)}`,
+  "\u0000",
+  "__proto__",
+  LARGE_TEXT,
+  `0x${LARGE_TEXT}`,
+  [],
+  [null],
+  [[[]]],
+  Array.from({ length: 5000 }, () => "0x1"),
+  nested(1000),
+  {},
+  { __proto__: null, constructor: 1 },
+  { to: {}, data: 5, gas: "x" },
+  { fromBlock: 7, topics: [[[[]]]] },
+  Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`m${index}`, "0x1"])),
+];
+
+/** Codes with their words, as the sheet has them. */
+const KNOWN_ERRORS: ReadonlySet<string> = new Set(
+  Object.values(ERRORS).map(({ code, message }) => `${code} ${message}`),
+);
+
+/** A block before the first, at which most methods of family BN stumble (json-rpc.md §0.3). */
+function isNegative(value: unknown): boolean {
+  return value === "-0x1" || value === -1;
+}
+
+/** Where the sheet itself says "Internal error" (-32603). */
+const INTERNAL_BY_THE_SHEET: readonly (readonly [method: RegExp, why: string])[] = [
+  [/^eth_(getWork|submitWork)$/, "unsupported under IBFT"],
+  [/^eth_sendRawTransaction$/, "the empty transaction"],
+  [/^eth_getProof$/, "a malformed key"],
+  [/^debug_storageRangeAt$/, "an unknown account, or a negative index"],
+  [/^debug_accountAt$/, "an index just beyond the last"],
+  [/^txpool_nodePendingTransactions$/, "a negative limit"],
+  [/^trace_|^debug_trace|^debug_standardTrace/, "an invalid call, a negative number"],
+  [/^admin_logs/, "an unknown block"],
+];
+
+function flawOf(method: RpcMethod, params: readonly unknown[], answer: unknown): string | undefined {
+  const { code, message } = (answer ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== "number" || typeof message !== "string") return undefined;
+  if (code === -32603 && INTERNAL_BY_THE_SHEET.some(([name]) => name.test(method.name))) return undefined;
+  if (code === -32603 && params.some(isNegative)) return undefined;
+  if (code === -32603) return "an internal error that the sheet does not have";
+  const [words = ""] = message.split(": ");
+  const isKnown =
+    code === 3 || KNOWN_ERRORS.has(`${code} ${message}`) || KNOWN_ERRORS.has(`${code} ${words}`);
+  return isKnown ? undefined : `unknown error ${code} ${message}`;
+}
+
+const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
+
+/** What decides nothing here has no status to tell. */
+const METHODS_BY_NAME = METHODS.filter(({ name }) => name !== "ibft_status").map(
+  (method) => [method.name, method] as const,
+);
+const WITH_PARAMETERS = METHODS_BY_NAME.filter(([, { parameters }]) => parameters.length > 0);
+
+describe("bad input", () => {
+  it.each(WITH_PARAMETERS)(
+    "%s without what it needs, or with nonsense in its place",
+    async (name, method) => {
+      const sound = soundParams(method);
+      for (const [index, parameter] of method.parameters.entries()) {
+        const replaced = (value: unknown) => sound.map((each, at) => (at === index ? value : each));
+        if (parameter.isRequired) {
+          for (const params of [sound.slice(0, index), replaced(null)])
+            expect(await ask(name, ...params), `${parameter.name} missing`).toMatchObject(INVALID_PARAMS);
+        }
+        if (takesAnything(method, parameter)) continue;
+        expect(await ask(name, ...replaced(nonsenseFor(parameter))), parameter.name).toMatchObject(
+          INVALID_PARAMS,
+        );
+      }
+    },
+  );
+
+  it.each(METHODS_BY_NAME)("%s with strange and enormous values", async (name, method) => {
+    const sound = soundParams(method);
+    const lists = [
+      STRANGE_VALUES,
+      ...STRANGE_VALUES.map((value) => [value]),
+      ...sound.flatMap((_, index) =>
+        STRANGE_VALUES.map((value) => sound.map((each, at) => (at === index ? value : each))),
+      ),
+    ];
+    for (const params of lists) {
+      const answer = await ask(name, ...params);
+      const flaw = flawOf(method, params, answer);
+      if (flaw !== undefined) expect.fail(`${flaw}: ${JSON.stringify(params).slice(0, 300)}`);
+    }
+  });
+
+  it.each(METHODS_BY_NAME.filter(([name]) => !GIVES_NEWS.test(name)))(
+    "%s with more than it needs answers as without",
+    async (name, method) => {
+      if (method.parameters.some(({ isRest }) => isRest)) return;
+      const sound = soundParams(method);
+      const expected = method.exactParams === undefined ? await ask(name, ...sound) : INVALID_PARAMS;
+      expect(await ask(name, ...sound, {}, [], 7)).toEqual(expected);
+    },
+  );
+});
+
+/** Another answer each time. */
+const GIVES_NEWS = /^eth_new/;
