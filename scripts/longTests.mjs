@@ -8,7 +8,11 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, strangers, rewinds, and seconds of each attack. */
+/**
+ * Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur,
+ * strangers, rewinds, and seconds of each attack; restarts of whole networks, blocks that a validator misses, and
+ * validators that vote each other in.
+ */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
   IBEX_KILLS: "60",
@@ -22,10 +26,16 @@ const NUMBERS = {
   IBEX_STRANGERS: "2000",
   IBEX_REWINDS: "10",
   IBEX_HOSTILE: "4",
+  IBEX_RESTARTS: "8",
+  IBEX_DOWN_BLOCKS: "100",
+  IBEX_MOST_VALIDATORS: "7",
 };
 
 const SUITES = [
   "test/cluster/durability",
+  "test/cluster/restart",
+  "test/cluster/validatorSet",
+  "test/cluster/validators.test",
   "test/cli/importNetworks",
   "test/cluster/fuzz",
   "test/cluster/damage",

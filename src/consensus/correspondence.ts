@@ -1,14 +1,18 @@
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
+import { MESSAGE_CODES } from "../ibft/payloadCodec.ts";
 import type { Rules } from "../ibft/state.ts";
 import { DECODING_DEFECTS } from "../ibft/strictRlp.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import type { FindTransaction } from "../types/transaction.ts";
-import { createFutureMessages, type RawMessage } from "./futureMessages.ts";
+import { createDistantWords } from "./distantWords.ts";
+import { createFutureMessages, type FutureLimits, type RawMessage } from "./futureMessages.ts";
+import { createOwnWords } from "./ownWords.ts";
 import type { Carrier } from "./ports.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 import { IBF_SPELLING, type Spelling } from "./spelling.ts";
@@ -21,7 +25,8 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  *                                          -> now: author known? -> read whole -> relayed, same bytes -> engine
  *
  * It keeps these: a message is relayed before it is acted on, to all validators but those who have it, and nothing goes
- * out twice; only validators make us work; everything that is kept is bounded. Nothing that arrives can make it throw.
+ * out twice on one connection; only validators make us work; everything that is kept is bounded. Nothing that arrives can
+ * make it throw.
  */
 export interface Correspondence {
   /** From the network: a payload, uncompressed, which belongs to us from now on. */
@@ -30,6 +35,11 @@ export interface Correspondence {
   headAdvanced(head: Head): void;
   /** Our own words, to every other validator. */
   multicast(message: Authored, validators: readonly Address[]): void;
+  /**
+   * A connection to that node opened. If it is a validator, we say over it again what we said last in this height: when
+   * several start together, what they said before they were connected would else be lost, and cost them a round timeout.
+   */
+  peerConnected(address: Address, say: (code: number, payload: Uint8Array) => void): void;
   /** Messages waiting for their height, and their bytes. */
   readonly waiting: { readonly messages: number; readonly bytes: number };
   /** Messages known to have come in, and to have gone out. */
@@ -98,8 +108,10 @@ export interface CorrespondenceParts {
     "duplicateMessageLimit" | "gossipedHistoryLimit" | "futureMessagesLimit" | "futureMessagesMaxDistance"
   >;
   readonly carrier: Carrier;
-  /** Takes what is of the height in progress. */
-  readonly deliver: (message: Authored) => void;
+  /** Takes what is of the height in progress, and hears for how long it waited for that. */
+  readonly deliver: (message: Authored, waitedMs: number) => void;
+  /** Any clock: durations are all that is asked of it. */
+  readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
   /** Transactions that are known already, so that those of a proposal are not decoded again. */
   readonly findTransaction?: FindTransaction;
@@ -112,16 +124,26 @@ export interface CorrespondenceParts {
   readonly spelling?: Spelling;
 }
 
+interface Arrived extends RawMessage {
+  readonly arrivedAtMs: number;
+}
+
 export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
-  const { self, schedule, carrier, deliver, logger, onAhead, onJunk, metrics, findTransaction } = parts;
+  const { self, schedule, carrier, deliver, clock, logger, onAhead, onJunk, metrics, findTransaction } =
+    parts;
   const { spelling = IBF_SPELLING } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
-  const future = createFutureMessages<RawMessage>({
+  const limits: FutureLimits = {
     messages: schedule.futureMessagesLimit,
     distance: schedule.futureMessagesMaxDistance,
     bytes: FUTURE_BYTES_LIMIT,
-  });
+  };
+  const future = createFutureMessages<Arrived>(limits);
+  /** What validators say once, when they connect, may come before we are told of our own head. */
+  const early = createFutureMessages<Arrived>(limits);
+  const distant = createDistantWords<Arrived>(DISTANT_LIMITS);
+  const own = createOwnWords();
   let head: Head | undefined;
 
   /** The message, if its author is one of those, or why it is refused. */
@@ -138,7 +160,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   }
 
   /** What becomes of a message of the height in progress. */
-  function take(raw: RawMessage, { tally }: Head): Fate {
+  function take(raw: Arrived, { tally }: Head): Fate {
     if (!isValidator(tally, self)) return "notValidating";
     const message = read(raw, tally.validators);
     if (typeof message === "string") return message;
@@ -149,50 +171,65 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       metrics?.relayed();
     }
     metrics?.taken?.(message);
-    deliver(message);
+    deliver(message, clock.nowMs() - raw.arrivedAtMs);
     return "taken";
   }
 
-  function judge(message: RawMessage): Fate {
+  function judge(message: Arrived, known: Head): Fate {
     if (!received.add(spelling.keyOf(message.code, message.payload))) return "duplicate";
     const place = spelling.peekPlace(message.code, message.payload);
     if (place === undefined) {
       const refusal = read(message, []);
       return typeof refusal === "string" ? refusal : "malformed";
     }
-    if (head === undefined || place.height <= head.header.number) return "past";
-    const current = head.header.number + 1n;
-    if (place.height === current) return take(message, head);
+    if (place.height <= known.header.number) return "past";
+    const current = known.header.number + 1n;
+    if (place.height === current) return take(message, known);
     onAhead?.(message.sender, place.height - 1n);
     const before = future.count;
     const fate = future.add(message, place.height, current);
     const dropped = before + 1 - future.count;
     if (dropped > 0) metrics?.futureDropped?.(dropped);
+    const isWish = message.code === MESSAGE_CODES.roundChange && isValidator(known.tally, message.sender);
+    if (fate === "tooFar" && isWish) distant.note(message, place.height);
     return fate;
   }
 
+  function receive(message: Arrived): void {
+    if (head === undefined) {
+      early.add(message, 0n, 0n);
+      return;
+    }
+    const fate = judge(message, head);
+    metrics?.received(fate);
+    // A validator's words may have been made by a liar so that others relay what only we cannot read.
+    if (isDecodingDefect(fate) && !isValidator(head.tally, message.sender)) onJunk?.(message.sender);
+  }
+
   return {
-    receive(message) {
-      const fate = judge(message);
-      metrics?.received(fate);
-      // A validator's words may have been made by a liar so that others relay what only we cannot read.
-      const isOfValidator = head !== undefined && isValidator(head.tally, message.sender);
-      if (isDecodingDefect(fate) && !isOfValidator) onJunk?.(message.sender);
-    },
+    receive: (message) => receive({ ...message, arrivedAtMs: clock.nowMs() }),
     headAdvanced(next) {
       if (head !== undefined && next.header.number <= head.header.number) return;
       head = next;
-      for (const message of future.takeUpTo(next.header.number + 1n)) {
+      own.dropUpTo(next.header.number);
+      const height = next.header.number + 1n;
+      for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
         const fate = take(message, next);
         metrics?.received(fate);
       }
+      early.takeUpTo(0n).forEach(receive);
     },
     multicast(message, validators) {
       // A lone validator's proposal is a whole block, to be spelled and hashed for nobody.
       if (validators.every((validator) => equalBytes(validator, self))) return;
       const { code, payload } = spelling.encode(message);
-      if (sent.add(spelling.keyOf(code, payload)))
-        carrier.send(code, payload, { to: validators, except: [self] });
+      if (!sent.add(spelling.keyOf(code, payload))) return;
+      own.add(message.signed.payload, { code, payload });
+      carrier.send(code, payload, { to: validators, except: [self] });
+    },
+    peerConnected(address, say) {
+      if (head === undefined || equalBytes(address, self) || !isValidator(head.tally, address)) return;
+      for (const { code, payload } of own.words) say(code, payload);
     },
     get waiting() {
       return { messages: future.count, bytes: future.bytes };
@@ -206,6 +243,9 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
 function isDecodingDefect(fate: Fate): boolean {
   return DECODING_DEFECTS.some((defect) => defect === fate);
 }
+
+/** Of each validator that is connected. A wish for a round may carry the block that was prepared. */
+const DISTANT_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024 };
 
 /** Some dozens of full blocks. */
 export const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;

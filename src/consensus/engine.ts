@@ -29,8 +29,11 @@ export interface Engine {
   start(head: Head): void;
   /** To be told of every new head, whoever committed it; those that are no news, or come before the start, are ignored. */
   headAdvanced(head: Head): void;
-  /** A message of another validator, signers recovered. Dropped when too many are waiting. */
-  receive(message: Authored): void;
+  /**
+   * A message of another validator, signers recovered, that waited for its height so long. Dropped when too many are
+   * waiting.
+   */
+  receive(message: Authored, waitedMs?: number): void;
   /** Neither proposes nor votes until resumed; goes on following heads. */
   pause(): void;
   resume(): void;
@@ -124,8 +127,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       // Peers may bring blocks while the node is still opening; the start is given the newest.
       if (isStarted) post({ kind: "headAdvanced", head });
     },
-    receive(message) {
-      watch.heard(message);
+    receive(message, waitedMs = 0) {
+      watch.heard(message, waitedMs);
       if (mailbox.size < messageLimit) {
         post({ kind: "message", message });
         return;

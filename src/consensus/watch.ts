@@ -5,6 +5,7 @@ import { earliestTimestamp, roundTimeoutMs } from "../ibft/timeouts.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
+import { createClockSkew } from "./clockSkew.ts";
 import { describeLostRound } from "./lostRound.ts";
 import { createPresence, type Member } from "./presence.ts";
 import { describeStall } from "./stall.ts";
@@ -12,11 +13,12 @@ import type { ConsensusStatus } from "./status.ts";
 import { tellValidatorVotes } from "./validatorNews.ts";
 
 /**
- * Looks on for the operator: who is there, why a round was lost, how long there has been no block and whom it waits for.
- * It decides nothing.
+ * Looks on for the operator: who is there, why a round was lost, how long there has been no block and whom it waits for,
+ * whose clock differs. It decides nothing.
  */
 export interface Watch {
-  heard(message: Authored): void;
+  /** It came `waitedMs` ago. */
+  heard(message: Authored, waitedMs: number): void;
   /** The machine took one step. */
   stepped(before: State, after: State, input: Input): void;
   members(): readonly Member[];
@@ -34,6 +36,7 @@ export interface WatchParts {
 
 export function createWatch({ rules, clock, logger, status, onTurnMissed }: WatchParts): Watch {
   const presence = createPresence(rules.self);
+  const skew = createClockSkew(rules.self);
   let alarm: Alarm | undefined;
   let headAtMs = 0;
   let isStalled = false;
@@ -50,6 +53,7 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
     isStalled = false;
     headAtMs = nowMs;
     presence.headAdvanced(head, nowMs);
+    skew.validatorsAre(head.tally.validators);
     if (before !== undefined) tellValidatorVotes(logger, { rules, before, head });
     const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
     const patienceMs = Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)) + ROUND_CHANGE_MS;
@@ -88,7 +92,12 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
   }
 
   return {
-    heard: (message) => presence.heard(message, clock.nowMs()),
+    heard(message, waitedMs) {
+      const nowMs = clock.nowMs();
+      presence.heard(message, nowMs);
+      const news = skew.heard(message, nowMs - waitedMs);
+      if (news !== undefined) logger[news.level](news.facts, news.message);
+    },
     stepped(before, after, input) {
       if (hasEnded) return;
       const { head } = after;

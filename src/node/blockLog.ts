@@ -10,8 +10,10 @@ import type { Header } from "../types/header.ts";
 
 /** One line for each block, with what an operator looks for first, and how long blocks take as a metric. */
 export interface BlockLog {
-  /** Work on a block begins: it is being built, or checked. Only blocks that this node takes part in have a time. */
+  /** Work on a block begins: it is being built, or checked. Only blocks that this node takes part in count as decided. */
   begun(number: bigint): void;
+  /** A block that a peer gave is being imported. */
+  importBegun(number: bigint): void;
   headChanged(change: HeadChange): void;
 }
 
@@ -26,7 +28,7 @@ export interface BlockLogParts {
 }
 
 export function createBlockLog({ clock, logger, self, pending, metrics }: BlockLogParts): BlockLog {
-  let first: { readonly number: bigint; readonly atMs: number } | undefined;
+  let first: { readonly number: bigint; readonly atMs: number; readonly isImport: boolean } | undefined;
   let headAtMs = Number.NEGATIVE_INFINITY;
   const decisions = metrics?.summary({
     category: "BFT",
@@ -36,10 +38,11 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
 
   /**
    * Milliseconds since the block was due: its timestamp had come, and its parent was there. Where the clocks of others
-   * are ahead of ours, or rounds were lost, since work on it began.
+   * are ahead of ours, or rounds were lost, since work on it began. Of a block that was but imported, what that took.
    */
   function ageOf({ number, timestamp }: Header): number | undefined {
     if (first?.number !== number) return undefined;
+    if (first.isImport) return clock.nowMs() - first.atMs;
     return clock.nowMs() - Math.min(first.atMs, Math.max(headAtMs, Number(timestamp) * 1000));
   }
 
@@ -65,12 +68,16 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
 
   return {
     begun(number) {
-      if (first?.number !== number) first = { number, atMs: clock.nowMs() };
+      if (first?.number !== number || first.isImport)
+        first = { number, atMs: clock.nowMs(), isImport: false };
+    },
+    importBegun(number) {
+      if (first?.number !== number) first = { number, atMs: clock.nowMs(), isImport: true };
     },
     headChanged({ head, added, removed }) {
       for (const block of added) {
         const tookMs = ageOf(block.header);
-        if (tookMs !== undefined) decisions?.with().observe(tookMs / 1000);
+        if (tookMs !== undefined && first?.isImport === false) decisions?.with().observe(tookMs / 1000);
         if (logger.isShown("info")) tell(block, tookMs);
       }
       headAtMs = clock.nowMs();

@@ -218,6 +218,7 @@ async function open(
       sync: logger.child("sync"),
     },
     metrics,
+    onImportBegun: blockLog.importBegun,
   });
   onStop(() => peering.close());
   const engine = joinConsensus({

@@ -49,19 +49,25 @@ export interface PeeringParts {
   readonly clock: Clock;
   readonly logger: { readonly consensus: Logger; readonly network: Logger; readonly sync: Logger };
   readonly metrics?: Metrics | undefined;
+  /** Told when a block of this number begins to be imported. */
+  readonly onImportBegun: (number: bigint) => void;
 }
 
 export function createPeering(parts: PeeringParts): Peering {
   const { spec, chain, pool, clock, logger, metrics } = parts;
   let holds: Holds | undefined;
 
-  const transport = createIbfTransport({ receive: (message) => correspondence.receive(message) });
+  const transport = createIbfTransport({
+    receive: (message) => correspondence.receive(message),
+    onOpened: (address, say) => correspondence.peerConnected(address, say),
+  });
   const correspondence = createCorrespondence({
     self: parts.self,
     schedule: spec.ibft,
     carrier: transport,
-    deliver: (message) => parts.engine().receive(message),
     findTransaction: (hash) => pool.get(hash)?.transaction,
+    deliver: (message, waitedMs) => parts.engine().receive(message, waitedMs),
+    clock,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
     onJunk: (sender) => transport.noteUseless(sender),
     logger: logger.consensus,
@@ -84,7 +90,16 @@ export function createPeering(parts: PeeringParts): Peering {
   });
   const sync = createSync({
     peers: () => eth.peers,
-    chain,
+    chain: {
+      get head() {
+        return chain.head;
+      },
+      headerByHash: (hash) => chain.headerByHash(hash),
+      importBlock(block) {
+        parts.onImportBegun(block.header.number);
+        return chain.importBlock(block);
+      },
+    },
     clock,
     logger: logger.sync,
     onAnnouncedImported: () => undefined,
@@ -113,11 +128,12 @@ export function createPeering(parts: PeeringParts): Peering {
       holds = given;
       correspondence.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
       chain.onHeadChanged(({ head, added }) => {
+        // Who has caught up by this block takes part again before it hears what waited for it.
+        review();
         correspondence.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
         // Those of a whole range are old to everybody else.
         const newest = added.at(-1);
         if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);
-        review();
         sync.wake();
       });
       pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));

@@ -26,6 +26,7 @@ export interface ScheduleChange {
   readonly epochLength?: bigint;
   readonly blockPeriodSeconds?: number;
   readonly requestTimeoutSeconds?: number;
+  readonly futureMessagesLimit?: number;
   readonly eras?: readonly IbftEra[];
 }
 

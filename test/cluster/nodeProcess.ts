@@ -66,7 +66,10 @@ export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodePro
   while (!(await isAnswering(node))) {
     if (started.child.exitCode !== null)
       throw new Error(`the node stopped with ${started.child.exitCode}:\n${started.output()}`);
-    if (Date.now() > deadlineMs) throw new Error(`the node does not answer:\n${started.output()}`);
+    if (Date.now() > deadlineMs) {
+      started.child.kill("SIGKILL");
+      throw new Error(`the node does not answer:\n${started.output()}`);
+    }
     await pause(10);
   }
   return node;
@@ -77,6 +80,12 @@ export interface RunningProgram {
   readonly exit: Promise<number | null>;
   output(): string;
 }
+
+/** A test that fails while its nodes start leaves none behind. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
 
 /** Runs the program with these arguments; nothing is waited for. */
 export function runProgram(
@@ -96,6 +105,8 @@ export function runProgram(
     });
   }
   const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  running.add(child);
+  child.once("close", () => running.delete(child));
   return { child, exit, output: () => output };
 }
 
@@ -122,6 +133,23 @@ export async function rpc<T>(url: string, method: string, params: readonly unkno
   };
   if (answer.error !== undefined) throw new RpcFailure(answer.error);
   return answer.result as T;
+}
+
+/** What a node logged, line by line: `timestamp`, `level`, `class`, `message` and the facts. */
+export function logOf(node: NodeProcess): readonly LogLine[] {
+  return node
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+export interface LogLine {
+  readonly timestamp: string;
+  readonly level: string;
+  readonly class: string;
+  readonly message: string;
+  readonly [fact: string]: unknown;
 }
 
 export function temporaryFolder(): string {

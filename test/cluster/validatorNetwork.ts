@@ -9,7 +9,8 @@ import { freePort, type NodeProcess, startNodeProcess, temporaryFolder } from ".
 /** A network of real processes on loopback, each with its own key and data folder, all named to each other. */
 export interface ValidatorNetwork {
   readonly members: readonly Member[];
-  start(member: Member): Promise<NodeProcess>;
+  /** `runtimeOptions` are for Node.js itself. */
+  start(member: Member, runtimeOptions?: readonly string[]): Promise<NodeProcess>;
   startAll(): Promise<readonly NodeProcess[]>;
   stopAll(): Promise<void>;
 }
@@ -33,7 +34,7 @@ export interface NetworkChoices {
   readonly runtimeOptions?: readonly string[];
 }
 
-const CHAIN_ID = 7999;
+export const CHAIN_ID = 7999n;
 
 /** Writes genesis file, keys and static nodes; nothing runs yet. Validators come first, in order of their addresses. */
 export async function prepareNetwork(choices: NetworkChoices): Promise<ValidatorNetwork> {
@@ -58,9 +59,10 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
   for (const { dataPath } of members)
     writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
 
-  async function start(member: Member): Promise<NodeProcess> {
+  async function start(member: Member, runtimeOptions: readonly string[] = []): Promise<NodeProcess> {
     member.node = await startNodeProcess({
       dataPath: member.dataPath,
+      runtimeOptions,
       options: [
         `--genesis-file=${genesis}`,
         `--p2p-port=${member.peerPort}`,
@@ -79,7 +81,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
   return {
     members,
     start,
-    startAll: () => Promise.all(members.map(start)),
+    startAll: () => Promise.all(members.map((member) => start(member))),
     async stopAll() {
       await Promise.all(members.map(({ node }) => node?.kill()));
     },
@@ -95,7 +97,7 @@ function genesisOf(choices: NetworkChoices, validators: readonly TestAccount[]):
   });
   return JSON.stringify({
     config: {
-      chainId: CHAIN_ID,
+      chainId: Number(CHAIN_ID),
       berlinBlock: 0,
       londonBlock: 0,
       zeroBaseFee: true,

@@ -5,6 +5,7 @@ import {
   declareCorrespondenceMetrics,
   type Fate,
 } from "../../src/consensus/correspondence.ts";
+import { createDistantWords } from "../../src/consensus/distantWords.ts";
 import { createFutureMessages, type RawMessage } from "../../src/consensus/futureMessages.ts";
 import { createSeenMessages } from "../../src/consensus/seenMessages.ts";
 import { encodeMessage } from "../../src/ibft/codec.ts";
@@ -32,12 +33,16 @@ const KEYS = [1n, 2n, 3n, 4n, 5n].map((key) => bigintToFixedBytes(key, 32));
 const ADDRESSES = KEYS.map(addressOfPrivateKey);
 
 /** A validator, three others, and in fifth place a stranger; what it relays and hands on is written down. */
-function aDesk(change: ScheduleChange & { readonly isStranger?: boolean } = {}) {
+function aDesk(
+  change: ScheduleChange & { readonly isStranger?: boolean; readonly isOpening?: boolean } = {},
+) {
   const schedule = { ...aSchedule(), ...change };
   const fates: Fate[] = [];
   const taken: Authored[] = [];
   const sent: string[] = [];
   const ahead: string[] = [];
+  const waits: number[] = [];
+  let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
   const desk = createCorrespondence({
     self: addressAt(change.isStranger === true ? 4 : 0),
@@ -50,18 +55,26 @@ function aDesk(change: ScheduleChange & { readonly isStranger?: boolean } = {}) 
         sent.push(`${toHex(payload).slice(-6)} to ${reached.join("")}`);
       },
     },
-    deliver: (message) => taken.push(message),
+    deliver(message, waitedMs) {
+      taken.push(message);
+      waits.push(waitedMs);
+    },
+    clock: { nowMs: () => nowMs },
     logger: silentLogger,
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
     metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
   });
-  desk.headAdvanced(head);
+  if (change.isOpening !== true) desk.headAdvanced(head);
   return {
     desk,
     fates,
     taken,
+    waits,
     sent,
     ahead,
+    pass(durationMs: number) {
+      nowMs += durationMs;
+    },
     advance() {
       head = headOf(head, aCandidate(head), schedule);
       desk.headAdvanced(head);
@@ -69,6 +82,8 @@ function aDesk(change: ScheduleChange & { readonly isStranger?: boolean } = {}) 
     hear: (sender: number, message: Authored): void => hearFrom(desk, sender, message),
   };
 }
+
+const STOPPED_CLOCK = { nowMs: () => 0 };
 
 function hearFrom(desk: Correspondence, sender: number, message: Authored): void {
   desk.receive({ sender: addressAt(sender), ...encodeMessage(message) });
@@ -92,6 +107,13 @@ function aMessage(author: number, height: bigint, round = 1): Authored {
   return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height, round }) };
 }
 
+function aPrepare(author: number, height: bigint, round: number): Authored {
+  const key = KEYS[author] ?? new Uint8Array();
+  const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
+  const digest = aCandidate(aGenesisHead(ADDRESSES.slice(0, 4))).digest;
+  return { kind: "prepare", signed: signPayload(signer, { kind: "prepare", height, round, digest }) };
+}
+
 const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
 
 describe("our own words", () => {
@@ -101,6 +123,34 @@ describe("our own words", () => {
     expect(sent).toEqual([]);
     desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
     expect(sent).toEqual([`${tailOf(aMessage(0, 1n))} to 123`]);
+  });
+});
+
+describe("a validator that connects", () => {
+  const tails = (desk: Correspondence, peer: number): readonly string[] => {
+    const said: string[] = [];
+    desk.peerConnected(addressAt(peer), (_code, payload) => said.push(toHex(payload).slice(-6)));
+    return said;
+  };
+
+  it("is told what we said last in this height, and nothing of earlier rounds or of others", () => {
+    const { desk, hear } = aDesk();
+    const all = ADDRESSES.slice(0, 4);
+    expect(tails(desk, 1)).toEqual([]);
+    for (const round of [1, 2]) desk.multicast(aMessage(0, 1n, round), all);
+    const vote = aPrepare(0, 1n, 2);
+    desk.multicast(vote, all);
+    hear(2, aMessage(2, 1n, 3));
+    expect(tails(desk, 1)).toEqual([tailOf(aMessage(0, 1n, 2)), tailOf(vote)]);
+    expect(tails(desk, 1)).toEqual(tails(desk, 3));
+  });
+
+  it("is told nothing of a height that is over, and a node that is no validator nothing at all", () => {
+    const { desk, advance } = aDesk();
+    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
+    expect(tails(desk, 4)).toEqual([]);
+    advance();
+    expect(tails(desk, 1)).toEqual([]);
   });
 });
 
@@ -161,6 +211,17 @@ describe("consensus messages that come in", () => {
   });
 });
 
+describe("consensus messages that come before we know our own chain", () => {
+  it("wait for that, in their order, as many as may wait for a height", () => {
+    const { hear, taken, fates, advance } = aDesk({ isOpening: true, futureMessagesLimit: 3 });
+    for (const round of [1, 2, 3, 4]) hear(1, aMessage(1, 2n, round));
+    expect([fates, taken]).toEqual([[], []]);
+    advance();
+    expect(fates).toEqual(["taken", "taken", "taken"]);
+    expect(taken.map(({ signed }) => signed.payload.round)).toEqual([2, 3, 4]);
+  });
+});
+
 describe("consensus messages of heights to come", () => {
   it("wait for their height, and are passed on only then", () => {
     const { hear, sent, taken, fates, ahead, advance, desk } = aDesk();
@@ -177,6 +238,17 @@ describe("consensus messages of heights to come", () => {
     expect(desk.waiting).toEqual({ messages: 0, bytes: 0 });
   });
 
+  it("come with the time for which they waited", () => {
+    const { hear, pass, waits, advance } = aDesk();
+    hear(1, aMessage(1, 1n));
+    hear(2, aMessage(1, 2n));
+    pass(300);
+    hear(2, aMessage(2, 2n));
+    pass(400);
+    advance();
+    expect(waits).toEqual([0, 700, 400]);
+  });
+
   it("are dropped when they are too far ahead, or when their height is skipped", () => {
     const { hear, taken, fates, advance, desk } = aDesk();
     hear(1, aMessage(1, 11n));
@@ -186,6 +258,35 @@ describe("consensus messages of heights to come", () => {
     for (let height = 2; height <= 11; height++) advance();
     expect(taken.length).toBe(2);
     expect(desk.waiting.messages).toBe(0);
+  });
+});
+
+describe("wishes for a round in heights far above ours", () => {
+  it("are kept, the last ones of each validator, until their height has come", () => {
+    const { hear, taken, fates, advance } = aDesk();
+    for (const round of [1, 2, 3, 4, 5]) hear(1, aMessage(1, 14n, round));
+    hear(2, aMessage(2, 14n, 5));
+    hear(2, aPrepare(2, 14n, 5));
+    hear(4, aMessage(3, 14n, 5));
+    hear(3, aMessage(3, 13n, 5));
+    expect(fates).toEqual(Array.from({ length: 9 }, () => "tooFar"));
+    for (let height = 2; height <= 13; height++) advance();
+    expect(taken.map(({ signed }) => signed.payload.height)).toEqual([13n]);
+    advance();
+    const placesOf = taken.slice(1).map(({ kind, signed }) => [kind, signed.payload.round]);
+    expect(placesOf).toEqual([2, 3, 4, 5, 5].map((round) => ["roundChange", round]));
+    advance();
+    expect(taken.length).toBe(6);
+  });
+
+  it("are not kept where they are too large together", () => {
+    const words = createDistantWords<RawMessage>({ messagesPerSender: 4, bytesPerSender: 25 });
+    const sized = (bytes: number) => ({ sender: addressAt(1), code: 3, payload: new Uint8Array(bytes) });
+    for (const bytes of [10, 11, 12]) words.note(sized(bytes), 20n);
+    expect(words.takeUpTo(19n)).toEqual([]);
+    expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([11, 12]);
+    words.note(sized(26), 20n);
+    expect(words.takeUpTo(20n)).toEqual([]);
   });
 });
 
@@ -271,6 +372,7 @@ describe("what came in", () => {
       schedule,
       carrier: { send: () => undefined },
       deliver: () => undefined,
+      clock: STOPPED_CLOCK,
       logger: silentLogger,
       metrics: declareCorrespondenceMetrics(registry),
     });
@@ -321,6 +423,7 @@ describeWithVectors("relays of real validators", () => {
             },
           },
           deliver: () => undefined,
+          clock: STOPPED_CLOCK,
           logger: silentLogger,
         });
         desk.headAdvanced(heads[timeline.height - 1] as Head);

@@ -188,7 +188,8 @@ export async function anEdge(): Promise<Edge> {
     self: signerOf("d").self,
     schedule,
     carrier: { send: () => undefined },
-    deliver: (message) => node.engine.receive(message),
+    deliver: (message, waitedMs) => node.engine.receive(message, waitedMs),
+    clock,
     logger: silentLogger,
     metrics: {
       relayed: counted.relayed,

@@ -53,7 +53,8 @@ async function livedTogether(
           for (const other of places) if (isFor(MEMBERS[other] ?? self)) carry(place, other, code, payload);
         },
       },
-      deliver: (message) => nodes.get(place)?.engine.receive(message),
+      deliver: (message, waitedMs) => nodes.get(place)?.engine.receive(message, waitedMs),
+      clock,
       logger: silentLogger,
       metrics: {
         received(fate) {

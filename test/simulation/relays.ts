@@ -79,6 +79,7 @@ export function createRelays(parts: RelaysParts): Relays {
         },
       },
       deliver: (message) => parts.deliver(node, message),
+      clock: { nowMs: () => node.nowMs },
       logger: silentLogger,
       metrics: {
         relayed: () => undefined,

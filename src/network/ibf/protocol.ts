@@ -37,6 +37,8 @@ export interface ReceivedMessage {
   readonly payload: Uint8Array;
 }
 
+export type Say = (code: number, payload: Uint8Array) => void;
+
 interface Inbox {
   readonly sender: Address;
   readonly messages: ReceivedMessage[];
@@ -45,8 +47,8 @@ interface Inbox {
 
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;
-  /** Somebody's first session opened, or last one closed. */
-  readonly onConnectedChanged?: () => void;
+  /** A session opened. What `say` is given goes over that session alone. */
+  readonly onOpened?: (address: Address, say: Say) => void;
 }): IbfTransport {
   const sessions = new Map<string, Set<Session>>();
   /** Those with messages waiting, in the order of their turns. */
@@ -85,12 +87,9 @@ export function createIbfTransport(parts: {
     onOpen(session) {
       const key = toKey(session.address);
       const known = sessions.get(key);
-      if (known !== undefined) {
-        known.add(session);
-        return;
-      }
-      sessions.set(key, new Set([session]));
-      parts.onConnectedChanged?.();
+      if (known === undefined) sessions.set(key, new Set([session]));
+      else known.add(session);
+      parts.onOpened?.(session.address, (code, payload) => void session.send(code, payload));
     },
     onMessage({ address: sender }, code, payload) {
       const key = toKey(sender);
@@ -111,9 +110,7 @@ export function createIbfTransport(parts: {
       const key = toKey(session.address);
       const known = sessions.get(key);
       known?.delete(session);
-      if (known?.size !== 0) return;
-      sessions.delete(key);
-      parts.onConnectedChanged?.();
+      if (known?.size === 0) sessions.delete(key);
     },
   };
 

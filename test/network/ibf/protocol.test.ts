@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createIbfTransport, type ReceivedMessage } from "../../../src/network/ibf/protocol.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import { type Identity, identity } from "../identities.ts";
 import { closeAfterEach, startToy, until } from "../toyNetwork.ts";
@@ -31,25 +32,33 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
 describe("the consensus transport", () => {
   it("sends to addresses over all their connections, but for those excepted", () => {
     const sent: string[] = [];
-    let changes = 0;
-    const { protocol, send, ...transport } = createIbfTransport({
-      receive: () => undefined,
-      onConnectedChanged: () => {
-        changes++;
-      },
-    });
+    const { protocol, send, ...transport } = createIbfTransport({ receive: () => undefined });
     const second = aSession(ALICE, sent, "alice again");
     protocol.onOpen(aSession(ALICE, sent, "alice"));
     protocol.onOpen(second);
     protocol.onOpen(aSession(BOB, sent, "bob"));
-    expect(changes).toBe(2);
     const to = [ALICE, BOB, CAROL].map(addressOf);
     send(1, new Uint8Array(5), { to, except: [addressOf(BOB)] });
     protocol.onClose(second, "alreadyConnected");
     send(3, new Uint8Array(2), { to });
     expect(sent).toEqual(["alice 1 5", "alice again 1 5", "alice 3 2", "bob 3 2"]);
-    expect(changes).toBe(2);
     expect(transport.droppedCount).toBe(0);
+  });
+
+  it("tells of each session that opens, and what is said to it goes over no other", () => {
+    const sent: string[] = [];
+    const opened: string[] = [];
+    const { protocol } = createIbfTransport({
+      receive: () => undefined,
+      onOpened(address, say) {
+        opened.push(toHex(address));
+        say(3, new Uint8Array(4));
+      },
+    });
+    protocol.onOpen(aSession(ALICE, sent, "alice"));
+    protocol.onOpen(aSession(ALICE, sent, "alice again"));
+    expect(opened).toEqual([ALICE, ALICE].map((peer) => toHex(addressOf(peer))));
+    expect(sent).toEqual(["alice 3 4", "alice again 3 4"]);
   });
 
   it("hands on what came in turns, so that nobody waits for the one who talks most", async () => {

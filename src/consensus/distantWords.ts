@@ -1,0 +1,45 @@
+import { toKey } from "../primitives/hex.ts";
+import type { RawMessage } from "./futureMessages.ts";
+
+/**
+ * The last wishes for a round that each sender brought, its own or relayed, in heights too far above ours for messages
+ * to wait. A validator that comes back to a network that stands hears in which round the others are when it connects, and
+ * only then; were that forgotten while it catches up, it would meet them again at the end of their round, which may be an
+ * hour long.
+ */
+export interface DistantWords<M extends RawMessage> {
+  note(message: M, height: bigint): void;
+  /** Those of `height`; they and all below are kept no longer. */
+  takeUpTo(height: bigint): readonly M[];
+}
+
+export function createDistantWords<M extends RawMessage>(limits: {
+  readonly messagesPerSender: number;
+  readonly bytesPerSender: number;
+}): DistantWords<M> {
+  type Word = { readonly message: M; readonly height: bigint };
+  const bySender = new Map<string, readonly Word[]>();
+  return {
+    note(message, height) {
+      const key = toKey(message.sender);
+      let words: readonly Word[] = [...(bySender.get(key) ?? []), { message, height }];
+      while (words.length > limits.messagesPerSender || bytesOf(words) > limits.bytesPerSender)
+        words = words.slice(1);
+      bySender.set(key, words);
+    },
+    takeUpTo(height) {
+      const taken: M[] = [];
+      for (const [key, words] of bySender) {
+        for (const word of words) if (word.height === height) taken.push(word.message);
+        const left = words.filter((word) => word.height > height);
+        if (left.length > 0) bySender.set(key, left);
+        else bySender.delete(key);
+      }
+      return taken;
+    },
+  };
+}
+
+function bytesOf(words: readonly { readonly message: RawMessage }[]): number {
+  return words.reduce((sum, { message }) => sum + message.payload.length, 0);
+}

@@ -1,0 +1,109 @@
+import { proposerOf } from "../../src/ibft/proposer.ts";
+import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToBytes, toQuantity } from "../../src/primitives/quantity.ts";
+import { sealDigest } from "../../src/types/blockHash.ts";
+import { decodeExtraData, type ExtraData } from "../../src/types/extraData.ts";
+import { headerFromItems } from "../../src/types/header.ts";
+import { type NodeProcess, until } from "./nodeProcess.ts";
+
+/** A block as its header tells how it was agreed on. */
+export interface AgreedBlock {
+  readonly number: number;
+  readonly hash: Hex;
+  /** Who built it. */
+  readonly proposer: Hex;
+  /** The round in which it was decided. */
+  readonly round: number;
+  /** Who made the seals that this node holds: a quorum, and more only by luck. */
+  readonly sealers: readonly Hex[];
+  readonly extra: ExtraData;
+}
+
+export async function heightOf(node: NodeProcess): Promise<number> {
+  return Number(await node.rpc<Hex>("eth_blockNumber"));
+}
+
+/** Waits until every node has the block of that number. */
+export async function reach(nodes: readonly NodeProcess[], height: number, withinMs: number): Promise<void> {
+  await until(
+    async () => ((await Promise.all(nodes.map(heightOf))).every((each) => each >= height) ? true : undefined),
+    withinMs,
+    `block ${height} on all nodes`,
+  );
+}
+
+/** Hashes of the blocks from `first` to `last`, both included. */
+export async function hashesOf(node: NodeProcess, first: number, last: number): Promise<readonly Hex[]> {
+  const blocks = await Promise.all(
+    numbersFrom(first, last).map((number) =>
+      node.rpc<{ hash: Hex }>("eth_getBlockByNumber", [toQuantity(number), false]),
+    ),
+  );
+  return blocks.map(({ hash }) => hash);
+}
+
+/** Its seals are checked against the block's other fields: whoever sealed another block is named as nobody. */
+export async function agreedBlock(node: NodeProcess, number: number): Promise<AgreedBlock> {
+  const block = await node.rpc<Readonly<Record<string, Hex>>>("eth_getBlockByNumber", [
+    toQuantity(number),
+    false,
+  ]);
+  const header = headerFromItems([
+    ...BYTES_FIRST.map((name) => hexToBytes(block[name] ?? "0x")),
+    ...QUANTITIES.map((name) => bigintToBytes(BigInt(block[name] ?? "0x0"))),
+    ...BYTES_LAST.map((name) => hexToBytes(block[name] ?? "0x")),
+    bigintToBytes(BigInt(block["baseFeePerGas"] ?? "0x0")),
+  ]);
+  if (!header.ok) throw new Error(header.rejection.message);
+  const extra = decodeExtraData(header.value.extraData);
+  if (!extra.ok) throw new Error(extra.rejection.message);
+  const sealers = recoverSealers(sealDigest(header.value, extra.value), extra.value.seals);
+  return {
+    number,
+    hash: block["hash"] ?? "0x",
+    proposer: toHex(header.value.coinbase),
+    round: extra.value.round,
+    sealers: sealers.map((sealer) => (sealer === undefined ? "0x" : toHex(sealer))),
+    extra: extra.value,
+  };
+}
+
+/** The fields of a header in their order, as JSON-RPC names them. */
+const BYTES_FIRST = [
+  "parentHash",
+  "sha3Uncles",
+  "miner",
+  "stateRoot",
+  "transactionsRoot",
+  "receiptsRoot",
+  "logsBloom",
+];
+const QUANTITIES = ["difficulty", "number", "gasLimit", "gasUsed", "timestamp"];
+const BYTES_LAST = ["extraData", "mixHash", "nonce"];
+
+export function agreedBlocks(
+  node: NodeProcess,
+  first: number,
+  last: number,
+): Promise<readonly AgreedBlock[]> {
+  return Promise.all(numbersFrom(first, last).map((number) => agreedBlock(node, number)));
+}
+
+function numbersFrom(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** Whose turn it was in round 0 of `block`. */
+export function turnOf(parent: AgreedBlock, block: AgreedBlock): Hex {
+  return toHex(proposerOf(block.extra.validators, addressFromHex(parent.proposer), 0));
+}
+
+/** Blocks that were decided in another round than 0 though it was not one of `lost` whose turn it was, and the other way. */
+export function surprises(blocks: readonly AgreedBlock[], lost: readonly Hex[]): readonly AgreedBlock[] {
+  return blocks.filter((block, index) => {
+    const parent = blocks[index - 1];
+    return parent !== undefined && block.round > 0 !== lost.includes(turnOf(parent, block));
+  });
+}

@@ -1,0 +1,130 @@
+import { expect, it, onTestFinished } from "vitest";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+import { hashesOf, heightOf, reach } from "./chainReading.ts";
+import { ask } from "./history.ts";
+import { type LogLine, logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";
+import { CHAIN_ID, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
+
+/** One in the daily run; the long run asks for more (`npm run test:long`). */
+const RESTARTS = Number(process.env["IBEX_RESTARTS"] ?? 1);
+const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
+const ROUND_SECONDS = 4;
+const BATCH = 10;
+/** What it may take four processes on one machine to connect, besides. */
+const BUSY_MACHINE_MS = 4_000;
+
+it(
+  `four validators killed at once under load keep every block, and make the next within ${ROUND_SECONDS} s of being ` +
+    `back and connected, ${RESTARTS} times (IBEX_SEED=${SEED})`,
+  async () => {
+    const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: ROUND_SECONDS });
+    onTestFinished(network.stopAll);
+    let nodes = await network.startAll();
+    const clients = sendAllTheTime(network);
+    for (let restart = 0; restart < RESTARTS; restart++) {
+      await reach(nodes, Math.max(...(await heightsOf(nodes))) + 3, 60_000);
+      await pause((SEED * 7919 + restart * 331) % 1000);
+      const chains = await Promise.all(nodes.map(async (node) => hashesOf(node, 1, await heightOf(node))));
+      const receipts = new Map(clients.receipts);
+      await network.stopAll();
+      nodes = await network.startAll();
+      for (const [index, node] of nodes.entries()) {
+        const known = chains[index] ?? [];
+        expect(await hashesOf(node, 1, known.length)).toEqual(known);
+      }
+      // By their own words: this process may be busy.
+      const starts = nodes.map((node) => lineOf(node, "Ethereum main loop is up."));
+      const next = Math.max(...starts.map(({ headNumber }) => Number(headNumber))) + 1;
+      await reach(nodes, next, 60_000);
+      const made = nodes.map((node) => lineOf(node, `ed #${next}`));
+      expect(latest(made) - latest(starts)).toBeLessThan(ROUND_SECONDS * 1000 + BUSY_MACHINE_MS);
+      for (const node of nodes) await expectReceipts(node, receipts);
+    }
+    await clients.end();
+    const height = Math.min(...(await heightsOf(nodes)));
+    const [first, ...others] = await Promise.all(nodes.map((node) => hashesOf(node, 1, height)));
+    for (const chain of others) expect(chain).toEqual(first);
+    expect(clients.receipts.size).toBeGreaterThan(RESTARTS);
+  },
+  60_000 + RESTARTS * 60_000,
+);
+
+/** Of one client for each node, which send all the time, whether somebody answers or not. */
+interface Clients {
+  /** Transactions of which a client was told that they are mined, with the block named. */
+  readonly receipts: ReadonlyMap<Hex, Hex>;
+  end(): Promise<void>;
+}
+
+function sendAllTheTime(network: ValidatorNetwork): Clients {
+  const receipts = new Map<Hex, Hex>();
+  let isOver = false;
+
+  async function sendBatch(node: NodeProcess, index: number): Promise<void> {
+    const { privateKey, address } = account(index);
+    const nonce = BigInt(await node.rpc<Hex>("eth_getTransactionCount", [toHex(address), "pending"]));
+    const hashes: Hex[] = [];
+    for (let place = 0n; place < BATCH; place++) {
+      const { raw, hash } = aTransaction({
+        chainId: CHAIN_ID,
+        type: 2,
+        nonce: nonce + place,
+        maxFeePerGas: 0n,
+        maxPriorityFeePerGas: 0n,
+        value: 0n,
+        privateKey,
+      });
+      hashes.push(toHex(hash));
+      await node.rpc("eth_sendRawTransaction", [toHex(raw)]);
+    }
+    for (const hash of hashes) {
+      const asked = async () =>
+        (await node.rpc<{ blockHash: Hex } | null>("eth_getTransactionReceipt", [hash])) ?? undefined;
+      receipts.set(hash, (await until(asked, 30_000, "a receipt")).blockHash);
+    }
+  }
+
+  async function beClient(index: number): Promise<void> {
+    while (!isOver) {
+      const node = network.members[index]?.node;
+      // While its node is down nobody answers: then it begins anew.
+      if (node !== undefined) await sendBatch(node, index).catch(() => pause(20));
+    }
+  }
+
+  const running = network.members.map((_, index) => beClient(index));
+  return {
+    receipts,
+    async end() {
+      isOver = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+async function expectReceipts(node: NodeProcess, receipts: ReadonlyMap<Hex, Hex>): Promise<void> {
+  const questions = [...receipts.keys()].map((hash) => ({
+    method: "eth_getTransactionReceipt",
+    params: [hash],
+  }));
+  const answers = await ask(node.httpUrl, questions);
+  const blocks = answers.map(({ result }) => (result as { blockHash: Hex } | null)?.blockHash);
+  expect(blocks).toEqual([...receipts.values()]);
+}
+
+function lineOf(node: NodeProcess, words: string): LogLine {
+  const line = logOf(node).find(({ message }) => message.includes(words));
+  if (line === undefined) throw new Error(`nobody said '${words}'`);
+  return line;
+}
+
+/** Milliseconds since 1970. */
+function latest(lines: readonly LogLine[]): number {
+  return Math.max(...lines.map(({ timestamp }) => Date.parse(timestamp)));
+}
+
+function heightsOf(nodes: readonly NodeProcess[]): Promise<readonly number[]> {
+  return Promise.all(nodes.map(heightOf));
+}

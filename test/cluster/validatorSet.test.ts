@@ -1,0 +1,115 @@
+import { expect, it, onTestFinished } from "vitest";
+import { quorum } from "../../src/ibft/quorum.ts";
+import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
+import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
+import { prepareNetwork } from "./validatorNetwork.ts";
+
+/** Two in the daily run, seven in the long one (`npm run test:long`). */
+const MOST = Number(process.env["IBEX_MOST_VALIDATORS"] ?? 2);
+const EPOCH = 10 * MOST;
+
+/** What these tests read of ibft_status. */
+interface Status {
+  readonly mode: string;
+  readonly validators: readonly { readonly address: Hex }[];
+  readonly validatorVotes: {
+    readonly expireAtBlock: Hex;
+    readonly outstanding: readonly { readonly address: Hex; readonly drop: readonly Hex[] }[];
+  };
+}
+
+it(
+  `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block forgets what has no majority`,
+  async () => {
+    const network = await prepareNetwork({ validators: 1, followers: MOST - 1, epochLength: EPOCH });
+    onTestFinished(network.stopAll);
+    const nodes = await network.startAll();
+    const addresses = network.members.map(({ key }) => toHex(key.address));
+    const [first] = nodes as [NodeProcess];
+    const last = addresses.length - 1;
+
+    /** Each of `voters` is told what to vote. */
+    async function tell(voters: readonly NodeProcess[], place: number, isWanted: boolean): Promise<void> {
+      for (const voter of voters)
+        expect(await voter.rpc("ibft_proposeValidatorVote", [addresses[place], isWanted])).toBe(true);
+    }
+
+    for (let place = 1; place < MOST; place++) {
+      await tell(nodes.slice(0, place), place, true);
+      await validatorsBecome(nodes, addresses.slice(0, place + 1));
+    }
+
+    // One vote short of a majority, and then withdrawn: what is in blocks counts on, up to the epoch block.
+    const votes = Math.floor(MOST / 2);
+    await tell(nodes.slice(0, votes), last, false);
+    const { expireAtBlock } = await until(
+      async () => {
+        const { validatorVotes } = await statusOf(first);
+        const drop = validatorVotes.outstanding.find(({ address }) => address === addresses[last])?.drop;
+        return drop?.length === votes ? validatorVotes : undefined;
+      },
+      3 * EPOCH * 1_000,
+      "every vote but the last",
+    );
+    for (const node of nodes.slice(0, votes)) await node.rpc("ibft_discardValidatorVote", [addresses[last]]);
+    await reach(nodes, Number(expireAtBlock) + 1, 2 * EPOCH * 1_000);
+    for (const node of nodes) {
+      const { validators, validatorVotes } = await statusOf(node);
+      expect(validators.length).toBe(MOST);
+      expect(validatorVotes.outstanding).toEqual([]);
+    }
+
+    for (let place = last; place >= 1; place--) {
+      await tell(nodes.slice(0, place + 1), place, false);
+      await validatorsBecome(nodes, addresses.slice(0, place));
+    }
+
+    const height = (await heightOf(first)) + 2;
+    await reach(nodes, height, 20_000);
+    const blocks = await agreedBlocks(first, 1, height);
+    for (const { extra, sealers } of blocks) {
+      const validators = extra.validators.map(toHex);
+      expect(validators).toEqual(expect.arrayContaining([...sealers]));
+      expect(new Set(sealers).size).toBeGreaterThanOrEqual(quorum(validators.length));
+    }
+    for (const [place, node] of nodes.entries()) {
+      const address = addresses[place] as Hex;
+      const hasSpoken = blocks.some(({ proposer, sealers }) => [proposer, ...sealers].includes(address));
+      expect(hasSpoken).toBe(true);
+      expect((await statusOf(node)).mode).toBe(place === 0 ? "validating" : "following");
+      expect(changesOf(node, address)).toEqual(
+        place === 0
+          ? []
+          : [expect.stringContaining("is a validator"), expect.stringContaining("is no validator any more")],
+      );
+    }
+  },
+  120_000 + MOST * 60_000,
+);
+
+function statusOf(node: NodeProcess): Promise<Status> {
+  return node.rpc<Status>("ibft_status");
+}
+
+/** Waits until all nodes know that these, and no others, are to agree on the next block. */
+async function validatorsBecome(nodes: readonly NodeProcess[], expected: readonly Hex[]): Promise<void> {
+  const sorted = [...expected].sort().join();
+  for (const node of nodes) {
+    await until(
+      async () => {
+        const { validators } = await statusOf(node);
+        return validators.map(({ address }) => address).join() === sorted ? true : undefined;
+      },
+      60_000,
+      `${expected.length} validators`,
+    );
+  }
+}
+
+/** What a node said of its own place among the validators. */
+function changesOf(node: NodeProcess, address: Hex): readonly string[] {
+  return logOf(node)
+    .filter(({ level, message }) => level === "INFO" && message.startsWith(`this node (${address})`))
+    .map(({ message }) => message);
+}
