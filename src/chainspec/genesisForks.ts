@@ -25,6 +25,11 @@ const TIME_KEYS: readonly (readonly [key: string, fork: ForkName])[] = [
   ["pragueTime", "prague"],
 ];
 
+/** How a genesis file spells each fork; the first of two spellings. */
+export const FORK_KEYS: ReadonlyMap<ForkName, string> = new Map(
+  [...BLOCK_KEYS, ...TIME_KEYS].reverse().map(([key, fork]) => [fork, key]),
+);
+
 const KNOWN_KEYS: ReadonlySet<string> = new Set(
   [...BLOCK_KEYS, ...TIME_KEYS].map(([key]) => key.toLowerCase()),
 );

@@ -16,7 +16,13 @@ import {
 import { createPeerMemory, type RememberedParting } from "./peerMemory.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
 import { createReadingPace } from "./readingPace.ts";
-import { type Connection, createConnection, type Parting, type Remote } from "./rlpx/connection.ts";
+import {
+  type Connection,
+  createConnection,
+  type Parting,
+  plainHost,
+  type Remote,
+} from "./rlpx/connection.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { ownHello } from "./rlpx/wire.ts";
 import type { SubProtocol } from "./subProtocol.ts";
@@ -268,8 +274,3 @@ async function flushed(sockets: readonly Socket[]): Promise<void> {
 }
 
 const LAST_WORDS_MS = 500;
-
-/** IPv4 addresses as such also on a socket that listens for both kinds. */
-function plainHost(host: string): string {
-  return host.startsWith("::ffff:") ? host.slice("::ffff:".length) : host;
-}

@@ -23,6 +23,8 @@ export interface PeerView {
   readonly hello: Hello;
   readonly isInbound: boolean;
   readonly remote: Remote;
+  /** Our end of the connection; undefined once it is closed. */
+  readonly local: Remote | undefined;
   readonly isReady: boolean;
   /** What both speak. */
   readonly protocols: readonly { readonly name: string; readonly version: number }[];
@@ -339,6 +341,7 @@ function viewOf(peer: Peer): PeerView {
     hello,
     isInbound: connection.isInbound,
     remote: connection.remote,
+    local: connection.local,
     isReady: isReady(peer),
     protocols: sessions.map(({ protocol: { name, version } }) => ({ name, version })),
     reputation: peer.reputation.score,

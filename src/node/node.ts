@@ -243,6 +243,7 @@ async function open(
     protocols: peering.protocols,
     permissions: permissions.value,
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
+    headOf: peering.headOf,
     clock: durationClock,
     logger: logger.child("network"),
     metrics,

@@ -13,10 +13,12 @@ import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
 import type { Holds } from "./holds.ts";
+import type { FindPeerHead } from "./peerFacts.ts";
 
 /**
  * What is said among peers, joined to those who say it.
@@ -32,6 +34,8 @@ export interface Peering {
   /** Where the engine's words go. */
   readonly outbox: Outbox;
   readonly sync: Sync;
+  /** Best block that a peer told of. */
+  readonly headOf: FindPeerHead;
   /** Once the engine has been told of the chain's head: from here on peers are listened to. */
   begin(holds: Holds): void;
   close(): Promise<void>;
@@ -124,6 +128,11 @@ export function createPeering(parts: PeeringParts): Peering {
       connected: () => transport.connected,
     },
     sync,
+    headOf(nodeId) {
+      const { best, status } = eth.peers.find((peer) => equalBytes(peer.nodeId, nodeId)) ?? {};
+      if (best === undefined || status === undefined) return undefined;
+      return { ...best, headHash: best.hash, version: status.protocolVersion };
+    },
     begin(given) {
       holds = given;
       correspondence.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from "node:net";
-import { type Enode, parseEnode, showEnode } from "../config/enode.ts";
-import type { PeerSettings, Settings } from "../config/settings.ts";
+import { parseEnode } from "../config/enode.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { NodeAddress } from "../network/dialer.ts";
@@ -14,6 +14,7 @@ import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
 import { createPeerCounters } from "./networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
+import { callable, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
 
 /** The node among its peers, where --p2p-enabled says so. */
 export interface Peers {
@@ -26,6 +27,7 @@ export interface PeersParts {
   readonly protocols: readonly SubProtocol[];
   readonly permissions: Permissions;
   readonly isValidator: (address: Address) => boolean;
+  readonly headOf: FindPeerHead;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Undefined when nothing is counted. */
@@ -34,8 +36,8 @@ export interface PeersParts {
 
 /** Listens for peers and calls those to stay connected with; undefined when the node keeps to itself. */
 export async function openPeers(
-  { peers, maxPeers, clientVersion }: Settings,
-  { key, protocols, permissions, isValidator, clock, logger, metrics }: PeersParts,
+  { peers, maxPeers, clientVersion, permissions: { allowsHostNames } }: Settings,
+  { key, protocols, permissions, isValidator, headOf, clock, logger, metrics }: PeersParts,
 ): Promise<Outcome<Peers | undefined, "addressInUse" | "cannotListen">> {
   const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
@@ -50,7 +52,7 @@ export async function openPeers(
       host: peers.host,
       port: peers.port,
       limits: { maxPeers, maxInbound: peers.maxInbound },
-      maintained: peers.maintained.flatMap(callable),
+      maintained: peers.maintained.flatMap((node) => callable(node) ?? []),
       bannedIds: peers.bannedIds,
     },
     {
@@ -72,30 +74,10 @@ export async function openPeers(
       "no peers are named, and this version does not search for any: list them in static-nodes.json or with --bootnodes",
     );
   }
-  return ok({ network: created.value, facts: factsOf(created.value, peers, key) });
-}
-
-function factsOf(
-  network: Network,
-  { advertisedHost }: PeerSettings,
-  { publicKey }: NodeKey,
-): PeerToPeerFacts {
-  return {
-    isListening: network.endpoint !== undefined,
-    get peerCount() {
-      return network.peerCount;
-    },
-    enode: showEnode({
-      nodeId: publicKey,
-      host: advertisedHost,
-      tcpPort: network.endpoint?.port,
-      udpPort: undefined,
-    }),
-  };
-}
-
-function callable({ nodeId, host, tcpPort }: Enode): readonly NodeAddress[] {
-  return tcpPort === undefined ? [] : [{ nodeId, host, tcpPort }];
+  return ok({
+    network: created.value,
+    facts: peerToPeerFacts(created.value, { ...peers, allowsHostNames }, { nodeId: key.publicKey, headOf }),
+  });
 }
 
 /** By node id, address and the port it listens on; that for discovery does not count (p2p.md §5). */

@@ -178,6 +178,40 @@ export interface PeerToPeerFacts {
   readonly peerCount: number;
   /** Undefined until the network has started. */
   readonly enode: string | undefined;
+  /** 64 bytes. */
+  readonly nodeId: Uint8Array;
+  /** Where others are told to call; the port is undefined when the node does not listen. */
+  readonly advertised: { readonly host: string; readonly port: number | undefined };
+  /** Those that are ready. */
+  readonly peers: readonly PeerFacts[];
+  /** Stays connected with the node from now on; false when it did so already, or it is this node. */
+  addPeer(enode: string): Outcome<boolean, EnodeFlaw>;
+  /** Parts from the node; false when it was not one to stay connected with. */
+  removePeer(enode: string): Outcome<boolean, EnodeFlaw>;
+}
+
+export type EnodeFlaw = "invalidNodeId" | "namedHost" | "malformed";
+
+export interface PeerFacts {
+  /** 64 bytes. */
+  readonly nodeId: Uint8Array;
+  readonly enode: string;
+  readonly clientId: string;
+  readonly p2pVersion: number;
+  /** As it introduced itself: eth/68 and the like. */
+  readonly capabilities: readonly string[];
+  readonly listenPort: number;
+  readonly local: Endpoint | undefined;
+  readonly remote: Endpoint;
+  /** Its best block as far as it told; undefined when it does not speak eth. */
+  readonly eth: PeerHead | undefined;
+}
+
+export interface PeerHead {
+  readonly totalDifficulty: bigint;
+  readonly headHash: Hash;
+  /** The version in its Status. */
+  readonly version: number;
 }
 
 export interface ServiceEndpoints {

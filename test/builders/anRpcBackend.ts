@@ -8,7 +8,7 @@ import { toKey } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/outcome.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import { createLogFinder } from "../../src/rpc/findLogs.ts";
-import type { RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
+import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
 import type { PoolEntry } from "../../src/txpool/txPool.ts";
 import { decodeTransaction, type SentTransaction } from "../../src/types/transaction.ts";
@@ -48,7 +48,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     clock: { nowMs: () => 0, at: () => ({ cancel: () => undefined }) },
     settings: RPC_SETTINGS,
     network: {
-      peerToPeer: { isListening: true, peerCount: 0, enode: undefined },
+      peerToPeer: aQuietNetwork(),
       ethVersion: 68,
       services: () => ({}),
     },
@@ -80,6 +80,20 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     changeLogLevel: () => undefined,
     ...parts,
   });
+}
+
+/** A node that has no peers. */
+export function aQuietNetwork(): PeerToPeerFacts {
+  return {
+    isListening: true,
+    peerCount: 0,
+    enode: undefined,
+    nodeId: new Uint8Array(64),
+    advertised: { host: "127.0.0.1", port: 30303 },
+    peers: [],
+    addPeer: () => ok(false),
+    removePeer: () => ok(false),
+  };
 }
 
 /** Takes what it is told, and does nothing. */

@@ -33,6 +33,8 @@ export interface Remote {
 export interface Connection {
   readonly isInbound: boolean;
   readonly remote: Remote;
+  /** Our own end; undefined once the socket is closed. */
+  readonly local: Remote | undefined;
   /** Whom we called; undefined when we were called. */
   readonly calledId: Uint8Array | undefined;
   /** Who the other end has proven to be. */
@@ -208,6 +210,10 @@ export function createConnection(
   return {
     isInbound: settings.remoteId === undefined,
     remote: settings.remote,
+    get local() {
+      const { localAddress: host, localPort: port } = socket;
+      return host === undefined || port === undefined ? undefined : { host: plainHost(host), port };
+    },
     calledId: settings.remoteId,
     get provenId() {
       return wire.provenId;
@@ -226,6 +232,11 @@ export function createConnection(
       return socket.writableLength;
     },
   };
+}
+
+/** IPv4 addresses as such also on a socket that listens for both kinds. */
+export function plainHost(host: string): string {
+  return host.startsWith("::ffff:") ? host.slice("::ffff:".length) : host;
 }
 
 function readAtOnce(_: unknown, read: () => void): boolean {

@@ -1,6 +1,8 @@
 import type { RpcMethod } from "../method.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
 import { adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache } from "./admin/logIndex.ts";
+import { adminNodeInfo } from "./admin/nodeInfo.ts";
+import { adminAddPeer, adminPeers, adminRemovePeer } from "./admin/peers.ts";
 import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
 import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
 import { debugReplayBlock, debugResyncWorldState, debugSetHead } from "./debug/history.ts";
@@ -105,10 +107,14 @@ import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
  * WebSocket door. A new method is written as data in a file of its own and becomes known by its line here.
  */
 export const METHODS: readonly RpcMethod[] = [
+  adminAddPeer,
   adminChangeLogLevel,
   adminGenerateLogBloomCache,
   adminLogsRemoveCache,
   adminLogsRepairCache,
+  adminNodeInfo,
+  adminPeers,
+  adminRemovePeer,
   debugAccountAt,
   debugAccountRange,
   debugBatchSendRawTransaction,

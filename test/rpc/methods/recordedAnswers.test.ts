@@ -3,11 +3,13 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/logging/logger.ts";
+import { peerCommands } from "../../../src/node/peerFacts.ts";
 import { createPoolView } from "../../../src/node/poolView.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
+import { toHex, toKey } from "../../../src/primitives/hex.ts";
 import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
@@ -18,7 +20,7 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
-import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
@@ -67,6 +69,9 @@ const EXPLAINED: ReadonlyMap<string, string> = new Map([
   ["bonsai/storageRangeAt", "this storage format can tell its slots"],
 ]);
 
+/** They tell of the moment; adminPeers.test.ts compares them. */
+const OF_PEERS = new Set(["admin_nodeInfo", "admin_peers"]);
+
 /** Unknown to the incumbent, which says so. */
 const BEYOND = new Set(["txpool_content", "txpool_inspect", "txpool_status"]);
 
@@ -106,7 +111,7 @@ describeWithVectors("answers recorded from a live network", () => {
       const { compare, ruling } = exceptions[name] ?? {};
       const isOurs =
         OURS.has(request?.method) && !BEYOND.has(request.method) && scope.includes(name.split("/")[0] ?? "");
-      if (EXPLAINED.has(name)) return false;
+      if (EXPLAINED.has(name) || OF_PEERS.has(request?.method)) return false;
       return isOurs && compare !== "sequence" && ruling?.includes("overrides") !== true;
     });
     const methods = [...new Set(cases.map(({ request }) => request.method))].sort();
@@ -315,10 +320,29 @@ function factsOf(network: Network): Partial<RpcPorts> {
   return {
     nodeAddress: addressFromHex(String(answerTo("basic/eth_coinbase"))),
     network: {
-      peerToPeer: { isListening: true, peerCount: 3, enode: String(answerTo("noparams/net_enode")) },
+      peerToPeer: {
+        ...aQuietNetwork(),
+        peerCount: 3,
+        enode: String(answerTo("noparams/net_enode")),
+        ...peerCommands(aDialer(answerTo("admin/nodeInfo") as { id: string }), { allowsHostNames: false }),
+      },
       ethVersion: 68,
       services: () => Object.fromEntries(endpoints),
     },
+  };
+}
+
+/** Whom to stay connected with, where this node has the given id. */
+function aDialer({ id }: { readonly id: string }): Parameters<typeof peerCommands>[0] {
+  const ids = new Set<string>();
+  return {
+    addPeer({ nodeId }) {
+      const key = toKey(nodeId);
+      if (toHex(nodeId) === `0x${id}` || ids.has(key)) return false;
+      ids.add(key);
+      return true;
+    },
+    removePeer: (nodeId) => ids.delete(toKey(nodeId)),
   };
 }
 

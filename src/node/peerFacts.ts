@@ -1,0 +1,94 @@
+import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
+import type { NodeAddress } from "../network/dialer.ts";
+import type { Network } from "../network/network.ts";
+import type { PeerView } from "../network/peerTable.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import type { EnodeFlaw, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
+
+/** Best block that a peer told of, by its node id. */
+export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
+
+export interface PeerFactsSettings {
+  /** Address in our enode URL. */
+  readonly advertisedHost: string;
+  /** Whether nodes may be named by host names: --Xdns-enabled. */
+  readonly allowsHostNames: boolean;
+}
+
+/** The network as operators ask about it. */
+export function peerToPeerFacts(
+  network: Network,
+  { advertisedHost, allowsHostNames }: PeerFactsSettings,
+  { nodeId, headOf }: { readonly nodeId: Uint8Array; readonly headOf: FindPeerHead },
+): PeerToPeerFacts {
+  const advertised = { host: advertisedHost, port: network.endpoint?.port };
+  return {
+    isListening: network.endpoint !== undefined,
+    get peerCount() {
+      return network.peerCount;
+    },
+    nodeId,
+    advertised,
+    enode: showEnode({ nodeId, host: advertised.host, tcpPort: advertised.port, udpPort: undefined }),
+    get peers() {
+      return network.peers.filter(({ isReady }) => isReady).map((peer) => factsOfPeer(peer, headOf));
+    },
+    ...peerCommands(network, { allowsHostNames }),
+  };
+}
+
+/** What operators may tell the network, by the URLs of nodes. */
+export function peerCommands(
+  network: Pick<Network, "addPeer" | "removePeer">,
+  { allowsHostNames }: Pick<PeerFactsSettings, "allowsHostNames">,
+): Pick<PeerToPeerFacts, "addPeer" | "removePeer"> {
+  const read = (url: string): Outcome<NodeAddress, EnodeFlaw> => readNode(url, allowsHostNames);
+  return {
+    addPeer(url) {
+      const node = read(url);
+      return node.ok ? ok(network.addPeer(node.value)) : node;
+    },
+    removePeer(url) {
+      const node = read(url);
+      return node.ok ? ok(network.removePeer(node.value.nodeId)) : node;
+    },
+  };
+}
+
+/** Where a node is called; undefined when it does not listen. */
+export function callable({ nodeId, host, tcpPort }: Enode): NodeAddress | undefined {
+  return tcpPort === undefined ? undefined : { nodeId, host, tcpPort };
+}
+
+function readNode(url: string, allowsHostNames: boolean): Outcome<NodeAddress, EnodeFlaw> {
+  const parsed = parseEnode(url);
+  if (!parsed.ok) {
+    const [, nodeId = ""] = /^enode:\/\/([^@]+)@/i.exec(url) ?? [];
+    const isBadId = nodeId !== "" && !/^[0-9a-fA-F]{128}$/.test(nodeId);
+    return refuse(isBadId ? "invalidNodeId" : "malformed", parsed.rejection.message);
+  }
+  if (isNamed(parsed.value) && !allowsHostNames) return refuse("namedHost", "host names are not allowed");
+  const node = callable(parsed.value);
+  return node === undefined ? refuse("malformed", "the node does not listen") : ok(node);
+}
+
+function refuse(code: EnodeFlaw, message: string): Outcome<never, EnodeFlaw> {
+  return rejected({ code, fault: "caller", message });
+}
+
+/** Whoever called us is shown where it says it listens; its port for discovery is not known (p2p.md §12). */
+function factsOfPeer({ nodeId, hello, remote, local, isInbound }: PeerView, headOf: FindPeerHead): PeerFacts {
+  const port = isInbound ? hello.listenPort : remote.port;
+  const enode = { nodeId, host: remote.host, tcpPort: port, udpPort: isInbound ? undefined : port };
+  return {
+    nodeId,
+    enode: showEnode(enode),
+    clientId: hello.clientId,
+    p2pVersion: hello.p2pVersion,
+    capabilities: hello.capabilities.map(({ name, version }) => `${name}/${version}`),
+    listenPort: hello.listenPort,
+    local,
+    remote,
+    eth: headOf(nodeId),
+  };
+}

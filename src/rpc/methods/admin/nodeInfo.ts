@@ -1,0 +1,66 @@
+import type { ChainSpec } from "../../../chainspec/chainSpec.ts";
+import { forkAt } from "../../../chainspec/forks.ts";
+import { FORK_KEYS } from "../../../chainspec/genesisForks.ts";
+import { parametersAt } from "../../../chainspec/ibftParameters.ts";
+import { toHex } from "../../../primitives/hex.ts";
+import { ERRORS } from "../../errors.ts";
+import { defineMethod } from "../../method.ts";
+import type { Endpoint } from "../../ports.ts";
+import { OBJECT } from "../../schemas.ts";
+
+export const adminNodeInfo = defineMethod({
+  name: "admin_nodeInfo",
+  namespace: "ADMIN",
+  summary: "The node: how it is reached, and which chain it is on.",
+  parameters: [],
+  result: { name: "node", schema: OBJECT },
+  run(_, { backend: { network, chain, spec, settings } }) {
+    const { peerToPeer } = network;
+    if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
+    if (peerToPeer.enode === undefined) return ERRORS.peerToPeerNotRunning;
+    const { host, port } = peerToPeer.advertised;
+    const { header, hash, totalDifficulty } = chain.head;
+    const fork = forkAt(spec.forks, header.number, header.timestamp);
+    return {
+      enode: peerToPeer.enode,
+      ...(port !== undefined && { listenAddr: showEndpoint({ host, port }) }),
+      activeFork: `${fork.charAt(0).toUpperCase()}${fork.slice(1)}`,
+      ip: host,
+      name: settings.clientVersion,
+      id: toHex(peerToPeer.nodeId).slice(2),
+      ports: port === undefined ? {} : { listener: port },
+      protocols: {
+        eth: {
+          config: showConfig(spec),
+          difficulty: Number(totalDifficulty),
+          genesis: toHex(chain.genesis.hash),
+          head: toHex(hash),
+          network: Number(settings.networkId),
+        },
+      },
+    };
+  },
+});
+
+/** An IPv6 address stands in brackets. */
+export function showEndpoint({ host, port }: Endpoint): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** What the genesis file fixes, under the keys that it has there (json-rpc.md §6). */
+function showConfig({ chainId, forks, ibft, isZeroBaseFee }: ChainSpec): object {
+  const activations = forks.activations.flatMap(({ fork, at }) => {
+    const key = FORK_KEYS.get(fork);
+    return key === undefined ? [] : [[key, Number("block" in at ? at.block : at.time)] as const];
+  });
+  return {
+    chainId: Number(chainId),
+    ...Object.fromEntries(activations),
+    ibft2: {
+      epochLength: Number(ibft.epochLength),
+      blockPeriodSeconds: parametersAt(ibft, 0n).blockPeriodSeconds,
+      requestTimeoutSeconds: ibft.requestTimeoutSeconds,
+    },
+    ...(isZeroBaseFee && { zeroBaseFee: true }),
+  };
+}

@@ -1,0 +1,80 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { ERRORS, type RpcError } from "../../errors.ts";
+import { defineMethod, type RpcMethod, required } from "../../method.ts";
+import type { EnodeFlaw, PeerFacts } from "../../ports.ts";
+import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
+import { showEndpoint } from "./nodeInfo.ts";
+
+/** Who is connected, and whom the node is to stay connected with (json-rpc.md §6, p2p.md §14). */
+
+const FLAWS: Readonly<Record<EnodeFlaw, RpcError>> = {
+  invalidNodeId: ERRORS.invalidNodeId,
+  namedHost: ERRORS.enodeDnsDisabled,
+  malformed: ERRORS.parseError,
+};
+
+export const adminAddPeer = changerOf("add", "Stays connected with a node; false when it did so already.");
+export const adminRemovePeer = changerOf(
+  "remove",
+  "Parts from a node, and lets it go; false when it was none.",
+);
+
+export const adminPeers = defineMethod({
+  name: "admin_peers",
+  namespace: "ADMIN",
+  summary: "The peers, with what they said of themselves and of their chains.",
+  parameters: [],
+  result: { name: "peers", schema: listOf(OBJECT) },
+  run(_, { backend }) {
+    const { peerToPeer } = backend.network;
+    return peerToPeer === undefined ? ERRORS.peerToPeerDisabled : peerToPeer.peers.map(show);
+  },
+});
+
+function changerOf(change: "add" | "remove", summary: string): RpcMethod {
+  return defineMethod({
+    name: `admin_${change}Peer`,
+    namespace: "ADMIN",
+    summary,
+    parameters: [required("enode", decodeText, TEXT)],
+    exactParams: 1,
+    result: { name: "isChanged", schema: BOOLEAN },
+    run([enode], { backend }) {
+      const { peerToPeer } = backend.network;
+      if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
+      const changed = peerToPeer[`${change}Peer`](enode);
+      return changed.ok ? changed.value : FLAWS[changed.rejection.code];
+    },
+  });
+}
+
+/** The id is without 0x, as the interface has it. */
+function show({ nodeId, clientId, eth, ...peer }: PeerFacts): object {
+  return {
+    version: toQuantity(peer.p2pVersion),
+    name: clientId,
+    caps: peer.capabilities,
+    network: {
+      ...(peer.local && { localAddress: showEndpoint(peer.local) }),
+      remoteAddress: showEndpoint(peer.remote),
+    },
+    port: toQuantity(peer.listenPort),
+    id: toHex(nodeId).slice(2),
+    protocols:
+      eth === undefined
+        ? {}
+        : {
+            eth: {
+              difficulty: toQuantity(eth.totalDifficulty),
+              head: toHex(eth.headHash),
+              version: eth.version,
+            },
+          },
+    enode: peer.enode,
+  };
+}
+
+function decodeText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
