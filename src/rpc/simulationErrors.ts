@@ -1,6 +1,7 @@
+import { decodeErrorText, isErrorText } from "../execution/revertText.ts";
 import type { SimulationRefusal, SimulationResult } from "../execution/simulation.ts";
 import { assertNever } from "../primitives/assert.ts";
-import { toHex, toKey, viewAsBuffer } from "../primitives/hex.ts";
+import { toHex } from "../primitives/hex.ts";
 import { ERRORS, RpcError, withDetail } from "./errors.ts";
 
 /** A simulation that has no result to show. */
@@ -54,29 +55,8 @@ export function revertError(output: Uint8Array): RpcError {
 }
 
 const REVERTED = 3;
-/** Selector of Error(string). */
-const ERROR_SELECTOR = "08c379a0";
-const SELECTOR_BYTES = 4;
-const WORD_BYTES = 32;
 
 /** Custom errors and panics stay without words; a text that does not decode is said to be so. */
 function revertText(output: Uint8Array): string {
-  if (toKey(output.subarray(0, SELECTOR_BYTES)) !== ERROR_SELECTOR) return "";
-  return `: ${decodeAbiString(output.subarray(SELECTOR_BYTES)) ?? "ABI decode error"}`;
-}
-
-/** The one string of an ABI encoding; undefined when it points outside of its bytes. */
-function decodeAbiString(encoded: Uint8Array): string | undefined {
-  const start = readWord(encoded, 0);
-  if (start === undefined) return undefined;
-  const length = readWord(encoded, start);
-  if (length === undefined || start + WORD_BYTES + length > encoded.length) return undefined;
-  return viewAsBuffer(encoded).toString("utf8", start + WORD_BYTES, start + WORD_BYTES + length);
-}
-
-/** The word at `offset` as a position in the same bytes; undefined when there is no such word or place. */
-function readWord(bytes: Uint8Array, offset: number): number | undefined {
-  if (offset + WORD_BYTES > bytes.length) return undefined;
-  const word = BigInt(`0x${toKey(bytes.subarray(offset, offset + WORD_BYTES))}`);
-  return word <= BigInt(bytes.length) ? Number(word) : undefined;
+  return isErrorText(output) ? `: ${decodeErrorText(output) ?? "ABI decode error"}` : "";
 }

@@ -32,7 +32,17 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "geth-evm/", by: ["opcode"] },
   { files: "geth-evm/precompiles/", by: ["precompile"] },
   { files: "geth-hivechain/", by: ["chain", "genesis"] },
-  { files: "geth-tracers/", by: [], open: NO_TRACER },
+  { files: "geth-tracers/", by: ["tracer"] },
+  ...["call_tracer_legacy", "prestate_tracer_legacy"].map((folder) => ({
+    files: `geth-tracers/${folder}/`,
+    by: [],
+    open: "what older versions of the tracers answered",
+  })),
+  {
+    files: "geth-tracers/call_tracer_flat/",
+    by: [],
+    open: "a tracer of go-ethereum's that is not here; the flat traces of the incumbent are compared in the suite trace",
+  },
 
   { files: "besu-core/basefee-test.json", by: ["basefee"] },
   { files: "besu-core/eip152-blake2f.json", by: ["precompile"] },
@@ -54,6 +64,8 @@ export const COVERAGE: readonly Coverage[] = [
   })),
 
   { files: "besu-jsonrpc/chains/", by: ["chain", "build", "genesis"] },
+  { files: "besu-jsonrpc/jsonrpc/trace/", by: ["trace"] },
+  { files: "besu-jsonrpc/jsonrpc/debug/trace-", by: ["trace"] },
   {
     files: "besu-jsonrpc/",
     by: [],

@@ -12,6 +12,8 @@ import { OPCODE } from "./suites/opcode.ts";
 import { PRECOMPILE } from "./suites/precompile.ts";
 import { RLP_SUITE } from "./suites/rlp.ts";
 import { STATE } from "./suites/state.ts";
+import { TRACE } from "./suites/trace.ts";
+import { TRACER } from "./suites/tracer.ts";
 import { TRANSACTION } from "./suites/transaction.ts";
 import { TRIE } from "./suites/trie.ts";
 
@@ -24,7 +26,9 @@ export const SUITES: readonly Suite[] = [
   BLOCKCHAIN,
   OPCODE,
   GENESIS,
+  TRACE,
   EVMTOOL,
+  TRACER,
   TRANSACTION,
   BUILD,
   HEADER,

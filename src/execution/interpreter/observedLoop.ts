@@ -35,7 +35,7 @@ export async function runObserved(
       if (instructions.hot.actions[step.instruction] === LEAVE)
         await performLibrary(step, instructions, calls);
       else await performHot(step, instructions, mask);
-      if (step.isCall) step.denyCallee();
+      if (step.isCall) step.end();
       step.perform(observer);
     } catch (error) {
       if (!(error instanceof EVMError)) throw error;
@@ -113,7 +113,8 @@ export class OpenStep implements Step {
   cost = 0n;
   calleeGas = 0n;
   halt: HaltReason | undefined = undefined;
-  private stipend = 0n;
+  stipend = 0n;
+  isDenied = false;
   private isPaid = false;
   private isPerformed = false;
   private isSettled = false;
@@ -147,10 +148,9 @@ export class OpenStep implements Step {
     this.calleeGas = (state.messageGasLimit ?? 0n) + this.stipend;
   }
 
-  /** A call that could not begin: the incumbent shows all the gas there was, and the stipend, as its price. */
-  denyCallee(): void {
-    if (!this.isPerformed && !CREATIONS.has(this.instruction))
-      this.calleeGas = this.gas - this.cost + this.stipend;
+  /** To be told when a call is over, or could not begin. */
+  end(): void {
+    this.isDenied = !this.isPerformed;
   }
 
   /** Reports it, once. */
@@ -231,8 +231,7 @@ const { STOP: STOPPED, REVERT: REVERTED } = EVMError.errorMessages;
 const STOP = 0x00;
 const CALL = 0xf1;
 const CALLCODE = 0xf2;
-const CREATIONS: ReadonlySet<number> = new Set([0xf0, 0xf5]);
-const CALLS: ReadonlySet<number> = new Set([...CREATIONS, CALL, CALLCODE, 0xf4, 0xfa]);
+const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf5, CALL, CALLCODE, 0xf4, 0xfa]);
 /** No instruction of any fork: the fast loop leaves it to others. */
 const UNKNOWN = 0xfe;
 const STIPEND = 2_300n;

@@ -66,6 +66,10 @@ export interface Step {
   readonly cost: bigint;
   /** Gas that the callee is given, stipend included; zero for what calls nobody. */
   readonly calleeGas: bigint;
+  /** Of that, what comes with a transfer of value; zero without one. */
+  readonly stipend: bigint;
+  /** True for a call or creation that could not begin: too deep, or more value than there is. */
+  readonly isDenied: boolean;
   readonly halt: HaltReason | undefined;
 }
 

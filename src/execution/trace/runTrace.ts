@@ -1,7 +1,10 @@
 import { assertNever } from "../../primitives/assert.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { callTracer } from "./callTracer.ts";
 import { CallRefused, traceCalls } from "./callTraces.ts";
 import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
 import { type ParityTypes, parityTrace } from "./parityTrace.ts";
+import { prestateTracer } from "./prestateTracer.ts";
 import { BlockDoesNotFit, replayBlock, StateUnavailable } from "./replay.ts";
 import { StructLogs } from "./structLogs.ts";
 import type { TraceStyle } from "./style.ts";
@@ -46,8 +49,9 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
   switch (job.kind) {
     case "debugBlock": {
       const block = chosenBlock(source, job.block);
-      const style = debugStyle(job.style, output);
-      if (job.index !== undefined) return replayBlock(source, block, { index: job.index, style });
+      if (job.index !== undefined)
+        return replayBlock(source, block, { index: job.index, style: debugStyle(job.style, output) });
+      const style = listedStyle(job.style, output);
       return listed(text, (item) => replayBlock(source, block, { style: item(style) }));
     }
     case "debugCall":
@@ -96,10 +100,39 @@ async function listed(
   text.add("]");
 }
 
-function debugStyle(style: DebugStyle, { text }: Output): TraceStyle {
-  return () => {
-    const logs = new StructLogs(style.options, text);
-    return { observer: logs, finish: (result) => logs.finish(result) };
+function debugStyle(style: DebugStyle, output: Output): TraceStyle {
+  const { text } = output;
+  switch (style.kind) {
+    case "structLogs":
+      return () => {
+        const logs = new StructLogs(style.options, text);
+        return { observer: logs, finish: (result) => logs.finish(result) };
+      };
+    case "callTracer":
+      return ({ gasLimit }) => callTracer(style.config, { gasLimit, ...output });
+    case "prestateTracer":
+      return (subject) => prestateTracer(style.config, subject, text);
+    default:
+      return assertNever(style);
+  }
+}
+
+/** In lists go-ethereum's tracers name the transaction. */
+function listedStyle(style: DebugStyle, output: Output): TraceStyle {
+  const write = debugStyle(style, output);
+  if (style.kind === "structLogs") return write;
+  const { text } = output;
+  return (subject) => {
+    const hash = subject.place === undefined ? "null" : `"${toHex(subject.place.transactionHash)}"`;
+    const { observer, finish } = write(subject);
+    return {
+      observer,
+      finish(result) {
+        text.add(`{"txHash":${hash},"result":`);
+        finish(result);
+        text.add("}");
+      },
+    };
   };
 }
 

@@ -41,17 +41,16 @@ export class StructLogs implements ExecutionObserver {
   }
 
   performed(step: Step): void {
-    const { state, at, instruction, gas, cost, calleeGas, depth, halt } = step;
+    const { state, at, instruction, gas, depth, halt } = step;
     const { disableMemory, disableStorage } = this.options;
     if (!disableStorage) this.storage.performed(step);
     const isKnown = step.isVirtual || state.evm.isKnown(instruction);
     const memory = disableMemory ? "null" : memoryOf(step);
     const storage = disableStorage ? "null" : this.storage.text(state.env.address.bytes);
-    const price = isCreation(instruction) ? cost : cost + calleeGas;
     this.flush();
     this.last = {
       text:
-        `{"pc":${at},"op":"${mnemonicOf(instruction, isKnown)}","gas":${gas},"gasCost":${price},"depth":${depth + 1},` +
+        `{"pc":${at},"op":"${mnemonicOf(instruction, isKnown)}","gas":${gas},"gasCost":${priceOf(step)},"depth":${depth + 1},` +
         `"stack":${this.stack},"memory":${memory},"storage":${storage},"reason":${reasonOf(step)}`,
       error: halt,
     };
@@ -126,8 +125,13 @@ function reasonOf({ state, instruction, halt }: Step): string {
   return `"${shortHex(state.interpreter._result.returnValue ?? NOTHING)}"`;
 }
 
-function isCreation(instruction: number): boolean {
-  return instruction === CREATE || instruction === CREATE2;
+/**
+ * With what a callee is given, but for creations; a call that could not begin shows all the gas there was, and the
+ * stipend.
+ */
+function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied }: Step): bigint {
+  if (instruction === CREATE || instruction === CREATE2) return cost;
+  return isDenied ? gas + stipend : cost + calleeGas;
 }
 
 const REVERT = 0xfd;

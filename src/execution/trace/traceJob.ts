@@ -1,10 +1,16 @@
 import type { Address } from "../../primitives/address.ts";
 import type { CallRequest } from "../simulation.ts";
+import type { CallTracerConfig } from "./callTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";
+import type { PrestateConfig } from "./prestateTracer.ts";
 import type { StructLogOptions } from "./structLogs.ts";
 
 /** How a debug method shows what was executed. */
-export type DebugStyle = { readonly kind: "structLogs"; readonly options: StructLogOptions };
+export type DebugStyle =
+  | { readonly kind: "structLogs"; readonly options: StructLogOptions }
+  /** Those that go-ethereum brings along. */
+  | { readonly kind: "callTracer"; readonly config: CallTracerConfig }
+  | { readonly kind: "prestateTracer"; readonly config: PrestateConfig };
 
 /** What a thread is asked to trace. */
 export type TraceJob =

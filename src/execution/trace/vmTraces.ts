@@ -53,7 +53,7 @@ export class VmTraces implements ExecutionObserver {
     const { effect, precompileGas } = call;
     // A call that could not begin shows the code of the caller, and what it cost in the end.
     const nothing = { sub: `{"code":"${toHex(step.state.env.code)}","ops":[]}`, effect };
-    if (call.sub === undefined) this.add(step, step.gas - step.state.gasLeft, nothing);
+    if (call.sub === undefined || step.isDenied) this.add(step, step.gas - step.state.gasLeft, nothing);
     else this.add(step, step.cost + (precompileGas ?? step.calleeGas), { effect, sub: call.sub });
   }
 

@@ -1,0 +1,59 @@
+import { toKey, viewAsBuffer } from "../primitives/hex.ts";
+
+/** True for what `revert("…")` and `require` leave: Solidity's Error(string). */
+export function isErrorText(output: Uint8Array): boolean {
+  return selectorOf(output) === ERROR_SELECTOR;
+}
+
+/** The text of an Error(string); undefined when it does not decode. */
+export function decodeErrorText(output: Uint8Array): string | undefined {
+  return decodeAbiString(output.subarray(SELECTOR_BYTES));
+}
+
+/** In words what a REVERT says, if it says an Error(string) or a Panic(uint256) of Solidity's. */
+export function decodeRevertText(output: Uint8Array): string | undefined {
+  if (isErrorText(output)) return decodeErrorText(output);
+  if (selectorOf(output) !== PANIC_SELECTOR || output.length !== SELECTOR_BYTES + WORD_BYTES)
+    return undefined;
+  const code = `0x${BigInt(`0x${toKey(output.subarray(SELECTOR_BYTES))}`).toString(16)}`;
+  return PANICS.get(code) ?? `unknown panic code: ${code}`;
+}
+
+const ERROR_SELECTOR = "08c379a0";
+const PANIC_SELECTOR = "4e487b71";
+const SELECTOR_BYTES = 4;
+const WORD_BYTES = 32;
+
+/** What the compiler's documentation says of each. */
+const PANICS: ReadonlyMap<string, string> = new Map([
+  ["0x0", "generic panic"],
+  ["0x1", "assert(false)"],
+  ["0x11", "arithmetic underflow or overflow"],
+  ["0x12", "division or modulo by zero"],
+  ["0x21", "enum overflow"],
+  ["0x22", "invalid encoded storage byte array accessed"],
+  ["0x31", "out-of-bounds array access; popping on an empty array"],
+  ["0x32", "out-of-bounds access of an array or bytesN"],
+  ["0x41", "out of memory"],
+  ["0x51", "uninitialized function"],
+]);
+
+function selectorOf(output: Uint8Array): string {
+  return toKey(output.subarray(0, SELECTOR_BYTES));
+}
+
+/** The one string of an ABI encoding; undefined when it points outside of its bytes. */
+function decodeAbiString(encoded: Uint8Array): string | undefined {
+  const start = readWord(encoded, 0);
+  if (start === undefined) return undefined;
+  const length = readWord(encoded, start);
+  if (length === undefined || start + WORD_BYTES + length > encoded.length) return undefined;
+  return viewAsBuffer(encoded).toString("utf8", start + WORD_BYTES, start + WORD_BYTES + length);
+}
+
+/** The word at `offset` as a position in the same bytes; undefined when there is no such word or place. */
+function readWord(bytes: Uint8Array, offset: number): number | undefined {
+  if (offset + WORD_BYTES > bytes.length) return undefined;
+  const word = BigInt(`0x${toKey(bytes.subarray(offset, offset + WORD_BYTES))}`);
+  return word <= BigInt(bytes.length) ? Number(word) : undefined;
+}

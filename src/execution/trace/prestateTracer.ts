@@ -1,0 +1,199 @@
+import { type Address, asAddress } from "../../primitives/address.ts";
+import { toHex, toKey } from "../../primitives/hex.ts";
+import { bigintToFixedBytes } from "../../primitives/quantity.ts";
+import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
+import { isEmpty } from "../emptyAccounts.ts";
+import type { Callee, ExecutionObserver, Step } from "./observer.ts";
+import type { Subject, TransactionTrace } from "./style.ts";
+import type { TraceText } from "./traceText.ts";
+import type { WatchedOverlay } from "./watchedOverlay.ts";
+
+export interface PrestateConfig {
+  /** What changed, before and after, instead of all that was touched. */
+  readonly diffMode: boolean;
+}
+
+/**
+ * go-ethereum's prestateTracer: what a transaction needs to be executed elsewhere, that is the accounts and slots that
+ * it touched as they were before; or with diffMode what it changed of them.
+ */
+export function prestateTracer(
+  { diffMode }: PrestateConfig,
+  { state, beneficiary }: Pick<Subject, "state" | "beneficiary">,
+  text: TraceText,
+): TransactionTrace {
+  const touched = new TouchedState(beneficiary);
+  return {
+    observer: touched,
+    finish() {
+      text.add(diffMode ? diffJson(touched, state) : prestateJson(touched, state));
+    },
+  };
+}
+
+class TouchedState implements ExecutionObserver {
+  readonly accounts = new Map<string, TouchedAccount>();
+  readonly created = new Set<string>();
+  readonly destroyed = new Set<string>();
+  private readonly beneficiary: Address;
+
+  constructor(beneficiary: Address) {
+    this.beneficiary = beneficiary;
+  }
+
+  entered({ kind, from, to, depth }: Callee): void {
+    this.touch(from);
+    this.touch(to);
+    if (depth === 0) this.touch(this.beneficiary);
+    if (kind === "create" || kind === "create2") this.created.add(toKey(to));
+  }
+
+  begun({ instruction, state }: Step): void {
+    const { stack, env } = state;
+    if (stack.length === 0) return;
+    const account = (depth: number) => asAddress(bigintToFixedBytes(stack.at(depth) & LOW_160_BITS, 20));
+    switch (instruction) {
+      case 0x54: // SLOAD
+      case 0x55: {
+        // SSTORE
+        const slot = bigintToFixedBytes(stack.at(0), 32);
+        this.touch(asAddress(env.address.bytes)).slots.set(toKey(slot), slot);
+        return;
+      }
+      case 0xff: // SELFDESTRUCT
+        this.destroyed.add(toKey(env.address.bytes));
+        this.touch(account(0));
+        return;
+      case 0x31: // BALANCE
+      case 0x3b: // EXTCODESIZE
+      case 0x3c: // EXTCODECOPY
+      case 0x3f: // EXTCODEHASH
+        this.touch(account(0));
+        return;
+      case 0xf1: // CALL
+      case 0xf2: // CALLCODE
+      case 0xf4: // DELEGATECALL
+      case 0xfa: // STATICCALL
+        if (stack.length >= 5) this.touch(account(1));
+        return;
+    }
+  }
+
+  performed(): void {}
+
+  resumed(): void {}
+
+  left(): void {}
+
+  private touch(address: Address): TouchedAccount {
+    const key = toKey(address);
+    let account = this.accounts.get(key);
+    if (account === undefined) {
+      account = { address, slots: new Map() };
+      this.accounts.set(key, account);
+    }
+    return account;
+  }
+}
+
+interface TouchedAccount {
+  readonly address: Address;
+  readonly slots: Map<string, Uint8Array>;
+}
+
+const LOW_160_BITS = (1n << 160n) - 1n;
+
+function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay): string {
+  const before: Member[] = [];
+  for (const [key, { address, slots }] of accounts) {
+    const account = state.accountBefore(address);
+    const storage = [...slots.values()].map(
+      (slot): Member => [toHex(slot), wordAt(state.storageBefore(address, slot))],
+    );
+    if (created.has(key) && isNothing(account)) continue;
+    before.push([toHex(address), accountJson(account ?? EMPTY_ACCOUNT, storage, state)]);
+  }
+  return objectOf(before);
+}
+
+/** Of an account that destroyed itself only the past is shown. */
+function diffJson({ accounts, created, destroyed }: TouchedState, state: WatchedOverlay): string {
+  const before: Member[] = [];
+  const after: Member[] = [];
+  for (const [key, { address, slots }] of accounts) {
+    const old = state.accountBefore(address);
+    const oldSlots = [...slots.values()].map(
+      (slot) => [slot, wordAt(state.storageBefore(address, slot))] as const,
+    );
+    const isNew = created.has(key) && isNothing(old);
+    const show = (storage: readonly (readonly [Uint8Array, string])[]): void => {
+      const members = storage.map(([slot, value]): Member => [toHex(slot), value]);
+      if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, state)]);
+    };
+    if (destroyed.has(key)) {
+      show(oldSlots);
+      continue;
+    }
+    const newSlots = oldSlots.map(([slot, value]) => ({
+      slot,
+      value,
+      now: wordAt(state.storage(address, slot)),
+    }));
+    const changed = newSlots.filter(({ value, now }) => value !== now);
+    const gained = changed
+      .filter(({ now }) => now !== ZERO_WORD)
+      .map(({ slot, now }): Member => [toHex(slot), now]);
+    const difference = differenceJson(
+      old ?? EMPTY_ACCOUNT,
+      state.account(address) ?? EMPTY_ACCOUNT,
+      gained,
+      state,
+    );
+    if (difference === "{}" && changed.length === 0) continue;
+    after.push([toHex(address), difference]);
+    show(changed.filter(({ value }) => value !== ZERO_WORD).map(({ slot, value }) => [slot, value]));
+  }
+  return `{"post":${objectOf(after)},"pre":${objectOf(before)}}`;
+}
+
+function accountJson(account: Account, storage: Member[], state: WatchedOverlay): string {
+  const code = state.code(account.codeHash);
+  return membersOf([
+    `"balance":"0x${account.balance.toString(16)}"`,
+    code.length > 0 && `"code":"${toHex(code)}"`,
+    account.nonce > 0n && `"nonce":${account.nonce}`,
+    storage.length > 0 && `"storage":${objectOf(storage.map(([slot, value]) => [slot, `"${value}"`]))}`,
+  ]);
+}
+
+function differenceJson(old: Account, now: Account, storage: Member[], state: WatchedOverlay): string {
+  const code = toHex(state.code(now.codeHash));
+  return membersOf([
+    now.balance !== old.balance && `"balance":"0x${now.balance.toString(16)}"`,
+    code !== toHex(state.code(old.codeHash)) && code !== "0x" && `"code":"${code}"`,
+    now.nonce !== old.nonce && now.nonce > 0n && `"nonce":${now.nonce}`,
+    storage.length > 0 && `"storage":${objectOf(storage.map(([slot, value]) => [slot, `"${value}"`]))}`,
+  ]);
+}
+
+/** What is created in the place of nothing has no past to show. */
+function isNothing(account: Account | undefined): boolean {
+  return account === undefined || isEmpty(account);
+}
+
+type Member = readonly [name: string, json: string];
+
+const ZERO_WORD = `0x${"0".repeat(64)}`;
+
+function wordAt(value: Uint8Array): string {
+  return `0x${toKey(value).padStart(64, "0")}`;
+}
+
+function membersOf(members: readonly (string | false)[]): string {
+  return `{${members.filter((member) => member !== false).join(",")}}`;
+}
+
+function objectOf(members: readonly Member[]): string {
+  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
+}
