@@ -21,8 +21,11 @@ export interface Offence {
   readonly when: "greeted" | "open";
   readonly act?: (peer: HostilePeer, field: Battlefield) => Promise<void> | void;
   readonly told: string;
-  /** Whether it is refused when it comes back: who broke the protocol for good, who was of no use for a while. */
-  readonly isRemembered: boolean;
+  /**
+   * Whether it is refused when it comes back: who broke the protocol for good, who was of no use for a while. Absent
+   * where it depends on what the node notices first.
+   */
+  readonly isRemembered?: boolean;
 }
 
 const BREACH = { told: "breachOfProtocol", isRemembered: true } as const;
@@ -176,6 +179,5 @@ export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
       }
     },
     told: "hung up",
-    isRemembered: false,
   },
 };
