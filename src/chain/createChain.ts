@@ -97,7 +97,14 @@ export async function createChain(
     recoverSealers: parts.recoverSealers ?? recoverSealersHere,
     turns,
   });
-  const candidates = createCandidates(settings, { head, validators, execution, executions, importer });
+  const candidates = createCandidates(settings, {
+    head,
+    validators,
+    execution,
+    executions,
+    importer,
+    headerByNumber: (number) => blocks.header(number),
+  });
   return ok({
     ...reads(stores, genesis, head, validators),
     ...candidates,

@@ -85,6 +85,7 @@ export function createPerformer(
 
   async function check({ id, candidate }: EffectOf<"checkCandidate">): Promise<void> {
     const sound = await checker.check(candidate);
+    if (sound === undefined) return;
     if (!sound) logger.warn({ ...id, hash: candidate.hash }, "a proposed block is unsound");
     post({ kind: "candidateChecked", id, digest: candidate.digest, sound });
   }

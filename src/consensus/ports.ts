@@ -24,10 +24,11 @@ export interface CandidateBuilder {
 
 /**
  * Judges and executes a candidate that we did not build in this run, as an import would but for the seals, and keeps
- * the execution for the commit. False when it is unsound, or cannot be judged because its parent is not the head.
+ * the execution for the commit. False when it is unsound; undefined when its height is decided meanwhile, so that
+ * nobody cares.
  */
 export interface CandidateChecker {
-  check(candidate: Candidate): Promise<boolean>;
+  check(candidate: Candidate): Promise<boolean | undefined>;
 }
 
 /**

@@ -48,8 +48,11 @@ export function joinConsensus(parts: ConsensusParts): Engine {
         async check(candidate) {
           onBegun(candidate.header.number);
           const checked = await onSoundDisk(chain.check(candidate), engine.fail);
-          if (!checked.ok) logger.warn({ ...checked.rejection }, "a proposed block is not sound");
-          return checked.ok;
+          if (checked.ok) return true;
+          // Peers brought the block of this height while we looked, or before the engine has heard of it.
+          if (chain.head.header.number >= candidate.header.number) return undefined;
+          logger.warn({ ...checked.rejection }, "a proposed block is not sound");
+          return false;
         },
       },
       committer: {

@@ -92,6 +92,19 @@ describe("work on a head that moves meanwhile", () => {
     expect(checked).toMatchObject({ ok: false, rejection: { code: "notAfterHead", fault: "local" } });
   });
 
+  it("has committed what peers brought first, though it is not the head any more", async () => {
+    const candidate = await build(other, [rival]);
+    const first = seal(candidate);
+    await other.importBlock(first);
+    const second = seal(await build(other, []));
+    for (const block of [first, second]) expect((await chain.importBlock(block)).ok).toBe(true);
+    const committed = await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
+    expect(committed.ok && toHex(committed.value.hash)).toBe(toHex(candidate.hash));
+    const rivalCandidate = await build(await open(), [last]);
+    const lost = await chain.commit(rivalCandidate, [sign(rivalCandidate.digest, DEV_VALIDATOR_KEY)]);
+    expect(lost).toMatchObject({ ok: false, rejection: { code: "wrongParent" } });
+  });
+
   it("drops no transaction for what a block that is not built found wrong with it", async () => {
     const rivalBlock = seal(await build(other, [rival]));
     const supply = supplyOf([...many, last]);
