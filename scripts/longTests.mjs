@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur,
+ * Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, networks of real nodes,
  * strangers, rewinds, and seconds of each attack; restarts of whole networks, blocks that a validator misses, and
  * validators that vote each other in.
  */
@@ -22,6 +22,7 @@ const NUMBERS = {
   IBEX_IMPORT_KILLS: "12",
   IBEX_POOL_LIVES: "2000",
   IBEX_SABOTAGE_SEEDS: "1000",
+  IBEX_REAL_WORLDS: "40",
   IBEX_RECORDINGS: "all",
   IBEX_STRANGERS: "2000",
   IBEX_REWINDS: "10",
@@ -52,6 +53,7 @@ const SUITES = [
   "test/txpool/lifetime",
   "test/txpool/model",
   "test/simulation/sabotage",
+  "test/simulation/realWorld",
 ];
 
 const { status } = spawnSync(

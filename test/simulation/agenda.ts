@@ -1,6 +1,8 @@
 /** What is to happen in virtual time: earliest first, and in the order of planning among equals. */
 export interface Agenda {
   readonly nowMs: number;
+  /** When the next thing is due; undefined when nothing is planned. */
+  readonly nextMs: number | undefined;
   plan(atMs: number, action: () => void): void;
   /** Performs everything due until `endMs`, and leaves the time there. */
   runUntil(endMs: number): void;
@@ -53,6 +55,9 @@ export function createAgenda(): Agenda {
   return {
     get nowMs() {
       return nowMs;
+    },
+    get nextMs() {
+      return heap[0]?.atMs;
     },
     plan: (atMs, action) => push({ atMs: Math.max(atMs, nowMs), sequence: sequence++, action }),
     runUntil(endMs) {

@@ -1,0 +1,109 @@
+import type { HeadChange } from "../../src/chain/chain.ts";
+import type { Authored } from "../../src/ibft/message.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { hexToBytes, toHex, toKey } from "../../src/primitives/hex.ts";
+import { faultIn } from "../conformance/chains/soundness.ts";
+import { createCheckers } from "./checkers.ts";
+import type { Clients } from "./clients.ts";
+import type { Life, RealNode } from "./realNode.ts";
+
+/** Sees all that nodes say and tell, and remembers: what anybody was told may be relied on for ever. */
+export interface RealJudge {
+  readonly faults: readonly string[];
+  /** The highest block that anybody told of. */
+  readonly height: number;
+  fault(what: string): void;
+  /** A word of a validator's own. */
+  onSaid(message: Authored): void;
+  /** A node announces blocks. */
+  onHeadChanged(node: RealNode, change: HeadChange): void;
+  /** Whatever this node told before its end, it has after it. */
+  onBoot(node: RealNode): void;
+  /** What is not as it should be yet; undefined when all have the same head from `goal` on and no pool holds anything. */
+  unfinished(nodes: readonly RealNode[], goal: number): string | undefined;
+  /** Looks at everything that the nodes have, to the last entry of their databases. */
+  judgeEnd(nodes: readonly RealNode[]): Promise<void>;
+}
+
+export function createRealJudge(clients: Clients, nowMs: () => number): RealJudge {
+  const checkers = createCheckers({ nowMs, isHonest: () => true, blindTo: [] });
+  const agreed = new Map<number, string>();
+  const announced = new Map<number, Map<number, string>>();
+  const faults: string[] = [];
+  const fault = (what: string): void => void faults.push(`${what} (at ${nowMs() / 1000} s)`);
+
+  function guarded(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      fault(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  function announcedBy({ index }: RealNode): Map<number, string> {
+    const known = announced.get(index) ?? new Map<number, string>();
+    announced.set(index, known);
+    return known;
+  }
+
+  function* missingBlocks({ chain }: Life, told: ReadonlyMap<number, string>): Generator<string> {
+    for (const [number, hash] of told) {
+      const found = chain.headerByNumber(BigInt(number))?.hash;
+      if (found === undefined || toHex(found) !== hash) yield `block ${number} is lost`;
+    }
+  }
+
+  async function* losses(life: Life): AsyncGenerator<string> {
+    yield* missingBlocks(life, agreed);
+    const { chain, disk } = life;
+    for (const [transaction, block] of clients.told) {
+      const found = chain.transactionByHash(hexToBytes(transaction) as Hash)?.block.hash;
+      if (found === undefined || toKey(found) !== block) yield `transaction ${transaction} is lost`;
+    }
+    const state = chain.stateAt(chain.head.header.number);
+    const difference = state === undefined ? "it has no state" : clients.differenceIn(state);
+    if (difference !== undefined) yield difference;
+    const damage = await faultIn(disk.database);
+    if (damage !== undefined) yield damage;
+  }
+
+  return {
+    faults,
+    fault,
+    get height() {
+      return Math.max(0, ...agreed.keys());
+    },
+    onSaid: (message) => guarded(() => checkers.onMulticast(message)),
+    onHeadChanged(node, { added, removed }) {
+      if (removed.length > 0) fault(`node ${node.index} takes blocks back`);
+      for (const block of added) {
+        const number = Number(block.header.number);
+        const hash = toHex(block.hash);
+        if ((agreed.get(number) ?? hash) !== hash) fault(`two blocks ${number}`);
+        agreed.set(number, hash);
+        announcedBy(node).set(number, hash);
+        guarded(() => clients.onBlock(block));
+      }
+    },
+    onBoot(node) {
+      if (node.life === undefined) return;
+      for (const what of missingBlocks(node.life, announcedBy(node))) fault(`node ${node.index}: ${what}`);
+    },
+    unfinished(nodes, goal) {
+      const lives = nodes.flatMap(({ life }) => life ?? []);
+      if (lives.length < nodes.length) return "a node is down";
+      const heads = lives.map(({ chain }) => chain.head);
+      if (heads.some(({ header }) => header.number < goal)) return `a node has no block ${goal}`;
+      if (new Set(heads.map(({ hash }) => toKey(hash))).size > 1) return "heads differ";
+      if (new Set(heads.map(({ header }) => toKey(header.stateRoot))).size > 1) return "states differ";
+      if (clients.unmined > 0) return `${clients.unmined} transactions are not mined`;
+      return lives.some(({ pool }) => [...pool.entries()].length > 0) ? "a pool is not empty" : undefined;
+    },
+    async judgeEnd(nodes) {
+      for (const { index, life } of nodes) {
+        if (life === undefined) throw new Error("all nodes are up in the end");
+        for await (const what of losses(life)) fault(`node ${index}: ${what}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import type { HeadChange } from "../../src/chain/chain.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
+import type { Engine } from "../../src/consensus/engine.ts";
+import type { Authored } from "../../src/ibft/message.ts";
+import type { Logger } from "../../src/logging/logger.ts";
+import type { SubProtocol } from "../../src/network/subProtocol.ts";
+import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
+import { createHolds, type Holds } from "../../src/node/holds.ts";
+import type { NodeKey } from "../../src/node/nodeKey.ts";
+import { createPeering, type Peering } from "../../src/node/peering.ts";
+import { createPoolView } from "../../src/node/poolView.ts";
+import type { Clock } from "../../src/primitives/clock.ts";
+import { recoverAddress } from "../../src/primitives/secp256k1.ts";
+import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
+import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
+import { signatureOf, signingHash } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import type { ForgetfulDisk } from "../builders/forgetfulDisk.ts";
+import type { Agenda } from "./agenda.ts";
+import type { Random } from "./random.ts";
+
+/**
+ * All of a node but its sockets and doors, joined as node.ts joins them: chain, executor, pool, consensus with its
+ * relays, eth and sync, on a disk that forgets what was not synced. It lives one life after another.
+ */
+export interface RealNode {
+  readonly index: number;
+  readonly key: NodeKey;
+  /** Undefined while it is down. */
+  readonly life: Life | undefined;
+  readonly protocols: readonly SubProtocol[] | undefined;
+  boot(): Promise<void>;
+  /** Of the process, and of the power: what is under way is lost, in whole or in part. */
+  cutPower(): void;
+  /** As by SIGTERM; what is under way is ended first. */
+  stop(): Promise<void>;
+  setClock(skewMs: number): void;
+  /** The newest of what it wrote to its log. */
+  readonly log: readonly string[];
+}
+
+export interface Life {
+  readonly chain: Chain;
+  readonly pool: TxPool;
+  readonly engine: Engine;
+  readonly peering: Peering;
+  readonly holds: Holds;
+  readonly disk: ForgetfulDisk;
+}
+
+export interface RealNodeParts {
+  readonly agenda: Agenda;
+  readonly random: Random;
+  readonly genesis: string;
+  readonly disk: ForgetfulDisk;
+  /** What the agenda's zero is on the clocks. */
+  readonly startMs: number;
+  onSaid(message: Authored): void;
+  onHeadChanged(node: RealNode, change: HeadChange): void;
+  /** What a node in order never has to tell. */
+  onFault(node: RealNode, what: string): void;
+  onGone(node: RealNode): void;
+  /** It is told to stand still: it catches up. */
+  onPaused(): void;
+  /** For a saboteur: starts as if it had never voted. */
+  readonly forgetsVotes: boolean;
+}
+
+const NETWORK_ID = 1337n;
+const LOG_LINES = 14;
+
+export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts): RealNode {
+  const { agenda, random, startMs } = parts;
+  const log: string[] = [];
+  let disk = parts.disk;
+  let life: Life | undefined;
+  /** Rises with every end: whoever remembers another number is of the past. */
+  let ends = 0;
+  let skewMs = 0;
+
+  function clockOfThisLife(): Clock {
+    const bornAfter = ends;
+    return {
+      nowMs: () => startMs + agenda.nowMs + skewMs,
+      at(atMs, action) {
+        let isCancelled = false;
+        agenda.plan(Math.ceil(atMs - startMs - skewMs), () => {
+          if (!isCancelled && ends === bornAfter) action();
+        });
+        return {
+          cancel() {
+            isCancelled = true;
+          },
+        };
+      },
+    };
+  }
+
+  function loggerOfThisLife(): Logger {
+    const bornAfter = ends;
+    const note = (level: string) => (facts: object, message: string) => {
+      if (ends !== bornAfter) return;
+      log.push(`${(agenda.nowMs / 1000).toFixed(3)} ${level} ${message}`);
+      if (log.length > LOG_LINES) log.shift();
+      if (level === "error" || isAccusation(message, facts))
+        parts.onFault(node, `${message} ${describeFacts(facts)}`);
+    };
+    const logger: Logger = {
+      error: note("error"),
+      warn: note("warn"),
+      info: note("info"),
+      debug: () => undefined,
+      trace: () => undefined,
+      isShown: () => true,
+      child: () => logger,
+    };
+    return logger;
+  }
+
+  async function open(): Promise<Life> {
+    const bornAfter = ends;
+    const clock = clockOfThisLife();
+    const logger = loggerOfThisLife();
+    const { database, witness, voteStore } = disk;
+    const { chain, spec, world } = await aChain({
+      genesis: parts.genesis,
+      database,
+      witness,
+      clock,
+      builder: key.address,
+      logger,
+    });
+    const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
+      chain: createPoolView(spec, chain, world.head, clock),
+      clock,
+    });
+    chain.onHeadChanged((change) => pool.headChanged(change));
+    const peering = createPeering({
+      spec,
+      networkId: NETWORK_ID,
+      self: key.address,
+      chain,
+      pool,
+      recoverSenders: async (transactions) =>
+        transactions.map((transaction) => recoverAddress(signingHash(transaction), signatureOf(transaction))),
+      engine: () => engine,
+      clock,
+      logger: { consensus: logger, network: logger, sync: logger },
+      chance: random.next,
+    });
+    const engine = joinConsensus({
+      spec,
+      chain,
+      pool,
+      key,
+      outbox: {
+        ...peering.outbox,
+        multicast(message, validators) {
+          if (ends !== bornAfter) return;
+          parts.onSaid(message);
+          peering.outbox.multicast(message, validators);
+        },
+      },
+      voteStore: parts.forgetsVotes ? { ...voteStore, read: () => undefined } : voteStore,
+      clock,
+      logger,
+      onFailure(error) {
+        if (ends === bornAfter) parts.onFault(node, `consensus has failed: ${String(error)}`);
+      },
+      onBegun: () => undefined,
+    });
+    chain.onHeadChanged((change) => {
+      if (ends === bornAfter) parts.onHeadChanged(node, change);
+    });
+    const holds = createHolds({
+      pause() {
+        parts.onPaused();
+        engine.pause();
+      },
+      resume: engine.resume,
+    });
+    return { chain, pool, engine, peering, holds, disk };
+  }
+
+  function gone(): void {
+    ends += 1;
+    life = undefined;
+    disk = disk.powerCut();
+    parts.onGone(node);
+  }
+
+  const node: RealNode = {
+    index,
+    key,
+    get life() {
+      return life;
+    },
+    get protocols() {
+      return life?.peering.protocols;
+    },
+    async boot() {
+      if (life !== undefined) return;
+      const opened = await open();
+      const begun = startConsensus(opened.engine, opened.chain);
+      if (!begun.ok) parts.onFault(node, begun.rejection.message);
+      life = opened;
+      opened.peering.begin(opened.holds);
+    },
+    cutPower() {
+      log.push(`${(agenda.nowMs / 1000).toFixed(3)} POWER CUT`);
+      gone();
+    },
+    async stop() {
+      const stopping = life;
+      if (stopping === undefined) return;
+      log.push(`${(agenda.nowMs / 1000).toFixed(3)} STOP`);
+      life = undefined;
+      parts.onGone(node);
+      await stopping.engine.stop();
+      await stopping.peering.close();
+      gone();
+    },
+    setClock(to) {
+      skewMs = to;
+    },
+    log,
+  };
+  return node;
+}
+
+/** All are honest; but where clocks differ a block may seem to come too early. */
+function isAccusation(message: string, facts: object): boolean {
+  if (message === "a validator stands behind two blocks in one round") return true;
+  const isEarly = "code" in facts && facts.code === "timestampInFuture";
+  return message === "a proposed block is not sound" && !isEarly;
+}
+
+function describeFacts(facts: object): string {
+  return Object.entries(facts)
+    .map(([name, fact]: [string, unknown]) => `${name}=${fact instanceof Error ? fact.stack : String(fact)}`)
+    .join(" ");
+}
