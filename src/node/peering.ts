@@ -53,13 +53,10 @@ export interface PeeringParts {
   readonly clock: Clock;
   readonly logger: { readonly consensus: Logger; readonly network: Logger; readonly sync: Logger };
   readonly metrics?: Metrics | undefined;
-<<<<<<< HEAD
   /** Told when a block of this number begins to be imported. */
   readonly onImportBegun: (number: bigint) => void;
-=======
   /** 0 to 1, at random unless given. */
   readonly chance?: () => number;
->>>>>>> 98cf7d3 (Simulate networks of real nodes: chain, pool, consensus, eth and sync)
 }
 
 export function createPeering(parts: PeeringParts): Peering {

@@ -146,6 +146,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       engine: () => engine,
       clock,
       logger: { consensus: logger, network: logger, sync: logger },
+      onImportBegun: () => undefined,
       chance: random.next,
     });
     const engine = joinConsensus({
