@@ -1,21 +1,20 @@
-/** The hashes (as keys) that a peer is known to have, or that were seen: the latest so many. */
+/** The hashes (as keys) that a peer is known to have, or that were seen: the latest so many, or half as many at least. */
 export interface KnownHashes {
   has(key: string): boolean;
   add(key: string): void;
 }
 
+/** Two generations: when the younger one is full the elder one is forgotten, which costs nothing for each hash. */
 export function createKnownHashes(limit: number): KnownHashes {
-  const keys = new Set<string>();
+  let younger = new Set<string>();
+  let elder = new Set<string>();
   return {
-    has: (key) => keys.has(key),
+    has: (key) => younger.has(key) || elder.has(key),
     add(key) {
-      keys.delete(key);
-      keys.add(key);
-      if (keys.size <= limit) return;
-      for (const oldest of keys) {
-        keys.delete(oldest);
-        return;
-      }
+      younger.add(key);
+      if (younger.size * 2 < limit) return;
+      elder = younger;
+      younger = new Set();
     },
   };
 }
