@@ -5,7 +5,7 @@ import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
-import { encodeRlpList, encodeRlpString, type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, type RlpSpan, rlpMembers, rlpPrefix } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -110,16 +110,19 @@ export function signingHash(transaction: Transaction): Hash {
   const listAt = type === 0 ? 0 : 1;
   const lead = raw[listAt] ?? 0;
   const firstField = listAt + 1 + (lead >= 0xf8 ? lead - 0xf7 : 0);
-  const signature = [transaction.v, transaction.r, transaction.s];
-  const signatureLength = signature.reduce(
-    (sum, item) => sum + encodeRlpString(bigintToBytes(item)).length,
-    0,
-  );
+  const { v, r, s } = transaction;
+  const signatureLength = scalarLength(v) + scalarLength(r) + scalarLength(s);
   const unsigned = raw.subarray(firstField, raw.length - signatureLength);
-  if (type !== 0) return keccak256(concatBytes(Uint8Array.of(type), encodeRlpList([unsigned])));
+  if (type !== 0)
+    return keccak256(concatBytes(Uint8Array.of(type), rlpPrefix(unsigned.length, 0xc0), unsigned));
   if (transaction.chainId === undefined) return keccak256(encodeRlpList([unsigned]));
   const chainId = encodeRlpString(bigintToBytes(transaction.chainId));
   return keccak256(encodeRlpList([unsigned, chainId, Uint8Array.of(0x80, 0x80)]));
+}
+
+/** Bytes that a scalar of at most 55 bytes takes as RLP. */
+function scalarLength(value: bigint): number {
+  return value < 0x80n ? 1 : 1 + Math.ceil(value.toString(16).length / 2);
 }
 
 export function signatureOf(transaction: Transaction): Signature {
