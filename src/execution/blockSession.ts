@@ -3,8 +3,8 @@ import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
-import { createEvm, precompileKeys } from "./libraryEvm.ts";
 import type { Pace } from "./pace.ts";
+import { precompileKeys } from "./precompiles/addresses.ts";
 import type { Rules } from "./rules.ts";
 import type { ExecutionObserver } from "./trace/observer.ts";
 
@@ -37,10 +37,10 @@ export interface SessionParts {
 
 export function openSession(parts: SessionParts): BlockSession {
   const { terms, rules, block, overlay } = parts;
-  const precompiles = precompileKeys(terms, rules);
+  const precompiles = precompileKeys(rules.fork);
   const accesses = new AccessJournal(precompiles);
   let evm: Evm | undefined;
-  return {
+  const session: BlockSession = {
     terms,
     rules,
     block,
@@ -49,8 +49,29 @@ export function openSession(parts: SessionParts): BlockSession {
     precompiles,
     isObserved: parts.observer !== undefined,
     get evm() {
-      evm ??= createEvm({ ...parts, accesses, observed: parts.observed ?? nothingObserved() });
+      if (interpreter === undefined) return onceLoaded(() => session.evm);
+      evm ??= interpreter.createEvm({ ...parts, accesses, observed: parts.observed ?? nothingObserved() });
       return evm;
+    },
+  };
+  return session;
+}
+
+/**
+ * Loads what runs code: some two hundred modules, a quarter of the program, which nobody needs before the first
+ * contract runs. Whoever has time for it calls this before.
+ */
+export async function loadInterpreter(): Promise<void> {
+  interpreter ??= await import("./libraryEvm.ts");
+}
+
+let interpreter: typeof import("./libraryEvm.ts") | undefined;
+
+function onceLoaded(evm: () => Evm): Evm {
+  return {
+    async run(message) {
+      await loadInterpreter();
+      return evm().run(message);
     },
   };
 }

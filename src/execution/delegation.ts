@@ -8,8 +8,8 @@ import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { Authorization } from "../types/transaction.ts";
 import type { AccessJournal } from "./accessJournal.ts";
+import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
-import { codeOf } from "./libraryState.ts";
 
 /** True for code that only points to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {

@@ -1,5 +1,4 @@
-import type { Common } from "@ethereumjs/common";
-import { type EVMResult, getActivePrecompiles } from "@ethereumjs/evm";
+import type { EVMResult } from "@ethereumjs/evm";
 import { Address as LibraryAddress } from "@ethereumjs/util";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { assert } from "../primitives/assert.ts";
@@ -11,7 +10,6 @@ import type { Evm, EvmParts, Message, MessageResult } from "./evm.ts";
 import { haltReasonOf } from "./haltReason.ts";
 import { ForkEvm } from "./interpreter/forkEvm.ts";
 import { ObservedEvm } from "./interpreter/observedEvm.ts";
-import { type ChainTerms, libraryCommon } from "./libraryCommon.ts";
 import type { Rules } from "./rules.ts";
 
 /** An Evm around the library's (@ethereumjs/evm); see interpreter/forkEvm.ts for which part is whose. */
@@ -56,19 +54,6 @@ export function createEvm(parts: EvmParts): Evm {
     },
   };
 }
-
-/** Keys (hex without prefix) of the contracts that the rules bring along; they are always warm (EIP-2929). */
-export function precompileKeys(terms: ChainTerms, rules: Rules): ReadonlySet<string> {
-  const common = libraryCommon(terms, rules.fork);
-  let keys = keysByCommon.get(common);
-  if (keys === undefined) {
-    keys = new Set(getActivePrecompiles(common).keys());
-    keysByCommon.set(common, keys);
-  }
-  return keys;
-}
-
-const keysByCommon = new WeakMap<Common, ReadonlySet<string>>();
 
 function toLibraryBlock(block: BlockContext) {
   return {

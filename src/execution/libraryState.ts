@@ -5,6 +5,7 @@ import { AssertionFailed } from "../primitives/assert.ts";
 import { asHash } from "../primitives/hash.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { Account } from "../types/account.ts";
+import { codeOf } from "./accountCode.ts";
 
 /**
  * The overlay as the interpreter wants to see it: asynchronous by signature, though every answer is there at once.
@@ -97,14 +98,6 @@ export class LibraryState implements StateManagerInterface {
     throw new AssertionFailed("each job has an interpreter of its own");
   }
 }
-
-/** Code of an account; empty for one that has none or does not exist. */
-export function codeOf(state: Pick<Overlay, "account" | "code">, address: Address): Uint8Array {
-  const account = state.account(address);
-  return account === undefined ? NO_CODE : state.code(account.codeHash);
-}
-
-const NO_CODE = new Uint8Array(0);
 
 function addressOf(address: LibraryAddress): Address {
   return asAddress(address.bytes);

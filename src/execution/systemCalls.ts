@@ -2,9 +2,9 @@ import { type Address, addressFromHex } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { codeOf } from "./accountCode.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { clearIfEmpty } from "./emptyAccounts.ts";
-import { codeOf } from "./libraryState.ts";
 
 /** Before the transactions of a Prague block: the parent's hash goes into the history contract (EIP-2935). */
 export function keepParentHash(session: BlockSession, parentHash: Hash): Promise<SystemCallOutcome> {

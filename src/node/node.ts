@@ -4,6 +4,7 @@ import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simu
 import { createTracePool, DEFAULT_TRACE_SETTINGS } from "../chain/tracePool.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
+import { loadInterpreter } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
@@ -329,6 +330,8 @@ async function open(
   );
   onStop(() => patrol.close());
   await diskGuard.start();
+  // Callers are answered by now, and blocks come next.
+  await loadInterpreter();
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
   peering.begin(holds);

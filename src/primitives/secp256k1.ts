@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import { secp256k1 as noble } from "@noble/curves/secp256k1.js";
 import { type Address, asAddress } from "./address.ts";
 import { keccak256 } from "./hash.ts";
 import { concatBytes } from "./hex.ts";
@@ -31,7 +30,7 @@ export const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03
  * The curve in use: the native binding where a prebuilt binary exists (45 µs a recovery), else @noble (1,080 µs).
  * The package's own JavaScript fallback is never used (architecture.md §7); the node warns once when on noble.
  */
-export const curve: Curve = loadNativeCurve() ?? nobleCurve();
+export const curve: Curve = loadNativeCurve() ?? (await loadNobleCurve());
 
 /** Signs a 32-byte digest; deterministic, low-s. Throws when the key is not a valid private key. */
 export function sign(digest: Uint8Array, privateKey: Uint8Array): Signature {
@@ -137,8 +136,9 @@ function loadNativeCurve(): Curve | undefined {
   };
 }
 
-/** The same operations in JavaScript: the fallback, and the reference in tests. */
-export function nobleCurve(): Curve {
+/** The same operations in JavaScript: the fallback, and the reference in tests. Not loaded where it is not needed. */
+export async function loadNobleCurve(): Promise<Curve> {
+  const { secp256k1: noble } = await import("@noble/curves/secp256k1.js");
   return {
     name: "noble",
     sign(digest, privateKey) {

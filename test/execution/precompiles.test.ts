@@ -1,12 +1,21 @@
 import { createHash } from "node:crypto";
-import { type EVMBLSInterface, type EVMBN254Interface, MCLBLS, NobleBLS, NobleBN254 } from "@ethereumjs/evm";
+import {
+  type EVMBLSInterface,
+  type EVMBN254Interface,
+  getActivePrecompiles,
+  MCLBLS,
+  NobleBLS,
+  NobleBN254,
+} from "@ethereumjs/evm";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { bn254 as nobleBn254 } from "@noble/curves/bn254.js";
 import { describe, expect, it } from "vitest";
-import type { ForkName } from "../../src/chainspec/forks.ts";
+import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
+import { libraryCommon } from "../../src/execution/libraryCommon.ts";
 import { TIRELESS } from "../../src/execution/pace.ts";
+import { precompileKeys } from "../../src/execution/precompiles/addresses.ts";
 import { bn254 } from "../../src/execution/precompiles/bn254.ts";
 import { loadMcl } from "../../src/execution/precompiles/mcl.ts";
 import { asAddress } from "../../src/primitives/address.ts";
@@ -30,6 +39,15 @@ async function callPrecompile(number: number, data: Uint8Array, fork: ForkName):
     blobVersionedHashes: [],
   });
 }
+
+describe("the addresses of precompiled contracts", () => {
+  it.each(FORK_NAMES)("are those of the library in %s", (fork) => {
+    const library = getActivePrecompiles(
+      libraryCommon({ chainId: 1n, contractSizeLimitBytes: 24_576 }, fork),
+    );
+    expect([...precompileKeys(fork)].sort()).toEqual([...library.keys()].sort());
+  });
+});
 
 const SEED = 20_241_121;
 
