@@ -1,3 +1,4 @@
+import type { ChainReader } from "../../src/chain/chain.ts";
 import { inspect } from "../../src/chain/inspect.ts";
 import type { InspectionJob, InspectionResult } from "../../src/execution/inspection.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
@@ -11,7 +12,10 @@ export function hereWorkers({
   chain,
   spec,
   database,
-}: Pick<TestChain, "chain" | "spec" | "database">): Pick<RpcPorts, "simulator" | "inspector"> {
+}: Pick<TestChain, "spec" | "database"> & { readonly chain: ChainReader }): Pick<
+  RpcPorts,
+  "simulator" | "inspector"
+> {
   const stored = { spec, database, history: createStateHistory(database) };
   return {
     simulator: {

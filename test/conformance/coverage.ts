@@ -64,15 +64,12 @@ export const COVERAGE: readonly Coverage[] = [
   })),
 
   { files: "besu-jsonrpc/chains/", by: ["chain", "build", "genesis"] },
+  { files: "besu-jsonrpc/jsonrpc/", by: ["rpc"] },
   { files: "besu-jsonrpc/jsonrpc/trace/", by: ["trace"] },
   { files: "besu-jsonrpc/jsonrpc/debug/trace-", by: ["trace"] },
-  {
-    files: "besu-jsonrpc/",
-    by: [],
-    open: "fixtures of methods; recorded answers of live nodes are compared instead",
-  },
+  { files: "besu-jsonrpc/graphql/", by: [], open: "GraphQL, which is not built" },
   { files: "besu-acceptance/", by: [], open: "sequences over HTTP, most of them for the engine API" },
-  { files: "execution-apis/", by: ["chain", "genesis"], open: "the conversations over JSON-RPC" },
+  { files: "execution-apis/", by: ["chain", "genesis", "rpc"] },
   { files: "execution-apis-forks/", by: ["chain", "genesis"], open: "the conversations over JSON-RPC" },
 
   { files: "devp2p/", by: [], open: NO_PEERS },

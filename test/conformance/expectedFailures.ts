@@ -81,6 +81,75 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
         "recorded chains show (test/execution/fees.test.ts)",
     },
   ),
+  ...all(
+    "rpc",
+    "error.code is 3",
+    ["besu-jsonrpc/eth_latest/eth_call_revert.json", "besu-jsonrpc/eth_latest/eth_estimateGas_revert.json"],
+    { reason: "by ruling: a revert has the standard's code 3, with the incumbent's words and data" },
+  ),
+  ...all(
+    "rpc",
+    "netBlockReward",
+    [
+      "besu-jsonrpc/eth/eth_getMinerDataByBlockHash.json",
+      "besu-jsonrpc/eth/eth_getMinerDataByBlockNumber.json",
+    ],
+    { reason: "a reward for proof of work, which no chain of ours pays" },
+  ),
+  ...all(
+    "rpc",
+    "not nothing",
+    [
+      "execution-apis/debug_getRawBlock/get-invalid-number.io",
+      "execution-apis/debug_getRawHeader/get-invalid-number.io",
+      "execution-apis/debug_getRawReceipts/get-invalid-number.io",
+      "execution-apis/debug_getRawTransaction/get-invalid-hash.io",
+    ],
+    { reason: "the incumbent takes decimal numbers, and hashes without 0x (json-rpc.md §0.2, §0.3)" },
+  ),
+  ...all("rpc", 'not "0x03f9', ["execution-apis/debug_getRawReceipts/get-block-n.io"], {
+    reason: "the incumbent wraps a typed receipt in a byte string (json-rpc.md §7)",
+  }),
+  ...all("rpc", "result.gasUsed", ["execution-apis/eth_createAccessList/create-al-contract-eip1559.io"], {
+    reason: "the incumbent inflates the figure (json-rpc.md, eth_createAccessList)",
+  }),
+  ...all("rpc", "result is", ["execution-apis/eth_estimateGas/estimate-successful-call.io"], {
+    reason:
+      "the incumbent's search is more exact than the one that made this case (json-rpc.md, eth_estimateGas)",
+  }),
+  ...all("rpc", "blobGasUsedRatio", ["besu-jsonrpc/eth/eth_feeHistory_fieldNamesWithoutReward.json"], {
+    reason: "blob gas is in no header of an IBFT chain (ibft2.md §17)",
+  }),
+  ...all("rpc", "baseFeePerBlobGas", ["execution-apis/eth_feeHistory/fee-history.io"], {
+    reason: "blob gas is in no header of an IBFT chain, so its price is always the lowest (ibft2.md §17)",
+  }),
+  ...all(
+    "rpc",
+    "Block not found",
+    [
+      "execution-apis/eth_getBlockReceipts/get-block-receipts-future.io",
+      "execution-apis/eth_getBlockReceipts/get-block-receipts-not-found.io",
+    ],
+    { reason: "the incumbent answers an error where the standard has null (json-rpc.md §11)" },
+  ),
+  ...all("rpc", "result.0 is nothing", ["execution-apis/eth_getLogs/topic-wildcard.io"], {
+    reason: "an empty list of topics matches nothing with the incumbent (json-rpc.md, eth_getLogs)",
+  }),
+  ...all("rpc", "storageProof.0.key", ["execution-apis/eth_getProof/get-account-proof-with-storage.io"], {
+    reason: "the incumbent shows a key in as few bytes as it takes (json-rpc.md, eth_getProof)",
+  }),
+  ...all(
+    "rpc",
+    "error.code is -32602, not -32000",
+    [
+      "execution-apis/eth_getStorageAt/get-storage-invalid-key-too-large.io",
+      "execution-apis/eth_getStorageAt/get-storage-invalid-key.io",
+    ],
+    { reason: "the incumbent's code for what cannot be decoded" },
+  ),
+  ...all("rpc", "assert(false)", ["execution-apis/eth_call/call-revert-abi-panic.io"], {
+    reason: "the incumbent does not put a panic into words (json-rpc-errors.md §1.5)",
+  }),
 ];
 
 function all(

@@ -11,6 +11,7 @@ import { IBFT } from "./suites/ibft.ts";
 import { OPCODE } from "./suites/opcode.ts";
 import { PRECOMPILE } from "./suites/precompile.ts";
 import { RLP_SUITE } from "./suites/rlp.ts";
+import { RPC } from "./suites/rpc.ts";
 import { STATE } from "./suites/state.ts";
 import { TRACE } from "./suites/trace.ts";
 import { TRACER } from "./suites/tracer.ts";
@@ -27,6 +28,7 @@ export const SUITES: readonly Suite[] = [
   OPCODE,
   GENESIS,
   TRACE,
+  RPC,
   EVMTOOL,
   TRACER,
   TRANSACTION,

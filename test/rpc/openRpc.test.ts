@@ -80,6 +80,7 @@ const WORDS = new Set([
   "oneOf",
   "anyOf",
   "items",
+  "prefixItems",
   "properties",
   "required",
   "additionalProperties",
@@ -110,6 +111,7 @@ function flawOfWord(word: string, value: unknown): string | undefined {
     case "pattern":
       return typeof value === "string" && new RegExp(value) ? undefined : "no text";
     case "oneOf":
+    case "prefixItems":
     case "anyOf":
       return Array.isArray(value) ? value.map(flawOf).find((flaw) => flaw !== undefined) : "no list";
     case "items":

@@ -1,0 +1,218 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { ChainReader } from "../../../src/chain/chain.ts";
+import { nextBaseFee } from "../../../src/execution/baseFee.ts";
+import { silentLogger } from "../../../src/logging/logger.ts";
+import { present } from "../../../src/primitives/assert.ts";
+import { ok } from "../../../src/primitives/outcome.ts";
+import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
+import { NAMESPACES } from "../../../src/rpc/method.ts";
+import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import type { RpcPorts } from "../../../src/rpc/ports.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blockStore.ts";
+import { refusal } from "../../../src/txpool/rejection.ts";
+import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import { hereWorkers } from "../../builders/hereWorkers.ts";
+import { vectorPath } from "../../vectors.ts";
+import { blocksOfFile } from "../chains/blockFile.ts";
+import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
+import { rulesOfGenesis } from "../chains/foreignRules.ts";
+import type { Case, Failure, Suite } from "../suite.ts";
+
+/**
+ * Questions and answers over JSON-RPC: Besu's own fixtures and the standard's conversations, asked of our methods over
+ * the chains that they were made for. Answers are compared whole, whatever the order of their members. Traces have
+ * tests of their own.
+ */
+export const RPC: Suite = {
+  name: "rpc",
+  total: 210,
+  every: 9,
+  cases: () => [...besuCases(), ...standardCases()],
+};
+
+interface Exchange {
+  readonly request: Request;
+  readonly response: Answer;
+}
+
+interface Request {
+  readonly method: string;
+  readonly id?: unknown;
+}
+
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+interface Batch {
+  readonly request: readonly Request[];
+  readonly response: readonly Answer[];
+}
+
+/** Each request of a batch with its answer. */
+function singles({ request, response }: Exchange | Batch): readonly Exchange[] {
+  const [requests, answers] = [request, response].map((each) => (Array.isArray(each) ? each : [each]));
+  return (requests ?? []).map((each, index) => ({
+    request: each as Request,
+    response: answers?.[index] as Answer,
+  }));
+}
+
+const HIVE = {
+  genesis: "besu-jsonrpc/chains/hive/testGenesis.json",
+  blocks: "besu-jsonrpc/chains/hive/testBlockchain.blocks",
+};
+const ISTANBUL = {
+  genesis: "besu-jsonrpc/chains/trace/genesis.json",
+  blocks: "besu-jsonrpc/chains/trace/blocks.bin",
+};
+const STANDARD = { genesis: "execution-apis/genesis.json", blocks: "execution-apis/chain.rlp" };
+
+type ChainFiles = typeof HIVE;
+
+function besuCases(): Case[] {
+  const folder = vectorPath("besu-jsonrpc", "jsonrpc");
+  return filesIn(folder, ".json")
+    .filter((file) => !/^trace\/|^debug\/trace-/.test(file))
+    .map((file) => {
+      const files = file.startsWith("eth_latest/") ? ISTANBUL : HIVE;
+      const exchange = JSON.parse(readFileSync(`${folder}/${file}`, "utf8")) as Exchange | Batch;
+      return { id: `besu-jsonrpc/${file}`, run: () => converse(files, singles(exchange)) };
+    });
+}
+
+function standardCases(): Case[] {
+  const folder = vectorPath("execution-apis");
+  return filesIn(folder, ".io").map((file) => ({
+    id: `execution-apis/${file}`,
+    run: () => converse(STANDARD, exchangesOf(readFileSync(`${folder}/${file}`, "utf8"))),
+  }));
+}
+
+function filesIn(folder: string, ending: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(ending))
+    .sort();
+}
+
+/** Lines with ">> " ask, those with "<< " after them answer. */
+function exchangesOf(text: string): Exchange[] {
+  const parts = [...text.matchAll(/^(>>|<<) (.*)$/gm)].map(([, mark, json = ""]) => ({
+    mark,
+    value: JSON.parse(json) as unknown,
+  }));
+  return parts.flatMap(({ mark, value }, index) =>
+    mark === ">>" ? [{ request: value as Request, response: parts[index + 1]?.value as Answer }] : [],
+  );
+}
+
+async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Promise<Failure | undefined> {
+  const dispatcher = await dispatcherOver(files);
+  for (const { request, response } of exchanges) {
+    const caller = { connection: undefined, isAbandoned: () => false };
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+    const answer = JSON.parse(present(reply, "the reply").text) as Answer;
+    const flaw = difference(comparable(request, answer), comparable(request, response));
+    if (flaw !== undefined) return `${request.method}: ${flaw}`;
+  }
+  return undefined;
+}
+
+/** White space in the words of an error does not count, nor does the id of a filter, which is a random one. */
+function comparable({ method }: Request, { result, error }: Answer): object {
+  if (error === undefined) return method.startsWith("eth_new") ? { type: typeof result } : { result };
+  return { error: { ...error, message: error.message.replace(/\s+/g, " ").trim() } };
+}
+
+/** Where two values part, in a line. */
+function difference(ours: unknown, theirs: unknown, path = ""): string | undefined {
+  if (isRecord(ours) && isRecord(theirs)) {
+    for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
+      const flaw = difference(ours[name], theirs[name], `${path}.${name}`);
+      if (flaw !== undefined) return flaw;
+    }
+    return Array.isArray(ours) === Array.isArray(theirs) ? undefined : `${path} is not alike`;
+  }
+  const [own, other] = [ours, theirs].map((value) => JSON.stringify(value) ?? "nothing");
+  return own === other ? undefined : `${path.slice(1)} is ${shown(own)}, not ${shown(other)}`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function shown(text = ""): string {
+  return text.length <= 80 ? text : `${text.slice(0, 80)}…`;
+}
+
+const dispatchers = new Map<ChainFiles, Promise<Dispatcher>>();
+
+/** A chain is read once; what is asked leaves no trace in it. */
+function dispatcherOver(files: ChainFiles): Promise<Dispatcher> {
+  const known = dispatchers.get(files);
+  if (known !== undefined) return known;
+  const made = openDispatcher(files);
+  dispatchers.set(files, made);
+  return made;
+}
+
+async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatcher> {
+  const foreign = await openForeignChain(rulesOfGenesis(readFileSync(vectorPath(genesis), "utf8"), genesis));
+  for (const block of blocksOfFile(blocks)) {
+    if (block.header.number === 0n) continue;
+    const imported = await foreign.import(block);
+    if (!imported.ok) throw new Error(imported.rejection.message);
+  }
+  const { spec } = foreign.rules;
+  const chain = readerOf(foreign);
+  const backend = anRpcBackend({
+    chain,
+    spec,
+    ...hereWorkers({ chain, spec, database: foreign.database }),
+    prove: (number, address, slots) => foreign.world.prove(number, address, slots),
+    submit,
+    // What the fixtures' own harness stands in for (the vectors' README).
+    settings: {
+      ...RPC_SETTINGS,
+      clientVersion: "TestClientVersion/0.1.0",
+      networkId: 123n,
+      maxLogsRange: 5000n,
+    },
+    network: {
+      peerToPeer: { isListening: true, peerCount: 0, enode: undefined },
+      ethVersion: 63,
+      services: () => ({}),
+    },
+    nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
+  });
+  return createDispatcher(
+    { methods: METHODS, modules: new Set(NAMESPACES) },
+    { backend, logger: silentLogger },
+  );
+}
+
+/** The harness of the fixtures takes any sound transaction but those with nonce 16. */
+const submit: RpcPorts["submit"] = async (raw) => {
+  const decoded = decodeTransaction(raw);
+  if (!decoded.ok) return decoded;
+  if (withRecoveredSender(decoded.value) === undefined) return refusal("invalidSignature", "local", "no key");
+  return decoded.value.nonce === 16n ? refusal("nonceTooLow", "local", "") : ok(decoded.value.hash);
+};
+
+function readerOf({ database, world, genesis, head }: ForeignChain): ChainReader {
+  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  return {
+    genesis,
+    head,
+    headerByNumber: (number) => blocks.header(number),
+    headerByHash: (hash) => blocks.headerByHash(hash),
+    blockByNumber: (number) => blocks.block(number),
+    blockByHash: (hash) => blocks.blockByHash(hash),
+    transactionByHash: (hash) => blocks.transactionByHash(hash),
+    validatorsFor: () => [],
+    stateAt: (number) => world.at(number),
+    onHeadChanged: () => () => undefined,
+  };
+}
