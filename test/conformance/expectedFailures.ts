@@ -98,7 +98,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
   ),
   ...all(
     "rpc",
-    "not nothing",
+    "error is missing",
     [
       "execution-apis/debug_getRawBlock/get-invalid-number.io",
       "execution-apis/debug_getRawHeader/get-invalid-number.io",
@@ -107,7 +107,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     ],
     { reason: "the incumbent takes decimal numbers, and hashes without 0x (json-rpc.md §0.2, §0.3)" },
   ),
-  ...all("rpc", 'not "0x03f9', ["execution-apis/debug_getRawReceipts/get-block-n.io"], {
+  ...all("rpc", 'expected "0x03f9', ["execution-apis/debug_getRawReceipts/get-block-n.io"], {
     reason: "the incumbent wraps a typed receipt in a byte string (json-rpc.md §7)",
   }),
   ...all("rpc", "result.gasUsed", ["execution-apis/eth_createAccessList/create-al-contract-eip1559.io"], {
@@ -125,14 +125,14 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
   }),
   ...all(
     "rpc",
-    "Block not found",
+    "result is missing",
     [
       "execution-apis/eth_getBlockReceipts/get-block-receipts-future.io",
       "execution-apis/eth_getBlockReceipts/get-block-receipts-not-found.io",
     ],
     { reason: "the incumbent answers an error where the standard has null (json-rpc.md §11)" },
   ),
-  ...all("rpc", "result.0 is nothing", ["execution-apis/eth_getLogs/topic-wildcard.io"], {
+  ...all("rpc", "result.0 is missing", ["execution-apis/eth_getLogs/topic-wildcard.io"], {
     reason: "an empty list of topics matches nothing with the incumbent (json-rpc.md, eth_getLogs)",
   }),
   ...all("rpc", "storageProof.0.key", ["execution-apis/eth_getProof/get-account-proof-with-storage.io"], {
@@ -140,7 +140,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
   }),
   ...all(
     "rpc",
-    "error.code is -32602, not -32000",
+    "error.code is -32602, expected -32000",
     [
       "execution-apis/eth_getStorageAt/get-storage-invalid-key-too-large.io",
       "execution-apis/eth_getStorageAt/get-storage-invalid-key.io",

@@ -18,6 +18,7 @@ import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
 import { rulesOfGenesis } from "../chains/foreignRules.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
+import { firstDifference } from "./difference.ts";
 
 /**
  * Questions and answers over JSON-RPC: Besu's own fixtures and the standard's conversations, asked of our methods over
@@ -114,7 +115,7 @@ async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Prom
     const caller = { connection: undefined, isAbandoned: () => false };
     const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
     const answer = JSON.parse(present(reply, "the reply").text) as Answer;
-    const flaw = difference(comparable(request, answer), comparable(request, response));
+    const flaw = firstDifference(comparable(request, answer), comparable(request, response), "answer");
     if (flaw !== undefined) return `${request.method}: ${flaw}`;
   }
   return undefined;
@@ -124,27 +125,6 @@ async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Prom
 function comparable({ method }: Request, { result, error }: Answer): object {
   if (error === undefined) return method.startsWith("eth_new") ? { type: typeof result } : { result };
   return { error: { ...error, message: error.message.replace(/\s+/g, " ").trim() } };
-}
-
-/** Where two values part, in a line. */
-function difference(ours: unknown, theirs: unknown, path = ""): string | undefined {
-  if (isRecord(ours) && isRecord(theirs)) {
-    for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-      const flaw = difference(ours[name], theirs[name], `${path}.${name}`);
-      if (flaw !== undefined) return flaw;
-    }
-    return Array.isArray(ours) === Array.isArray(theirs) ? undefined : `${path} is not alike`;
-  }
-  const [own, other] = [ours, theirs].map((value) => JSON.stringify(value) ?? "nothing");
-  return own === other ? undefined : `${path.slice(1)} is ${shown(own)}, not ${shown(other)}`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function shown(text = ""): string {
-  return text.length <= 80 ? text : `${text.slice(0, 80)}…`;
 }
 
 const dispatchers = new Map<ChainFiles, Promise<Dispatcher>>();
@@ -181,7 +161,7 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
       maxLogsRange: 5000n,
     },
     network: {
-      peerToPeer: { isListening: true, peerCount: 0, enode: undefined },
+      peerToPeer: undefined,
       ethVersion: 63,
       services: () => ({}),
     },
