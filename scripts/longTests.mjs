@@ -34,6 +34,7 @@ const NUMBERS = {
 
 const SUITES = [
   "test/cluster/durability",
+  "test/cluster/clocks",
   "test/cluster/restart",
   "test/cluster/validatorSet",
   "test/cluster/validators.test",

@@ -1,9 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
+import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach, surprises } from "./chainReading.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { shiftedClock } from "./shiftedClock.ts";
-import { prepareNetwork } from "./validatorNetwork.ts";
+import { type Member, prepareNetwork } from "./validatorNetwork.ts";
 
 /**
  * Half a second is within what everybody accepts (ibft2.md §5, rule 4). Of one whose clock is two seconds ahead each turn
@@ -51,6 +52,32 @@ it("clocks half a second apart cost no round; one two seconds ahead costs its tu
   expect(blocks.filter(({ sealers }) => sealers.includes(address)).length).toBeGreaterThan(0);
   expect(blocks.map(({ proposer }) => proposer)).not.toContain(address);
 }, 180_000);
+
+/** It refuses what the others propose, because the time has not come for it; they go on without it, but for its turns. */
+itIfThorough(
+  "one two seconds behind costs its turns, follows late, and says so itself",
+  async () => {
+    const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
+    onTestFinished(network.stopAll);
+    const [last, ...right] = [...network.members].reverse() as [Member, ...Member[]];
+    const address = toHex(last.key.address);
+    const nodes = await Promise.all(right.map((member) => network.start(member)));
+    const [witness] = nodes as [NodeProcess];
+    const late = await network.start(last, shiftedClock(-2_000));
+    await reach(nodes, 2, 60_000);
+    const begun = await heightOf(witness);
+    const own = "this machine's clock is";
+    await until(async () => warningOf(late, own), 60_000, "a warning of the one that differs");
+    expect(warningOf(late, own)).toMatch(
+      /^this machine's clock is (1\.9|2\.0) s behind the clocks of [23] of the 3 other validators/,
+    );
+    await reach([late], begun + 8, 30_000);
+    const blocks = await agreedBlocks(witness, begun, begun + 8);
+    expect(surprises(blocks, [address])).toEqual([]);
+    expect(blocks.map(({ proposer }) => proposer)).not.toContain(address);
+  },
+  180_000,
+);
 
 function roundsOf(blocks: readonly { readonly round: number }[]): readonly number[] {
   return blocks.map(({ round }) => round);
