@@ -34,7 +34,7 @@ export interface NodeOptions {
   readonly runtimeOptions?: readonly string[];
 }
 
-const STARTS_WITHIN_MS = 30_000;
+const STARTS_WITHIN_MS = 60_000;
 
 /** Starts a node on the development network and waits for its first answer. */
 export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodeProcess> {

@@ -81,7 +81,14 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
   return {
     members,
     start,
-    startAll: () => Promise.all(members.map((member) => start(member))),
+    async startAll() {
+      // When one does not start, the others are all known before anybody is told, so that stopAll leaves none behind.
+      const starts = await Promise.allSettled(members.map((member) => start(member)));
+      return starts.map((started) => {
+        if (started.status === "rejected") throw started.reason;
+        return started.value;
+      });
+    },
     async stopAll() {
       await Promise.all(members.map(({ node }) => node?.kill()));
     },
