@@ -19,6 +19,8 @@ import type { SimulatedNode } from "./simulatedNode.ts";
  */
 export interface Relays {
   boot(node: SimulatedNode, head: Head): void;
+  /** All who are linked and up meet anew: each hears again what the other said last. */
+  reconnect(): void;
   headAdvanced(node: SimulatedNode, head: Head): void;
   /** Our own words. */
   multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
@@ -90,11 +92,25 @@ export function createRelays(parts: RelaysParts): Relays {
     });
   }
 
+  function meet(one: SimulatedNode, other: SimulatedNode): void {
+    if (!mesh.areLinked(one.index, other.index) || one.state === undefined || other.state === undefined)
+      return;
+    for (const [from, to] of [
+      [one, other],
+      [other, one],
+    ] as const)
+      desks.get(from)?.peerConnected(to.rules.self, (code, payload) => send(from, to, code, payload));
+  }
+
   return {
     boot(node, head) {
       const desk = deskOf(node);
       desks.set(node, desk);
       desk.headAdvanced(head);
+      for (const other of nodes) if (other !== node) meet(node, other);
+    },
+    reconnect() {
+      for (const one of nodes) for (const other of nodes) if (one.index < other.index) meet(one, other);
     },
     headAdvanced(node, head) {
       if (node.state !== undefined) desks.get(node)?.headAdvanced(head);

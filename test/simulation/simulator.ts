@@ -298,6 +298,7 @@ export function createWorld(
       weather = FAIR;
       link.heal();
       mendMesh();
+      relays?.reconnect();
       for (const node of nodes) {
         for (const reason of node.holds.reasons) node.holds.release(reason);
         node.setClock((2 * random.next() - 1) * FAIR.skewMs);
