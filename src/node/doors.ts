@@ -124,7 +124,7 @@ function openWebSocket(
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
     pool: backend.pool,
-    onSyncChanged: () => () => undefined,
+    onSyncChanged: backend.onSyncChanged,
     logger,
     metrics,
   });

@@ -273,6 +273,7 @@ async function open(
     clock,
     peerToPeer,
     syncStatus: () => peering.sync.status,
+    onSyncChanged: peering.onSyncChanged,
     submit: createSubmission(recoverSenders, pool),
     mining: controls.mining(holds, logger.child("consensus")),
     metrics,

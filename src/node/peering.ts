@@ -36,6 +36,8 @@ export interface Peering {
   readonly sync: Sync;
   /** Best block that a peer told of. */
   readonly headOf: FindPeerHead;
+  /** Calls `listener` whenever the target of catching up is set, moved or cleared. */
+  onSyncChanged(listener: (status: Sync["status"]) => void): () => void;
   /** Once the engine has been told of the chain's head: from here on peers are listened to. */
   begin(holds: Holds): void;
   close(): Promise<void>;
@@ -62,6 +64,7 @@ export interface PeeringParts {
 export function createPeering(parts: PeeringParts): Peering {
   const { spec, chain, pool, clock, logger, metrics } = parts;
   let holds: Holds | undefined;
+  const syncListeners = new Set<(status: Sync["status"]) => void>();
 
   const transport = createIbfTransport({
     receive: (message) => correspondence.receive(message),
@@ -109,7 +112,10 @@ export function createPeering(parts: PeeringParts): Peering {
     clock,
     logger: logger.sync,
     onAnnouncedImported: () => undefined,
-    onStatusChanged: review,
+    onStatusChanged() {
+      review();
+      for (const listener of [...syncListeners]) listener(sync.status);
+    },
   });
 
   /** Nothing is fetched before the node is ready for it. */
@@ -134,6 +140,10 @@ export function createPeering(parts: PeeringParts): Peering {
       const { best, status } = eth.peers.find((peer) => equalBytes(peer.nodeId, nodeId)) ?? {};
       if (best === undefined || status === undefined) return undefined;
       return { ...best, headHash: best.hash, version: status.protocolVersion };
+    },
+    onSyncChanged(listener) {
+      syncListeners.add(listener);
+      return () => syncListeners.delete(listener);
     },
     begin(given) {
       holds = given;

@@ -33,6 +33,7 @@ export interface RpcPortParts {
   /** Undefined when peer-to-peer networking is off. */
   readonly peerToPeer: PeerToPeerFacts | undefined;
   readonly syncStatus: RpcPorts["syncStatus"];
+  readonly onSyncChanged: RpcPorts["onSyncChanged"];
   readonly submit: RpcPorts["submit"];
   readonly mining: RpcPorts["mining"];
   /** Undefined when nothing is counted. */
@@ -59,6 +60,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     clock,
     peerToPeer,
     syncStatus,
+    onSyncChanged,
     submit,
     mining,
     metrics,
@@ -107,6 +109,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     isMining: () => engine.status().mode === "validating",
     isHeld: () => holds.reasons.some((reason) => reason !== "operator"),
     syncStatus,
+    onSyncChanged,
     mining,
     history: createHistory({ chain, engine, holds, self: key.address, logger }),
     badBlocks: chain.badBlocks,

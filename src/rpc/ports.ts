@@ -52,6 +52,8 @@ export interface RpcPorts {
   isHeld(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): SyncStatus | undefined;
+  /** Calls `listener` whenever what is being fetched is set, moved or cleared. */
+  onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
   /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first. */
   badBlocks(): readonly NamedBlock[];
   /** All that is counted at present; undefined where nothing is. */

@@ -77,6 +77,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
       resyncWorldState: async () => ok(undefined),
     },
     syncStatus: () => undefined,
+    onSyncChanged: () => () => undefined,
     changeLogLevel: () => undefined,
     ...parts,
   });
