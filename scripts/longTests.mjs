@@ -48,6 +48,7 @@ const SUITES = [
   "test/execution/oracle",
   "test/network/junk",
   "test/node/powerCut",
+  "test/rpc/server/slowReaders",
   "test/state",
   "test/storage/damage",
   "test/storage/groupedCommits",

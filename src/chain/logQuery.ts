@@ -75,6 +75,7 @@ export interface LogMatcher {
   readonly criteria: number;
   /** False when no log under this header bloom can be wanted. The bloom may lie `at` a place among others. */
   mayMatch(blooms: Uint8Array, at?: number): boolean;
+  isWanted(log: Log): boolean;
   /** Appends the wanted logs of a block to `into`. */
   collect(block: StoredBlock, into: LocatedLog[], removed?: "removed"): void;
 }
@@ -102,28 +103,37 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
   return {
     criteria: blooms.reduce((sum, choices) => sum + choices.length, 0),
     mayMatch,
+    isWanted,
     collect(block, into, removed) {
       if (!mayMatch(block.header.logsBloom)) return;
-      let logIndex = 0;
-      for (const [transactionIndex, receipt] of block.receipts.entries()) {
-        for (const log of receipt.logs) {
-          if (isWanted(log)) {
-            into.push({
-              log,
-              blockNumber: block.header.number,
-              blockHash: block.hash,
-              transactionHash: present(block.transactions[transactionIndex], "the transaction of a receipt")
-                .hash,
-              transactionIndex,
-              logIndex,
-              removed: removed !== undefined,
-            });
-          }
-          logIndex++;
-        }
-      }
+      for (const located of locateLogs(block, isWanted, removed)) into.push(located);
     },
   };
+}
+
+/** The logs of a block that are wanted, in their order. */
+export function* locateLogs(
+  block: StoredBlock,
+  isWanted: (log: Log) => boolean,
+  removed?: "removed",
+): Generator<LocatedLog, void> {
+  let logIndex = 0;
+  for (const [transactionIndex, receipt] of block.receipts.entries()) {
+    for (const log of receipt.logs) {
+      if (isWanted(log)) {
+        yield {
+          log,
+          blockNumber: block.header.number,
+          blockHash: block.hash,
+          transactionHash: present(block.transactions[transactionIndex], "the transaction of a receipt").hash,
+          transactionIndex,
+          logIndex,
+          removed: removed !== undefined,
+        };
+      }
+      logIndex++;
+    }
+  }
 }
 
 /** A block without a single log has an empty bloom. */

@@ -1,4 +1,5 @@
 import type { RpcError } from "./errors.ts";
+import type { EventText } from "./eventText.ts";
 import { type Decoder, decodeList } from "./parameters.ts";
 import type { RpcBackend } from "./ports.ts";
 
@@ -99,6 +100,10 @@ export interface CallContext<Backend = RpcBackend> {
 export interface Connection {
   /** Sends one message. A connection that reads too slowly is cut instead. */
   send(text: string): void;
+  /** As send, for the notification of an event to the subscription `id`. */
+  notify(id: string, event: EventText): void;
+  /** Cuts the connection. */
+  cut(): void;
   /** Calls `listener` once, when the connection is gone. */
   onClose(listener: () => void): void;
 }

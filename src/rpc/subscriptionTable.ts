@@ -23,6 +23,8 @@ export interface SubscriptionTable {
   /** Those of one kind in the order of their ids. */
   of<Kind extends WishKind>(kind: Kind): Iterable<SubscriptionTo<Kind>>;
   has(kind: WishKind): boolean;
+  /** The connection with most subscriptions; undefined when there are none. */
+  busiestConnection(): Connection | undefined;
 }
 
 /** Subscriptions that one connection may hold. */
@@ -88,6 +90,12 @@ export function createSubscriptionTable(
     remove,
     of: (kind) => byKind[kind].values(),
     has: (kind) => byKind[kind].size > 0,
+    busiestConnection() {
+      let busiest: readonly [Connection, ReadonlySet<Subscription>] | undefined;
+      for (const each of byConnection)
+        if (busiest === undefined || each[1].size > busiest[1].size) busiest = each;
+      return busiest?.[0];
+    },
   };
 }
 

@@ -1,23 +1,22 @@
-import type { ChainReader, HeadChange, LocatedLog } from "../chain/chain.ts";
+import type { ChainReader, HeadChange } from "../chain/chain.ts";
+import { locateLogs } from "../chain/logQuery.ts";
 import type { Logger } from "../logging/logger.ts";
-import { toHex } from "../primitives/hex.ts";
+import { toHex, toKey } from "../primitives/hex.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { StoredBlock } from "../types/block.ts";
+import type { Log } from "../types/log.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { type BlockDetail, blockJson } from "./blockResult.ts";
 import { ERRORS, RpcError } from "./errors.ts";
+import { createEventText, type EventText } from "./eventText.ts";
+import { createFanOut, type Notice } from "./fanOut.ts";
 import { logJson } from "./logResult.ts";
 import { defineMethod, optional, type RpcMethod } from "./method.ts";
 import { pendingDetailJson } from "./pendingDetailResult.ts";
 import type { SyncStatus } from "./ports.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
 import { decodeSubscriptionId, decodeWish, type WishKind } from "./subscriptionParameters.ts";
-import {
-  createSubscriptionTable,
-  type Subscription,
-  type SubscriptionTable,
-  type SubscriptionTo,
-} from "./subscriptionTable.ts";
+import { createSubscriptionTable, type SubscriptionTable, type SubscriptionTo } from "./subscriptionTable.ts";
 import { syncingResult } from "./syncingResult.ts";
 
 export interface SubscriptionPorts {
@@ -34,7 +33,7 @@ export interface SubscriptionPorts {
  * clients are told without asking (json-rpc.md, eth_subscribe).
  *
  * An event is written as JSON once, however many listen, and its source is listened to only while somebody subscribes
- * to it. Per block the logs come first, each to its subscribers in the order of their ids, then the head.
+ * to it. Per block the logs come first, each to its subscribers in the order of their ids, then the head (fanOut.ts).
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<unknown>[] {
   const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
@@ -91,33 +90,34 @@ interface Source {
 function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { listenAsNeeded(): void } {
   const { chain, pool, logger } = ports;
 
-  /** The chain and the pool must not suffer from what goes wrong here. */
-  function guarded<Event>(tell: (event: Event) => void): (event: Event) => void {
-    return (event) => {
-      try {
-        tell(event);
-      } catch (error) {
-        logger.error({ error }, "notifying subscribers failed");
-      }
-    };
-  }
+  const fanOut = createFanOut({
+    isLive: ({ id }) => table.find(id) !== undefined,
+    onTooMany() {
+      logger.warn(
+        {},
+        "subscribers cannot be told as fast as things happen; the one with most subscriptions is cut off",
+      );
+      table.busiestConnection()?.cut();
+    },
+    logger,
+  });
 
   const sources: readonly Source[] = [
     {
       kinds: ["newHeads", "logs"],
-      listen: () => chain.onHeadChanged(guarded((change) => tellHeadChange(table, change))),
+      listen: () => chain.onHeadChanged((change) => fanOut.tell(ofHeadChange(table, change))),
     },
     {
       kinds: ["newPendingTransactions"],
-      listen: () => pool.onAdded(guarded(({ transaction }) => tellPending(table, transaction))),
+      listen: () => pool.onAdded(({ transaction }) => fanOut.tell(ofPending(table, transaction))),
     },
     {
       kinds: ["droppedPendingTransactions"],
-      listen: () => pool.onDropped(guarded(({ transaction }) => tellDropped(table, transaction))),
+      listen: () => pool.onDropped(({ transaction }) => fanOut.tell(ofDropped(table, transaction))),
     },
     {
       kinds: ["syncing"],
-      listen: () => ports.onSyncChanged(guarded((status) => tellSyncing(table, status))),
+      listen: () => ports.onSyncChanged((status) => fanOut.tell(ofSyncing(table, status))),
     },
   ];
   const stops = new Map<Source, () => void>();
@@ -137,73 +137,91 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   };
 }
 
-function tellHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): void {
-  for (const block of removed) tellLogs(table, block, "removed");
+type Notices = Generator<Notice | undefined, void>;
+
+function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notices {
+  for (const block of removed) yield* ofLogs(table, block, "removed");
   for (const block of added) {
-    tellLogs(table, block);
-    tellHead(table, block);
+    yield* ofLogs(table, block);
+    yield* ofHead(table, block);
   }
 }
 
-function tellLogs(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): void {
-  const wanted = new Map<number, { readonly log: LocatedLog; readonly by: Subscription[] }>();
+/** Each log to those who want it, by their ids. Most are ruled out before: by numbers, by the bloom, by the address. */
+function* ofLogs(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): Notices {
+  const byAddress = new Map<string, LogSubscription[]>();
+  const ofAny: LogSubscription[] = [];
+  let looks = 0;
   for (const subscription of table.of("logs")) {
-    if (!isWithin(block.header.number, subscription)) continue;
-    const logs: LocatedLog[] = [];
-    subscription.wish.matcher.collect(block, logs, removed);
-    for (const log of logs) {
-      const found = wanted.get(log.logIndex);
-      if (found === undefined) wanted.set(log.logIndex, { log, by: [subscription] });
-      else found.by.push(subscription);
+    if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+    const { filter, matcher } = subscription.wish;
+    if (!isWithin(block.header.number, subscription) || !matcher.mayMatch(block.header.logsBloom)) continue;
+    if (filter.addresses.length === 0) ofAny.push(subscription);
+    for (const key of new Set(filter.addresses.map(toKey))) {
+      const others = byAddress.get(key);
+      if (others === undefined) byAddress.set(key, [subscription]);
+      else others.push(subscription);
     }
   }
-  for (const [, { log, by }] of [...wanted].sort(([a], [b]) => a - b)) {
-    const text = logJson(log);
-    for (const subscription of by) notify(subscription, text);
+  if (ofAny.length === 0 && byAddress.size === 0) return;
+  const isWanted = ({ address }: Log): boolean => ofAny.length > 0 || byAddress.has(toKey(address));
+  for (const located of locateLogs(block, isWanted, removed)) {
+    const ofThis = byAddress.get(toKey(located.log.address)) ?? [];
+    const candidates = ofAny.length === 0 ? ofThis : [...ofThis, ...ofAny].sort(byId);
+    let event: EventText | undefined;
+    for (const subscription of candidates) {
+      if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+      if (!subscription.wish.matcher.isWanted(located.log)) continue;
+      event ??= createEventText(logJson(located));
+      yield { subscription, event };
+    }
   }
 }
 
+/** Subscriptions that are looked at for one piece of work. */
+const LOOKS_PER_STEP = 100;
+
+function byId(a: LogSubscription, b: LogSubscription): number {
+  return Number(a.id) - Number(b.id);
+}
+
+type LogSubscription = SubscriptionTo<"logs">;
+
 /** Only numbers bound a subscription; tags do not. */
-function isWithin(number: bigint, { wish: { filter } }: SubscriptionTo<"logs">): boolean {
+function isWithin(number: bigint, { wish: { filter } }: LogSubscription): boolean {
   const { from, to } = filter;
   return (typeof from !== "bigint" || number >= from) && (typeof to !== "bigint" || number <= to);
 }
 
-function tellHead(table: SubscriptionTable, block: StoredBlock): void {
-  const texts = new Map<BlockDetail, string>();
+function* ofHead(table: SubscriptionTable, block: StoredBlock): Notices {
+  const events = new Map<BlockDetail, EventText>();
   for (const subscription of table.of("newHeads")) {
     const { detail } = subscription.wish;
-    const text = texts.get(detail) ?? blockJson(block, detail);
-    texts.set(detail, text);
-    notify(subscription, text);
+    const event = events.get(detail) ?? createEventText(blockJson(block, detail));
+    events.set(detail, event);
+    yield { subscription, event };
   }
 }
 
-function tellPending(table: SubscriptionTable, transaction: SentTransaction): void {
-  const hash = `"${toHex(transaction.hash)}"`;
-  let detail: string | undefined;
+function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notices {
+  const hash = createEventText(`"${toHex(transaction.hash)}"`);
+  let detail: EventText | undefined;
   for (const subscription of table.of("newPendingTransactions")) {
     if (subscription.wish.detail === "hashes") {
-      notify(subscription, hash);
+      yield { subscription, event: hash };
     } else {
-      detail ??= pendingDetailJson(transaction);
-      notify(subscription, detail);
+      detail ??= createEventText(pendingDetailJson(transaction));
+      yield { subscription, event: detail };
     }
   }
 }
 
-function tellDropped(table: SubscriptionTable, transaction: SentTransaction): void {
-  const hash = `"${toHex(transaction.hash)}"`;
-  for (const subscription of table.of("droppedPendingTransactions")) notify(subscription, hash);
+function* ofDropped(table: SubscriptionTable, transaction: SentTransaction): Notices {
+  const event = createEventText(`"${toHex(transaction.hash)}"`);
+  for (const subscription of table.of("droppedPendingTransactions")) yield { subscription, event };
 }
 
-function tellSyncing(table: SubscriptionTable, status: SyncStatus | undefined): void {
-  const text = JSON.stringify(syncingResult(status));
-  for (const subscription of table.of("syncing")) notify(subscription, text);
-}
-
-function notify({ id, connection }: Subscription, result: string): void {
-  connection.send(
-    `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":${result}}}`,
-  );
+function* ofSyncing(table: SubscriptionTable, status: SyncStatus | undefined): Notices {
+  const event = createEventText(JSON.stringify(syncingResult(status)));
+  for (const subscription of table.of("syncing")) yield { subscription, event };
 }

@@ -83,7 +83,9 @@ function aClient(methods: readonly RpcMethod<unknown>[]) {
   const heard: Notification[] = [];
   const closers: (() => void)[] = [];
   const connection: Connection = {
-    send: (text) => heard.push((JSON.parse(text) as { params: Notification }).params),
+    send: () => undefined,
+    notify: (subscription, { json }) => heard.push({ subscription, result: JSON.parse(json) }),
+    cut: () => undefined,
     onClose: (listener) => closers.push(listener),
   };
   const call = (method: string, ...params: readonly unknown[]): unknown => {
@@ -296,9 +298,11 @@ describe("what subscribers hear", () => {
     const { methods, move } = aWorld();
     const request = '{"id":1,"method":"eth_subscribe","params":["newHeads"]}';
     const throwing: Connection = {
-      send: () => {
+      send: () => undefined,
+      notify: () => {
         throw new Error("broken");
       },
+      cut: () => undefined,
       onClose: () => undefined,
     };
     const dispatcher = createDispatcher(

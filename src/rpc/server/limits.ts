@@ -19,7 +19,11 @@ export const HEARTBEAT_MS = 30_000;
 export const MESSAGES_UNDER_WAY = 32;
 /** Bytes waiting to be sent to one WebSocket connection above which nothing more is read from it. */
 export const BACKLOG_PAUSE_BYTES = 4 * 1024 * 1024;
-/** Bytes waiting to be sent above which a notification finds the reader too slow, and the connection is cut. */
+/** Bytes left unread above which a notification finds the reader too slow, and the connection is cut. */
 export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
+/** The same for bytes of which some were written in this very turn of the event loop. */
+export const TURN_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Bytes that may wait to be sent to all WebSocket connections together; above it the slowest readers are cut. */
+export const ALL_BACKLOGS_BYTES = 128 * 1024 * 1024;
 /** Characters of one batch's answer over WebSocket; a longer one is not sent, and the connection is closed. */
 export const BATCH_ANSWER_LIMIT = 64 * 1024 * 1024;

@@ -23,7 +23,13 @@ import {
 } from "./door.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
-import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
+import {
+  ALL_BACKLOGS_BYTES,
+  ARRIVAL_LIMIT_MS,
+  CLOSING_LIMIT_MS,
+  FRAMES_PER_MESSAGE,
+  HEARTBEAT_MS,
+} from "./limits.ts";
 import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
@@ -62,6 +68,7 @@ export async function openWebSocketDoor(
     maxPayload: settings.maxFrameBytes * FRAMES_PER_MESSAGE,
     handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
+  const onBacklog = watchBacklogs(served, { clock, logger });
   const server = createServer({ requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS });
   const connections = trackConnections(server, () => metrics?.rejected("connections"));
   server.maxConnections = settings.maxActiveConnections;
@@ -82,7 +89,7 @@ export async function openWebSocketDoor(
       return;
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
-      const connection = serveConnection(socket, stream, { dispatcher, clock, logger, timeoutMs });
+      const connection = serveConnection(socket, stream, { dispatcher, clock, logger, timeoutMs, onBacklog });
       served.add(connection);
       connection.onClose(() => served.delete(connection));
     });
@@ -132,6 +139,30 @@ function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): {
   let alarm = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
   return { stop: () => alarm.cancel() };
 }
+
+/** Each reader is allowed its backlog, but not all of them at once: then the slowest go. */
+function watchBacklogs(
+  connections: ReadonlySet<ServedConnection>,
+  { clock, logger }: Pick<WebSocketParts, "clock" | "logger">,
+): (bytes: number) => void {
+  let nextLookMs = clock.nowMs();
+  return (bytes) => {
+    if (bytes < BACKLOG_WORTH_A_LOOK || clock.nowMs() < nextLookMs) return;
+    nextLookMs = clock.nowMs() + LOOK_PAUSE_MS;
+    let total = 0;
+    for (const { backlogBytes } of connections) total += backlogBytes;
+    if (total <= ALL_BACKLOGS_BYTES) return;
+    logger.warn({ waitingBytes: total }, "WebSocket clients read too slowly; the slowest are cut off");
+    for (const connection of [...connections].sort((a, b) => b.backlogBytes - a.backlogBytes)) {
+      total -= connection.backlogBytes;
+      connection.cut();
+      if (total <= ALL_BACKLOGS_BYTES) return;
+    }
+  };
+}
+
+const BACKLOG_WORTH_A_LOOK = 1024 * 1024;
+const LOOK_PAUSE_MS = 100;
 
 /** Close code 1001. */
 const GOING_AWAY = 1001;

@@ -11,7 +11,9 @@ import {
   BACKLOG_PAUSE_BYTES,
   BATCH_ANSWER_LIMIT,
   MESSAGES_UNDER_WAY,
+  TURN_LIMIT_BYTES,
 } from "./limits.ts";
+import { SHARED_BYTES, writeShared } from "./sharedFrame.ts";
 
 /**
  * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md §8).
@@ -21,6 +23,8 @@ import {
  * wait. Answers come as they are ready, in any order.
  */
 export interface ServedConnection extends Connection {
+  /** What waits to be sent. */
+  readonly backlogBytes: number;
   /** Asks for a sign of life, and cuts the connection when there was none since the last time. */
   heartbeat(): void;
 }
@@ -31,6 +35,8 @@ export interface ConnectionParts {
   readonly logger: Logger;
   /** Long queries stop this long after they were asked; the caller then gets -32603. */
   readonly timeoutMs: number;
+  /** Told what waits to be sent here, before each notification. */
+  readonly onBacklog?: (bytes: number) => void;
 }
 
 /** `stream` is the connection under the socket. */
@@ -42,18 +48,25 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   let isPaused = false;
   let isCorked = false;
   let hasShownLife = true;
+  /** Bytes that were waiting when the first notification of this turn came. */
+  let backlogBefore = 0;
+
+  /** Gathers what is written in this turn of the event loop, so that it goes out together. */
+  function gather(): void {
+    if (isCorked) return;
+    isCorked = true;
+    backlogBefore = socket.bufferedAmount;
+    stream.cork();
+    process.nextTick(() => {
+      isCorked = false;
+      stream.uncork();
+    });
+  }
 
   /** Puts a message on its way, together with others of this turn of the event loop. */
   function write(text: string): void {
     if (socket.readyState !== socket.OPEN) return;
-    if (!isCorked) {
-      isCorked = true;
-      stream.cork();
-      process.nextTick(() => {
-        isCorked = false;
-        stream.uncork();
-      });
-    }
+    gather();
     socket.send(text, onSent);
   }
 
@@ -142,15 +155,38 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   });
   socket.on("error", (error) => logger.debug({ error }, "WebSocket connection broke"));
 
+  /**
+   * Whether the client is sent more. What counts is what it left unread before this turn of the event loop, because
+   * nothing of what is written in it has been on its way yet; but that, too, has an end.
+   */
+  function isKeepingUp(): boolean {
+    if (socket.readyState !== socket.OPEN) return false;
+    gather();
+    parts.onBacklog?.(socket.bufferedAmount);
+    const isSlow = backlogBefore > BACKLOG_LIMIT_BYTES || socket.bufferedAmount > TURN_LIMIT_BYTES;
+    if (!isSlow) return socket.readyState === socket.OPEN;
+    logger.warn({ waitingBytes: socket.bufferedAmount }, "WebSocket client reads too slowly; cut off");
+    socket.terminate();
+    return false;
+  }
+
   const connection: ServedConnection = {
     send(text) {
-      if (socket.readyState !== socket.OPEN) return;
-      if (socket.bufferedAmount > BACKLOG_LIMIT_BYTES) {
-        logger.warn({ waitingBytes: socket.bufferedAmount }, "WebSocket client reads too slowly; cut off");
-        socket.terminate();
-        return;
+      if (isKeepingUp()) write(text);
+    },
+    notify(id, event) {
+      if (!isKeepingUp()) return;
+      const before = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
+      if (event.json.length < SHARED_BYTES) {
+        write(`${before}${event.json}}}`);
+      } else {
+        gather();
+        writeShared(stream, [before, event.bytes, "}}"], onSent);
       }
-      write(text);
+    },
+    cut: () => socket.terminate(),
+    get backlogBytes() {
+      return socket.bufferedAmount;
     },
     onClose(listener) {
       socket.once("close", listener);

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import type { HeadChange } from "../../../src/chain/chain.ts";
+import { silentLogger } from "../../../src/logging/logger.ts";
+import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
+import { createSubscriptionMethods } from "../../../src/rpc/subscriptions.ts";
+import type { StoredBlock } from "../../../src/types/block.ts";
+import type { Log } from "../../../src/types/log.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { itIfThorough } from "../../thorough.ts";
+import { aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+
+const TRANSACTION = aTransaction();
+const LOGS_PER_BLOCK = 1_000;
+const LOG: Log = { address: account(3).address, topics: [TRANSACTION.hash], data: new Uint8Array(300) };
+
+/** A block with a thousand logs, of some 1.1 MB of notifications. */
+function blockOf(number: number): StoredBlock {
+  const logs = Array.from({ length: LOGS_PER_BLOCK }, () => LOG);
+  return aStoredBlock({ number, transactions: [TRANSACTION], logs: [logs] });
+}
+
+/** A door that tells of blocks. */
+async function aTellingDoor(maxActiveConnections: number) {
+  const listeners = new Set<(change: HeadChange) => void>();
+  const methods = createSubscriptionMethods({
+    chain: {
+      onHeadChanged(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    pool: { onAdded: () => () => undefined, onDropped: () => () => undefined },
+    onSyncChanged: () => () => undefined,
+    logger: silentLogger,
+  });
+  const dispatcher = createDispatcher(
+    { methods, modules: new Set() },
+    { backend: undefined, logger: silentLogger },
+  );
+  const door = await aWebSocketDoor(dispatcher, { maxActiveConnections });
+  return {
+    door,
+    move(block: StoredBlock): void {
+      for (const listener of listeners) listener({ head: block, added: [block], removed: [] });
+    },
+    /** A client that has subscribed to every log, and to blocks. */
+    async subscriber() {
+      const client = await aWebSocketClient(door);
+      for (const params of [
+        ["logs", {}],
+        ["newHeads", { includeTransactions: true }],
+      ]) {
+        client.send({ id: 1, method: "eth_subscribe", params });
+        await client.next();
+      }
+      return client;
+    },
+  };
+}
+
+/** All that this process holds in memory, bytes. */
+function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe("a subscriber who never reads", () => {
+  it("is cut off, and who reads hears of everything, in order", async () => {
+    const { door, move, subscriber } = await aTellingDoor(80);
+    const [reader, sleeper] = [await subscriber(), await subscriber()];
+    sleeper.socket.pause();
+    let blocks = 0;
+    let heard = 0;
+    while (door.connectionCount === 2 && blocks < 100) {
+      move(blockOf(++blocks));
+      for (let log = 0; log < LOGS_PER_BLOCK; log++) {
+        const { params } = await reader.nextJson<{
+          params: { result: { blockNumber: string; logIndex: string } };
+        }>();
+        if (Number(params.result.blockNumber) === blocks && Number(params.result.logIndex) === log) heard++;
+      }
+      expect(await reader.next()).toContain(`"number":"0x${blocks.toString(16)}"`);
+    }
+    expect(heard).toBe(blocks * LOGS_PER_BLOCK);
+    // The kernel takes some megabytes before anything waits here.
+    expect(blocks).toBeLessThan(50);
+    sleeper.socket.resume();
+    expect(await sleeper.closed).toBe(1006);
+    expect(reader.socket.readyState).toBe(reader.socket.OPEN);
+  });
+
+  itIfThorough(
+    "costs the node a bounded memory, though there are many of them",
+    async () => {
+      const { door, move, subscriber } = await aTellingDoor(200);
+      const sleepers = await Promise.all(Array.from({ length: 50 }, subscriber));
+      for (const { socket } of sleepers) socket.pause();
+      const before = heldBytes();
+      let most = 0;
+      for (let number = 1; number <= 40; number++) move(blockOf(number));
+      for (let turn = 0; door.connectionCount > 0; turn++) {
+        await new Promise(setImmediate);
+        if (turn % 100 === 0) most = Math.max(most, heldBytes() - before);
+      }
+      expect(most).toBeLessThan(500 * 1024 * 1024);
+    },
+    120_000,
+  );
+});
