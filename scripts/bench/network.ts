@@ -53,7 +53,6 @@ export async function startValidators(count: number): Promise<ValidatorProcesses
       "--rpc-http-api=ETH,NET,IBFT",
       "--min-gas-price=0",
       "--logging-format=JSON",
-      ...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? []),
     ];
     return startProgram(dataPath, options, join(dataPath, "node.log"));
   };

@@ -37,7 +37,7 @@ export async function measureValidators({ seconds, rate }: ValidatorsOrder): Pro
   }
 }
 
-export async function measureIdle(network: ValidatorProcesses, seconds: number): Promise<void> {
+async function measureIdle(network: ValidatorProcesses, seconds: number): Promise<void> {
   const since = Date.now();
   await new Promise((done) => setTimeout(done, seconds * 1000));
   const tookMs = network.nodes.flatMap((_, node) =>
@@ -54,7 +54,7 @@ export async function measureIdle(network: ValidatorProcesses, seconds: number):
   console.log(`resident memory: ${network.nodes.map((node) => Math.round(node.residentMb())).join(" ")} MB`);
 }
 
-export async function measureLoad(
+async function measureLoad(
   network: ValidatorProcesses,
   kind: WorkloadKind,
   { seconds, rate, alone }: ValidatorsOrder & { readonly alone: number | undefined },
