@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a saboteur, networks of real nodes,
- * strangers, rewinds, and seconds of each attack; restarts of whole networks, blocks that a validator misses, and
- * validators that vote each other in.
+ * Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a
+ * saboteur, networks of real nodes, strangers, rewinds, and seconds of each attack; restarts of whole networks,
+ * blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
