@@ -2,6 +2,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { blockRules } from "../execution/blockRules.ts";
 import type { InspectionJob, InspectionResult, Moment } from "../execution/inspection.ts";
 import { replayStart } from "../execution/replay.ts";
+import { simulateBlocks } from "../execution/simulateBlocks.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { compareBytes, equalBytes, toKey } from "../primitives/hex.ts";
@@ -16,6 +17,8 @@ export interface StoredStates {
   readonly spec: ChainSpec;
   readonly database: Database;
   readonly history: StateHistory;
+  /** --rpc-gas-cap; 0 or absent for none. */
+  readonly gasCap?: bigint;
 }
 
 /** Finds out what a job asks for, on the states that the database has. */
@@ -27,6 +30,8 @@ export async function inspect(stored: StoredStates, job: InspectionJob): Promise
       return inspectAccounts(stored, job);
     case "slots":
       return inspectSlots(stored, job);
+    case "blocks":
+      return inspectBlocks(stored, job);
     default:
       return assertNever(job);
   }
@@ -52,6 +57,17 @@ function inspectAccounts(
   if (all === undefined) return { kind: "stateUnavailable" };
   const { items, next } = firstOf(all, limit);
   return { kind: "accounts", accounts: items, next };
+}
+
+async function inspectBlocks(
+  { spec, database, history, gasCap = 0n }: StoredStates,
+  { blockNumber, order }: JobOf<"blocks">,
+): Promise<InspectionResult> {
+  const record = readHeader(database, blockNumber);
+  const state = history.at(blockNumber);
+  if (record === undefined || state === undefined) return { kind: "stateUnavailable" };
+  const ancestorHash = (number: bigint): Hash | undefined => readHeader(database, number)?.hash;
+  return simulateBlocks({ spec, header: record.header, state, ancestorHash, gasCap }, order);
 }
 
 async function inspectSlots(

@@ -39,7 +39,7 @@ const turns = createTurns();
 port.on("message", ({ task, job }: ThreadJob) => {
   turns
     .take<SimulationResult | InspectionResult>(() =>
-      task === "simulate" ? run(job) : inspect({ spec, database, history }, job),
+      task === "simulate" ? run(job) : inspect({ spec, database, history, gasCap }, job),
     )
     .then(
       (result) => answer({ kind: "done", result }),

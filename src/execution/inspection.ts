@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Account } from "../types/account.ts";
+import type { BlocksAnswer, BlocksOrder } from "./simulateBlocks.ts";
 
 /** In a block, when its first `transactions` have been executed; the rest of it has not happened. */
 export interface Moment {
@@ -25,9 +26,12 @@ export type InspectionJob =
       readonly address: Address;
       readonly from: Hash;
       readonly limit: number;
-    };
+    }
+  /** Blocks that never were, on top of one of the chain (eth_simulateV1). */
+  | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly order: BlocksOrder };
 
 export interface Inspections {
+  readonly blocks: BlocksAnswer;
   readonly account: {
     readonly kind: "account";
     readonly account: (Account & { readonly code: Uint8Array }) | undefined;

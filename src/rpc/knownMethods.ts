@@ -55,6 +55,7 @@ const NEUTRAL_ALIASES = [
 
 /** Those of our own, in groups of the incumbent's. */
 const OWN_METHODS = [
+  "eth_simulateV1",
   "ibft_status",
   "rpc.discover",
   "txpool_content",

@@ -70,6 +70,7 @@ const SOUND: Readonly<Record<string, unknown>> = {
   nodes: ["enode://1@127.0.0.1:1"],
   numResults: 1,
   options: {},
+  payload: { blockStateCalls: [{}] },
   percentiles: [50],
   plugin: "none",
   position: "0x0",

@@ -67,6 +67,7 @@ import {
 } from "./eth/mining.ts";
 import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
+import { ethSimulateV1 } from "./eth/simulateV1.ts";
 import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
 import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
 import { ibftStatus } from "./ibft/status.ts";
@@ -176,6 +177,7 @@ export const METHODS: readonly RpcMethod[] = [
   ethProtocolVersion,
   ethSendRawTransaction,
   ethSendTransaction,
+  ethSimulateV1,
   ethSubmitHashrate,
   ethSubmitWork,
   ethSyncing,

@@ -73,7 +73,7 @@ const EXPLAINED: ReadonlyMap<string, string> = new Map([
 const OF_PEERS = new Set(["admin_nodeInfo", "admin_peers"]);
 
 /** Unknown to the incumbent, which says so. */
-const BEYOND = new Set(["txpool_content", "txpool_inspect", "txpool_status"]);
+const BEYOND = new Set(["eth_simulateV1", "txpool_content", "txpool_inspect", "txpool_status"]);
 
 type Network = "net1" | "net2" | "net3";
 

@@ -1,0 +1,72 @@
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { keccak256 } from "../primitives/hash.ts";
+import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
+import { bigintToBytes } from "../primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
+import type { Header } from "../types/header.ts";
+import type { AccessListEntry, SentTransaction } from "../types/transaction.ts";
+import type { CallRequest } from "./simulation.ts";
+
+/** A call as the transaction that it stands for: signed by nobody, with zeros where a signature would be. */
+export function transactionOfCall(
+  call: CallRequest,
+  place: {
+    readonly nonce: bigint;
+    readonly gasLimit: bigint;
+    readonly chainId: bigint;
+    readonly header: Header;
+  },
+): SentTransaction {
+  const { nonce, gasLimit, chainId, header } = place;
+  const { to, value = 0n, data = EMPTY_BYTES, accessList = [], gasPrice = 0n } = call;
+  const isFeeMarket = header.baseFeePerGas !== undefined;
+  const maxFeePerGas = call.maxFeePerGas ?? gasPrice;
+  const maxPriorityFeePerGas = call.maxPriorityFeePerGas ?? gasPrice;
+  const type = isFeeMarket ? 2 : accessList.length > 0 ? 1 : 0;
+  const prices = isFeeMarket ? [maxPriorityFeePerGas, maxFeePerGas] : [gasPrice];
+  const items = [
+    ...(type === 0 ? [] : [number(chainId)]),
+    number(nonce),
+    ...prices.map(number),
+    number(gasLimit),
+    encodeRlpString(to ?? EMPTY_BYTES),
+    number(value),
+    encodeRlpString(data),
+    ...(type === 0 ? [] : [encodeAccessList(accessList)]),
+    ...[0n, 0n, 0n].map(number),
+  ];
+  const list = encodeRlpList(items);
+  const raw = type === 0 ? list : concatBytes(Uint8Array.of(type), list);
+  return {
+    type,
+    ...(type !== 0 && { chainId }),
+    nonce,
+    ...(isFeeMarket ? { maxFeePerGas, maxPriorityFeePerGas } : { gasPrice }),
+    gasLimit,
+    ...(to !== undefined && { to }),
+    value,
+    data,
+    accessList,
+    blobVersionedHashes: [],
+    authorizationList: [],
+    v: 0n,
+    r: 0n,
+    s: 0n,
+    yParity: 0,
+    raw,
+    hash: keccak256(raw),
+    sender: call.from ?? ZERO_ADDRESS,
+  };
+}
+
+function number(value: bigint): Uint8Array {
+  return encodeRlpString(bigintToBytes(value));
+}
+
+function encodeAccessList(list: readonly AccessListEntry[]): Uint8Array {
+  return encodeRlpList(
+    list.map(({ address, storageKeys }) =>
+      encodeRlpList([encodeRlpString(address), encodeRlpList(storageKeys.map(encodeRlpString))]),
+    ),
+  );
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { aChain } from "../../builders/aChain.ts";
+import { hereWorkers } from "../../builders/hereWorkers.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { type Ask, askerOf } from "../asker.ts";
+
+const RICH = toHex(account(0).address);
+const NOBODY = `0x${"de".repeat(20)}`;
+const CONTRACT = `0x${"c0".repeat(20)}`;
+const COIN = `0x${"ee".repeat(20)}`;
+
+/** Adds one to slot 0 and returns it. */
+const COUNTER = "0x60005460010180600055600052602060 00f3".replace(" ", "");
+/** Logs nothing, sends one wei to NOBODY, logs nothing again; reverts when it was given data. */
+const PAYER =
+  `0x60006000a0 6000600060006000600173${"de".repeat(20)}5af150 60006000a0 36603157 00 5b 60006000fd`.replaceAll(
+    " ",
+    "",
+  );
+
+function word(value: number | bigint): string {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
+
+interface Block {
+  readonly number: string;
+  readonly timestamp: string;
+  readonly parentHash: string;
+  readonly hash: string;
+  readonly gasUsed: string;
+  readonly transactions: readonly unknown[];
+  readonly calls: readonly {
+    readonly returnData: string;
+    readonly status: string;
+    readonly gasUsed: string;
+    readonly error?: { readonly code: number; readonly message: string; readonly data?: string };
+    readonly logs: readonly {
+      readonly address: string;
+      readonly topics: readonly string[];
+      readonly data: string;
+    }[];
+  }[];
+}
+
+let ask: Ask;
+
+beforeAll(async () => {
+  const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
+  ask = askerOf({ ...node, ...hereWorkers(node) });
+});
+
+function simulate(blockStateCalls: unknown, options: object = {}): Promise<unknown> {
+  return ask("eth_simulateV1", { blockStateCalls, ...options }, "latest");
+}
+
+async function blocksOf(blockStateCalls: unknown, options: object = {}): Promise<readonly Block[]> {
+  return (await simulate(blockStateCalls, options)) as readonly Block[];
+}
+
+const callsCounter = { from: RICH, to: CONTRACT };
+const counting = { stateOverrides: { [CONTRACT]: { code: COUNTER } }, calls: [callsCounter, callsCounter] };
+
+describe("eth_simulateV1", () => {
+  it("runs calls one after another, block upon block, each seeing what those before it did", async () => {
+    const [first, second] = await blocksOf([counting, { calls: [callsCounter] }]);
+    expect(first?.calls.map(({ returnData }) => returnData)).toEqual([word(1), word(2)]);
+    expect(second?.calls.map(({ returnData }) => returnData)).toEqual([word(3)]);
+    expect([first?.number, second?.number]).toEqual(["0x1", "0x2"]);
+    expect(Number(second?.timestamp) - Number(first?.timestamp)).toBe(1);
+    expect(second?.parentHash).toBe(first?.hash);
+    const used = first?.calls.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n);
+    expect(BigInt(first?.gasUsed ?? 0)).toBe(used);
+    expect(await ask("eth_getCode", CONTRACT, "latest")).toBe("0x");
+  });
+
+  it("fills the gap to a number that is named, and shows blocks as calls see them", async () => {
+    const code = "0x4360005242602052600143 0340604052 60606000f3".replaceAll(" ", "");
+    const blocks = await blocksOf([
+      {
+        blockOverrides: { number: "0x4", time: "0x77777777" },
+        stateOverrides: { [CONTRACT]: { code } },
+        calls: [callsCounter],
+      },
+    ]);
+    expect(blocks.map(({ number, calls }) => [number, calls.length])).toEqual([
+      ["0x1", 0],
+      ["0x2", 0],
+      ["0x3", 0],
+      ["0x4", 1],
+    ]);
+    const seen = [word(4), word(0x77777777), blocks[2]?.hash ?? ""].map((each) => each.slice(2)).join("");
+    expect(blocks[3]?.calls[0]?.returnData).toBe(`0x${seen}`);
+  });
+
+  it("tells what failed, and goes on", async () => {
+    const [block] = await blocksOf([
+      {
+        stateOverrides: { [CONTRACT]: { code: PAYER, balance: "0x5" }, [NOBODY]: { code: "0xfe" } },
+        calls: [
+          { ...callsCounter, data: "0x01", gas: "0x100000" },
+          { to: NOBODY, gas: "0x10000" },
+          { from: RICH, to: RICH },
+        ],
+      },
+    ]);
+    expect(block?.calls.map(({ status }) => status)).toEqual(["0x0", "0x0", "0x1"]);
+    expect(block?.calls[0]?.error).toMatchObject({ code: 3, data: "0x" });
+    expect(block?.calls[1]?.error?.code).toBe(-32015);
+  });
+
+  it("shows transfers as logs among those of contracts, none that were taken back", async () => {
+    const [block] = await blocksOf(
+      [
+        {
+          stateOverrides: { [CONTRACT]: { code: PAYER, balance: "0x5" } },
+          calls: [
+            { from: RICH, to: NOBODY, value: "0x7" },
+            { from: RICH, to: CONTRACT, value: "0x2" },
+            { from: RICH, to: CONTRACT, value: "0x2", data: "0x01" },
+          ],
+        },
+      ],
+      { traceTransfers: true },
+    );
+    const logs = block?.calls.map((call) =>
+      call.logs.map(({ address, data }) => [address, data === "0x" ? 0 : Number(data)]),
+    );
+    const silent = [CONTRACT, 0];
+    expect(logs).toEqual([[[COIN, 7]], [[COIN, 2], silent, [COIN, 1], silent], []]);
+    expect(block?.calls[0]?.logs[0]?.topics.slice(1)).toEqual(
+      [RICH, NOBODY].map((each) => word(BigInt(each))),
+    );
+  });
+
+  it("shows transactions in full where that is asked for", async () => {
+    const transfer = { from: RICH, to: NOBODY, value: "0x7" };
+    const [block] = await blocksOf([{ calls: [transfer] }], { returnFullTransactions: true });
+    expect(block?.transactions).toMatchObject([{ ...transfer, nonce: "0x0", blockNumber: "0x1" }]);
+    const [short] = await blocksOf([{ calls: [transfer] }]);
+    expect(short?.transactions).toMatchObject([expect.stringMatching(/^0x[0-9a-f]{64}$/)]);
+  });
+
+  it("refuses with the standard's codes", async () => {
+    const codeOf = async (blocks: unknown, options?: object) =>
+      ((await simulate(blocks, options)) as { code?: number }).code;
+    const strict = { validation: true };
+    const broke = { from: NOBODY, to: RICH, value: "0x7" };
+    expect(await codeOf([{ calls: [broke] }])).toBe(-38014);
+    expect(await codeOf([{ calls: [{ ...callsCounter, gas: "0x10" }] }])).toBe(-38013);
+    expect(await codeOf([{ calls: [{ ...callsCounter, gas: "0xffffffffffff" }] }])).toBe(-38015);
+    expect(await codeOf([{ calls: [{ ...callsCounter, nonce: "0x9" }] }], strict)).toBe(-38011);
+    expect(
+      await codeOf(
+        [
+          {
+            stateOverrides: { [RICH]: { nonce: "0x5" } },
+            calls: [{ ...callsCounter, nonce: "0x4" }],
+          },
+        ],
+        strict,
+      ),
+    ).toBe(-38010);
+    expect(await codeOf([{ blockOverrides: { number: "0x0" } }])).toBe(-38020);
+    expect(await codeOf([{ blockOverrides: { time: "0x0" } }])).toBe(-38021);
+    expect(await codeOf([{ blockOverrides: { number: "0x200" } }])).toBe(-38026);
+    for (const nonsense of [[], {}, [5], [{ calls: [7] }], [{ stateOverrides: { zz: {} } }], undefined])
+      expect(await codeOf(nonsense), JSON.stringify(nonsense)).toBe(-32602);
+  });
+});
