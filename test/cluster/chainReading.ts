@@ -6,6 +6,7 @@ import { bigintToBytes, toQuantity } from "../../src/primitives/quantity.ts";
 import { sealDigest } from "../../src/types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../../src/types/extraData.ts";
 import { headerFromItems } from "../../src/types/header.ts";
+import { ask } from "./history.ts";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
 /** A block as its header tells how it was agreed on. */
@@ -36,20 +37,23 @@ export async function reach(nodes: readonly NodeProcess[], height: number, withi
 
 /** Hashes of the blocks from `first` to `last`, both included. */
 export async function hashesOf(node: NodeProcess, first: number, last: number): Promise<readonly Hex[]> {
-  const blocks = await Promise.all(
-    numbersFrom(first, last).map((number) =>
-      node.rpc<{ hash: Hex }>("eth_getBlockByNumber", [toQuantity(number), false]),
-    ),
-  );
-  return blocks.map(({ hash }) => hash);
+  const blocks = await blocksOf(node, first, last);
+  return blocks.map(({ hash }) => hash ?? "0x");
+}
+
+type JsonBlock = Readonly<Record<string, Hex>>;
+
+/** In batches: a node takes so many connections, and no more. */
+async function blocksOf(node: NodeProcess, first: number, last: number): Promise<readonly JsonBlock[]> {
+  const questions = numbersFrom(first, last).map((number) => ({
+    method: "eth_getBlockByNumber",
+    params: [toQuantity(number), false],
+  }));
+  return (await ask(node.httpUrl, questions)).map(({ result }) => result as JsonBlock);
 }
 
 /** Its seals are checked against the block's other fields: whoever sealed another block is named as nobody. */
-export async function agreedBlock(node: NodeProcess, number: number): Promise<AgreedBlock> {
-  const block = await node.rpc<Readonly<Record<string, Hex>>>("eth_getBlockByNumber", [
-    toQuantity(number),
-    false,
-  ]);
+function agreedBlock(block: JsonBlock): AgreedBlock {
   const header = headerFromItems([
     ...BYTES_FIRST.map((name) => hexToBytes(block[name] ?? "0x")),
     ...QUANTITIES.map((name) => bigintToBytes(BigInt(block[name] ?? "0x0"))),
@@ -61,7 +65,7 @@ export async function agreedBlock(node: NodeProcess, number: number): Promise<Ag
   if (!extra.ok) throw new Error(extra.rejection.message);
   const sealers = recoverSealers(sealDigest(header.value, extra.value), extra.value.seals);
   return {
-    number,
+    number: Number(block["number"]),
     hash: block["hash"] ?? "0x",
     proposer: toHex(header.value.coinbase),
     round: extra.value.round,
@@ -83,12 +87,12 @@ const BYTES_FIRST = [
 const QUANTITIES = ["difficulty", "number", "gasLimit", "gasUsed", "timestamp"];
 const BYTES_LAST = ["extraData", "mixHash", "nonce"];
 
-export function agreedBlocks(
+export async function agreedBlocks(
   node: NodeProcess,
   first: number,
   last: number,
 ): Promise<readonly AgreedBlock[]> {
-  return Promise.all(numbersFrom(first, last).map((number) => agreedBlock(node, number)));
+  return (await blocksOf(node, first, last)).map(agreedBlock);
 }
 
 function numbersFrom(first: number, last: number): readonly number[] {
