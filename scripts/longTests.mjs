@@ -47,6 +47,7 @@ const SUITES = [
   "test/cluster/fullDisk",
   "test/execution/oracle",
   "test/network/junk",
+  "test/rpc/methods/recordedTraces",
   "test/node/powerCut",
   "test/rpc/server/slowReaders",
   "test/state",

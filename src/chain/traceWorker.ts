@@ -21,6 +21,7 @@ const turns = createTurns();
 const source: TraceSource = {
   spec,
   gasCap,
+  nowNs: () => process.hrtime.bigint(),
   stateAt: (number) => history.at(number),
   hashOf: (number) => readHeader(database, number)?.hash,
   block(number) {

@@ -16,6 +16,7 @@ import { createHistory } from "./history.ts";
 import type { Holds } from "./holds.ts";
 import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
+import { createTraceFolder } from "./traceFolder.ts";
 
 export interface RpcPortParts {
   readonly settings: Settings;
@@ -78,6 +79,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     simulator,
     inspector: simulator,
     tracer,
+    writeTrace: createTraceFolder(settings.dataPath),
     findLogs: logs.find,
     logIndex: logs.index,
     clock,

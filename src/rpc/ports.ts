@@ -30,6 +30,8 @@ export interface RpcPorts {
   readonly simulator: Simulator;
   readonly inspector: Inspector;
   readonly tracer: Tracer;
+  /** Writes a trace file of that name and gives its path; undefined when there is no room for it. */
+  writeTrace(name: string, lines: Uint8Array): Promise<string | undefined>;
   /** Finds logs without keeping this thread busy. */
   readonly findLogs: FindLogs;
   readonly logIndex: RpcLogIndex;

@@ -44,6 +44,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     },
     simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
     inspector: { inspect: () => Promise.reject(new Error("this test inspects nothing")) },
+    writeTrace: () => Promise.resolve(undefined),
     tracer: { run: () => Promise.reject(new Error("this test traces nothing")) },
     clock: { nowMs: () => 0, at: () => ({ cancel: () => undefined }) },
     settings: RPC_SETTINGS,

@@ -104,7 +104,7 @@ export const COVERAGE: readonly Coverage[] = [
   })),
   ...["net1", "net2"].flatMap((network) => [
     { files: `besu-ibft/${network}/traces/`, by: ["test/rpc/methods/recordedTraces.test.ts"] },
-    { files: `besu-ibft/${network}/standard-trace-files/`, by: [], open: NO_TRACER },
+    { files: `besu-ibft/${network}/standard-trace-files/`, by: ["test/rpc/methods/recordedTraces.test.ts"] },
     { files: `besu-ibft/${network}/wire/`, by: [], open: NO_PEERS },
     { files: `besu-ibft/${network}/wire/ibft-messages.json`, by: ["test/ibft/payloadCodec.test.ts"] },
     {

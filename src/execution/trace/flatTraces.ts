@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
-import type { HaltReason } from "../haltReason.ts";
+import { FLAWS } from "./flaws.ts";
 import type { Callee, CalleeEnd, ExecutionObserver, Step } from "./observer.ts";
 import type { TransactionPlace } from "./style.ts";
 import type { TraceBudget } from "./traceText.ts";
@@ -140,20 +140,6 @@ function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, is
   // What a precompiled contract returned to the outside is missing, as with the incumbent.
   return `"result":{"gasUsed":"${hex(gasUsed)}","output":"${action.isPrecompile ? "0x" : toHex(output)}"},`;
 }
-
-/** How the TRACE methods call the reasons of a halt. */
-const FLAWS: Readonly<Record<HaltReason, string>> = {
-  INSUFFICIENT_GAS: "Out of gas",
-  INSUFFICIENT_STACK_ITEMS: "Stack underflow",
-  TOO_MANY_STACK_ITEMS: "Out of stack",
-  INVALID_JUMP_DESTINATION: "Bad jump destination",
-  INVALID_OPERATION: "Bad instruction",
-  INVALID_RETURN_DATA_BUFFER_ACCESS: "Out of bounds",
-  ILLEGAL_STATE_CHANGE: "Illegal state change",
-  CODE_TOO_LARGE: "Code is too large",
-  INVALID_CODE: "Code is invalid",
-  PRECOMPILE_ERROR: "Precompile error",
-};
 
 function isCreation(kind: Callee["kind"]): boolean {
   return kind === "create" || kind === "create2";

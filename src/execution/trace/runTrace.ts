@@ -6,6 +6,7 @@ import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from ".
 import { type ParityTypes, parityTrace } from "./parityTrace.ts";
 import { prestateTracer } from "./prestateTracer.ts";
 import { BlockDoesNotFit, replayBlock, StateUnavailable } from "./replay.ts";
+import { StandardTrace, type StandardTraceOptions } from "./standardTrace.ts";
 import { StructLogs } from "./structLogs.ts";
 import type { TraceStyle } from "./style.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "./traceJob.ts";
@@ -53,6 +54,10 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
         return replayBlock(source, block, { index: job.index, style: debugStyle(job.style, output) });
       const style = listedStyle(job.style, output);
       return listed(text, (item) => replayBlock(source, block, { style: item(style) }));
+    }
+    case "file": {
+      const style = fileStyle(job.options, source, text);
+      return replayBlock(source, chosenBlock(source, job.block), { index: job.index, style });
     }
     case "debugCall":
       return traceCalls(source, job.blockNumber, [{ call: job.call, style: debugStyle(job.style, output) }]);
@@ -115,6 +120,19 @@ function debugStyle(style: DebugStyle, output: Output): TraceStyle {
     default:
       return assertNever(style);
   }
+}
+
+function fileStyle(options: StandardTraceOptions, { nowNs }: TraceSource, text: TraceText): TraceStyle {
+  return () => {
+    const trace = new StandardTrace(options, text);
+    const beganNs = nowNs();
+    return {
+      observer: trace,
+      finish(result) {
+        trace.finish(result, nowNs() - beganNs);
+      },
+    };
+  };
 }
 
 /** In lists go-ethereum's tracers name the transaction. */

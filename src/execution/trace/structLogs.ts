@@ -129,7 +129,7 @@ function reasonOf({ state, instruction, halt }: Step): string {
  * With what a callee is given, but for creations; a call that could not begin shows all the gas there was, and the
  * stipend.
  */
-function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied }: Step): bigint {
+export function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied }: Step): bigint {
   if (instruction === CREATE || instruction === CREATE2) return cost;
   return isDenied ? gas + stipend : cost + calleeGas;
 }

@@ -3,6 +3,7 @@ import type { CallRequest } from "../simulation.ts";
 import type { CallTracerConfig } from "./callTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";
 import type { PrestateConfig } from "./prestateTracer.ts";
+import type { StandardTraceOptions } from "./standardTrace.ts";
 import type { StructLogOptions } from "./structLogs.ts";
 
 /** How a debug method shows what was executed. */
@@ -20,6 +21,13 @@ export type TraceJob =
       readonly block: BlockChoice;
       readonly index?: number;
       readonly style: DebugStyle;
+    }
+  /** debug_standardTraceBlockToFile and its kin: the lines of one transaction's file, which are no JSON as a whole. */
+  | {
+      readonly kind: "file";
+      readonly block: BlockChoice;
+      readonly index: number;
+      readonly options: StandardTraceOptions;
     }
   /** debug_traceCall. */
   | {

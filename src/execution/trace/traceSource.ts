@@ -10,6 +10,8 @@ export interface TraceSource extends ReplaySource {
   block(number: bigint): ReplayedBlock | undefined;
   /** --rpc-gas-cap: when above zero it takes the place of every gas limit of a call. */
   readonly gasCap: bigint;
+  /** For how long something took, in nanoseconds. */
+  nowNs(): bigint;
 }
 
 /** Throws StateUnavailable when the chain does not have it (any more). */

@@ -13,6 +13,7 @@ import {
   debugGetRawReceipts,
   debugGetRawTransaction,
 } from "./debug/raw.ts";
+import { debugStandardTraceBadBlockToFile, debugStandardTraceBlockToFile } from "./debug/standardTrace.ts";
 import { debugAccountAt, debugAccountRange, debugStorageRangeAt } from "./debug/stateRanges.ts";
 import { debugTraceBlock, debugTraceBlockByHash, debugTraceBlockByNumber } from "./debug/traceBlock.ts";
 import { debugTraceCall } from "./debug/traceCall.ts";
@@ -128,6 +129,8 @@ export const METHODS: readonly RpcMethod[] = [
   debugReplayBlock,
   debugResyncWorldState,
   debugSetHead,
+  debugStandardTraceBadBlockToFile,
+  debugStandardTraceBlockToFile,
   debugStorageRangeAt,
   debugTraceBlock,
   debugTraceBlockByHash,

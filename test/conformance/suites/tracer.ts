@@ -79,7 +79,14 @@ async function traceOf({ genesis, context, input }: TracerTest, style: DebugStyl
   const block = { header, hash: ZERO_HASH, transactions: [transaction] };
   const result = await runTrace(
     { kind: "debugBlock", block: { number: header.number }, index: 0, style },
-    { spec, gasCap: 0n, stateAt: () => world.head, hashOf: () => undefined, block: () => block },
+    {
+      spec,
+      gasCap: 0n,
+      nowNs: () => 0n,
+      stateAt: () => world.head,
+      hashOf: () => undefined,
+      block: () => block,
+    },
   );
   if (result.kind !== "traced") throw new Error(JSON.stringify(result));
   return JSON.parse(viewAsBuffer(result.json).toString("latin1"));

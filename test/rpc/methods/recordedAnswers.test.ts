@@ -226,7 +226,11 @@ const NORMALIZED: Readonly<
 > = {
   text: (answer) => JSON.stringify(answer),
   sequence: (answer) => JSON.stringify(answer),
-  shape: (answer) => JSON.stringify(answer).replace(/:"[^"]*"/g, ":text"),
+  // The names of trace files end in the moment at which they were written.
+  shape: (answer) =>
+    JSON.stringify(answer)
+      .replace(/:"[^"]*"/g, ":text")
+      .replace(/-\d+"/g, '-moment"'),
   set: (answer) => JSON.stringify(sorted(answer)),
   object: (answer) => JSON.stringify(withSortedMembers(answer)),
 };
@@ -281,6 +285,7 @@ function openNode(
     pool,
     ...hereWorkers({ chain, spec, database }),
     tracer: tracerOf(chain, spec),
+    writeTrace: async (name) => `<data-path>/traces/${name}`,
     submit: createSubmission(recoverSenders, pool),
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),

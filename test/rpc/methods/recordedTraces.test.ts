@@ -1,20 +1,23 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { silentLogger } from "../../../src/logging/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
 import { sameButDefects } from "./traceDefects.ts";
 
 /**
  * Traces of a live node of the incumbent, asked again of our methods over the real chain, which has imported the same
- * blocks by all rules. Compared as text but for the incumbent's defects, which are named one by one.
+ * blocks by all rules. Compared as text but for the incumbent's defects, which are named one by one. Daily, the recorded
+ * requests (recordedAnswers.test.ts) stand for these.
  */
 
 interface RecordedTrace {
@@ -59,7 +62,7 @@ describeWithVectors("traces recorded from a live network", () => {
       ask = await openNetwork(network);
     }, 120_000);
 
-    it.each(TRACED)("%s", async (method) => {
+    itIfThorough.each(TRACED)("%s", async (method) => {
       const traces = readTraces(network, method);
       expect(traces.length).toBeGreaterThan(50);
       for (const { label, block, request, result } of traces) {
@@ -71,7 +74,33 @@ describeWithVectors("traces recorded from a live network", () => {
     });
   });
 
-  it("run the earlier transactions of a block first", async () => {
+  describe.each(["net1", "net2"] as const)("trace files of %s", (network) => {
+    const folder = ["besu-ibft", network, "standard-trace-files"];
+    const files = readdirSync(vectorPath(...folder));
+
+    itIfThorough.each(files)("%s", async (file) => {
+      const written = new Map<string, string>();
+      const ask = await openNetwork(network, async (name, lines) => {
+        written.set(name, Buffer.from(lines).toString("latin1"));
+        return name;
+      });
+      const blockStart = file.slice("block_".length, "block_".length + 10);
+      const traced = readTraces(network, "trace_block").map(
+        ({ result }) => result as { blockHash: string }[],
+      );
+      const hash = traced.find(([first]) => first?.blockHash.startsWith(blockStart))?.[0]?.blockHash;
+      const options = file.includes("disableMemory") ? [{ disableMemory: true }] : [];
+      const request = { method: "debug_standardTraceBlockToFile", params: [hash, ...options] };
+      const { result } = JSON.parse(await ask(request)) as { result: string[] };
+      expect(result).toHaveLength(1);
+      expect(result[0]?.startsWith(file.split(".")[0] ?? "")).toBe(true);
+      const withoutTime = (text: string | undefined): string | undefined => text?.replace(/"time":\d+/, "");
+      const recorded = readFileSync(vectorPath(...folder, file), "utf8");
+      expect(withoutTime(written.get(result[0] ?? ""))).toBe(withoutTime(recorded));
+    });
+  });
+
+  itIfThorough("run the earlier transactions of a block first", async () => {
     const ask = await openNetwork("net1");
     const all = readTraces("net1", "debug_traceBlockByNumber").find(({ block }) => block === 293);
     const whole = present(all, "the traces of a block with many calls").result as readonly object[];
@@ -87,6 +116,7 @@ describeWithVectors("traces recorded from a live network", () => {
 
 async function openNetwork(
   network: Network,
+  writeTrace: RpcPorts["writeTrace"] = () => Promise.resolve(undefined),
 ): Promise<(request: RecordedTrace["request"]) => Promise<string>> {
   const folder = ["besu-ibft", network];
   const { chain, spec } = await aChain({
@@ -96,7 +126,7 @@ async function openNetwork(
     const imported = await chain.importBlock({ header, transactions, ommers });
     if (!imported.ok) throw new Error(imported.rejection.message);
   }
-  const backend = anRpcBackend({ chain, spec, tracer: tracerOf(chain, spec) });
+  const backend = anRpcBackend({ chain, spec, tracer: tracerOf(chain, spec), writeTrace });
   const dispatcher = createDispatcher(
     { methods: METHODS, modules: new Set(["DEBUG", "TRACE"] as const) },
     { backend, logger: silentLogger },

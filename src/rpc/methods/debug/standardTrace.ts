@@ -1,0 +1,89 @@
+import type { StandardTraceOptions } from "../../../execution/trace/standardTrace.ts";
+import type { BlockChoice } from "../../../execution/trace/traceJob.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import { encodeBlock, type NamedBlock } from "../../../types/block.ts";
+import type { SentTransaction, Transaction } from "../../../types/transaction.ts";
+import { ERRORS, RpcError } from "../../errors.ts";
+import { type Answer, defineMethod, optional, required } from "../../method.ts";
+import { decodeBoolean, decodeHash, isAbsent, isObject } from "../../parameters.ts";
+import type { RpcBackend } from "../../ports.ts";
+import { BOOLEAN, HASH, listOf, TEXT } from "../../schemas.ts";
+import { traceAnswer } from "../../traceAnswer.ts";
+
+interface FileOptions extends StandardTraceOptions {
+  /** Only this transaction of the block. */
+  readonly txHash?: Hash;
+}
+
+const BLOCK = required("block", decodeHash, HASH);
+const OPTIONS = optional("options", decodeFileOptions, {
+  type: "object",
+  properties: { txHash: HASH, disableMemory: BOOLEAN },
+});
+const PATHS = { name: "paths", schema: listOf(TEXT) };
+
+/** Memory is written unless it is disabled, as the incumbent does, though its documents say otherwise. */
+export const debugStandardTraceBlockToFile = defineMethod({
+  name: "debug_standardTraceBlockToFile",
+  namespace: "DEBUG",
+  summary:
+    "Executes the transactions of a block again and writes each instruction to a file for each of them.",
+  parameters: [BLOCK, OPTIONS],
+  result: PATHS,
+  async run([hash, options = WHOLE], { backend }) {
+    const block = backend.chain.blockByHash(hash);
+    if (block === undefined) return ERRORS.blockNotFound;
+    return writeFiles(backend, block, { number: block.header.number }, options);
+  },
+});
+
+export const debugStandardTraceBadBlockToFile = defineMethod({
+  name: "debug_standardTraceBadBlockToFile",
+  namespace: "DEBUG",
+  summary: "As debug_standardTraceBlockToFile, for a block that was refused.",
+  parameters: [BLOCK, OPTIONS],
+  result: PATHS,
+  async run([hash, options = WHOLE], { backend }) {
+    const block = backend.badBlocks().find((bad) => equalBytes(bad.hash, hash));
+    if (block === undefined) return ERRORS.blockNotFound;
+    return writeFiles(backend, block, { raw: encodeBlock(block) }, options);
+  },
+});
+
+const WHOLE: FileOptions = { disableMemory: false };
+
+function decodeFileOptions(value: unknown): FileOptions | undefined {
+  if (!isObject(value)) return undefined;
+  const { txHash, disableMemory } = value;
+  const hash = isAbsent(txHash) ? undefined : decodeHash(txHash);
+  const isDisabled = isAbsent(disableMemory) ? false : decodeBoolean(disableMemory);
+  if (isDisabled === undefined || (hash === undefined && !isAbsent(txHash))) return undefined;
+  return { disableMemory: isDisabled, ...(hash !== undefined && { txHash: hash }) };
+}
+
+/** Paths of the files, which are executed one by one so that no more than one lies in memory. */
+async function writeFiles(
+  { tracer, clock, writeTrace }: RpcBackend,
+  block: NamedBlock<Transaction | SentTransaction>,
+  choice: BlockChoice,
+  { txHash, disableMemory }: FileOptions,
+): Promise<Answer> {
+  const paths: string[] = [];
+  for (const [index, { hash }] of block.transactions.entries()) {
+    if (txHash !== undefined && !equalBytes(hash, txHash)) continue;
+    const result = await tracer.run({ kind: "file", block: choice, index, options: { disableMemory } });
+    if (result.kind !== "traced") return traceAnswer(result);
+    const name = `block_${shortName(block.hash)}-${index}-${shortName(hash)}-${clock.nowMs()}`;
+    const path = await writeTrace(name, result.json);
+    if (path === undefined) return NO_ROOM;
+    paths.push(path);
+  }
+  return paths;
+}
+
+const NO_ROOM = new RpcError(-32000, "No room for more trace files: remove some from the folder traces");
+
+function shortName(hash: Hash): string {
+  return toHex(hash).slice(0, 10);
+}
