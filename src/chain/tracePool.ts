@@ -1,6 +1,7 @@
 import type { TraceJob, TraceResult, Tracer } from "../execution/trace/traceJob.ts";
 import { type KillableThreads, startThreads, type ThreadSettings } from "./killableThreads.ts";
 import { type SimulationParts, type SimulationSettings, workerDataOf } from "./simulationPool.ts";
+import type { TraceWorkerData } from "./traceWorker.ts";
 
 /**
  * Traces on a thread of their own, so that short calls do not wait behind them, with more time than a call has. The
@@ -10,13 +11,18 @@ export interface TracePool extends Tracer {
   close(): Promise<void>;
 }
 
-export type TraceSettings = ThreadSettings & Pick<SimulationSettings, "gasCap">;
+export type TraceSettings = ThreadSettings &
+  Pick<SimulationSettings, "gasCap"> & {
+    /** What an answer, and what is kept to write it, may take. */
+    readonly limitBytes: number;
+  };
 
 export const DEFAULT_TRACE_SETTINGS: TraceSettings = {
   threads: 1,
   timeoutMs: 60_000,
   waitingLimit: 1000,
   gasCap: 0n,
+  limitBytes: 192 * 1024 * 1024,
 };
 
 export function createTracePool(settings: TraceSettings, parts: SimulationParts): TracePool {
@@ -25,7 +31,7 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     run(job) {
       threads ??= startThreads<TraceJob, TraceResult>(settings, {
         entry: "traceWorker",
-        workerData: workerDataOf(settings, parts),
+        workerData: dataOf(settings, parts),
         clock: parts.clock,
         timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
       });
@@ -33,4 +39,8 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     },
     close: async () => threads?.close(),
   };
+}
+
+function dataOf(settings: TraceSettings, parts: SimulationParts): TraceWorkerData {
+  return { ...workerDataOf(settings, parts), limitBytes: settings.limitBytes };
 }

@@ -11,9 +11,14 @@ import type { ThreadAnswer } from "./killableThreads.ts";
 import type { SimulationWorkerData } from "./simulationWorker.ts";
 import { createTurns } from "./turns.ts";
 
+/** What a thread is started with. */
+export interface TraceWorkerData extends SimulationWorkerData {
+  readonly limitBytes: number;
+}
+
 /** A thread that traces: like that of the simulation pool it reads the database itself, and keeps nothing of value. */
 const port = present(parentPort, "the port of a worker thread");
-const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
+const { databasePath, spec, gasCap, limitBytes } = workerData as TraceWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = createStateHistory(database);
 const turns = createTurns();
@@ -21,6 +26,7 @@ const turns = createTurns();
 const source: TraceSource = {
   spec,
   gasCap,
+  limitBytes,
   nowNs: () => process.hrtime.bigint(),
   stateAt: (number) => history.at(number),
   hashOf: (number) => readHeader(database, number)?.hash,

@@ -10,6 +10,7 @@ export function tracerOf(chain: ChainReader, spec: ChainSpec): Tracer {
       runTrace(job, {
         spec,
         gasCap: 0n,
+        limitBytes: 256 * 1024 * 1024,
         nowNs: () => 0n,
         stateAt: (number) => chain.stateAt(number),
         hashOf: (number) => chain.headerByNumber(number)?.hash,

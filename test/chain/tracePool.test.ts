@@ -1,13 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  createTracePool,
-  DEFAULT_TRACE_SETTINGS,
-  type TracePool,
-  type TraceSettings,
-} from "../../src/chain/tracePool.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTracePool, DEFAULT_TRACE_SETTINGS, type TracePool } from "../../src/chain/tracePool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { DebugStyle, TraceResult } from "../../src/execution/trace/traceJob.ts";
@@ -42,21 +37,18 @@ beforeAll(async () => {
     [ENDLESS]: { balance: "0x0", code: "0x5b5f56" },
   };
   ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
+  // A thread costs most of a second to start, so all tests share one.
+  pool = createTracePool(
+    { ...DEFAULT_TRACE_SETTINGS, timeoutMs: 2000, limitBytes: 4 * 1024 * 1024 },
+    { databasePath: path, spec, clock: systemClock },
+  );
 });
 
-afterEach(() => pool.close());
-
 afterAll(async () => {
+  await pool.close();
   await database.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function openPool(settings: Partial<TraceSettings> = {}): void {
-  pool = createTracePool(
-    { ...DEFAULT_TRACE_SETTINGS, ...settings },
-    { databasePath: path, spec, clock: systemClock },
-  );
-}
 
 function traceCall(to: string, style: DebugStyle, gasLimit = 100_000n): Promise<TraceResult> {
   const call = { to: addressFromHex(to), gasLimit };
@@ -70,7 +62,6 @@ function jsonOf(result: TraceResult): unknown {
 
 describe("traces on a thread", () => {
   it("shows each instruction with the stack before and the memory after it", async () => {
-    openPool();
     const word = (value: number): string => value.toString(16).padStart(64, "0");
     const trace = jsonOf(await traceCall(READER, STRUCT_LOGS)) as { structLogs: { op: string }[] };
     expect(trace).toMatchObject({ gas: 23_115, failed: false, returnValue: word(42) });
@@ -91,7 +82,6 @@ describe("traces on a thread", () => {
   });
 
   it("gives the tree of calls to tools that ask for it", async () => {
-    openPool();
     expect(jsonOf(await traceCall(READER, CALL_TRACER))).toMatchObject({
       type: "CALL",
       to: READER,
@@ -102,27 +92,22 @@ describe("traces on a thread", () => {
   });
 
   it("kills the thread of an endless call at the time limit, and goes on with the next", async () => {
-    openPool({ timeoutMs: 300 });
-    await traceCall(READER, CALL_TRACER);
     const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n);
     const next = traceCall(READER, CALL_TRACER);
-    expect(await endless).toEqual({ kind: "timedOut", limitMs: 300 });
+    expect(await endless).toEqual({ kind: "timedOut", limitMs: 2000 });
     expect(jsonOf(await next)).toMatchObject({ type: "CALL" });
   });
 
   it("refuses a trace that is larger than an answer may be", async () => {
-    openPool();
     expect(await traceCall(ENDLESS, STRUCT_LOGS, 2n ** 62n)).toEqual({ kind: "tooLarge" });
     expect(jsonOf(await traceCall(READER, CALL_TRACER))).toMatchObject({ type: "CALL" });
   });
 
   it("says that a block is not there", async () => {
-    openPool();
     expect(await pool.run({ kind: "block", blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
   });
 
   it("tells in the incumbent's words why a call cannot begin", async () => {
-    openPool();
     expect(await traceCall(READER, STRUCT_LOGS, 20_000n)).toEqual({
       kind: "refused",
       detail: "intrinsic gas cost 21000 exceeds gas limit 20000",

@@ -24,7 +24,7 @@ import { TraceBudget, TraceText, TraceTooLarge } from "./traceText.ts";
  * and all that is kept to write it is bounded by one budget. Time is bounded from outside, by ending the thread.
  */
 export async function runTrace(job: TraceJob, source: TraceSource): Promise<TraceResult> {
-  const budget = new TraceBudget(TRACE_LIMIT_BYTES);
+  const budget = new TraceBudget(source.limitBytes);
   const text = new TraceText(budget);
   try {
     await write(job, source, { text, budget });
@@ -37,8 +37,6 @@ export async function runTrace(job: TraceJob, source: TraceSource): Promise<Trac
     throw error;
   }
 }
-
-const TRACE_LIMIT_BYTES = 192 * 1024 * 1024;
 
 interface Output {
   readonly text: TraceText;

@@ -10,6 +10,8 @@ export interface TraceSource extends ReplaySource {
   block(number: bigint): ReplayedBlock | undefined;
   /** --rpc-gas-cap: when above zero it takes the place of every gas limit of a call. */
   readonly gasCap: bigint;
+  /** What the text of an answer, and what is kept to write it, may take. */
+  readonly limitBytes: number;
   /** For how long something took, in nanoseconds. */
   nowNs(): bigint;
 }

@@ -82,6 +82,7 @@ async function traceOf({ genesis, context, input }: TracerTest, style: DebugStyl
     {
       spec,
       gasCap: 0n,
+      limitBytes: 64 * 1024 * 1024,
       nowNs: () => 0n,
       stateAt: () => world.head,
       hashOf: () => undefined,
