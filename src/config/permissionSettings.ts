@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { silentLogger } from "../logging/logger.ts";
 import type { AllowlistKind } from "../permissioning/allowlist.ts";
 import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
-import { isNamed, parseEnode, showEnode } from "./enode.ts";
+import { type Enode, isNamed, parseEnode, showEnode } from "./enode.ts";
 import { type Findings, tell } from "./findings.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
@@ -36,8 +36,15 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
   return { problems: [], warnings: [] };
 }
 
-/** Nodes by their enode URLs; host names only with --Xdns-enabled. */
-export function nodeListKind({ allowsHostNames }: { readonly allowsHostNames: boolean }): AllowlistKind {
+/** Nodes by their enode URLs; host names only with --Xdns-enabled. Those to stay connected with must stay listed. */
+export function nodeListKind({
+  allowsHostNames,
+  maintained = [],
+}: {
+  readonly allowsHostNames: boolean;
+  readonly maintained?: readonly Enode[];
+}): AllowlistKind {
+  const fixed = new Set(maintained.map(showEnode));
   return {
     key: "nodes-allowlist",
     noun: "node",
@@ -45,5 +52,6 @@ export function nodeListKind({ allowsHostNames }: { readonly allowsHostNames: bo
       const node = parseEnode(text);
       return node.ok && (allowsHostNames || !isNamed(node.value)) ? showEnode(node.value) : undefined;
     },
+    isFixed: (item) => fixed.has(item),
   };
 }

@@ -158,7 +158,7 @@ async function open(
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
 
   const permissions = openPermissions(settings.permissions, {
-    nodeKind: nodeListKind(settings.permissions),
+    nodeKind: nodeListKind({ ...settings.permissions, maintained: settings.peers?.maintained ?? [] }),
     logger: logger.child("permissioning"),
   });
   if (!permissions.ok) return permissions;

@@ -32,6 +32,8 @@ export type AllowlistFlaw =
   | "invalid"
   | "duplicate"
   | "exists"
+  /** The node is to stay connected with it (bootnodes, static nodes). */
+  | "fixed"
   | "absent"
   /** The file does not hold what the list holds. The change is in force, and not in the file. */
   | "outOfSync"
@@ -43,6 +45,8 @@ export interface AllowlistKind {
   readonly noun: string;
   /** The item in the one spelling that lists have; undefined for what is none. */
   normalize(text: string): string | undefined;
+  /** Whether the item must stay on the list. */
+  isFixed?(item: string): boolean;
 }
 
 /** Refused when the file cannot be used, with the line and the value where there is one. */
@@ -120,6 +124,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     remove(texts) {
       const removed = normalized(texts);
       if (!removed.ok) return removed;
+      if (removed.value.some((item) => kind.isFixed?.(item))) return flaw("fixed", "it has to stay");
       if (!removed.value.every((item) => members.has(item))) return flaw("absent", "it is not on the list");
       return change(items.filter((item) => !removed.value.includes(item)));
     },

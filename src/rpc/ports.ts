@@ -148,6 +148,7 @@ export type AllowlistFlaw =
   | "invalid"
   | "duplicate"
   | "exists"
+  | "fixed"
   | "absent"
   | "outOfSync"
   | "notPersisted";

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { parseEnode } from "../../src/config/enode.ts";
 import { nodeListKind } from "../../src/config/permissionSettings.ts";
 import { silentLogger } from "../../src/logging/logger.ts";
 import type { Allowlist } from "../../src/permissioning/allowlist.ts";
@@ -52,6 +53,23 @@ function opened(path: string, asked = {}): Permissions & { readonly accounts: Al
 function flawOf(outcome: ReturnType<Allowlist["add"]>): string {
   return outcome.ok ? "done" : outcome.rejection.code;
 }
+
+describe("a node allowlist", () => {
+  it("keeps the nodes that this one is to stay connected with", () => {
+    const path = fileOf(`nodes-allowlist=["${NODE}"]`);
+    const enode = parseEnode(NODE);
+    if (!enode.ok) throw new Error(enode.rejection.message);
+    const nodeKind = nodeListKind({ allowsHostNames: false, maintained: [enode.value] });
+    const permissions = openPermissions(
+      { accountsFile: undefined, nodesFile: path },
+      { nodeKind, logger: silentLogger },
+    );
+    if (!permissions.ok) throw new Error(permissions.rejection.message);
+    const nodes = present(permissions.value.nodes, "the node list");
+    expect(flawOf(nodes.remove([NODE]))).toBe("fixed");
+    expect(nodes.has(NODE)).toBe(true);
+  });
+});
 
 describe("an account allowlist", () => {
   it("permits those whom its file names, in whatever case, and no one else", () => {

@@ -17,6 +17,8 @@ const FLAWS: Readonly<Record<ListName, Readonly<Record<AllowlistFlaw, RpcError>>
     invalid: ERRORS.accountInvalid,
     duplicate: ERRORS.accountDuplicated,
     exists: ERRORS.accountExists,
+    // No account has to stay.
+    fixed: ERRORS.accountAbsent,
     absent: ERRORS.accountAbsent,
     outOfSync: ERRORS.permissionsOutOfSync,
     notPersisted: ERRORS.permissionsNotPersisted,
@@ -26,6 +28,7 @@ const FLAWS: Readonly<Record<ListName, Readonly<Record<AllowlistFlaw, RpcError>>
     invalid: ERRORS.nodeInvalid,
     duplicate: ERRORS.nodeDuplicated,
     exists: ERRORS.nodeExists,
+    fixed: ERRORS.nodeFixed,
     absent: ERRORS.nodeAbsent,
     outOfSync: ERRORS.permissionsOutOfSync,
     notPersisted: ERRORS.permissionsNotPersisted,
