@@ -3,6 +3,7 @@ import type { Engine } from "../consensus/engine.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { HistoryRefusal, RpcHistory } from "../rpc/ports.ts";
 import type { Holds } from "./holds.ts";
@@ -31,15 +32,20 @@ export function createHistory({ chain, engine, holds, self, logger }: HistoryPar
   let isBusy = false;
 
   function refusal(): Outcome<never, HistoryRefusal> | undefined {
-    const tally = chain.tallyAfter(chain.head);
-    if (isBusy) return refuse("busy", "another request of this kind is being performed");
-    if (!isValidator(tally, self)) return undefined;
-    if (tally.validators.length === 1) {
+    const { validators } = chain.tallyAfter(chain.head);
+    if (validators.length === 1 && validators.every((only) => equalBytes(only, self))) {
       return refuse(
         "onlyValidator",
         "this node is the only validator: its votes bind it to the blocks it made, and no other could bring them back",
       );
     }
+    return refusalAtWork();
+  }
+
+  function refusalAtWork(): Outcome<never, HistoryRefusal> | undefined {
+    const tally = chain.tallyAfter(chain.head);
+    if (isBusy) return refuse("busy", "another request of this kind is being performed");
+    if (!isValidator(tally, self)) return undefined;
     const isStopped = holds.reasons.includes("operator") && engine.status().round === undefined;
     return isStopped
       ? undefined
@@ -75,7 +81,8 @@ export function createHistory({ chain, engine, holds, self, logger }: HistoryPar
       return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.rejection.message);
     },
     async resyncWorldState() {
-      const refused = refusal();
+      // The head stays where it is, but no block can be committed meanwhile.
+      const refused = refusalAtWork();
       if (refused !== undefined) return refused;
       await perform("debug_resyncWorldState", () => chain.rebuildState());
       return ok(undefined);
