@@ -8,6 +8,7 @@ export interface FilterTable<Filter> {
   add(filter: Filter, size: number): string | undefined;
   /** The filter, which thereby begins its lifetime anew. */
   use(id: string): Filter | undefined;
+  /** False when there is none, or none any more. */
   remove(id: string): boolean;
   /** No timer does this: whoever owns the table calls it now and then. */
   clearExpired(): void;
@@ -29,11 +30,11 @@ export function createFilterTable<Filter>(clock: Pick<Clock, "nowMs">): FilterTa
   function clearExpired(): void {
     for (const [id, { lastUsedMs }] of slots) {
       if (clock.nowMs() - lastUsedMs < FILTER_LIFETIME_MS) return;
-      remove(id);
+      forget(id);
     }
   }
 
-  function remove(id: string): boolean {
+  function forget(id: string): boolean {
     totalSize -= slots.get(id)?.size ?? 0;
     return slots.delete(id);
   }
@@ -56,7 +57,10 @@ export function createFilterTable<Filter>(clock: Pick<Clock, "nowMs">): FilterTa
       slots.set(id, slot);
       return slot.filter;
     },
-    remove,
+    remove(id) {
+      clearExpired();
+      return forget(id);
+    },
     clearExpired,
     *entries() {
       for (const [id, { filter }] of slots) yield [id, filter];

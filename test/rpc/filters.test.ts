@@ -154,7 +154,7 @@ describe("installed filters", () => {
     expect(await poll(idle)).toBeUndefined();
     expect(await poll(polled)).toEqual([]);
     nowMs += FILTER_LIFETIME_MS;
-    expect(filters.remove(polled)).toBe(true);
+    expect(filters.remove(polled)).toBe(false);
     expect(await poll(polled)).toBeUndefined();
   });
 
