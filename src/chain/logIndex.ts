@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../primitives/clock.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import { CHUNK_BLOCKS, removeSegments, SEGMENT_BLOCKS } from "../storage/bloomFiles.ts";
 import type { ChainReader } from "./chain.ts";
@@ -12,10 +13,13 @@ export interface LogIndexSettings {
   readonly folder: string;
   /** --auto-log-bloom-caching-enabled: whether files are written without being asked for. */
   readonly isAutomatic: boolean;
+  /** How long after the start the first file may be written, so that the start itself has the machine. */
+  readonly delayMs: number;
 }
 
 export interface LogIndexParts {
   readonly chain: Pick<ChainReader, "head" | "onHeadChanged">;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -52,19 +56,19 @@ export interface LogIndexStatus {
 }
 
 export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts): LogIndex {
-  const { databasePath, folder, isAutomatic } = settings;
-  const { chain, logger } = parts;
+  const { databasePath, folder, isAutomatic, delayMs } = settings;
+  const { chain, clock, logger } = parts;
   let asked = { from: 0n, to: 0n };
   let current = 0n;
   let worker: Worker | undefined;
   let underWay: LogIndexTask | undefined;
-  /** After a failure, until there is something new to write: a disk that refuses is not asked with every search. */
-  let isResting = false;
+  /** At the start, and after a failure until there is something new to write: a disk that refuses is not asked always. */
+  let isResting = true;
   let isClosed = false;
   /** Tasks that wait for the one under way: by segment, so that there are no more than files. */
   const unsound = new Set<number>();
   let isBehind = isAutomatic;
-  /** Blocks up to here are in files, or were taken out by the operator. */
+  /** Segments up to this one have their files, or an operator took them away. */
   let completed = -1;
 
   const segmentOf = (block: bigint): number => Number(block / BigInt(SEGMENT_BLOCKS));
@@ -105,6 +109,11 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
     goOn();
   }
 
+  /** Whether a thousand blocks are there that may be in no file. */
+  function hasMore(): boolean {
+    return chain.head.header.number + 1n >= BigInt((completed + 1) * SEGMENT_BLOCKS + CHUNK_BLOCKS);
+  }
+
   /** What the node itself wants, the most urgent first. */
   function goOn(): void {
     if (isClosed || isResting || worker !== undefined) return;
@@ -112,7 +121,7 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
     if (segment !== undefined) {
       unsound.delete(segment);
       begin({ first: segment, last: segment, isRewrite: true });
-    } else if (isBehind) {
+    } else if (isBehind && hasMore()) {
       isBehind = false;
       begin({ first: completed + 1, last: Number.MAX_SAFE_INTEGER, isRewrite: false });
     }
@@ -126,7 +135,10 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
     isResting = false;
     goOn();
   });
-  goOn();
+  const start = clock.at(clock.nowMs() + delayMs, () => {
+    isResting = false;
+    goOn();
+  });
 
   return {
     get status() {
@@ -159,6 +171,7 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
     },
     async close() {
       isClosed = true;
+      start.cancel();
       stopListening();
       await worker?.terminate();
     },

@@ -20,16 +20,23 @@ export interface LogsParts {
   readonly chain: ChainReader;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** How long after the start the index may be written; START_DELAY_MS unless given. */
+  readonly indexDelayMs?: number;
 }
 
 export function openLogs(
   { rpc }: { readonly rpc: Pick<Settings["rpc"], "isLogIndexAutomatic"> },
-  { directory, chain, clock, logger }: LogsParts,
+  { directory, chain, clock, logger, indexDelayMs = START_DELAY_MS }: LogsParts,
 ): Logs {
   const files = { databasePath: directory.chain, bloomFolder: join(directory.path, "caches") };
   const index = createLogIndex(
-    { databasePath: files.databasePath, folder: files.bloomFolder, isAutomatic: rpc.isLogIndexAutomatic },
-    { chain, logger },
+    {
+      databasePath: files.databasePath,
+      folder: files.bloomFolder,
+      isAutomatic: rpc.isLogIndexAutomatic,
+      delayMs: indexDelayMs,
+    },
+    { chain, clock, logger },
   );
   const search = createLogSearch({ ...files, clock, onUnsound: index.distrust });
   const findHere = createLogFinder(chain);
@@ -45,6 +52,9 @@ export function openLogs(
     },
   };
 }
+
+/** Other parts of a start are more urgent. */
+const START_DELAY_MS = 5_000;
 
 /** So few that asking another thread would take longer; those who follow the chain ask for one or two. */
 const FEW_BLOCKS = 16n;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { type Logger, silentLogger } from "../../src/logging/logger.ts";
 import { createLogSearch, SEARCHES_UNDER_WAY, SEARCHES_WAITING } from "../../src/node/logSearch.ts";
 import { type Logs, openLogs } from "../../src/node/logs.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
@@ -41,10 +41,10 @@ async function aPlace(head: number, content = contentOf): Promise<Place> {
   return { path, stored, chain, caches: join(path, "caches") };
 }
 
-function logsOf({ path, chain }: Place, isLogIndexAutomatic = true): Logs {
+function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logger = silentLogger): Logs {
   const logs = openLogs(
     { rpc: { isLogIndexAutomatic } },
-    { directory: { path, chain: join(path, "chain") }, chain, clock: systemClock, logger: silentLogger },
+    { directory: { path, chain: join(path, "chain") }, chain, clock: systemClock, logger, indexDelayMs: 0 },
   );
   onTestFinished(() => logs.close());
   return logs;
@@ -53,6 +53,11 @@ function logsOf({ path, chain }: Place, isLogIndexAutomatic = true): Logs {
 /** Settles when the thread that writes the index has ended. */
 async function written({ index }: Logs): Promise<void> {
   await expect.poll(() => index.status.isIndexing, { timeout: 30_000, interval: 5 }).toBe(false);
+}
+
+async function writtenUpTo(logs: Logs, block: bigint): Promise<void> {
+  await expect.poll(() => logs.index.status.current, { timeout: 30_000, interval: 5 }).toBe(block);
+  await written(logs);
 }
 
 async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
@@ -69,7 +74,7 @@ describe("the index of logs", () => {
     const blooms = join(place.caches, "logBloom-current.cache");
     const expected = [300, 600, 900, 1_200, 1_500, 1_800, 2_100];
 
-    await written(logs);
+    await writtenUpTo(logs, 1_999n);
     const whole = readFileSync(blooms);
     expect(whole.length).toBe(2_000 * 256);
     expect(logs.index.status).toEqual({ from: 0n, to: 0n, current: 1_999n, isIndexing: false });
@@ -95,7 +100,7 @@ describe("the index of logs", () => {
   it("follows the chain, also backwards, and only where it is wanted", async () => {
     const place = await aPlace(2_050);
     const logs = logsOf(place);
-    await written(logs);
+    await writtenUpTo(logs, 1_999n);
     await place.chain.rewind(1_250n);
     await written(logs);
     expect(readFileSync(join(place.caches, "logBloom-current.cache")).length).toBe(1_000 * 256);
@@ -108,9 +113,11 @@ describe("the index of logs", () => {
   it("does without files where there can be none, and does not try again with every search", async () => {
     const place = await aPlace(1_100);
     writeFileSync(place.caches, "no folder");
-    const logs = logsOf(place);
-    await written(logs);
+    let warnings = 0;
+    const logs = logsOf(place, true, { ...silentLogger, warn: () => warnings++ });
+    await expect.poll(() => warnings, { timeout: 30_000 }).toBe(1);
     expect(await numbersFound(logs)).toEqual([300, 600, 900]);
+    logs.index.distrust(0);
     expect(logs.index.status.isIndexing).toBe(false);
   });
 });
