@@ -7,6 +7,7 @@ import {
   type Answer,
   type CallContext,
   type Connection,
+  JsonPieces,
   type Namespace,
   RawJson,
   type RpcMethod,
@@ -43,6 +44,8 @@ export interface Dispatcher {
 
 export interface Reply {
   readonly text: string;
+  /** What makes up the text, where it is very large: making one text of it is left to those who must. */
+  readonly pieces?: readonly string[];
   /** The refusal inside the text, from which HTTP derives its status. */
   readonly error: RpcError | undefined;
 }
@@ -137,6 +140,7 @@ export function createDispatcher<Backend>(
 
   function reply(method: string, idText: string, answer: Answer): Reply {
     if (answer instanceof RpcError) return errorReply(idText, answer);
+    if (answer instanceof JsonPieces) return inPieces(idText, answer);
     try {
       return { text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`, error: undefined };
     } catch (error) {
@@ -199,6 +203,17 @@ export function createDispatcher<Backend>(
       }
       return `${piece}]`;
     },
+  };
+}
+
+function inPieces(idText: string, answer: JsonPieces): Reply {
+  const pieces = [`{"jsonrpc":"2.0","id":${idText},"result":`, ...answer.pieces, "}"];
+  return {
+    pieces,
+    get text() {
+      return pieces.join("");
+    },
+    error: undefined,
   };
 }
 

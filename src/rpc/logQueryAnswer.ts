@@ -2,7 +2,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import type { FoundLogs } from "./findLogs.ts";
 import { CHARACTERS_PER_ANSWER, LOGS_PER_ANSWER } from "./logPieces.ts";
-import { RawJson } from "./method.ts";
+import { JsonPieces, RawJson } from "./method.ts";
 
 const TOO_MANY_LOGS = new RpcError(
   -32005,
@@ -11,10 +11,10 @@ const TOO_MANY_LOGS = new RpcError(
 const BUSY = new RpcError(-32005, "Too many queries for logs are under way. Try again later.");
 
 /** The answer to a query of logs. */
-export function logQueryAnswer(result: FoundLogs): RawJson | RpcError {
+export function logQueryAnswer(result: FoundLogs): RawJson | JsonPieces | RpcError {
   switch (result.kind) {
     case "found":
-      return new RawJson(`[${result.pieces.join(",")}]`);
+      return listOf(result.pieces);
     case "tooManyLogs":
       return TOO_MANY_LOGS;
     case "abandoned":
@@ -25,3 +25,11 @@ export function logQueryAnswer(result: FoundLogs): RawJson | RpcError {
       return assertNever(result);
   }
 }
+
+function listOf(pieces: readonly string[]): RawJson | JsonPieces {
+  const characters = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (characters < LARGE_CHARACTERS) return new RawJson(`[${pieces.join(",")}]`);
+  return new JsonPieces(["[", ...pieces.map((piece, index) => (index === 0 ? piece : `,${piece}`)), "]"]);
+}
+
+const LARGE_CHARACTERS = 1024 * 1024;

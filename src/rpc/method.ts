@@ -72,7 +72,7 @@ export interface ResultDescription {
 }
 
 /** What a method answers: a value for JSON.stringify, text that is JSON already, or a refusal. */
-export type Answer = string | number | boolean | null | object | RawJson | RpcError;
+export type Answer = string | number | boolean | null | object | RawJson | JsonPieces | RpcError;
 
 /** JSON that needs no stringifying again: blocks, lists of logs and other large answers are built as text. */
 export class RawJson {
@@ -80,6 +80,15 @@ export class RawJson {
 
   constructor(text: string) {
     this.text = text;
+  }
+}
+
+/** As RawJson, in pieces that follow one another: a very large answer is sent so over HTTP, never held as one text. */
+export class JsonPieces {
+  readonly pieces: readonly string[];
+
+  constructor(pieces: readonly string[]) {
+    this.pieces = pieces;
   }
 }
 

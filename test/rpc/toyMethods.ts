@@ -5,6 +5,7 @@ import { ERRORS } from "../../src/rpc/errors.ts";
 import {
   type CallContext,
   defineMethod,
+  JsonPieces,
   type Namespace,
   optional,
   RawJson,
@@ -107,6 +108,12 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
       backend.calls.push("toy_big");
       return "x".repeat(length);
     },
+  }),
+  defineMethod({
+    ...about,
+    name: "toy_pieces",
+    parameters: [],
+    run: async () => new JsonPieces(['["', ...Array<string>(20).fill("é".repeat(100_000)), '"]']),
   }),
 ];
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../logging/logger.ts";
 import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
 import { ERRORS } from "../errors.ts";
@@ -49,7 +50,11 @@ export function createHttpRequestHandler(
   function onSingle(value: object, body: string, request: IncomingMessage, response: ServerResponse): void {
     const reply = dispatcher.answerRequest(value, body, new HttpCaller(request, response));
     if (reply instanceof Promise) {
-      inTime(response, async () => respondReply(response, await reply));
+      inTime(response, async () => {
+        const { pieces } = await reply;
+        if (pieces === undefined || settings.isPretty) respondReply(response, await reply);
+        else await respondPieces(response, pieces);
+      });
     } else {
       respondReply(response, reply);
     }
@@ -151,6 +156,19 @@ function statusOf({ error }: Reply): number {
     default:
       return 200;
   }
+}
+
+/** As respondJson, with no more in memory than the client is ready to read; others have their turn in between. */
+async function respondPieces(response: ServerResponse, pieces: readonly string[]): Promise<void> {
+  if (response.writableEnded) return;
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  response.writeHead(200, { "Content-Type": "application/json", Vary: "origin", "Content-Length": length });
+  for (const piece of pieces) {
+    if (response.writableEnded || response.destroyed) return;
+    await writePiece(response, piece);
+    await nextTurn();
+  }
+  response.end();
 }
 
 /** Sends a part of a batch's answer, and waits while the client has not read the parts before. */

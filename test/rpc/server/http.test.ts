@@ -331,6 +331,17 @@ describe("a batch", () => {
     ]);
   });
 
+  it("is answered alike where the answer comes in pieces", async () => {
+    const { door } = await aToyDoor();
+    const answer = await ask(door, { body: '{"id":1,"method":"toy_pieces"}' });
+    const body = `{"jsonrpc":"2.0","id":1,"result":["${"é".repeat(2_000_000)}"]}`;
+    expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
+    expect(answer.headers["content-type"]).toBe("application/json");
+    expect(answer.body === body).toBe(true);
+    const batch = await ask(door, { body: '[{"id":1,"method":"toy_pieces"}]' });
+    expect(batch.body === `[${body}]`).toBe(true);
+  });
+
   it("is sent in pieces when its answer is large", async () => {
     const { door } = await aToyDoor();
     const big = '{"id":1,"method":"toy_big","params":[300000]}';

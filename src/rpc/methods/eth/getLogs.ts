@@ -2,12 +2,12 @@ import type { LocatedLog } from "../../../chain/chain.ts";
 import { createLogMatcher } from "../../../chain/logQuery.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { numberOf } from "../../blockParameter.ts";
-import { ERRORS, type RpcError } from "../../errors.ts";
+import { ERRORS } from "../../errors.ts";
 import type { FoundLogs } from "../../findLogs.ts";
 import { decodeLogFilter, type LogFilter } from "../../logFilterParameter.ts";
 import { logPieces } from "../../logPieces.ts";
 import { logQueryAnswer } from "../../logQueryAnswer.ts";
-import { type CallContext, defineMethod, type RawJson, required } from "../../method.ts";
+import { type Answer, type CallContext, defineMethod, required } from "../../method.ts";
 import { LOG_FILTER, listOf, OBJECT } from "../../schemas.ts";
 
 export const ethGetLogs = defineMethod({
@@ -24,7 +24,7 @@ export const ethGetLogs = defineMethod({
 });
 
 /** The range is judged as it was asked for, not as the head cuts it. */
-async function ofRange(filter: LogFilter, context: CallContext): Promise<RawJson | RpcError> {
+async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer> {
   const { chain, settings, findLogs } = context.backend;
   const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
   if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
