@@ -12,6 +12,8 @@ export type ContenderName = "ibex" | "anvil";
 export interface Contender {
   readonly name: ContenderName;
   readonly port: number;
+  /** For WebSocket; anvil has one port for both. */
+  readonly wsPort: number;
   /** Milliseconds from spawn to the first JSON-RPC answer. */
   readonly firstAnswerMs: number;
   readonly dataPath: string | undefined;
@@ -58,7 +60,7 @@ export async function startProgram(
     ...ports,
     ...options,
   ];
-  return start("ibex", process.execPath, words, { port, dataPath, logFile });
+  return start("ibex", process.execPath, words, { port, wsPort, dataPath, logFile });
 }
 
 /** Starts anvil with blocks of one second, in memory, and room in its blocks for all that is sent. */
@@ -76,7 +78,7 @@ export async function startAnvil(): Promise<Contender> {
     "--silent",
   ];
   const words = [...options, "--mnemonic", ACCOUNT_MNEMONIC, "--chain-id", "1337"];
-  return start("anvil", anvilBinary(), words, { port });
+  return start("anvil", anvilBinary(), words, { port, wsPort: port });
 }
 
 async function start(
@@ -85,9 +87,15 @@ async function start(
   options: readonly string[],
   {
     port,
+    wsPort,
     dataPath,
     logFile,
-  }: { readonly port: number; readonly dataPath?: string; readonly logFile?: string | undefined },
+  }: {
+    readonly port: number;
+    readonly wsPort: number;
+    readonly dataPath?: string;
+    readonly logFile?: string | undefined;
+  },
 ): Promise<Contender> {
   const startedAtMs = performance.now();
   const output = logFile === undefined ? "ignore" : openSync(logFile, "a");
@@ -103,6 +111,7 @@ async function start(
   return {
     name,
     port,
+    wsPort,
     dataPath,
     firstAnswerMs: performance.now() - startedAtMs,
     residentMb: () => Number(/VmRSS:\s+(\d+)/.exec(readProc(child, "status"))?.[1] ?? 0) / 1024,

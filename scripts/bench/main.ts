@@ -32,6 +32,8 @@ const parts = PARTS.filter((part) => (asked.length === 0 ? part !== "logs" : ask
 
 /** More than either node can take, so that the sender never runs dry. */
 const SIGNED_PER_SECOND = { transfers: 9000, token: 5000 };
+/** For each of forty measurements of each node. */
+const SECONDS_OF_READS = 1.2;
 
 const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   transfers: () => throughput("transfers"),
@@ -64,16 +66,17 @@ function microseconds(result: ThroughputResult): number {
 }
 
 async function reads(): Promise<void> {
-  const measure = (contender: Contender) => measureReads(contender, Math.min(seconds, 8));
+  const measure = (contender: Contender) => measureReads(contender, Math.min(seconds, SECONDS_OF_READS));
   const ours = await withNode(() => startIbex(), measure);
   const theirs = await withNode(startAnvil, measure);
-  console.log("\nsingle requests over 32 connections, the asking process on the same machine");
   for (const [index, result] of ours.entries()) {
     const peer = theirs[index];
     if (peer === undefined) continue;
-    printRatio(result.method, "req/s", result.perSecond, peer.perSecond);
-    printRatio("  p50 latency", "ms", result.p50Ms, peer.p50Ms);
+    const { transport, batch, method } = result;
+    const what = batch === 1 ? `${transport} ${method}` : `${transport} ${method} x${batch}`;
+    printRatio(what, "req/s", result.perSecond, peer.perSecond);
     printRatio("  p99 latency", "ms", result.p99Ms, peer.p99Ms);
+    printRatio("  node's CPU per request", "µs", result.cpuMicroseconds, peer.cpuMicroseconds);
   }
 }
 

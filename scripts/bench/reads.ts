@@ -1,85 +1,86 @@
-import { encodeFunctionData } from "viem";
+import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
-import { createRpcClient } from "./httpClient.ts";
+import { type Asker, openHttpAsker } from "./httpAsker.ts";
 import { atQuantile } from "./report.ts";
-import { compileToken } from "./token.ts";
-import { senderAddresses, tokenWorkload } from "./workload.ts";
+import { openWsAsker } from "./wsAsker.ts";
 
 export interface ReadResult {
+  readonly transport: "HTTP" | "WebSocket";
+  readonly batch: number;
   readonly method: string;
+  /** Requests answered in a second, each of a batch counted. */
   readonly perSecond: number;
-  readonly p50Ms: number;
   readonly p99Ms: number;
+  /** CPU of the node for a request, µs. */
+  readonly cpuMicroseconds: number;
 }
 
 const CONNECTIONS = 32;
+const BATCH = 100;
+/** Long answers asked a hundred at a time are measured by fewer askers, or the machine's memory is. */
+const BATCH_CONNECTIONS = 8;
 
-/** Requests per second of the three commonest reads, each request alone, over 32 connections. */
+/** Part of the measured time that is asked before, for code to be compiled and caches to be filled. */
+const WARM_UP = 0.25;
+
+/** Requests per second of the commonest reads, over HTTP and WebSocket, each alone and a hundred in a batch. */
 export async function measureReads(
   contender: Contender,
   secondsEach: number,
 ): Promise<readonly ReadResult[]> {
-  const [holder = "0x"] = senderAddresses();
-  const contract = await deployToken(contender);
-  const data = encodeFunctionData({ abi: compileToken().abi, functionName: "balanceOf", args: [holder] });
-  const requests: readonly (readonly [string, readonly unknown[]])[] = [
-    ["eth_blockNumber", []],
-    ["eth_getBalance", [holder, "latest"]],
-    ["eth_call", [{ to: contract, data }, "latest"]],
-  ];
+  const calls = commonCalls(await prepareScenery(contender));
   const results: ReadResult[] = [];
-  for (const [method, params] of requests)
-    results.push(await measure(contender.port, method, params, secondsEach));
+  for (const transport of ["HTTP", "WebSocket"] as const) {
+    for (const batch of [1, BATCH]) {
+      for (const call of calls) {
+        const asked = { transport, batch, method: call.method };
+        results.push(await measure(contender, asked, requestText(call, batch), secondsEach));
+      }
+    }
+  }
   return results;
 }
 
 async function measure(
-  port: number,
-  method: string,
-  params: readonly unknown[],
+  contender: Contender,
+  asked: Pick<ReadResult, "transport" | "batch" | "method">,
+  body: string,
   seconds: number,
 ): Promise<ReadResult> {
-  const client = createRpcClient(port, CONNECTIONS);
-  const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
-  const startedAtMs = performance.now();
-  const stopAtMs = startedAtMs + seconds * 1000;
+  const connections = asked.batch === 1 ? CONNECTIONS : BATCH_CONNECTIONS;
+  const open = (): Promise<Asker> =>
+    asked.transport === "HTTP" ? openHttpAsker(contender.port) : openWsAsker(contender.wsPort);
+  const askers = await Promise.all(Array.from({ length: connections }, open));
   const latenciesMs: number[] = [];
+  let stopAtMs = performance.now() + seconds * WARM_UP * 1000;
 
-  async function ask(): Promise<void> {
+  async function keepAsking(asker: Asker): Promise<void> {
     while (performance.now() < stopAtMs) {
       const askedAtMs = performance.now();
-      const answer = await client.post(body);
-      if (answer.includes('"error"')) throw new Error(`${method}: ${answer}`);
+      await askOnce(asker, body, asked.method);
       latenciesMs.push(performance.now() - askedAtMs);
     }
   }
 
-  await Promise.all(Array.from({ length: CONNECTIONS }, ask));
-  client.close();
+  await Promise.all(askers.map(keepAsking));
+  latenciesMs.length = 0;
+  const cpuBefore = contender.cpuSeconds();
+  const startedAtMs = performance.now();
+  stopAtMs = startedAtMs + seconds * 1000;
+  await Promise.all(askers.map(keepAsking));
+  const tookSeconds = (performance.now() - startedAtMs) / 1000;
+  const cpuSeconds = contender.cpuSeconds() - cpuBefore;
+  for (const asker of askers) asker.close();
+  const requests = latenciesMs.length * asked.batch;
   return {
-    method,
-    perSecond: latenciesMs.length / ((performance.now() - startedAtMs) / 1000),
-    p50Ms: atQuantile(latenciesMs, 0.5),
+    ...asked,
+    perSecond: requests / tookSeconds,
     p99Ms: atQuantile(latenciesMs, 0.99),
+    cpuMicroseconds: (cpuSeconds * 1e6) / requests,
   };
 }
 
-async function deployToken(contender: Contender): Promise<string> {
-  const client = createRpcClient(contender.port, 1);
-  const nonces = await client.batch<string>(
-    senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
-  );
-  const hash = await client.call<string>("eth_sendRawTransaction", [
-    tokenWorkload(0, nonces.map(Number)).setUp[0],
-  ]);
-  for (;;) {
-    const receipt = await client.call<{ contractAddress: string } | null>("eth_getTransactionReceipt", [
-      hash,
-    ]);
-    if (receipt !== null) {
-      client.close();
-      return receipt.contractAddress;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+async function askOnce(asker: Asker, body: string, method: string): Promise<void> {
+  const answer = await asker.ask(body);
+  if (answer.includes('"error":')) throw new Error(`${method}: ${answer.slice(0, 1000)}`);
 }

@@ -22,5 +22,5 @@ export function printBeside(
     theirs === undefined
       ? ""
       : `  ${peer} ${figure(theirs)} ${unit.padEnd(6)} ratio ${(ours / theirs).toFixed(2)}`;
-  console.log(`${what.padEnd(34)} ibex ${figure(ours)} ${theirs === undefined ? unit : ""}${beside}`);
+  console.log(`${what.padEnd(40)} ibex ${figure(ours)} ${theirs === undefined ? unit : ""}${beside}`);
 }
