@@ -28,7 +28,7 @@ import { firstDifference } from "./difference.ts";
 export const RPC: Suite = {
   name: "rpc",
   total: 210,
-  every: 9,
+  every: 250,
   cases: () => [...besuCases(), ...standardCases()],
 };
 
