@@ -17,6 +17,7 @@ const OWN_CASES: Readonly<Record<string, string>> = {
   debug_replayBlock: "cluster/rewind.test.ts",
   debug_resyncWorldState: "cluster/rewind.test.ts",
   debug_resyncWorldstate: "cluster/rewind.test.ts",
+  debug_standardTraceBadBlockToFile: "rpc/methods/badBlocks.test.ts",
 };
 
 /** Of the incumbent's methods, those without a place here: other kinds of consensus, of transactions, of nodes. */

@@ -6,6 +6,7 @@ import { type Block, decodeBlock, encodeBlock } from "../../../src/types/block.t
 import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
+import { tracerOf } from "../../builders/tracerOf.ts";
 import { askerOf } from "../asker.ts";
 
 function decoded(bytes: Uint8Array | undefined): Block {
@@ -36,6 +37,46 @@ describe("blocks that were refused", () => {
       number: "0x1",
       totalDifficulty: "0x1",
       transactions: [{ hash: toHex(transfer.hash), from: toHex(transfer.sender) }],
+    });
+  });
+
+  it("are written to trace files, instruction by instruction", async () => {
+    const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
+    const written: string[] = [];
+    const ask = askerOf({
+      ...node,
+      badBlocks: node.chain.badBlocks,
+      tracer: tracerOf(node.chain, node.spec),
+      writeTrace: async (name, lines) => {
+        written.push(Buffer.from(lines).toString("latin1"));
+        return name;
+      },
+    });
+    // PUSH1 2 PUSH1 3 ADD STOP, as the code of a creation.
+    const creation = aTransaction({ to: undefined, value: 0n, data: hexToBytes("0x600260030100") });
+    const [, first] = (await sealedDevBlocks([[creation]])).map(decoded);
+    if (first === undefined) throw new Error("there is a block");
+    const bad: Block = { ...first, header: { ...first.header, gasUsed: first.header.gasUsed + 1n } };
+    expect((await node.chain.importBlock(bad)).ok).toBe(false);
+    const [{ hash }] = (await ask("debug_getBadBlocks")) as [{ hash: string }];
+    const paths = await ask("debug_standardTraceBadBlockToFile", hash);
+    expect(paths).toEqual([
+      expect.stringMatching(`^block_${hash.slice(0, 10)}-0-${toHex(creation.hash).slice(0, 10)}-\\d+$`),
+    ]);
+    const lines = (written[0] ?? "")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(lines).toMatchObject([
+      { pc: 0, opName: "PUSH1", stack: [] },
+      { pc: 2, opName: "PUSH1", stack: ["0x2"] },
+      { pc: 4, opName: "ADD", stack: ["0x2", "0x3"], gasCost: "0x3" },
+      { pc: 5, opName: "STOP", stack: ["0x5"] },
+      { output: "", time: 0 },
+    ]);
+    expect(await ask("debug_standardTraceBadBlockToFile", `0x${"12".repeat(32)}`)).toMatchObject({
+      code: -32000,
+      message: "Block not found",
     });
   });
 });
