@@ -33,6 +33,7 @@ const NUMBERS = {
 };
 
 const SUITES = [
+  "test/chain/logScan",
   "test/cluster/durability",
   "test/cluster/clocks",
   "test/cluster/restart",

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
@@ -15,6 +16,7 @@ import { atQuantile } from "./report.ts";
 const MILLION = 1_000_000;
 const CLIENTS = 32;
 const LOADED_SECONDS = 30;
+const QUIET_SECONDS = 15;
 
 /** Rare: a log every 50,000 blocks. Common: 20 in every tenth block. */
 const RARE = {
@@ -53,7 +55,6 @@ export async function measureLogs(): Promise<void> {
   await aLongChain({ genesis, stored, head, contentOf });
   await stored.close();
   console.log(`\nlogs of ${head} blocks (chain written in ${seconds(startedMs)} s)`);
-  rmSync(join(folder, "caches"), { recursive: true, force: true });
   const node = await startIbex(folder, ["--rpc-max-logs-range=0"]);
   try {
     await measureQueries(node, head, folder);
@@ -66,14 +67,15 @@ export async function measureLogs(): Promise<void> {
 
 async function measureQueries(node: Contender, head: number, folder: string): Promise<void> {
   const client = createRpcClient(node.port, 1);
-  await timed("one address, without an index", () => countLogs(client, everything(head, RARE.address)));
+  if (!isIndexed(folder, head))
+    await timed("one address, without an index", () => countLogs(client, everything(head, RARE.address)));
   const startedMs = performance.now();
   while (
     (await client.call<{ indexing: boolean }>("admin_generateLogBloomCache")).indexing ||
     !isIndexed(folder, head)
   )
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  console.log(`index written ${seconds(startedMs)} s after that`);
+    await pause(200);
+  console.log(`index complete ${seconds(startedMs)} s after that`);
   for (let round = 0; round < 3; round++)
     await timed("one address, with it", () => countLogs(client, everything(head, RARE.address)));
   await timed("nobody's address", () => countLogs(client, everything(head, account(9).address)));
@@ -100,13 +102,12 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
   const askers = createRpcClient(node.port, CLIENTS);
   const other = createRpcClient(node.port, 1);
   const watcher = createRpcClient(node.port, 1);
+  figures("block spacing, nobody asking", await spacingOf(watcher, () => pause(QUIET_SECONDS * 1000)));
   const until = performance.now() + LOADED_SECONDS * 1000;
-  const blockTimes: number[] = [];
   const queryMs: number[] = [];
   const otherMs: number[] = [];
   let refused = 0;
   let asked = 0;
-  const watch = watchBlocks(watcher, 10, ({ seenAtMs }) => blockTimes.push(seenAtMs));
   const queries = [
     everything(head, RARE.address),
     everything(head, COMMON.address),
@@ -134,12 +135,12 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
       const askedMs = performance.now();
       await other.call("eth_getBalance", [toHex(account(1).address), "latest"]);
       otherMs.push(performance.now() - askedMs);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
     }
   }
-  await Promise.all([...Array.from({ length: CLIENTS }, askForLogs), askForNumber()]);
-  await watch.stop();
-  const gaps = blockTimes.slice(1).map((time, index) => time - (blockTimes[index] ?? time));
+  const gaps = await spacingOf(watcher, async () => {
+    await Promise.all([...Array.from({ length: CLIENTS }, askForLogs), askForNumber()]);
+  });
   console.log(
     `\n${CLIENTS} clients ask for the widest ranges for ${LOADED_SECONDS} s: ${queryMs.length} answers, ${refused} of them refusals`,
   );
@@ -148,6 +149,15 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
   figures("eth_getBalance of another client", otherMs);
   console.log(`resident memory at the end ${node.residentMb().toFixed(0)} MB`);
   for (const client of [askers, other, watcher]) client.close();
+}
+
+/** Milliseconds between the blocks that come while `work` is done. */
+async function spacingOf(client: RpcClient, work: () => Promise<void>): Promise<readonly number[]> {
+  const times: number[] = [];
+  const watch = watchBlocks(client, 10, ({ seenAtMs }) => times.push(seenAtMs));
+  await work();
+  await watch.stop();
+  return times.slice(1).map((time, index) => time - (times[index] ?? time));
 }
 
 function everything(head: number, address: Uint8Array): object {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { LocatedLog } from "../../src/chain/chain.ts";
@@ -16,6 +16,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
 import { account } from "../builders/testAccounts.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
 
 const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
 const OTHER: Log = { ...OURS, address: account(4).address };
@@ -133,6 +134,39 @@ describe("a scan for logs", () => {
     });
     await expect(found).rejects.toThrow(ChainMoved);
   });
+
+  itIfThorough(
+    "has a file of its own for each 100,000 blocks, which grows in another until it is full",
+    async () => {
+      const long = createMemoryDatabase();
+      const content = (number: number) => (number % 9_973 === 0 ? contentOf(3) : NOTHING);
+      await aChainIn(long, 99_998, content);
+      const folder = temporaryFolder();
+      const writer = createBloomFileWriter(folder, long);
+      await writer.complete(0, async () => undefined);
+      expect(readdirSync(folder).sort()).toEqual(["logBloom-current.cache", "logBloom-current.sums"]);
+      const whole = await aChainIn(long, 101_500, content);
+      await writer.complete(0, async () => undefined);
+      expect(readdirSync(folder).sort()).toEqual(["logBloom-0.cache", "logBloom-0.sums"]);
+      expect(statSync(join(folder, "logBloom-0.cache")).size).toBe(100_000 * 256);
+      expect(await writer.complete(0, async () => undefined)).toBe(false);
+      await writer.complete(1, async () => undefined);
+      expect(findSegment(folder, 1)?.sums.chunks).toHaveLength(1);
+      const range = { from: 0n, to: 200_000n };
+      const { logs, unsound } = await scan(long, folder, FOR_OURS, range);
+      expect(unsound).toEqual([]);
+      expect(logs.map(({ blockNumber }) => Number(blockNumber))).toEqual(
+        Array.from({ length: 10 }, (_, index) => (index + 1) * 9_973),
+      );
+      const written = readFileSync(join(folder, "logBloom-0.cache"));
+      flip(join(folder, "logBloom-0.cache"), 9_973 * 256 + 100);
+      expect((await scan(long, folder, FOR_OURS, range)).logs).toEqual(logs);
+      await writer.rewrite(0, async () => undefined);
+      expect(readFileSync(join(folder, "logBloom-0.cache")).equals(written)).toBe(true);
+      expect(whole.head.header.number).toBe(101_500n);
+    },
+    300_000,
+  );
 
   it("ends when nobody needs more", async () => {
     let taken = 0;
