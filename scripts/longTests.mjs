@@ -46,6 +46,7 @@ const SUITES = [
   "test/cluster/hostilePeers",
   "test/cluster/conditions",
   "test/cluster/fullDisk",
+  "test/cluster/syncing",
   "test/execution/oracle",
   "test/network/junk",
   "test/rpc/methods/recordedTraces",

@@ -1,0 +1,63 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished } from "vitest";
+import WebSocket from "ws";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { itIfThorough } from "../thorough.ts";
+import { freePort, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+const NETWORK = [
+  `--genesis-file=${DEV_GENESIS_FILE}`,
+  "--rpc-http-enabled",
+  "--rpc-ws-enabled",
+  "--min-gas-price=0",
+];
+
+describe("a subscriber to syncing", () => {
+  itIfThorough(
+    "hears of the chain that the node begins to fetch, and that there is nothing more to fetch",
+    async () => {
+      const port = await freePort();
+      const folder = temporaryFolder();
+      const start = () => startNodeProcess({ dataPath: folder, options: [...NETWORK, `--p2p-port=${port}`] });
+      const first = await start();
+      const enode = await first.rpc<string>("net_enode");
+      const height = await until(
+        async () => {
+          const number = Number(await first.rpc("eth_blockNumber"));
+          return number >= 10 ? number : undefined;
+        },
+        60_000,
+        "ten blocks",
+      );
+      await first.stop();
+
+      const behind = temporaryFolder();
+      writeFileSync(join(behind, "own.key"), "11".repeat(32), { mode: 0o600 });
+      writeFileSync(join(behind, "static-nodes.json"), JSON.stringify([enode]));
+      const key = `--node-private-key-file=${join(behind, "own.key")}`;
+      const follower = await startNodeProcess({
+        dataPath: behind,
+        options: [...NETWORK, "--p2p-port=0", key],
+      });
+      const socket = new WebSocket(follower.wsUrl);
+      onTestFinished(() => socket.terminate());
+      const heard: unknown[] = [];
+      socket.on("message", (data: Buffer) => heard.push(JSON.parse(data.toString("utf8"))));
+      await new Promise((resolve) => socket.once("open", resolve));
+      socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["syncing"]}');
+      await expect.poll(() => heard).toEqual([{ jsonrpc: "2.0", id: 1, result: "0x1" }]);
+
+      const again = await start();
+      const results = () =>
+        heard.slice(1).map((each) => (each as { params: { result: unknown } }).params.result);
+      await expect.poll(results, { timeout: 60_000 }).toContain(false);
+      const [target] = results() as { startingBlock: string; currentBlock: string; highestBlock: string }[];
+      expect(target).toMatchObject({ startingBlock: "0x0", currentBlock: "0x0" });
+      expect(Number(target?.highestBlock)).toBeGreaterThanOrEqual(height);
+      expect(await follower.stop()).toBe(0);
+      await again.stop();
+    },
+    180_000,
+  );
+});
