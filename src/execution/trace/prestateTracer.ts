@@ -116,7 +116,7 @@ function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay
   return objectOf(before);
 }
 
-/** Of an account that destroyed itself only the past is shown. */
+/** Of an account that is gone only the past is shown; from Cancun on most that destroy themselves stay. */
 function diffJson({ accounts, created, destroyed }: TouchedState, state: WatchedOverlay): string {
   const before: Member[] = [];
   const after: Member[] = [];
@@ -130,7 +130,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
       const members = storage.map(([slot, value]): Member => [toHex(slot), value]);
       if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, state)]);
     };
-    if (destroyed.has(key)) {
+    if (destroyed.has(key) && state.account(address) === undefined) {
       show(oldSlots);
       continue;
     }
