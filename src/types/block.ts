@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { encodeRlpList, readRlp, rlpMembers } from "../primitives/rlp.ts";
+import { encodeRlpList, type RlpItem, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
@@ -146,18 +146,25 @@ function decodeRest(
   withdrawalsPart: Uint8Array | undefined,
 ): Outcome<Pick<Block, "ommers" | "withdrawals">, "malformedBlock"> {
   const ommers: Header[] = [];
-  for (const { start, until } of rlpMembers(ommersPart)) {
-    const ommer = decodeHeader(ommersPart.subarray(start, until));
+  for (const part of partsOf(ommersPart, MOST_OMMERS)) {
+    const ommer = decodeHeader(part);
     if (!ommer.ok) return malformed(ommer.rejection.message);
     ommers.push(ommer.value);
   }
   if (withdrawalsPart === undefined) return ok({ ommers });
-  const withdrawals = readRlp(withdrawalsPart, WITHDRAWALS_DEPTH);
-  return Array.isArray(withdrawals) ? ok({ ommers, withdrawals }) : malformed("withdrawals are a list");
+  return ok({ ommers, withdrawals: partsOf(withdrawalsPart, MOST_WITHDRAWALS).map(readWithdrawal) });
 }
 
-/** The list, and in it the fields of a withdrawal. */
-const WITHDRAWALS_DEPTH = 2;
+/** A list of fields; what else it may be is kept as it came. Throws RangeError for more fields than there are. */
+function readWithdrawal(part: Uint8Array): RlpItem {
+  const isList = (part[0] ?? 0) >= 0xc0;
+  return isList ? partsOf(part, WITHDRAWAL_FIELDS).map((field) => readRlp(field, 0)) : readRlp(part, 0);
+}
+
+/** Far more than any chain has: strangers send this, and megabytes of empty items cost gigabytes as objects. */
+const MOST_OMMERS = 64;
+const MOST_WITHDRAWALS = 1024;
+const WITHDRAWAL_FIELDS = 4;
 
 /** As decodeBlock, from items already taken out of a larger RLP (an IBFT proposal, a NewBlock message). */
 export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock"> {

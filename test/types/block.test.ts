@@ -212,3 +212,25 @@ describe("a block of transactions that are known", () => {
     expect(decodeBlock(blockOf(typed.raw), find).ok).toBe(false);
   });
 });
+
+describe("what no IBFT block has", () => {
+  const { header } = aStoredBlock({ number: 1 });
+  const emptyItems = (count: number): Uint8Array => encodeRlpList([new Uint8Array(count).fill(0x80)]);
+  const blockWith = (ommers: Uint8Array, withdrawals: Uint8Array): Uint8Array =>
+    encodeRlpList([encodeHeader(header), emptyItems(0), ommers, withdrawals]);
+
+  it("is read as it came while it is little", () => {
+    const decoded = decodeBlock(blockWith(emptyItems(0), encodeRlpList([emptyItems(4), emptyItems(1)])));
+    expect(decoded.ok && decoded.value.withdrawals?.map((fields) => (fields as unknown[]).length)).toEqual([
+      4, 1,
+    ]);
+  });
+
+  it.each([
+    ["many fields of a withdrawal", emptyItems(0), encodeRlpList([emptyItems(5)])],
+    ["many withdrawals", emptyItems(0), emptyItems(1025)],
+    ["many ommers", encodeRlpList(Array.from({ length: 65 }, () => encodeHeader(header))), emptyItems(0)],
+  ])("is refused when it is too much: %s", (_, ommers, withdrawals) => {
+    expect(decodeBlock(blockWith(ommers, withdrawals)).ok).toBe(false);
+  });
+});
