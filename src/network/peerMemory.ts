@@ -54,7 +54,10 @@ export function createPeerMemory(
     },
     isDenied(nodeId) {
       const key = toKey(nodeId);
-      return banned.has(key) || denied.has(key) || (resting.get(key) ?? 0) > nowMs();
+      if (banned.has(key)) return true;
+      // The operator may have named it since.
+      if (settings.isMaintained(nodeId)) return false;
+      return denied.has(key) || (resting.get(key) ?? 0) > nowMs();
     },
     get partings() {
       return [...partings.values()];

@@ -89,6 +89,17 @@ describe("peers that are remembered", () => {
     expect([memory.isDenied(LOW), memory.isDenied(HIGH)]).toEqual([false, true]);
   });
 
+  it("are let in again when the operator names them later", () => {
+    const named: Uint8Array[] = [];
+    const memory = createPeerMemory(
+      { bannedIds: [], isMaintained: (nodeId) => named.includes(nodeId) },
+      () => 5,
+    );
+    memory.remember(BREACH, { nodeId: LOW, host: "a" });
+    named.push(LOW);
+    expect(memory.isDenied(LOW)).toBe(false);
+  });
+
   it("are five hundred at most; the oldest go", () => {
     const memory = memoryOf();
     const idOf = (number: number) => new Uint8Array(64).fill(number >> 8, 0, 32).fill(number & 0xff, 32);
