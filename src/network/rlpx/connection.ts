@@ -70,8 +70,11 @@ export interface ConnectionSettings {
 export interface ConnectionParts {
   readonly socket: Socket;
   readonly clock: Clock;
-  /** Reads a portion of what came, now or later; false when later. At once unless given. */
-  readonly read?: ((provenId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
+  /**
+   * Reads a portion of what came, now or later; false when later. At once unless given. The id is that of whom we
+   * called, though it has yet to prove it, or of who has proven to be the caller.
+   */
+  readonly read?: ((nodeId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
 }
 
 /** The socket is taken over; one that we opened may still be connecting. */
@@ -190,7 +193,7 @@ export function createConnection(
       if (!hasEnded) wire.receive(chunk);
       if (socket.isPaused()) socket.resume();
     };
-    if (read(wire.provenId, take)) return;
+    if (read(settings.remoteId ?? wire.provenId, take)) return;
     held = take;
     socket.pause();
   });
