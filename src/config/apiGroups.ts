@@ -2,8 +2,8 @@ import { ok } from "../primitives/outcome.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**
- * The groups of JSON-RPC methods that can be enabled, by the incumbent's names. Every name is accepted; a group
- * without methods here is warned of when an operator asks for it.
+ * The groups of JSON-RPC methods that can be enabled, by the incumbent's names. Every name is accepted; one that is
+ * foreign to an IBFT 2.0 node has no methods, which an operator who asks for it is told.
  */
 const GROUPS = {
   ETH: "served",
@@ -12,11 +12,11 @@ const GROUPS = {
   TXPOOL: "served",
   DEBUG: "served",
   TRACE: "served",
-  ADMIN: "begun",
-  MINER: "later",
+  ADMIN: "served",
+  MINER: "served",
   IBFT: "served",
   PERM: "served",
-  PLUGINS: "later",
+  PLUGINS: "served",
   EEA: "foreign",
   PRIV: "foreign",
   CLIQUE: "foreign",
@@ -28,21 +28,12 @@ export type ApiGroup = keyof typeof GROUPS;
 
 export const API_GROUPS = Object.keys(GROUPS) as readonly ApiGroup[];
 
-/** The groups that belong to an IBFT 2.0 node, whether or not this version serves them yet. */
+/** The groups that belong to an IBFT 2.0 node. */
 export const OWN_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter((group) => GROUPS[group] !== "foreign");
 
-/** Why a group answers nothing, or not all; undefined for one that does. */
+/** Why a group answers nothing; undefined for one that does. */
 export function whyUnserved(group: ApiGroup): string | undefined {
-  switch (GROUPS[group]) {
-    case "served":
-      return undefined;
-    case "begun":
-      return "of it, only admin_changeLogLevel answers in this version";
-    case "later":
-      return "it has no methods in this version";
-    case "foreign":
-      return "it does not belong to an IBFT 2.0 node";
-  }
+  return GROUPS[group] === "foreign" ? "it does not belong to an IBFT 2.0 node" : undefined;
 }
 
 /** As the incumbent's: names in capitals, no other spelling. */
