@@ -10,6 +10,8 @@ export const IN_SYNC_DISTANCE = 5n;
 /** Announced blocks that wait for their parent, of one peer (§9) and of all. */
 export const MAX_WAITING_BLOCKS_OF_PEER = 40;
 export const MAX_WAITING_BLOCKS = 256;
+/** Memory of all of them together: each may be as large as a message. One is always taken. */
+export const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 
 /** First time for which a peer that was no help is left alone; doubles up to the longest. */
 export const FIRST_REST_MS = 2_000;

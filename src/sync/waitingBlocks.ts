@@ -1,14 +1,16 @@
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes, toKey } from "../primitives/hex.ts";
-import { MAX_WAITING_BLOCKS, MAX_WAITING_BLOCKS_OF_PEER } from "./limits.ts";
+import { memoryOfBlock } from "../types/block.ts";
+import { MAX_WAITING_BLOCKS, MAX_WAITING_BLOCKS_OF_PEER, MAX_WAITING_BYTES } from "./limits.ts";
 import type { OfferedBlock } from "./ports.ts";
 
 /**
  * Announced blocks until their parent is the head. One block may wait several times, from several peers: its copies have
- * seals of their own, and not all of them need to be good.
+ * seals of their own, and not all of them need to be good. When there are too many, whoever announced most of them gives
+ * way with its highest, so that nobody can keep out what others announce.
  */
 export interface WaitingBlocks {
-  /** False when too many wait. */
+  /** False when it does not wait: its peer has too many waiting. */
   add(offered: OfferedBlock): boolean;
   /** The first whose parent this is, taken out. */
   takeChildOf(parent: Hash): OfferedBlock | undefined;
@@ -16,18 +18,49 @@ export interface WaitingBlocks {
   dropUpTo(number: bigint): void;
 }
 
+interface Waiting {
+  readonly offered: OfferedBlock;
+  readonly bytes: number;
+}
+
 export function createWaitingBlocks(): WaitingBlocks {
-  const blocks = new Map<string, OfferedBlock>();
+  const blocks = new Map<string, Waiting>();
+
+  const bytesOf = (waiting: Iterable<Waiting>): number => {
+    let sum = 0;
+    for (const { bytes } of waiting) sum += bytes;
+    return sum;
+  };
+
+  const isHeavy = (): boolean => bytesOf(blocks.values()) > MAX_WAITING_BYTES;
+  const isTooMuch = (): boolean => blocks.size > MAX_WAITING_BLOCKS || (blocks.size > 1 && isHeavy());
+
+  function makeRoom(): void {
+    const isByBytes = isHeavy();
+    const loads = new Map<string, number>();
+    for (const { offered, bytes } of blocks.values())
+      loads.set(offered.peer, (loads.get(offered.peer) ?? 0) + (isByBytes ? bytes : 1));
+    const [[heaviest] = []] = [...loads].sort(([, one], [, other]) => other - one);
+    let highest: readonly [key: string, number: bigint] | undefined;
+    for (const [key, { offered }] of blocks) {
+      const { number } = offered.block.header;
+      if (offered.peer === heaviest && (highest === undefined || number >= highest[1]))
+        highest = [key, number];
+    }
+    if (highest !== undefined) blocks.delete(highest[0]);
+  }
+
   return {
     add(offered) {
       const key = `${toKey(offered.hash)} ${offered.peer}`;
-      const ofPeer = [...blocks.values()].filter(({ peer }) => peer === offered.peer).length;
-      if (ofPeer >= MAX_WAITING_BLOCKS_OF_PEER || blocks.size >= MAX_WAITING_BLOCKS) return false;
-      blocks.set(key, offered);
-      return true;
+      const ofPeer = [...blocks.values()].filter((one) => one.offered.peer === offered.peer).length;
+      if (ofPeer >= MAX_WAITING_BLOCKS_OF_PEER) return false;
+      blocks.set(key, { offered, bytes: memoryOfBlock(offered.block) });
+      while (isTooMuch()) makeRoom();
+      return blocks.has(key);
     },
     takeChildOf(parent) {
-      for (const [key, offered] of blocks) {
+      for (const [key, { offered }] of blocks) {
         if (!equalBytes(offered.block.header.parentHash, parent)) continue;
         blocks.delete(key);
         return offered;
@@ -35,7 +68,7 @@ export function createWaitingBlocks(): WaitingBlocks {
       return undefined;
     },
     dropUpTo(number) {
-      for (const [key, { block }] of blocks) if (block.header.number <= number) blocks.delete(key);
+      for (const [key, { offered }] of blocks) if (offered.block.header.number <= number) blocks.delete(key);
     },
   };
 }

@@ -53,6 +53,16 @@ export function encodeBlock(block: Block): Uint8Array {
   return encodeRlpList([encodeHeader(block.header), ...bodyParts(block)]);
 }
 
+/** Bytes that a decoded block takes in memory, roughly: for whoever keeps what strangers send, who may put anything in it. */
+export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }: Block): number {
+  let bytes = withdrawals.length * OBJECT_BYTES;
+  for (const { extraData } of [header, ...ommers]) bytes += 4 * OBJECT_BYTES + extraData.length;
+  for (const { raw } of transactions) bytes += OBJECT_BYTES + raw.length;
+  return bytes;
+}
+
+const OBJECT_BYTES = 1024;
+
 /** As encodeBlock, without the header: how a body is answered to a peer. */
 export function encodeBody(body: Body): Uint8Array {
   return encodeRlpList(bodyParts(body));
