@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/hex.ts";
-import type { Block, NamedBlock } from "../types/block.ts";
+import { memoryOfBlock, type NamedBlock } from "../types/block.ts";
 
 /** Blocks that were refused for a flaw of their own, for whoever looks for the reason (debug_getBadBlocks). */
 export interface BadBlocks {
@@ -13,8 +13,6 @@ export interface BadBlocks {
 const KEPT_BLOCKS = 100;
 /** Anyone may send bad blocks, and large ones. */
 const KEPT_BYTES = 32 * 1024 * 1024;
-/** What a block takes besides its transactions, generously. */
-const BYTES_PER_BLOCK = 4096;
 
 export function createBadBlocks(): BadBlocks {
   const kept = new Map<string, { readonly block: NamedBlock; readonly bytes: number }>();
@@ -32,16 +30,11 @@ export function createBadBlocks(): BadBlocks {
     keep(block) {
       const key = toKey(block.hash);
       if (kept.has(key)) return;
-      const size = sizeOf(block);
+      const size = memoryOfBlock(block);
       kept.set(key, { block, bytes: size });
       bytes += size;
       forgetOldest();
     },
     all: () => [...kept.values()].map(({ block }) => block),
   };
-}
-
-function sizeOf({ transactions, ommers }: Block): number {
-  const body = transactions.reduce((sum, { raw }) => sum + raw.length, 0);
-  return body + BYTES_PER_BLOCK * (1 + ommers.length);
 }
