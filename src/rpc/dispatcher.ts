@@ -71,8 +71,11 @@ export interface DispatcherParts<Backend> {
 
 /** Characters of a batch's answer that are gathered before they are handed on. */
 export const BATCH_PIECE_LENGTH = 256 * 1024;
-/** Requests of a batch between two turns of the event loop, so that a batch of cheap reads cannot hold it. */
-const REQUESTS_PER_TURN = 64;
+/**
+ * How long a batch may hold the event loop. By the time and not by the count of requests: sixty-four full blocks of a
+ * thousand transactions take longer than the period of blocks.
+ */
+const TURN_MS = 5;
 /** Characters of a caller's id that the log shows. */
 const LOGGED_ID_LENGTH = 80;
 /** Neighbours in a batch that may run at one time. */
@@ -183,6 +186,7 @@ export function createDispatcher<Backend>(
       const context = new BoundContext(endpoint, caller);
       let piece = "[";
       let isFirst = true;
+      let turnBeganAtMs = performance.now();
       for (let start = 0; start < requests.length && !caller.isAbandoned(); ) {
         const end = endOfOverlap(requests, start);
         const replies = requests
@@ -198,7 +202,10 @@ export function createDispatcher<Backend>(
             piece = "";
           }
         }
-        if (Math.floor(end / REQUESTS_PER_TURN) > Math.floor(start / REQUESTS_PER_TURN)) await nextTurn();
+        if (performance.now() - turnBeganAtMs > TURN_MS) {
+          await nextTurn();
+          turnBeganAtMs = performance.now();
+        }
         start = end;
       }
       return `${piece}]`;

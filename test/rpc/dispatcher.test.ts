@@ -107,14 +107,14 @@ describe("a batch", () => {
     expect(calls).toBe(3);
   });
 
-  it("lets the event loop have its turns", async () => {
+  it("lets the event loop have its turns between requests that take long", async () => {
     let turns = 0;
     const count = () => {
       turns++;
       timer = setImmediate(count);
     };
     let timer = setImmediate(count);
-    await answerBatch(Array(1000).fill({ id: 1, method: "eth_chainId" }), somebody);
+    await answerBatch(Array(20).fill({ id: 1, method: "toy_slow" }), somebody);
     clearImmediate(timer);
     expect(turns).toBeGreaterThan(10);
   });

@@ -68,6 +68,16 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     parameters: [optional("word", text)],
     run: ([word]) => word ?? "no word",
   }),
+  defineMethod({
+    ...about,
+    name: "toy_slow",
+    parameters: [],
+    run: () => {
+      const untilMs = performance.now() + 6;
+      while (performance.now() < untilMs);
+      return "done";
+    },
+  }),
   defineMethod({ ...about, name: "toy_later", parameters: [], run: async () => "later" }),
   defineMethod({ ...about, name: "toy_refuses", parameters: [], run: () => ERRORS.blockNotFound }),
   defineMethod({ ...about, name: "toy_invalid", parameters: [], run: () => ERRORS.invalidRequest }),
