@@ -1,19 +1,31 @@
 /**
- * `npm run bench [-- transfers token reads start execution validators logs] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
+ * `npm run bench [-- transfers token reads mixed hostile start execution validators logs] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
  * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
+import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
+import { measureMixed } from "./mixed.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
 
-const PARTS = ["transfers", "token", "reads", "start", "execution", "validators", "logs"] as const;
+const PARTS = [
+  "transfers",
+  "token",
+  "reads",
+  "mixed",
+  "hostile",
+  "start",
+  "execution",
+  "validators",
+  "logs",
+] as const;
 type Part = (typeof PARTS)[number];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -39,6 +51,8 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   transfers: () => throughput("transfers"),
   token: () => throughput("token"),
   reads,
+  mixed,
+  hostile,
   start,
   execution: () => measureExecution(Math.min(seconds, 3)),
   validators: () => measureValidators({ seconds, rate }),
@@ -78,6 +92,23 @@ async function reads(): Promise<void> {
     printRatio("  p99 latency", "ms", result.p99Ms, peer.p99Ms);
     printRatio("  node's CPU per request", "µs", result.cpuMicroseconds, peer.cpuMicroseconds);
   }
+}
+
+async function mixed(): Promise<void> {
+  const measure = (contender: Contender) => measureMixed(contender, Math.min(seconds, 20));
+  const ours = await withNode(() => startIbex(), measure);
+  const theirs = await withNode(startAnvil, measure);
+  console.log("\nthe ten reads mixed, 300 a second over 32 connections, and 2,000 transfers a second");
+  printRatio("p50 latency", "ms", ours.p50Ms, theirs.p50Ms);
+  printRatio("p99 latency", "ms", ours.p99Ms, theirs.p99Ms);
+  printRatio("transfers sent meanwhile", "tx/s", ours.sentPerSecond, theirs.sentPerSecond);
+}
+
+async function hostile(): Promise<void> {
+  const { periodP50, periodP95, periodMax, blocks, answered } = await measureHostile(seconds);
+  console.log(`\nblocks of one second under the heaviest calls over 8 connections, ${blocks} blocks`);
+  console.log(`p50 ${periodP50.toFixed(2)} s, p95 ${periodP95.toFixed(2)} s, max ${periodMax.toFixed(2)} s`);
+  for (const [name, times] of answered) console.log(`  ${name}: answered ${times} times`);
 }
 
 async function start(): Promise<void> {

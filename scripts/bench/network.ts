@@ -93,7 +93,8 @@ async function untilConnected({ port }: Contender, peers: number): Promise<void>
 /** Everybody has proposed once. */
 const WARM_UP_BLOCKS = 5;
 
-function readBlocks(logFile: string): readonly LoggedBlock[] {
+/** Blocks that a node's log in JSON tells of, oldest first. */
+export function readBlocks(logFile: string): readonly LoggedBlock[] {
   const blocks: LoggedBlock[] = [];
   for (const line of readFileSync(logFile, "utf8").split("\n")) {
     if (!/"message":"(Produced|Imported) #/.test(line)) continue;

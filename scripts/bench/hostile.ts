@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { requestText } from "./commonCalls.ts";
+import { startProgram } from "./contenders.ts";
+import { openHttpAsker } from "./httpAsker.ts";
+import { createRpcClient } from "./httpClient.ts";
+import { startTransfers } from "./mixed.ts";
+import { type LoggedBlock, readBlocks } from "./network.ts";
+import { atQuantile } from "./report.ts";
+import { senderAddresses } from "./workload.ts";
+
+export interface HostileResult {
+  /** Between blocks as the node's log tells them, seconds. */
+  readonly periodP50: number;
+  readonly periodP95: number;
+  readonly periodMax: number;
+  readonly blocks: number;
+  /** How often each of the calls was answered. */
+  readonly answered: ReadonlyMap<string, number>;
+}
+
+const CONNECTIONS = 8;
+const FILLING_SECONDS = 6;
+const FILLING_RATE = 2000;
+
+/** The period of blocks while eight connections ask for the heaviest that an operator who offers every method allows. */
+export async function measureHostile(seconds: number): Promise<HostileResult> {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
+  const logFile = join(folder, "node.log");
+  const options = ["--rpc-http-api=ETH,NET,WEB3,DEBUG,TRACE,TXPOOL", "--logging-format=JSON"];
+  const node = await startProgram(folder, options, logFile);
+  try {
+    await startTransfers(node.port, FILLING_SECONDS, FILLING_RATE);
+    const bodies = heaviestCalls(await fullestBlock(node.port));
+    const beganAtMs = Date.now();
+    const answered = await askForAll(node.port, bodies, seconds);
+    const periods = periodsSince(beganAtMs, readBlocks(logFile));
+    return {
+      periodP50: atQuantile(periods, 0.5),
+      periodP95: atQuantile(periods, 0.95),
+      periodMax: Math.max(...periods),
+      blocks: periods.length,
+      answered,
+    };
+  } finally {
+    await node.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** From the last block before, to now: one that is still missing counts as if it came now. */
+function periodsSince(beganAtMs: number, blocks: readonly LoggedBlock[]): readonly number[] {
+  const times = blocks.map(({ atMs }) => atMs);
+  const first = times.findLastIndex((atMs) => atMs < beganAtMs);
+  const marks = [...times.slice(Math.max(first, 0)), Date.now()];
+  const periods = marks.slice(1).map((atMs, index) => (atMs - (marks[index] ?? 0)) / 1000);
+  // The last one is cut short by the end, and says something only when it is long.
+  return (periods.at(-1) ?? 0) > 1 ? periods : periods.slice(0, -1);
+}
+
+/** Each connection asks for all of them in turn, beginning elsewhere. */
+async function askForAll(
+  port: number,
+  bodies: ReadonlyMap<string, string>,
+  seconds: number,
+): Promise<ReadonlyMap<string, number>> {
+  const named = [...bodies];
+  const stopAtMs = performance.now() + seconds * 1000;
+  const answered = new Map<string, number>();
+
+  async function attack(first: number): Promise<void> {
+    let asker = await openHttpAsker(port);
+    const timer = setTimeout(() => asker.close(), seconds * 1000);
+    for (let turn = first; performance.now() < stopAtMs; turn++) {
+      const [name, body] = named[turn % named.length] ?? ["", ""];
+      try {
+        await asker.ask(body);
+        answered.set(name, (answered.get(name) ?? 0) + 1);
+      } catch {
+        asker.close();
+        asker = await openHttpAsker(port);
+      }
+    }
+    asker.close();
+    clearTimeout(timer);
+  }
+
+  const attacks = Array.from({ length: CONNECTIONS }, (_, index) => attack(index));
+  // A call that is still being answered when the time is over is not waited for.
+  const over = new Promise((resolve) => setTimeout(resolve, seconds * 1000 + 500));
+  await Promise.race([Promise.all(attacks), over]);
+  return answered;
+}
+
+/** JUMPDEST PUSH0 JUMP, for ever. */
+const LOOP = "0x5b600056";
+const CONTRACT = `0x${"c0de".repeat(10)}`;
+
+function heaviestCalls(fullest: string): ReadonlyMap<string, string> {
+  const looping = [{ to: CONTRACT }, "latest", { [CONTRACT]: { code: LOOP } }];
+  const deploying = { data: LOOP };
+  const [holder] = senderAddresses();
+  const slots = Array.from({ length: 1024 }, (_, index) => `0x${index.toString(16).padStart(64, "0")}`);
+  const calls = {
+    "endless eth_call": requestText({ method: "eth_call", params: looping }),
+    "endless eth_estimateGas": requestText({ method: "eth_estimateGas", params: [deploying] }),
+    "eth_call x1024, endless": requestText({ method: "eth_call", params: looping }, 1024),
+    "eth_getLogs of all": requestText({
+      method: "eth_getLogs",
+      params: [{ fromBlock: "earliest", toBlock: "latest" }],
+    }),
+    "debug_traceBlockByNumber, full": requestText({
+      method: "debug_traceBlockByNumber",
+      params: [fullest],
+    }),
+    "trace_filter of all": requestText({
+      method: "trace_filter",
+      params: [{ fromBlock: "earliest", toBlock: "latest" }],
+    }),
+    "eth_getBlockByNumber x1024, full": requestText(
+      { method: "eth_getBlockByNumber", params: [fullest, true] },
+      1024,
+    ),
+    "eth_getBlockReceipts x1024": requestText({ method: "eth_getBlockReceipts", params: [fullest] }, 1024),
+    "eth_getProof, 1024 slots": requestText({ method: "eth_getProof", params: [holder, slots, "latest"] }),
+    trace_replayBlockTransactions: requestText({
+      method: "trace_replayBlockTransactions",
+      params: [fullest, ["trace", "vmTrace", "stateDiff"]],
+    }),
+  };
+  return new Map(Object.entries(calls));
+}
+
+async function fullestBlock(port: number): Promise<string> {
+  const client = createRpcClient(port, 1);
+  const head = Number(await client.call<string>("eth_blockNumber"));
+  const numbers = Array.from({ length: head }, (_, index) => `0x${(index + 1).toString(16)}`);
+  const counts = await client.batch<string>(
+    numbers.map((number) => ["eth_getBlockTransactionCountByNumber", [number]] as const),
+  );
+  client.close();
+  const most = Math.max(...counts.map(Number));
+  return numbers[counts.findIndex((count) => Number(count) === most)] ?? "latest";
+}

@@ -1,0 +1,92 @@
+import { fork } from "node:child_process";
+import { join } from "node:path";
+import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
+import type { Contender } from "./contenders.ts";
+import { type Asker, openHttpAsker } from "./httpAsker.ts";
+import { createRpcClient } from "./httpClient.ts";
+import { atQuantile } from "./report.ts";
+import type { SendOrder, SendReport } from "./sender.ts";
+import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
+
+export interface MixedResult {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Transactions that were sent in a second meanwhile. */
+  readonly sentPerSecond: number;
+}
+
+const CONNECTIONS = 32;
+/** Requests begun in a second: what either node answers with ease, so that latency is not the length of our own queue. */
+const REQUESTS_PER_SECOND = 300;
+const TRANSACTIONS_PER_SECOND = 2000;
+
+/** How long the ten commonest reads take, in turn, while blocks of 2,000 transfers are made each second. */
+export async function measureMixed(contender: Contender, seconds: number): Promise<MixedResult> {
+  const bodies = commonCalls(await prepareScenery(contender)).map((call) => requestText(call));
+  const askers = await Promise.all(Array.from({ length: CONNECTIONS }, () => openHttpAsker(contender.port)));
+  await askSteadily(askers, bodies, Math.min(seconds, 2));
+  const sending = startTransfers(contender.port, seconds + 1, TRANSACTIONS_PER_SECOND);
+  const latenciesMs = await askSteadily(askers, bodies, seconds);
+  const { sent } = await sending;
+  for (const asker of askers) asker.close();
+  return {
+    p50Ms: atQuantile(latenciesMs, 0.5),
+    p99Ms: atQuantile(latenciesMs, 0.99),
+    sentPerSecond: sent / (seconds + 1),
+  };
+}
+
+/** Begins requests at even distances; one that finds every connection taken counts from when it should have begun. */
+async function askSteadily(
+  askers: readonly Asker[],
+  bodies: readonly string[],
+  seconds: number,
+): Promise<readonly number[]> {
+  const startedAtMs = performance.now();
+  const count = seconds * REQUESTS_PER_SECOND;
+  const latenciesMs: number[] = [];
+  let next = 0;
+
+  async function keepAsking(asker: Asker): Promise<void> {
+    while (next < count) {
+      const number = next++;
+      const dueAtMs = startedAtMs + (number * 1000) / REQUESTS_PER_SECOND;
+      const waitMs = dueAtMs - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const begunAtMs = Math.max(dueAtMs, waitMs > 0 ? performance.now() : dueAtMs);
+      await asker.ask(bodies[number % bodies.length] ?? "");
+      latenciesMs.push(performance.now() - begunAtMs);
+    }
+  }
+
+  await Promise.all(askers.map(keepAsking));
+  return latenciesMs;
+}
+
+/** Sends transfers at a steady rate from a process of its own; resolves when the last was taken. */
+export async function startTransfers(
+  port: number,
+  seconds: number,
+  ratePerSecond: number,
+): Promise<SendReport> {
+  const client = createRpcClient(port, 1);
+  const nonces = await client.batch<string>(
+    senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
+  );
+  client.close();
+  const { bodies } = transferWorkload(seconds * ratePerSecond, nonces.map(Number));
+  const order: SendOrder = {
+    port,
+    bodies,
+    batchSize: BATCH_SIZE,
+    stopAfterMs: seconds * 1000,
+    ratePerSecond,
+  };
+  return new Promise((resolve, reject) => {
+    const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
+    child.once("message", (report: SendReport) => resolve(report));
+    child.once("error", reject);
+    child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
+    child.send(order);
+  });
+}
