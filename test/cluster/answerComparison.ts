@@ -10,7 +10,7 @@ export interface Answer {
 export interface ListedDifference {
   /** The label of the request; `*` stands for all. */
   readonly method: string;
-  /** The member, with all that is in it: a path from `result` or `error`, with `[]` for every index: `result.logs[].blockTimestamp`. */
+  /** A path from `result` or `error`, with `[]` for every index: `result.logs[].index`; with `*` at its end all in it. */
   readonly member: string;
   readonly reason: string;
 }
@@ -93,7 +93,7 @@ async function answerOf(
 }
 
 function covers(row: string, member: string): boolean {
-  return member === row || member.startsWith(`${row}.`) || member.startsWith(`${row}[`);
+  return row.endsWith("*") ? member.startsWith(row.slice(0, -1)) : member === row;
 }
 
 function describe(label: string, params: readonly unknown[], { member, ours, theirs }: Difference): string {
