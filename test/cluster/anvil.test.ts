@@ -1,6 +1,7 @@
 import { encodeFunctionData, type Hex, keccak256, pad, toEventSelector, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileMenagerie } from "../contracts/menagerie.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { type Answer, createComparison } from "./answerComparison.ts";
 import { LISTED } from "./anvilDifferences.ts";
 import { type AnvilProcess, anvilBinary, mineAlike, startAnvilProcess } from "./anvilProcess.ts";
@@ -16,7 +17,7 @@ const TRACERS = [
 
 const binary = anvilBinary();
 
-describe.skipIf(binary === undefined)("the same chain on anvil", () => {
+describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil", () => {
   let node: NodeProcess;
   let anvil: AnvilProcess;
   let chain: VariedChain;

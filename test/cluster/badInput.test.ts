@@ -124,7 +124,7 @@ describe("a request that nobody can answer", () => {
     [NOT_FOUND, "ETH_CHAINID"],
     [NOT_FOUND, "constructor"],
     [NOT_FOUND, ""],
-    [NOT_ENABLED, "debug_accountAt"],
+    [NOT_ENABLED, "clique_getSigners"],
     [INVALID_PARAMS, "eth_getBlockByNumber", "latest"],
     [INVALID_PARAMS, "eth_getBlockByNumber", "latest", "maybe"],
     [INVALID_PARAMS, "eth_getBlockByNumber", 1, false],

@@ -6,6 +6,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { damageOpenFile, damageSomeFile } from "../builders/damage.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 import { generator } from "../storage/random.ts";
+import { itIfThorough } from "../thorough.ts";
 import {
   freePort,
   type NodeProcess,
@@ -62,17 +63,25 @@ describe("a damaged data folder", () => {
 });
 
 describe("a sound data folder", () => {
-  it("is found sound, again and again, while blocks are made", async () => {
-    const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-patrol-seconds=1"] });
-    await until(async () => (soundRounds(node) >= 2 ? true : undefined), 20_000, "two rounds of the patrol");
-    const height = Number(await node.rpc<Hex>("eth_blockNumber"));
-    await until(
-      async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
-      10_000,
-      "a new block",
-    );
-    expect(await node.stop()).toBe(0);
-  }, 60_000);
+  itIfThorough(
+    "is found sound, again and again, while blocks are made",
+    async () => {
+      const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-patrol-seconds=1"] });
+      await until(
+        async () => (soundRounds(node) >= 2 ? true : undefined),
+        20_000,
+        "two rounds of the patrol",
+      );
+      const height = Number(await node.rpc<Hex>("eth_blockNumber"));
+      await until(
+        async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
+        10_000,
+        "a new block",
+      );
+      expect(await node.stop()).toBe(0);
+    },
+    60_000,
+  );
 });
 
 describe("a data folder that is damaged while the node runs", () => {

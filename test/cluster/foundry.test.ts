@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
 import { LEDGER_SOURCE } from "../contracts/compile.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
 
 /** forge deploys a suite of contracts, runs a script of transactions, and tests on a fork; it downloads nothing. */
@@ -13,7 +14,7 @@ import { type NodeProcess, startNodeProcess, temporaryFolder } from "./nodeProce
 const forge = forgeBinary();
 const [, , , , , , , account] = DEV_ACCOUNTS;
 
-describe.skipIf(forge === undefined)("forge", () => {
+describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
   let node: NodeProcess;
   let project: string;
   let ledger: string;

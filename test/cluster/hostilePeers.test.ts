@@ -6,6 +6,7 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { parseExposition, sampleValue } from "../metrics/exposition.ts";
 import type { Identity } from "../network/identities.ts";
+import { itIfThorough } from "../thorough.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
 import { type Battlefield, newStranger } from "./battlefield.ts";
 import { callAsHostile } from "./hostilePeer.ts";
@@ -95,7 +96,7 @@ describe("blocks keep their second, and memory its size, under", () => {
   const alone = EACH_SECONDS > 0 ? Object.entries(ATTACKS) : [];
   it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), 60_000 + EACH_SECONDS * 1000);
 
-  it(
+  itIfThorough(
     "all of that at once",
     () => withstand(Object.values(ATTACKS), TOGETHER_SECONDS),
     60_000 + TOGETHER_SECONDS * 1000,

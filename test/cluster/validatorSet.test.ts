@@ -1,6 +1,7 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { quorum } from "../../src/ibft/quorum.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { prepareNetwork } from "./validatorNetwork.ts";
@@ -19,7 +20,7 @@ interface Status {
   };
 }
 
-it(
+itIfThorough(
   `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block forgets what has no majority`,
   async () => {
     const network = await prepareNetwork({ validators: 1, followers: MOST - 1, epochLength: EPOCH });

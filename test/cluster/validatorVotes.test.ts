@@ -80,7 +80,11 @@ it("votes as it is told, and says whom it waits for once it is not enough alone"
 
 it("only follows where its key is no validator's, and tells so", async () => {
   const node = await aNode(STRANGER_KEY);
-  expect(await node.rpc("ibft_status")).toMatchObject({
+  const started = async () => {
+    const status = await node.rpc<{ mode: string }>("ibft_status");
+    return status.mode === "notStarted" ? undefined : status;
+  };
+  expect(await until(started, 20_000, "a start")).toMatchObject({
     mode: "following",
     isValidator: false,
     height: "0x1",
