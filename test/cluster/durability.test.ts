@@ -9,7 +9,7 @@ import { generator } from "../storage/random.ts";
 import { type NodeProcess, pause, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 /** A few in the daily run; the long run asks for a hundred (`npm run test:long`). */
-const KILLS = Number(process.env["IBEX_KILLS"] ?? 3);
+const KILLS = Number(process.env["IBEX_KILLS"] ?? 2);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 const BATCH = 50;
 

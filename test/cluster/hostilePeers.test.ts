@@ -134,7 +134,7 @@ describe("blocks keep their second, and memory its size, under", () => {
   }
 });
 
-it("counts for its operator what became of them", async () => {
+itIfThorough("counts for its operator what became of them", async () => {
   const { metrics } = await node.rpc<{ metrics: { host: string; port: string } }>("net_services");
   const text = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
   const families = parseExposition(text);

@@ -1,35 +1,40 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { itIfThorough } from "../thorough.ts";
 import { pause, temporaryFolder, until } from "./nodeProcess.ts";
 
 const SCRIPT = resolve(import.meta.dirname, "..", "..", "scripts", "localnet.mjs");
 
-it("npm run localnet makes a network from nothing, tells how it fares, and leaves no process behind", async () => {
-  const folder = join(temporaryFolder(), "network");
-  const firstPort = 20_000 + (process.pid % 5_000);
-  const options = [SCRIPT, `--folder=${folder}`, `--first-port=${firstPort}`];
-  const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    output += chunk.toString("utf8");
-  });
-  const exit = new Promise((done) => child.once("close", done));
-  await until(
-    async () => (/deciding block [4-9], round 0, proposer node [1-4]/.test(output) ? true : undefined),
-    90_000,
-    "block 3",
-  );
-  const nodes = processesIn(folder);
-  expect(nodes.length).toBe(5);
-  expect(existsSync(join(folder, "node5", "node.log"))).toBe(true);
-  child.kill("SIGINT");
-  expect(await exit).toBe(0);
-  expect(output.trimEnd().split("\n").at(-1)).toBe("stopped");
-  await pause(0);
-  expect(processesIn(folder)).toEqual([]);
-}, 120_000);
+itIfThorough(
+  "npm run localnet makes a network from nothing, tells how it fares, and leaves no process behind",
+  async () => {
+    const folder = join(temporaryFolder(), "network");
+    const firstPort = 20_000 + (process.pid % 5_000);
+    const options = [SCRIPT, `--folder=${folder}`, `--first-port=${firstPort}`];
+    const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString("utf8");
+    });
+    const exit = new Promise((done) => child.once("close", done));
+    await until(
+      async () => (/deciding block [4-9], round 0, proposer node [1-4]/.test(output) ? true : undefined),
+      90_000,
+      "block 3",
+    );
+    const nodes = processesIn(folder);
+    expect(nodes.length).toBe(5);
+    expect(existsSync(join(folder, "node5", "node.log"))).toBe(true);
+    child.kill("SIGINT");
+    expect(await exit).toBe(0);
+    expect(output.trimEnd().split("\n").at(-1)).toBe("stopped");
+    await pause(0);
+    expect(processesIn(folder)).toEqual([]);
+  },
+  120_000,
+);
 
 /** Ids of the processes whose arguments name the folder, but for the script's own. */
 function processesIn(folder: string): readonly string[] {

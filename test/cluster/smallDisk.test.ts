@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Hex } from "../../src/primitives/hex.ts";
+import { itIfThorough } from "../thorough.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 /** A disk of its own in memory, where the system lets us mount one (as root, outside of most containers). */
@@ -11,6 +12,7 @@ const DISK_MB = 96;
 mkdirSync(DISK);
 const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", DISK]).status === 0;
 const itOnSmallDisk = isMounted ? it : it.skip;
+const itOnSmallDiskIfThorough = isMounted ? itIfThorough : it.skip;
 if (!isMounted) console.warn("test/cluster/smallDisk is skipped: no disk can be mounted here");
 
 afterAll(() => {
@@ -63,7 +65,7 @@ itOnSmallDisk(
   120_000,
 );
 
-itOnSmallDisk(
+itOnSmallDiskIfThorough(
   "ends with 74 when the disk is full while votes and blocks are written, and when it starts on it",
   async () => {
     const dataPath = join(DISK, "full");

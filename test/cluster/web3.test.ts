@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Web3 } from "web3";
 import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
 import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 const [, , , , , , , , dev] = DEV_ACCOUNTS;
 
-describe("web3.js", () => {
+describe.skipIf(!IS_THOROUGH)("web3.js", () => {
   const ledger = compileContract(LEDGER_SOURCE, "Ledger");
   let node: NodeProcess;
   let web3: Web3;
