@@ -6,7 +6,15 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator } from "../storage/random.ts";
-import { type NodeProcess, pause, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import {
+  type NodeProcess,
+  pause,
+  RpcFailure,
+  rpc,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
 
 /** A few in the daily run; the long run asks for a hundred (`npm run test:long`). */
 const KILLS = Number(process.env["IBEX_KILLS"] ?? 2);
@@ -32,12 +40,13 @@ describe("kill -9", () => {
         const node = await startNodeProcess({ dataPath });
         await expectNothingLost(node, known);
         const watching = watchHeads(node, known);
-        nextNonce = Number(await node.rpc<Hex>("eth_getTransactionCount", [sender.address, "latest"]));
+        nextNonce = await nonceOf(node);
         const killAtMs = Date.now() + 150 + random.below(1800);
         while (Date.now() < killAtMs) {
           const hashes = await sendBatch(node, nextNonce);
-          nextNonce += BATCH;
-          await rememberReceipts(node, known, hashes);
+          // A block that was voted for before the kill is proposed again after it, with what was sent then.
+          nextNonce = hashes === undefined ? await nonceOf(node) : nextNonce + BATCH;
+          await rememberReceipts(node, known, hashes ?? []);
         }
         await node.kill();
         watching.close();
@@ -98,11 +107,29 @@ async function head(node: NodeProcess): Promise<{ number: bigint; stateRoot: Hex
   return { number: BigInt(block.number), stateRoot: block.stateRoot };
 }
 
-async function sendBatch(node: NodeProcess, firstNonce: number): Promise<readonly Hex[]> {
+async function nonceOf(node: NodeProcess): Promise<number> {
+  return Number(await node.rpc<Hex>("eth_getTransactionCount", [sender.address, "latest"]));
+}
+
+async function refusalOf(node: NodeProcess, raw: Uint8Array): Promise<string | undefined> {
+  try {
+    await rpc(node.httpUrl, "eth_sendRawTransaction", [toHex(raw)]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RpcFailure) return error.message;
+    throw error;
+  }
+}
+
+/** Their hashes; undefined when nonces have been used meanwhile. */
+async function sendBatch(node: NodeProcess, firstNonce: number): Promise<readonly Hex[] | undefined> {
   const transactions = Array.from({ length: BATCH }, (_, index) =>
     aTransaction({ chainId: 1337n, nonce: BigInt(firstNonce + index), privateKey: sender.privateKey }),
   );
-  await Promise.all(transactions.map(({ raw }) => rpc(node.httpUrl, "eth_sendRawTransaction", [toHex(raw)])));
+  const refusals = await Promise.all(transactions.map(({ raw }) => refusalOf(node, raw)));
+  if (refusals.includes("Nonce too low")) return undefined;
+  // Those that were taken beside one whose nonce had been used.
+  for (const refusal of refusals) expect([undefined, "Known transaction"]).toContain(refusal);
   return transactions.map(({ hash }) => toHex(hash));
 }
 
