@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { EXIT } from "./cli/exitCodes.ts";
 import { listenForFault } from "./cli/fault.ts";
-import { loadModules } from "./cli/loadModules.ts";
 import type { run } from "./cli/run.ts";
 import { listenForStop } from "./cli/stopRequest.ts";
+import { loadModules } from "./node/loadModules.ts";
 import { DiskFailure } from "./storage/database.ts";
 
 // A reader of the output that goes away (as `head` does) must not take the node with it.

@@ -1,11 +1,11 @@
 import type { Settings } from "../config/settings.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
 import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
+import { loadModules } from "../node/loadModules.ts";
 import type { RunningNode, StartRefusal, startNode } from "../node/node.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
-import { loadModules } from "./loadModules.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { urlOf, welcomeText } from "./welcome.ts";

@@ -30,6 +30,7 @@ import { openDoors } from "./doors.ts";
 import { createHolds } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { withKnownSenders } from "./knownSenders.ts";
+import { loadModules } from "./loadModules.ts";
 import { openLogs } from "./logs.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
 import { networkSummary } from "./networkSummary.ts";
@@ -332,7 +333,7 @@ async function open(
   onStop(() => patrol.close());
   await diskGuard.start();
   // Callers are answered by now, and blocks come next.
-  await loadInterpreter();
+  await loadModules(loadInterpreter);
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
   peering.begin(holds);

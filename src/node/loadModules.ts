@@ -1,6 +1,6 @@
-import { hostLimits } from "../node/hostLimits.ts";
 import { DiskFailure } from "../storage/database.ts";
 import { TOO_FEW_OPEN_FILES } from "../storage/diskFailure.ts";
+import { hostLimits } from "./hostLimits.ts";
 
 /** Imports a part of the program. Throws DiskFailure where too few open files are allowed for that. */
 export async function loadModules<T>(load: () => Promise<T>): Promise<T> {
