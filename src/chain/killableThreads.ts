@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
 
@@ -143,7 +144,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       ifCurrent((thread) => this.receive(thread, answer)),
     );
     worker.on("error", (error) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     });
     worker.on("exit", () => ifCurrent((thread) => this.threadFell(thread, reason)));
     // Idle threads do not keep the process alive; those at work do.

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import { CHUNK_BLOCKS, removeSegments, SEGMENT_BLOCKS } from "../storage/bloomFiles.ts";
 import type { ChainReader } from "./chain.ts";
@@ -86,7 +87,7 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
       else report = message;
     });
     own.on("error", (error) => {
-      report = { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+      report = { kind: "failed", message: messageOf(error) };
     });
     own.on("exit", () => {
       if (worker !== own) return;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { SEGMENT_BLOCKS } from "../storage/bloomFiles.ts";
 import { createBloomFileWriter } from "../storage/bloomFileWriter.ts";
 import { readHead } from "../storage/commitRecord.ts";
@@ -59,7 +60,7 @@ async function writeAll(): Promise<LogIndexReport> {
 }
 
 function failure(error: unknown): LogIndexReport {
-  return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+  return { kind: "failed", message: messageOf(error) };
 }
 
 // Last, when all that it needs is there.

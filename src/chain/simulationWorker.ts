@@ -4,6 +4,7 @@ import type { InspectionJob, InspectionResult } from "../execution/inspection.ts
 import { runSimulation } from "../execution/runSimulation.ts";
 import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
 import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readHeader } from "../storage/headerStore.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
@@ -43,8 +44,7 @@ port.on("message", ({ task, job }: ThreadJob) => {
     )
     .then(
       (result) => answer({ kind: "done", result }),
-      (error: unknown) =>
-        answer({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => answer({ kind: "failed", message: messageOf(error) }),
     );
 });
 answer({ kind: "ready" });

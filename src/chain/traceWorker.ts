@@ -3,6 +3,7 @@ import { runTrace } from "../execution/trace/runTrace.ts";
 import type { TraceJob, TraceResult } from "../execution/trace/traceJob.ts";
 import type { TraceSource } from "../execution/trace/traceSource.ts";
 import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readTransactions } from "../storage/bodyStore.ts";
 import { readHeader } from "../storage/headerStore.ts";
@@ -43,8 +44,7 @@ port.on("message", (job: TraceJob) => {
     .take(() => runTrace(job, source))
     .then(
       (result) => answer({ kind: "done", result }, result.kind === "traced" ? [result.json.buffer] : []),
-      (error: unknown) =>
-        answer({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => answer({ kind: "failed", message: messageOf(error) }),
     );
 });
 answer({ kind: "ready" });

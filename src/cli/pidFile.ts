@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { isDiskAtFault } from "../storage/diskFailure.ts";
 
@@ -16,7 +17,7 @@ export function writePidFile(
   try {
     writeFileSync(path, `${processId}`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return rejected({
       code: isDiskAtFault(error) ? "diskFailure" : "unusablePidFile",
       fault: "local",

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
@@ -76,7 +77,7 @@ export function parseStaticNodes(text: string): Outcome<readonly Enode[], "badVa
   try {
     document = JSON.parse(text);
   } catch (error) {
-    return bad(`it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return bad(`it is not JSON: ${messageOf(error)}`);
   }
   if (!Array.isArray(document)) return bad("it must be a JSON array of enode URLs");
   const nodes: Enode[] = [];

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../logging/logger.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { decodeExtraData, vanityFromBytes } from "../types/extraData.ts";
@@ -155,7 +156,7 @@ function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Give
   try {
     return readToml(readFileSync(path, "utf8"), given.text);
   } catch (error) {
-    return onlyProblem(`Unable to read TOML configuration file ${given.text}: ${reasonOf(error)}`);
+    return onlyProblem(`Unable to read TOML configuration file ${given.text}: ${messageOf(error)}`);
   }
 }
 
@@ -191,7 +192,7 @@ function readGenesisFile(
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return unreadable(`cannot be read: ${reasonOf(error)}`);
+    return unreadable(`cannot be read: ${messageOf(error)}`);
   }
   const overrides = values["override-genesis-config"];
   if (overrides.size === 0) return readGenesis(text, path);
@@ -330,8 +331,4 @@ function noGenesis(message: string): Outcome<never, "noGenesis"> {
 
 function onlyProblem(problem: string): SourceReading {
   return { given: [], foreign: [], problems: [problem], warnings: [] };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

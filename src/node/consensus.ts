@@ -7,6 +7,7 @@ import type { Outbox, VoteStore } from "../consensus/ports.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -104,7 +105,7 @@ export function startConsensus(engine: Engine, chain: Chain): Outcome<void, "unu
     engine.start({ ...head, tally });
     return ok(undefined);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return rejected({ code: "unusableVotes", fault: "local", message });
   }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
 
@@ -78,7 +79,7 @@ function refuse(what: string, error: unknown): Outcome<never, "unusableDataPath"
       fault: "local",
       message: translateDiskError(error, what).message,
     });
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return rejected({
     code: "unusableDataPath",
     fault: "local",

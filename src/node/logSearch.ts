@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { BlockRange, LogCriteria } from "../chain/logQuery.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "../rpc/findLogs.ts";
 import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSearchWorker.ts";
@@ -63,7 +64,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     let reason = "the thread ended";
     started.on("message", receive);
     started.on("error", (error) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     });
     started.on("exit", () => {
       worker = undefined;

@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { BlockRange, LogCriteria } from "../chain/logQuery.ts";
 import { ChainMoved, scanLogs } from "../chain/logScan.ts";
 import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { createLogPieces, type LogPieces } from "../rpc/logPieces.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
 
@@ -49,9 +50,7 @@ port.on("message", (order: LogSearchOrder) => {
   }
   wanted.set(order.id, true);
   find(order)
-    .catch((error: unknown) =>
-      tell({ kind: "failed", id: order.id, message: error instanceof Error ? error.message : String(error) }),
-    )
+    .catch((error: unknown) => tell({ kind: "failed", id: order.id, message: messageOf(error) }))
     .finally(() => wanted.delete(order.id));
 });
 

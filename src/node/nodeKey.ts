@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
@@ -50,7 +51,7 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<Stored
       const { message } = translateDiskError(error, `The node key file ${path} cannot be used`);
       return rejected({ code: "diskFailure", fault: "local", message });
     }
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
     return refuse(
       path,

@@ -1,4 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
@@ -88,7 +89,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     try {
       writeListedTexts(path, kind.key, changed);
     } catch (error) {
-      return flaw("notPersisted", error instanceof Error ? error.message : String(error));
+      return flaw("notPersisted", messageOf(error));
     }
     replace(changed);
     return ok(undefined);

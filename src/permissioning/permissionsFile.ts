@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
@@ -25,7 +26,7 @@ export function readListedTexts(
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return refuse(`Unable to read permissioning TOML config file: ${reasonOf(error)}`);
+    return refuse(`Unable to read permissioning TOML config file: ${messageOf(error)}`);
   }
   let table: TomlTable;
   try {
@@ -132,8 +133,4 @@ const IN_PLACE_ONLY: ReadonlySet<unknown> = new Set(["EBUSY", "EACCES", "EPERM",
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error ? Reflect.get(error, "code") : undefined;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

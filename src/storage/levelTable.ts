@@ -1,3 +1,4 @@
+import { messageOf } from "../primitives/errorMessage.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { RecordReader } from "./byteRecord.ts";
 import { maskedChecksum, readUint32LittleEndian } from "./levelLog.ts";
@@ -18,7 +19,7 @@ export function findTableDamage(table: Uint8Array): string | undefined {
       for (const handle of [list, ...handlesIn(soundBlock(table, list))]) soundBlock(table, handle);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../logging/logger.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import { CURE } from "./checksum.ts";
 import { DamagedData } from "./database.ts";
@@ -46,7 +47,7 @@ export function startPatrol({ path, pauseMs }: PatrolSettings, parts: PatrolPart
       report = message;
     });
     worker.on("error", (error) => {
-      report = { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+      report = { kind: "failed", message: messageOf(error) };
     });
     worker.on("exit", () => {
       worker = undefined;

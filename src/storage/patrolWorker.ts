@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { missing } from "./checksum.ts";
 import { readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
@@ -34,7 +35,7 @@ async function patrol(): Promise<PatrolReport> {
     if (typeof found === "string") return { kind: "damaged", message: found };
     return { kind: "sound", ...found, blocks: await patrolBlocks() };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { kind: error instanceof DamagedData ? "damaged" : "failed", message };
   }
 }

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { reasonOf } from "../commands/textFiles.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
 
 /** A block as it lies in a file: concatenated RLP, no framing. */
 export interface RawBlock {
@@ -78,7 +78,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, "r");
   } catch (error) {
-    throw new BlockFileDefect(0, `the file cannot be opened: ${reasonOf(error)}`);
+    throw new BlockFileDefect(0, `the file cannot be opened: ${messageOf(error)}`);
   }
 }
 
@@ -86,7 +86,7 @@ async function readInto(file: FileHandle, bytes: Uint8Array, at: number, positio
   try {
     return (await file.read(bytes, at, bytes.length - at, position)).bytesRead;
   } catch (error) {
-    throw new BlockFileDefect(position, `the file cannot be read: ${reasonOf(error)}`);
+    throw new BlockFileDefect(position, `the file cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -3,12 +3,12 @@ import { readDataFolder, readSettings } from "../../config/readSettings.ts";
 import type { Settings } from "../../config/settings.ts";
 import { bigintType, choiceType, pathType, switchType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger, type LoggingSettings } from "../../logging/logger.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import type { BlockStore } from "../../storage/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskFailure.ts";
 import { EXIT, exitCodeOf } from "../exitCodes.ts";
 import { refuse, type World } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
-import { reasonOf } from "./textFiles.ts";
 
 const FILE = { ...pathType, label: "<FILE>" };
 const BLOCK_NUMBER = bigintType({ label: "<LONG>", max: 2n ** 63n - 1n });
@@ -177,7 +177,7 @@ async function writeBlocks(order: WriteOrder): Promise<number> {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!/^E[A-Z]+$/.test(code)) throw error;
-    const message = `The file ${values.to} cannot be written: ${reasonOf(error)}`;
+    const message = `The file ${values.to} cannot be written: ${messageOf(error)}`;
     return isDiskAtFault(error) ? fail(message, world, EXIT.disk) : refuse(message, world);
   }
 }

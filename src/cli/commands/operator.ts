@@ -4,13 +4,14 @@ import { readDataFolder } from "../../config/readSettings.ts";
 import { pathType, textType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger } from "../../logging/logger.ts";
 import type { Address } from "../../primitives/address.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
 import { EXIT } from "../exitCodes.ts";
 import { refuse, type World } from "../world.ts";
 import { type BlockchainConfig, genesisText, readBlockchainConfig } from "./blockchainConfig.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { encodeGenesisExtraData } from "./genesisExtraData.ts";
-import { readText, reasonOf } from "./textFiles.ts";
+import { readText } from "./textFiles.ts";
 
 const FILE_NAME = textType({ label: "<FILE>", accepts: "a file name" });
 
@@ -144,7 +145,7 @@ async function writeAll(
     writeFileSync(path, genesis, { flush: true });
     return EXIT.ok;
   } catch (error) {
-    world.printError(`The folder ${to} cannot be written: ${reasonOf(error)}. Remove it and try again.\n`);
+    world.printError(`The folder ${to} cannot be written: ${messageOf(error)}. Remove it and try again.\n`);
     return isDiskAtFault(error) ? EXIT.disk : EXIT.badInput;
   }
 }

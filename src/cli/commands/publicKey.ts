@@ -3,10 +3,11 @@ import { dirname } from "node:path";
 import { readKeyFile } from "../../config/readSettings.ts";
 import { choiceType, pathType } from "../../config/valueTypes.ts";
 import type { NodeKey } from "../../node/nodeKey.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { refuse, type World } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
-import { reasonOf, writeAnswer } from "./textFiles.ts";
+import { writeAnswer } from "./textFiles.ts";
 
 const OPTIONS = {
   to: { type: pathType, help: "File to write. Standard output when absent." },
@@ -57,7 +58,7 @@ async function openKey(
   try {
     createFolders(dirname(source.path));
   } catch (error) {
-    return `The node key file ${source.path} cannot be used: ${reasonOf(error)}.`;
+    return `The node key file ${source.path} cannot be used: ${messageOf(error)}.`;
   }
   const key = openNodeKey(source);
   if (!key.ok) return key.rejection.message;

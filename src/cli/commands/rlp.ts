@@ -1,5 +1,6 @@
 import { choiceType, pathType } from "../../config/valueTypes.ts";
 import { type Address, addressFromHex } from "../../primitives/address.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { refuse, type World } from "../world.ts";
@@ -72,7 +73,7 @@ function readAddresses(text: string): Outcome<readonly Address[], "badJson"> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return bad(`Unable to load the JSON data. Please check JSON input format. ${reason}`);
   }
   const odd = Array.isArray(json) ? json.findIndex((item) => !isAddressText(item)) : undefined;

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { EXIT } from "../exitCodes.ts";
 import { refuse, type World } from "../world.ts";
@@ -13,7 +14,7 @@ export function readText(path: string | undefined, world: World): Outcome<string
     return rejected({
       code: "unreadable",
       fault: "caller",
-      message: `${where} cannot be read: ${reasonOf(error)}`,
+      message: `${where} cannot be read: ${messageOf(error)}`,
     });
   }
 }
@@ -28,10 +29,6 @@ export function writeAnswer(text: string, path: string | undefined, world: World
     writeFileSync(resolve(world.workingDirectory, path), text);
     return EXIT.ok;
   } catch (error) {
-    return refuse(`The file ${path} cannot be written: ${reasonOf(error)}`, world);
+    return refuse(`The file ${path} cannot be written: ${messageOf(error)}`, world);
   }
-}
-
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { createCipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { ECIES } from "@ethereumjs/devp2p";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
@@ -226,7 +227,7 @@ function attempt<T>(work: () => T): Outcome<T, "badHandshake"> {
   try {
     return ok(work());
   } catch (error) {
-    return bad(error instanceof Error ? error.message : String(error));
+    return bad(messageOf(error));
   }
 }
 

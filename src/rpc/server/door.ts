@@ -1,6 +1,7 @@
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Logger } from "../../logging/logger.ts";
 import { assert } from "../../primitives/assert.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 
 /** An open port, whatever is spoken there. */
@@ -32,7 +33,7 @@ export async function listening(
       fault: "local",
       message: isBusy
         ? `${host}:${port} is in use by another program`
-        : `cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`,
+        : `cannot listen on ${host}:${port}: ${messageOf(error)}`,
       facts: { host, port },
     });
   }
