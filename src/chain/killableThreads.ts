@@ -52,6 +52,28 @@ export function startThreads<Job, Result>(
   return new ThreadPool<Job, Result>(settings, parts);
 }
 
+/** The same for jobs that most nodes are never asked for: the threads start with the first of them. */
+export function startThreadsLate<Job, Result>(
+  settings: ThreadSettings,
+  parts: ThreadParts<Result>,
+): Omit<KillableThreads<Job, Result>, "load"> {
+  let threads: KillableThreads<Job, Result> | undefined;
+  let isClosed = false;
+  return {
+    run(job) {
+      if (isClosed) return Promise.reject(new SimulationFailure(CLOSED));
+      threads ??= startThreads<Job, Result>(settings, parts);
+      return threads.run(job);
+    },
+    async close() {
+      isClosed = true;
+      await threads?.close();
+    },
+  };
+}
+
+const CLOSED = "the threads are closed";
+
 /** The threads cannot take a job, or lost it: no result of the call itself. */
 export class SimulationFailure extends Error {
   override name = "SimulationFailure";
@@ -112,7 +134,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   }
 
   async close(): Promise<void> {
-    this.fail(new SimulationFailure("the threads are closed"));
+    this.fail(new SimulationFailure(CLOSED));
     await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
   }
 

@@ -3,12 +3,7 @@ import type { InspectionJob, InspectionResult, Inspector } from "../execution/in
 import type { SimulationResult, Simulator } from "../execution/simulation.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
-import {
-  type KillableThreads,
-  SimulationFailure,
-  startThreads,
-  type ThreadSettings,
-} from "./killableThreads.ts";
+import { startThreads, startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
 import type { SimulationWorkerData, ThreadJob } from "./simulationWorker.ts";
 
 /** Simulated calls and looks into states, each for some seconds at most, on threads that read the database themselves. */
@@ -39,36 +34,32 @@ export const DEFAULT_SIMULATION_SETTINGS: SimulationSettings = {
 
 /**
  * Looks into states have a thread of their own, with more time: a block of thousands of transactions may have to be
- * executed again, and short calls do not wait behind that. It starts with the first of them.
+ * executed again, and short calls do not wait behind that.
  */
 const INSPECTION_SETTINGS: ThreadSettings = { threads: 1, timeoutMs: 30_000, waitingLimit: 1000 };
 
 export function createSimulationPool(settings: SimulationSettings, parts: SimulationParts): SimulationPool {
-  type Threads = KillableThreads<ThreadJob, SimulationResult | InspectionResult>;
-  const start = (limits: ThreadSettings): Threads =>
-    startThreads(limits, {
-      entry: "simulationWorker",
-      workerData: workerDataOf(settings, parts),
-      clock: parts.clock,
-      timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
-    });
-  const threads = start(settings);
-  let inspectors: Threads | undefined;
-  let isClosed = false;
+  const threadParts = {
+    entry: "simulationWorker",
+    workerData: workerDataOf(settings, parts),
+    clock: parts.clock,
+    timedOut: (limitMs: number) => ({ kind: "timedOut", limitMs }) as const,
+  };
+  const threads = startThreads<ThreadJob, SimulationResult | InspectionResult>(settings, threadParts);
+  const inspectors = startThreadsLate<ThreadJob, SimulationResult | InspectionResult>(
+    INSPECTION_SETTINGS,
+    threadParts,
+  );
   return {
     // A thread answers a job with a result of its kind.
     run: (job) => threads.run({ task: "simulate", job }) as Promise<SimulationResult>,
-    inspect<Job extends InspectionJob>(job: Job) {
-      if (isClosed) return Promise.reject(new SimulationFailure("the simulator is closed"));
-      inspectors ??= start(INSPECTION_SETTINGS);
-      return inspectors.run({ task: "inspect", job }) as Promise<InspectionResult<Job>>;
-    },
+    inspect: <Job extends InspectionJob>(job: Job) =>
+      inspectors.run({ task: "inspect", job }) as Promise<InspectionResult<Job>>,
     get load() {
       return threads.load;
     },
     async close() {
-      isClosed = true;
-      await Promise.all([threads.close(), inspectors?.close()]);
+      await Promise.all([threads.close(), inspectors.close()]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TraceJob, TraceResult, Tracer } from "../execution/trace/traceJob.ts";
-import { type KillableThreads, startThreads, type ThreadSettings } from "./killableThreads.ts";
+import { startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
 import { type SimulationParts, type SimulationSettings, workerDataOf } from "./simulationPool.ts";
 import type { TraceWorkerData } from "./traceWorker.ts";
 
@@ -26,21 +26,14 @@ export const DEFAULT_TRACE_SETTINGS: TraceSettings = {
 };
 
 export function createTracePool(settings: TraceSettings, parts: SimulationParts): TracePool {
-  let threads: KillableThreads<TraceJob, TraceResult> | undefined;
-  return {
-    run(job) {
-      threads ??= startThreads<TraceJob, TraceResult>(settings, {
-        entry: "traceWorker",
-        workerData: dataOf(settings, parts),
-        clock: parts.clock,
-        timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
-      });
-      return threads.run(job);
-    },
-    close: async () => threads?.close(),
+  const workerData: TraceWorkerData = {
+    ...workerDataOf(settings, parts),
+    limitBytes: settings.limitBytes,
   };
-}
-
-function dataOf(settings: TraceSettings, parts: SimulationParts): TraceWorkerData {
-  return { ...workerDataOf(settings, parts), limitBytes: settings.limitBytes };
+  return startThreadsLate<TraceJob, TraceResult>(settings, {
+    entry: "traceWorker",
+    workerData,
+    clock: parts.clock,
+    timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
+  });
 }

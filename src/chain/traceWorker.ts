@@ -1,16 +1,13 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { runTrace } from "../execution/trace/runTrace.ts";
 import type { TraceJob, TraceResult } from "../execution/trace/traceJob.ts";
 import type { TraceSource } from "../execution/trace/traceSource.ts";
-import { present } from "../primitives/assert.ts";
-import { messageOf } from "../primitives/errorMessage.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readTransactions } from "../storage/bodyStore.ts";
 import { readHeader } from "../storage/headerStore.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
-import type { ThreadAnswer } from "./killableThreads.ts";
 import type { SimulationWorkerData } from "./simulationWorker.ts";
-import { createTurns } from "./turns.ts";
+import { performJobs } from "./threadJobs.ts";
 
 /** What a thread is started with. */
 export interface TraceWorkerData extends SimulationWorkerData {
@@ -18,11 +15,9 @@ export interface TraceWorkerData extends SimulationWorkerData {
 }
 
 /** A thread that traces: like that of the simulation pool it reads the database itself, and keeps nothing of value. */
-const port = present(parentPort, "the port of a worker thread");
 const { databasePath, spec, gasCap, limitBytes } = workerData as TraceWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = createStateHistory(database);
-const turns = createTurns();
 
 const source: TraceSource = {
   spec,
@@ -39,17 +34,7 @@ const source: TraceSource = {
   },
 };
 
-port.on("message", (job: TraceJob) => {
-  turns
-    .take(() => runTrace(job, source))
-    .then(
-      (result) => answer({ kind: "done", result }, result.kind === "traced" ? [result.json.buffer] : []),
-      (error: unknown) => answer({ kind: "failed", message: messageOf(error) }),
-    );
+performJobs<TraceJob, TraceResult>({
+  perform: (job) => runTrace(job, source),
+  handedOver: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
 });
-answer({ kind: "ready" });
-
-/** The bytes of a trace are handed over, not copied. */
-function answer(message: ThreadAnswer<TraceResult>, handedOver: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, [...handedOver]);
-}
