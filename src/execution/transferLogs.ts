@@ -2,7 +2,13 @@ import { addressFromHex } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { Log } from "../types/log.ts";
-import type { Callee, CalleeEnd, ExecutionObserver, Step } from "./trace/observer.ts";
+import {
+  type Callee,
+  type CalleeEnd,
+  type ExecutionObserver,
+  isCreation,
+  type Step,
+} from "./trace/observer.ts";
 
 type Transfer = Pick<Callee, "from" | "to" | "value">;
 
@@ -25,7 +31,7 @@ export class TransferWatch implements ExecutionObserver {
   entered(callee: Callee): void {
     this.hasEntered = true;
     this.frames.push({ transfers: this.transfers.length, logs: this.logs });
-    if (callee.kind === "call" || callee.kind === "create" || callee.kind === "create2") this.note(callee);
+    if (callee.kind === "call" || isCreation(callee.kind)) this.note(callee);
   }
 
   begun(): void {

@@ -4,7 +4,14 @@ import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import { decodeRevertText } from "../revertText.ts";
 import type { TransactionResult } from "../transactionResult.ts";
 import { flawOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
-import type { Callee, CalleeEnd, ExecutionObserver, FrameView, Step } from "./observer.ts";
+import {
+  type Callee,
+  type CalleeEnd,
+  type ExecutionObserver,
+  type FrameView,
+  isCreation,
+  type Step,
+} from "./observer.ts";
 import type { TransactionTrace } from "./style.ts";
 import { asciiJson, type TraceBudget, type TraceText } from "./traceText.ts";
 
@@ -149,8 +156,7 @@ function clearLogs(frame: Frame): void {
 
 function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUsed: bigint }): string {
   const { callee, end, calls, logs, error } = frame;
-  const isCreation = callee.kind === "create" || callee.kind === "create2";
-  const hasRecipient = !(isCreation && error !== undefined);
+  const hasRecipient = error === undefined || callee.kind === "selfdestruct" || !isCreation(callee.kind);
   const output = end === undefined || (error !== undefined && !end.hasReverted) ? "" : toHex(end.output);
   const reason = end?.hasReverted === true ? decodeRevertText(end.output) : undefined;
   const members = [
@@ -173,17 +179,17 @@ function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUse
 /** A call as its operands say, for one that may not begin. */
 function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | undefined {
   const { stack, memory, env } = state;
-  const isCreation = kind === "create" || kind === "create2";
+  const creates = isCreation(kind);
   const transfers = kind === "call" || kind === "callcode";
-  const operands = isCreation ? 3 : transfers ? 7 : 6;
+  const operands = creates ? 3 : transfers ? 7 : 6;
   if (stack.length < operands) return undefined;
-  const inputAt = isCreation ? 1 : transfers ? 3 : 2;
+  const inputAt = creates ? 1 : transfers ? 3 : 2;
   return {
     kind,
     depth: depth + 1,
     from: asAddress(env.address.bytes),
-    to: isCreation ? asAddress(new Uint8Array(20)) : addressAt(state, 1),
-    value: isCreation ? stack.at(0) : transfers ? stack.at(2) : 0n,
+    to: creates ? asAddress(new Uint8Array(20)) : addressAt(state, 1),
+    value: creates ? stack.at(0) : transfers ? stack.at(2) : 0n,
     input: memoryPart(memory, stack.at(inputAt), stack.at(inputAt + 1)),
     gas: 0n,
     isPrecompile: false,

@@ -3,6 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { toHex, toKey } from "../../primitives/hex.ts";
 import { blockRules } from "../blockRules.ts";
 import { creationMethodOf, type FlatTrace, FlatTraces, flatTraceJson } from "./flatTraces.ts";
+import { isCreation } from "./observer.ts";
 import { type ReplayedBlock, replayBlock } from "./replay.ts";
 import type { TransactionPlace } from "./style.ts";
 import type { TraceFilter } from "./traceJob.ts";
@@ -84,9 +85,8 @@ function isBetween(
 ): boolean {
   if (from === undefined && to === undefined) return true;
   if (action.kind === "suicide") return false;
-  const isCreation = action.kind === "create" || action.kind === "create2";
   if (from !== undefined && !from.has(toKey(action.from))) return false;
-  return to === undefined || (!isCreation && to.has(toKey(action.to)));
+  return to === undefined || (!isCreation(action.kind) && to.has(toKey(action.to)));
 }
 
 function keysOf(addresses: readonly Address[]): ReadonlySet<string> | undefined {

@@ -3,7 +3,7 @@ import { asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import { FLAWS } from "./flaws.ts";
-import type { Callee, CalleeEnd, ExecutionObserver, Step } from "./observer.ts";
+import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TransactionPlace } from "./style.ts";
 import type { TraceBudget } from "./traceText.ts";
 
@@ -139,10 +139,6 @@ function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, is
     return `"result":{"address":"${toHex(action.to)}","code":"${toHex(output)}","gasUsed":"${hex(gasUsed)}"},`;
   // What a precompiled contract returned to the outside is missing, as with the incumbent.
   return `"result":{"gasUsed":"${hex(gasUsed)}","output":"${action.isPrecompile ? "0x" : toHex(output)}"},`;
-}
-
-function isCreation(kind: Callee["kind"]): boolean {
-  return kind === "create" || kind === "create2";
 }
 
 function hex(quantity: bigint): string {

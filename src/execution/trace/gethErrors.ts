@@ -1,6 +1,6 @@
 import type { HaltReason } from "../haltReason.ts";
 import { mnemonicOf } from "./mnemonics.ts";
-import type { Callee, Step } from "./observer.ts";
+import { type Callee, isCreation, type Step } from "./observer.ts";
 
 /** The instruction that halted a frame, with the words that were on the stack. */
 export interface HaltedStep {
@@ -12,10 +12,11 @@ export const NO_STEP: HaltedStep = { step: undefined, stackLength: 0 };
 
 /** Why a frame halted, in the words of go-ethereum, which are those that tools look for in its tracers. */
 export function flawOf(halt: HaltReason, callee: Callee, { step, stackLength }: HaltedStep): string {
-  const isCreation = callee.kind === "create" || callee.kind === "create2";
   switch (halt) {
     case "INSUFFICIENT_GAS":
-      return isCreation && step === undefined ? "contract creation code storage out of gas" : "out of gas";
+      return isCreation(callee.kind) && step === undefined
+        ? "contract creation code storage out of gas"
+        : "out of gas";
     case "INSUFFICIENT_STACK_ITEMS":
       return `stack underflow (${stackLength} <=> ${wordsNeeded(step?.instruction ?? 0)})`;
     case "TOO_MANY_STACK_ITEMS":

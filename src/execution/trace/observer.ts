@@ -22,6 +22,10 @@ export interface ExecutionObserver {
 
 export type CallKind = "call" | "callcode" | "delegatecall" | "staticcall" | "create" | "create2";
 
+export function isCreation(kind: CallKind): boolean {
+  return kind === "create" || kind === "create2";
+}
+
 /** A message that begins to be executed, the transaction's own included. */
 export interface Callee {
   readonly kind: CallKind;

@@ -3,7 +3,7 @@ import { toHex, toKey } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { isEmpty } from "../emptyAccounts.ts";
-import type { Callee, ExecutionObserver, Step } from "./observer.ts";
+import { type Callee, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { Subject, TransactionTrace } from "./style.ts";
 import type { TraceText } from "./traceText.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
@@ -45,7 +45,7 @@ class TouchedState implements ExecutionObserver {
     this.touch(from);
     this.touch(to);
     if (depth === 0) this.touch(this.beneficiary);
-    if (kind === "create" || kind === "create2") this.created.add(toKey(to));
+    if (isCreation(kind)) this.created.add(toKey(to));
   }
 
   begun({ instruction, state }: Step): void {

@@ -1,6 +1,6 @@
 import { toHex } from "../../primitives/hex.ts";
 import type { HaltReason } from "../haltReason.ts";
-import type { Callee, CalleeEnd, ExecutionObserver, Step } from "./observer.ts";
+import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 /**
@@ -25,8 +25,7 @@ export class VmTraces implements ExecutionObserver {
   }
 
   entered(callee: Callee): void {
-    const isCreation = callee.kind === "create" || callee.kind === "create2";
-    this.frames.push({ code: isCreation ? toHex(callee.input) : "0x", ops: "" });
+    this.frames.push({ code: isCreation(callee.kind) ? toHex(callee.input) : "0x", ops: "" });
   }
 
   begun(step: Step): void {
