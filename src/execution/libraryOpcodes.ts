@@ -1,7 +1,8 @@
 import type { Common } from "@ethereumjs/common";
 import { getOpcodesForHF } from "@ethereumjs/evm";
 import { Address } from "@ethereumjs/util";
-import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { addressOfWord } from "../primitives/address.ts";
+import { bytesToBigint } from "../primitives/quantity.ts";
 import type { Observed } from "./evm.ts";
 
 /** The library's instruction set for one fork. */
@@ -89,7 +90,5 @@ async function pushCodeHash(state: RunState): Promise<void> {
 }
 
 function popAddress(state: RunState): Address {
-  return new Address(bigintToFixedBytes(state.stack.pop() & LOW_160_BITS, 20));
+  return new Address(addressOfWord(state.stack.pop()));
 }
-
-const LOW_160_BITS = (1n << 160n) - 1n;

@@ -1,4 +1,5 @@
 import { hexToBytes } from "./hex.ts";
+import { bigintToFixedBytes } from "./quantity.ts";
 
 /** A 20-byte account address. */
 export type Address = Uint8Array & { readonly __brand: "address" };
@@ -13,5 +14,12 @@ export function asAddress(bytes: Uint8Array): Address {
 export function addressFromHex(text: string): Address {
   return asAddress(hexToBytes(text));
 }
+
+/** Address that a 32-byte word holds: its low 20 bytes, whatever stands above them. */
+export function addressOfWord(word: bigint): Address {
+  return asAddress(bigintToFixedBytes(word & LOW_160_BITS, 20));
+}
+
+const LOW_160_BITS = (1n << 160n) - 1n;
 
 export const ZERO_ADDRESS: Address = asAddress(new Uint8Array(20));

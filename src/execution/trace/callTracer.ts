@@ -1,4 +1,4 @@
-import { asAddress } from "../../primitives/address.ts";
+import { addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import { decodeRevertText } from "../revertText.ts";
@@ -188,7 +188,7 @@ function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | und
     kind,
     depth: depth + 1,
     from: asAddress(env.address.bytes),
-    to: creates ? asAddress(new Uint8Array(20)) : addressAt(state, 1),
+    to: creates ? asAddress(new Uint8Array(20)) : addressOfWord(stack.at(1)),
     value: creates ? stack.at(0) : transfers ? stack.at(2) : 0n,
     input: memoryPart(memory, stack.at(inputAt), stack.at(inputAt + 1)),
     gas: 0n,
@@ -203,16 +203,12 @@ function plannedSuicide({ state, depth }: Step): Suicide | undefined {
     kind: "selfdestruct",
     depth: depth + 1,
     from,
-    to: addressAt(state, 0),
+    to: addressOfWord(state.stack.at(0)),
     value: state.evm.overlay.account(from)?.balance ?? 0n,
     input: new Uint8Array(0),
     gas: 0n,
     isPrecompile: false,
   };
-}
-
-function addressAt({ stack }: FrameView, depth: number) {
-  return asAddress(bigintToFixedBytes(stack.at(depth) & LOW_160_BITS, 20));
 }
 
 /** Bytes of memory; nothing where there is not so much of it, because then the instruction fails. */
@@ -238,7 +234,6 @@ const CALL_KINDS: ReadonlyMap<number, Callee["kind"]> = new Map([
 const SELFDESTRUCT = 0xff;
 const LOG0 = 0xa0;
 const DEPTH_LIMIT = 1024;
-const LOW_160_BITS = (1n << 160n) - 1n;
 /** About what one takes beside its data. */
 const FRAME_BYTES = 500;
 /** Far more than a block's gas pays for. */

@@ -1,7 +1,5 @@
-import type { Address } from "../../primitives/address.ts";
-import { asAddress } from "../../primitives/address.ts";
+import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import { FLAWS } from "./flaws.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TransactionPlace } from "./style.ts";
@@ -52,7 +50,7 @@ export class FlatTraces implements ExecutionObserver {
       kind: "suicide",
       address,
       balance: state.evm.overlay.account(address)?.balance ?? 0n,
-      refundAddress: asAddress(bigintToFixedBytes(state.stack.at(0) & LOW_160_BITS, 20)),
+      refundAddress: addressOfWord(state.stack.at(0)),
     };
   }
 
@@ -82,7 +80,6 @@ export class FlatTraces implements ExecutionObserver {
 /** About what one takes beside its data. */
 const TRACE_BYTES = 400;
 const SELFDESTRUCT = 0xff;
-const LOW_160_BITS = (1n << 160n) - 1n;
 
 export interface FlatTerms {
   /** Left out for a transaction that is not mined. */

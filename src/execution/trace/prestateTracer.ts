@@ -1,4 +1,4 @@
-import { type Address, asAddress } from "../../primitives/address.ts";
+import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex, toKey } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
@@ -51,7 +51,6 @@ class TouchedState implements ExecutionObserver {
   begun({ instruction, state }: Step): void {
     const { stack, env } = state;
     if (stack.length === 0) return;
-    const account = (depth: number) => asAddress(bigintToFixedBytes(stack.at(depth) & LOW_160_BITS, 20));
     switch (instruction) {
       case 0x54: // SLOAD
       case 0x55: {
@@ -62,19 +61,19 @@ class TouchedState implements ExecutionObserver {
       }
       case 0xff: // SELFDESTRUCT
         this.destroyed.add(toKey(env.address.bytes));
-        this.touch(account(0));
+        this.touch(addressOfWord(stack.at(0)));
         return;
       case 0x31: // BALANCE
       case 0x3b: // EXTCODESIZE
       case 0x3c: // EXTCODECOPY
       case 0x3f: // EXTCODEHASH
-        this.touch(account(0));
+        this.touch(addressOfWord(stack.at(0)));
         return;
       case 0xf1: // CALL
       case 0xf2: // CALLCODE
       case 0xf4: // DELEGATECALL
       case 0xfa: // STATICCALL
-        if (stack.length >= 5) this.touch(account(1));
+        if (stack.length >= 5) this.touch(addressOfWord(stack.at(1)));
         return;
     }
   }
@@ -100,8 +99,6 @@ interface TouchedAccount {
   readonly address: Address;
   readonly slots: Map<string, Uint8Array>;
 }
-
-const LOW_160_BITS = (1n << 160n) - 1n;
 
 function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay): string {
   const before: Member[] = [];
