@@ -1,6 +1,6 @@
 import { addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { bigintToFixedBytes } from "../../primitives/quantity.ts";
+import { bigintToFixedBytes, toQuantity } from "../../primitives/quantity.ts";
 import { decodeRevertText } from "../revertText.ts";
 import type { TransactionResult } from "../transactionResult.ts";
 import { flawOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
@@ -133,7 +133,7 @@ class CallTree implements ExecutionObserver {
     this.budget.spend(FRAME_BYTES + data.length);
     frame.logs.push(
       `{"address":"${toHex(env.address.bytes)}","topics":[${topics.map((topic) => `"${topic}"`).join(",")}],` +
-        `"data":"${toHex(data)}","position":"0x${frame.calls.length.toString(16)}"}`,
+        `"data":"${toHex(data)}","position":"${toQuantity(frame.calls.length)}"}`,
     );
   }
 }
@@ -161,8 +161,8 @@ function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUse
   const reason = end?.hasReverted === true ? decodeRevertText(end.output) : undefined;
   const members = [
     `"from":"${toHex(callee.from)}"`,
-    `"gas":"${hex(whole?.gas ?? callee.gas)}"`,
-    `"gasUsed":"${hex(whole?.gasUsed ?? end?.gasUsed ?? 0n)}"`,
+    `"gas":"${toQuantity(whole?.gas ?? callee.gas)}"`,
+    `"gasUsed":"${toQuantity(whole?.gasUsed ?? end?.gasUsed ?? 0n)}"`,
     hasRecipient && `"to":"${toHex(callee.to)}"`,
     `"input":"${toHex(callee.input)}"`,
     output.length > 2 && `"output":"${output}"`,
@@ -170,7 +170,7 @@ function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUse
     reason !== undefined && `"revertReason":${asciiJson(reason)}`,
     calls.length > 0 && `"calls":[${calls.map((call) => frameJson(call)).join(",")}]`,
     logs.length > 0 && `"logs":[${logs.join(",")}]`,
-    callee.kind !== "staticcall" && `"value":"${hex(callee.value)}"`,
+    callee.kind !== "staticcall" && `"value":"${toQuantity(callee.value)}"`,
     `"type":"${callee.kind.toUpperCase()}"`,
   ];
   return `{${members.filter((member) => member !== false).join(",")}}`;
@@ -217,10 +217,6 @@ function memoryPart({ _store }: FrameView["memory"], offset: bigint, size: bigin
   const bytes = new Uint8Array(Number(size));
   bytes.set(_store.subarray(Number(offset), Number(offset + size)));
   return bytes;
-}
-
-function hex(quantity: bigint): string {
-  return `0x${quantity.toString(16)}`;
 }
 
 const CALL_KINDS: ReadonlyMap<number, Callee["kind"]> = new Map([

@@ -1,6 +1,7 @@
 import { parametersAt } from "../../chainspec/ibftParameters.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toHex, toKey } from "../../primitives/hex.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
 import { blockRules } from "../blockRules.ts";
 import { creationMethodOf, type FlatTrace, FlatTraces, flatTraceJson } from "./flatTraces.ts";
 import { isCreation } from "./observer.ts";
@@ -126,7 +127,7 @@ function rewardJson({ spec, hashOf }: TraceSource, { header, hash }: ReplayedBlo
   const { blockRewardWei } = parametersAt(spec.ibft, header.number);
   const { beneficiary } = blockRules(spec, header, hashOf).block;
   return (
-    `{"action":{"author":"${toHex(beneficiary)}","rewardType":"block","value":"0x${blockRewardWei.toString(16)}"},` +
+    `{"action":{"author":"${toHex(beneficiary)}","rewardType":"block","value":"${toQuantity(blockRewardWei)}"},` +
     `"blockHash":"${toHex(hash)}","blockNumber":${header.number},"result":null,"subtraces":0,"traceAddress":[],` +
     `"transactionHash":null,"transactionPosition":null,"type":"reward"}`
   );

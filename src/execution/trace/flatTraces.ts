@@ -1,5 +1,6 @@
 import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
 import { FLAWS } from "./flaws.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TransactionPlace } from "./style.ts";
@@ -117,14 +118,16 @@ function typeOf({ kind }: FlatTrace["action"]): "call" | "create" | "suicide" {
 function actionJson(action: FlatTrace["action"], { creationMethod }: FlatTerms): string {
   if (action.kind === "suicide") {
     const { address, balance, refundAddress } = action;
-    return `{"address":"${toHex(address)}","balance":"${hex(balance)}","refundAddress":"${toHex(refundAddress)}"}`;
+    const refund = `"refundAddress":"${toHex(refundAddress)}"`;
+    return `{"address":"${toHex(address)}","balance":"${toQuantity(balance)}",${refund}}`;
   }
   const { kind, from, to, gas, input, value } = action;
-  const price = `"from":"${toHex(from)}","gas":"${hex(gas)}"`;
+  const price = `"from":"${toHex(from)}","gas":"${toQuantity(gas)}"`;
+  const given = `"value":"${toQuantity(value)}"`;
   if (!isCreation(kind))
-    return `{"callType":"${kind}",${price},"input":"${toHex(input)}","to":"${toHex(to)}","value":"${hex(value)}"}`;
+    return `{"callType":"${kind}",${price},"input":"${toHex(input)}","to":"${toHex(to)}",${given}}`;
   const method = creationMethod === undefined ? "" : `"creationMethod":"${creationMethod}",`;
-  return `{${method}${price},"init":"${toHex(input)}","value":"${hex(value)}"}`;
+  return `{${method}${price},"init":"${toHex(input)}",${given}}`;
 }
 
 function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, isRoot: boolean): string {
@@ -133,11 +136,7 @@ function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, is
   if (halt !== undefined) return `"error":"${FLAWS[halt]}",`;
   if (hasReverted) return `"error":"Reverted",${isRoot ? `"revertReason":"${toHex(output)}",` : ""}`;
   if (isCreation(action.kind))
-    return `"result":{"address":"${toHex(action.to)}","code":"${toHex(output)}","gasUsed":"${hex(gasUsed)}"},`;
+    return `"result":{"address":"${toHex(action.to)}","code":"${toHex(output)}","gasUsed":"${toQuantity(gasUsed)}"},`;
   // What a precompiled contract returned to the outside is missing, as with the incumbent.
-  return `"result":{"gasUsed":"${hex(gasUsed)}","output":"${action.isPrecompile ? "0x" : toHex(output)}"},`;
-}
-
-function hex(quantity: bigint): string {
-  return `0x${quantity.toString(16)}`;
+  return `"result":{"gasUsed":"${toQuantity(gasUsed)}","output":"${action.isPrecompile ? "0x" : toHex(output)}"},`;
 }

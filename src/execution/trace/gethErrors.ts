@@ -1,3 +1,4 @@
+import { toQuantity } from "../../primitives/quantity.ts";
 import type { HaltReason } from "../haltReason.ts";
 import { mnemonicOf } from "./mnemonics.ts";
 import { type Callee, isCreation, type Step } from "./observer.ts";
@@ -43,7 +44,7 @@ const INVALID = 0xfe;
 function opcodeName(instruction: number): string {
   return instruction === INVALID
     ? mnemonicOf(instruction, true)
-    : `opcode 0x${instruction.toString(16)} not defined`;
+    : `opcode ${toQuantity(instruction)} not defined`;
 }
 
 /** Words that an instruction takes from the stack. */

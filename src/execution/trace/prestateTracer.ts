@@ -1,6 +1,6 @@
 import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex, toKey } from "../../primitives/hex.ts";
-import { bigintToFixedBytes } from "../../primitives/quantity.ts";
+import { bigintToFixedBytes, toQuantity } from "../../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { isEmpty } from "../emptyAccounts.ts";
 import { type Callee, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
@@ -156,7 +156,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
 function accountJson(account: Account, storage: Member[], state: WatchedOverlay): string {
   const code = state.code(account.codeHash);
   return membersOf([
-    `"balance":"0x${account.balance.toString(16)}"`,
+    `"balance":"${toQuantity(account.balance)}"`,
     code.length > 0 && `"code":"${toHex(code)}"`,
     account.nonce > 0n && `"nonce":${account.nonce}`,
     storage.length > 0 && `"storage":${objectOf(storage.map(([slot, value]) => [slot, `"${value}"`]))}`,
@@ -166,7 +166,7 @@ function accountJson(account: Account, storage: Member[], state: WatchedOverlay)
 function differenceJson(old: Account, now: Account, storage: Member[], state: WatchedOverlay): string {
   const code = toHex(state.code(now.codeHash));
   return membersOf([
-    now.balance !== old.balance && `"balance":"0x${now.balance.toString(16)}"`,
+    now.balance !== old.balance && `"balance":"${toQuantity(now.balance)}"`,
     code !== toHex(state.code(old.codeHash)) && code !== "0x" && `"code":"${code}"`,
     now.nonce !== old.nonce && now.nonce > 0n && `"nonce":${now.nonce}`,
     storage.length > 0 && `"storage":${objectOf(storage.map(([slot, value]) => [slot, `"${value}"`]))}`,

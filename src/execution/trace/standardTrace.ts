@@ -1,4 +1,5 @@
 import { toHex, viewAsBuffer } from "../../primitives/hex.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
 import type { TransactionResult } from "../transactionResult.ts";
 import { FLAWS } from "./flaws.ts";
 import { mnemonicOf } from "./mnemonics.ts";
@@ -29,7 +30,7 @@ export class StandardTrace implements ExecutionObserver {
 
   begun({ state }: Step): void {
     const { stack, memoryWords } = state;
-    const words = stack.items.slice(0, stack.length).map((word) => `"0x${word.toString(16)}"`);
+    const words = stack.items.slice(0, stack.length).map((word) => `"${toQuantity(word)}"`);
     const isShown = !this.options.disableMemory && memoryWords > 0;
     this.before = `${isShown ? `"memory":"0x${memoryDigits(state)}",` : ""}"memSize":${memoryWords * 32}`;
     this.stack = `[${words.join(",")}]`;
@@ -41,7 +42,7 @@ export class StandardTrace implements ExecutionObserver {
     const { returnBytes, gasRefund } = state;
     const returned = returnBytes.length > 0 ? `"returnData":"${toHex(returnBytes)}",` : "";
     this.text.add(
-      `{"pc":${at},"op":${instruction},"gas":"0x${gas.toString(16)}","gasCost":"0x${priceOf(step).toString(16)}",` +
+      `{"pc":${at},"op":${instruction},"gas":"${toQuantity(gas)}","gasCost":"${toQuantity(priceOf(step))}",` +
         `${this.before},"stack":${this.stack},${returned}"depth":${depth + 1},"refund":${gasRefund},` +
         `"opName":"${mnemonicOf(instruction, state.evm.isKnown(instruction))}"${errorOf(step)}}\n`,
     );
@@ -54,7 +55,7 @@ export class StandardTrace implements ExecutionObserver {
   /** The line of the transaction, which took so many nanoseconds. */
   finish({ output, outcome, gasUsed }: TransactionResult, timeNs: bigint): void {
     const shown = outcome.kind === "succeeded" ? hexDigits(output) : "";
-    this.text.add(`{"output":"${shown}","gasUsed":"0x${gasUsed.toString(16)}","time":${timeNs}}\n`);
+    this.text.add(`{"output":"${shown}","gasUsed":"${toQuantity(gasUsed)}","time":${timeNs}}\n`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { toHex, toKey } from "../../primitives/hex.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
 import type { Account } from "../../types/account.ts";
 import type { WatchedOverlay, WrittenAccount } from "./watchedOverlay.ts";
 
@@ -18,9 +19,9 @@ function accountDiff(state: WatchedOverlay, written: WrittenAccount): string | u
   if (before === undefined && after === undefined) return undefined;
   const compare = (read: (account: Account) => string): string =>
     diffNode(before && read(before), after && read(after));
-  const balance = compare((account) => quantity(account.balance));
+  const balance = compare((account) => toQuantity(account.balance));
   const code = compare((account) => toHex(state.code(account.codeHash)));
-  const nonce = compare((account) => quantity(account.nonce));
+  const nonce = compare((account) => toQuantity(account.nonce));
   const storage = after === undefined ? "{}" : storageDiff(state, written);
   const isSame = balance === SAME && code === SAME && nonce === SAME && storage === "{}";
   return isSame ? undefined : `{"balance":${balance},"code":${code},"nonce":${nonce},"storage":${storage}}`;
@@ -50,10 +51,6 @@ const SAME = '"="';
 function objectOf(members: [name: string, json: string][]): string {
   members.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
-}
-
-function quantity(value: bigint): string {
-  return `0x${value.toString(16)}`;
 }
 
 function slotHex(value: Uint8Array): string {

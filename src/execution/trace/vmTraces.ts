@@ -1,4 +1,5 @@
 import { toHex } from "../../primitives/hex.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
 import type { HaltReason } from "../haltReason.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TraceBudget } from "./traceText.ts";
@@ -120,7 +121,7 @@ function resultJson(step: Step, effect: Effect): string {
     return `{"mem":null,"push":[],"store":null,"used":${left > 0n ? left : 0n}}`;
   }
   return (
-    `{"mem":${memoryJson(step, effect)},"push":[${pushed(step).map(quantity).join(",")}],` +
+    `{"mem":${memoryJson(step, effect)},"push":[${pushed(step).map(quoted).join(",")}],` +
     `"store":${storeJson(effect)},"used":${instruction === STOP ? gas : state.gasLeft}}`
   );
 }
@@ -134,11 +135,11 @@ function memoryJson({ state }: Step, { memory }: Effect): string {
 }
 
 function storeJson({ store }: Effect): string {
-  return store === undefined ? "null" : `{"key":${quantity(store.key)},"val":${quantity(store.value)}}`;
+  return store === undefined ? "null" : `{"key":${quoted(store.key)},"val":${quoted(store.value)}}`;
 }
 
-function quantity(word: bigint): string {
-  return `"0x${word.toString(16)}"`;
+function quoted(word: bigint): string {
+  return `"${toQuantity(word)}"`;
 }
 
 /** The topmost items of the stack that an instruction has to do with, the deepest first. */
