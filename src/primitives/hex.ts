@@ -19,6 +19,11 @@ export function toKey(bytes: Uint8Array): string {
   return scratch.toString("hex", 0, length);
 }
 
+/** At most 32 bytes as a word, padded on the left, with the 0x prefix: how the value of a storage slot is shown. */
+export function toWordHex(bytes: Uint8Array): Hex {
+  return `0x${toKey(bytes).padStart(64, "0")}`;
+}
+
 const HEX_BYTES = /^(0x|0X)?(?:[0-9a-fA-F]{2})*$/;
 
 /** Bytes of a hex text (prefix optional); undefined when a digit is wrong or the count of digits is odd. */

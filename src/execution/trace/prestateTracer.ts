@@ -1,5 +1,5 @@
 import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
-import { toHex, toKey } from "../../primitives/hex.ts";
+import { toHex, toKey, toWordHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { isEmpty } from "../emptyAccounts.ts";
@@ -105,7 +105,7 @@ function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay
   for (const [key, { address, slots }] of accounts) {
     const account = state.accountBefore(address);
     const storage = [...slots.values()].map(
-      (slot): Member => [toHex(slot), wordAt(state.storageBefore(address, slot))],
+      (slot): Member => [toHex(slot), toWordHex(state.storageBefore(address, slot))],
     );
     if (created.has(key) && isNothing(account)) continue;
     before.push([toHex(address), accountJson(account ?? EMPTY_ACCOUNT, storage, state)]);
@@ -120,7 +120,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
   for (const [key, { address, slots }] of accounts) {
     const old = state.accountBefore(address);
     const oldSlots = [...slots.values()].map(
-      (slot) => [slot, wordAt(state.storageBefore(address, slot))] as const,
+      (slot) => [slot, toWordHex(state.storageBefore(address, slot))] as const,
     );
     const isNew = created.has(key) && isNothing(old);
     const show = (storage: readonly (readonly [Uint8Array, string])[]): void => {
@@ -134,7 +134,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
     const newSlots = oldSlots.map(([slot, value]) => ({
       slot,
       value,
-      now: wordAt(state.storage(address, slot)),
+      now: toWordHex(state.storage(address, slot)),
     }));
     const changed = newSlots.filter(({ value, now }) => value !== now);
     const gained = changed
@@ -181,10 +181,6 @@ function isNothing(account: Account | undefined): boolean {
 type Member = readonly [name: string, json: string];
 
 const ZERO_WORD = `0x${"0".repeat(64)}`;
-
-function wordAt(value: Uint8Array): string {
-  return `0x${toKey(value).padStart(64, "0")}`;
-}
 
 function membersOf(members: readonly (string | false)[]): string {
   return `{${members.filter((member) => member !== false).join(",")}}`;

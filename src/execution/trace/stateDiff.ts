@@ -1,4 +1,4 @@
-import { toHex, toKey } from "../../primitives/hex.ts";
+import { toHex, toWordHex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Account } from "../../types/account.ts";
 import type { WatchedOverlay, WrittenAccount } from "./watchedOverlay.ts";
@@ -31,8 +31,8 @@ function accountDiff(state: WatchedOverlay, written: WrittenAccount): string | u
 function storageDiff(state: WatchedOverlay, { address, before, slots }: WrittenAccount): string {
   const changed: [string, string][] = [];
   for (const { slot, before: valueBefore } of slots.values()) {
-    const old = slotHex(valueBefore);
-    const value = slotHex(state.storage(address, slot));
+    const old = toWordHex(valueBefore);
+    const value = toWordHex(state.storage(address, slot));
     if (old === value) continue;
     changed.push([toHex(slot), diffNode(before === undefined ? undefined : old, value)]);
   }
@@ -51,8 +51,4 @@ const SAME = '"="';
 function objectOf(members: [name: string, json: string][]): string {
   members.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
-}
-
-function slotHex(value: Uint8Array): string {
-  return `0x${toKey(value).padStart(64, "0")}`;
 }

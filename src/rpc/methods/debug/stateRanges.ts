@@ -1,7 +1,7 @@
 import type { InspectionFailure } from "../../../execution/inspection.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { asHash, ZERO_HASH } from "../../../primitives/hash.ts";
-import { toHex } from "../../../primitives/hex.ts";
+import { toHex, toWordHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
@@ -105,7 +105,7 @@ export const debugStorageRangeAt = defineMethod({
       toHex(hash),
       {
         key: slot === undefined ? null : toHex(slot),
-        value: `0x${Buffer.from(value).toString("hex").padStart(64, "0")}`,
+        value: toWordHex(value),
       },
     ]);
     return {

@@ -1,4 +1,4 @@
-import { toKey } from "../../../primitives/hex.ts";
+import { toWordHex } from "../../../primitives/hex.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { RpcError } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
@@ -19,6 +19,6 @@ export const ethGetStorageAt = defineMethod({
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const state = chain.stateAt(found.header.number);
-    return state === undefined ? null : `0x${toKey(state.storage(address, slot)).padStart(64, "0")}`;
+    return state === undefined ? null : toWordHex(state.storage(address, slot));
   },
 });
