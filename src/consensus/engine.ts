@@ -8,6 +8,7 @@ import type { Logger } from "../logging/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
+import { createHeldWords } from "./heldWords.ts";
 import { createPerformer, type PerformerParts } from "./performEffect.ts";
 import { type ConsensusStatus, describeStatus } from "./status.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
@@ -34,7 +35,7 @@ export interface Engine {
    * waiting.
    */
   receive(message: Authored, waitedMs?: number): void;
-  /** Neither proposes nor votes until resumed; goes on following heads. */
+  /** Neither proposes nor votes until resumed; goes on following heads, and what it hears meanwhile counts then. */
   pause(): void;
   resume(): void;
   /** The operator's wishes for the validator set. */
@@ -71,6 +72,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   const messageLimit = settings.schedule.messageQueueLimit;
   const proposals = createVoteProposals();
   const performer = createPerformer(rules, { ...parts, proposals }, post);
+  const held = createHeldWords(rules);
   let state: State = UNSTARTED;
   let isStarted = false;
   let isStopped = false;
@@ -96,6 +98,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       if (effect.kind === "recordVote") await performer.recordVote(effect.record);
       else performer.perform(effect, state);
     }
+    for (const message of held.stepped(before, state, input)) await read({ kind: "message", message });
   }
 
   function post(input: Input): void {

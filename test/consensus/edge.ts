@@ -169,6 +169,8 @@ export interface Edge {
   /** All that can be seen of its consensus, but for signs of life. */
   state(): Omit<ConsensusStatus, "members">;
   live(durationMs: number): Promise<void>;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   /** A sample as a scraper finds it. */
   read(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
 }
@@ -237,6 +239,14 @@ export async function anEdge(): Promise<Edge> {
       return seen;
     },
     live: (durationMs) => live(clock, durationMs),
+    async pause() {
+      node.engine.pause();
+      await settle();
+    },
+    async resume() {
+      node.engine.resume();
+      await settle();
+    },
     read: (name, labels) => readSample(registry, `bft_${name}`, labels),
   };
 }

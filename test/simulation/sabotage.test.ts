@@ -50,6 +50,13 @@ const FOUR_WITH_LIAR = (setting: Setting): Setting => ({
   ...{ nodes: 4, validators: 4, liars: 1, isRuthless: false },
 });
 
+/** Nothing but words that get lost keeps them apart, and a liar that may lead them about. */
+const LIAR_AND_LOST_WORDS = (setting: Setting): Setting => ({
+  ...FOUR_WITH_LIAR(setting),
+  ...NO_RELAYS,
+  storm: { ...FAIR, loss: 0.3 },
+});
+
 const FOUR_WITH_RUTHLESS = (setting: Setting): Setting => ({ ...FOUR_WITH_LIAR(setting), isRuthless: true });
 
 /** Checks that outlast their round, and somebody to propose what is unsound. */
@@ -111,7 +118,7 @@ describe("the simulator catches validators that", () => {
     ["count an author twice", COUNTS_AUTHORS_TWICE, "evidence", 20],
     ["take any seal for its bearer's", TRUSTS_SEALS, "evidence", 20],
     ["go along with nobody to later rounds", CAPS_TIMEOUTS_AND_JOINS_NOBODY, "progress", 40, FOUR_HONEST],
-    ["go along with anybody to later rounds", JOINS_ANYBODY, "progress", 60, FOUR_WITH_LIAR],
+    ["go along with anybody to later rounds", JOINS_ANYBODY, "progress", 60, LIAR_AND_LOST_WORDS],
     ["pass nothing on", PASSES_NOTHING_ON, "progress", 1, FEW_LINKS],
     ["keep more than they may", HOARDS, "bounds", 20],
     ["take part while they should stand still", IGNORES_PAUSES, "order", 20],

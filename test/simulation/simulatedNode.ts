@@ -1,3 +1,4 @@
+import { createHeldWords } from "../../src/consensus/heldWords.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
@@ -71,6 +72,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   let isSyncing = false;
   let skewMs = 0;
   let holds = newHolds();
+  let held = createHeldWords(rules);
 
   function newHolds(): Holds {
     return createHolds({
@@ -113,6 +115,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
       if (state !== undefined) return;
       life += 1;
       holds = newHolds();
+      held = createHeldWords(rules);
       skewMs = (2 * random.next() - 1) * weather().skewMs;
       state = UNSTARTED;
       const found = disk.read();
@@ -138,6 +141,8 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     const transition = machine(rules, before, node.nowMs, input);
     state = transition.state;
     parts.afterStep(node, before, input, transition);
+    for (const message of held.stepped(before, state, input).toReversed())
+      queue.unshift({ kind: "message", message });
     perform(transition.effects);
   }
 

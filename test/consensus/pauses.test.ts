@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { anEdge, block, commit, prepare, proposal, roundChange } from "./edge.ts";
+
+const roundOf = (edge: Awaited<ReturnType<typeof anEdge>>): number | undefined => edge.state().round?.number;
+
+describe("what validators say while another is paused", () => {
+  it("counts when that one takes part again, though nobody says it twice", async () => {
+    const edge = await anEdge();
+    await edge.pause();
+    expect(await edge.hear(roundChange("b", 3))).toBe("taken");
+    expect(await edge.hear(roundChange("c", 3))).toBe("taken");
+    expect(roundOf(edge)).toBeUndefined();
+    await edge.resume();
+    expect(roundOf(edge)).toBe(3);
+    expect(edge.witnessed.messages.map(({ signed }) => signed.payload.round)).toEqual([3]);
+  });
+
+  it("counts together with what they said before", async () => {
+    const edge = await anEdge();
+    await edge.hear(roundChange("b", 3));
+    await edge.pause();
+    await edge.hear(roundChange("c", 3));
+    await edge.resume();
+    expect(roundOf(edge)).toBe(3);
+  });
+
+  it("decides a block that was sealed meanwhile", async () => {
+    const edge = await anEdge();
+    await edge.pause();
+    await edge.hear(proposal("a", block("X")));
+    await edge.hear(prepare("b", { round: 0 }));
+    await edge.hear(commit("a", { round: 0 }));
+    await edge.hear(commit("b", { round: 0 }));
+    await edge.resume();
+    await edge.live(50);
+    expect(edge.disk.heads[1]?.hash).toEqual(block("X").hash);
+  });
+
+  it("counts after every further pause", async () => {
+    const edge = await anEdge();
+    await edge.pause();
+    await edge.hear(roundChange("b", 3));
+    await edge.resume();
+    await edge.pause();
+    await edge.hear(roundChange("c", 3));
+    await edge.resume();
+    expect(roundOf(edge)).toBe(3);
+  });
+
+  it("cannot be kept out by what others make of their words", async () => {
+    const edge = await anEdge();
+    await edge.pause();
+    for (const by of ["b", "c"]) {
+      await edge.hear({ ...roundChange(by, 3), candidate: block("Y") } as ReturnType<typeof roundChange>);
+      await edge.hear(roundChange(by, 3));
+    }
+    await edge.resume();
+    expect(roundOf(edge)).toBe(3);
+  });
+});
