@@ -13,7 +13,7 @@ import {
   type Step,
 } from "./observer.ts";
 import type { TransactionTrace } from "./style.ts";
-import { asciiJson, type TraceBudget, type TraceText } from "./traceText.ts";
+import { asciiJson, objectOf, type TraceBudget, type TraceText } from "./traceText.ts";
 
 export interface CallTracerConfig {
   /** Only the transaction itself, not the calls within. */
@@ -159,7 +159,7 @@ function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUse
   const hasRecipient = error === undefined || callee.kind === "selfdestruct" || !isCreation(callee.kind);
   const output = end === undefined || (error !== undefined && !end.hasReverted) ? "" : toHex(end.output);
   const reason = end?.hasReverted === true ? decodeRevertText(end.output) : undefined;
-  const members = [
+  return objectOf([
     `"from":"${toHex(callee.from)}"`,
     `"gas":"${toQuantity(whole?.gas ?? callee.gas)}"`,
     `"gasUsed":"${toQuantity(whole?.gasUsed ?? end?.gasUsed ?? 0n)}"`,
@@ -172,8 +172,7 @@ function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUse
     logs.length > 0 && `"logs":[${logs.join(",")}]`,
     callee.kind !== "staticcall" && `"value":"${toQuantity(callee.value)}"`,
     `"type":"${callee.kind.toUpperCase()}"`,
-  ];
-  return `{${members.filter((member) => member !== false).join(",")}}`;
+  ]);
 }
 
 /** A call as its operands say, for one that may not begin. */

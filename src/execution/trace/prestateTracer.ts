@@ -5,7 +5,7 @@ import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { isEmpty } from "../emptyAccounts.ts";
 import { type Callee, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { Subject, TransactionTrace } from "./style.ts";
-import type { TraceText } from "./traceText.ts";
+import { type Member, objectOf, sortedObjectOf, type TraceText } from "./traceText.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
 
 export interface PrestateConfig {
@@ -105,12 +105,12 @@ function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay
   for (const [key, { address, slots }] of accounts) {
     const account = state.accountBefore(address);
     const storage = [...slots.values()].map(
-      (slot): Member => [toHex(slot), toWordHex(state.storageBefore(address, slot))],
+      (slot): Slot => [toHex(slot), toWordHex(state.storageBefore(address, slot))],
     );
     if (created.has(key) && isNothing(account)) continue;
     before.push([toHex(address), accountJson(account ?? EMPTY_ACCOUNT, storage, state)]);
   }
-  return objectOf(before);
+  return sortedObjectOf(before);
 }
 
 /** Of an account that is gone only the past is shown; from Cancun on most that destroy themselves stay. */
@@ -124,7 +124,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
     );
     const isNew = created.has(key) && isNothing(old);
     const show = (storage: readonly (readonly [Uint8Array, string])[]): void => {
-      const members = storage.map(([slot, value]): Member => [toHex(slot), value]);
+      const members = storage.map(([slot, value]): Slot => [toHex(slot), value]);
       if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, state)]);
     };
     if (destroyed.has(key) && state.account(address) === undefined) {
@@ -139,7 +139,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
     const changed = newSlots.filter(({ value, now }) => value !== now);
     const gained = changed
       .filter(({ now }) => now !== ZERO_WORD)
-      .map(({ slot, now }): Member => [toHex(slot), now]);
+      .map(({ slot, now }): Slot => [toHex(slot), now]);
     const difference = differenceJson(
       old ?? EMPTY_ACCOUNT,
       state.account(address) ?? EMPTY_ACCOUNT,
@@ -150,27 +150,33 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
     after.push([toHex(address), difference]);
     show(changed.filter(({ value }) => value !== ZERO_WORD).map(({ slot, value }) => [slot, value]));
   }
-  return `{"post":${objectOf(after)},"pre":${objectOf(before)}}`;
+  return `{"post":${sortedObjectOf(after)},"pre":${sortedObjectOf(before)}}`;
 }
 
-function accountJson(account: Account, storage: Member[], state: WatchedOverlay): string {
+function accountJson(account: Account, storage: readonly Slot[], state: WatchedOverlay): string {
   const code = state.code(account.codeHash);
-  return membersOf([
+  return objectOf([
     `"balance":"${toQuantity(account.balance)}"`,
     code.length > 0 && `"code":"${toHex(code)}"`,
     account.nonce > 0n && `"nonce":${account.nonce}`,
-    storage.length > 0 && `"storage":${objectOf(storage.map(([slot, value]) => [slot, `"${value}"`]))}`,
+    storageMember(storage),
   ]);
 }
 
-function differenceJson(old: Account, now: Account, storage: Member[], state: WatchedOverlay): string {
+function differenceJson(old: Account, now: Account, storage: readonly Slot[], state: WatchedOverlay): string {
   const code = toHex(state.code(now.codeHash));
-  return membersOf([
+  return objectOf([
     now.balance !== old.balance && `"balance":"${toQuantity(now.balance)}"`,
     code !== toHex(state.code(old.codeHash)) && code !== "0x" && `"code":"${code}"`,
     now.nonce !== old.nonce && now.nonce > 0n && `"nonce":${now.nonce}`,
-    storage.length > 0 && `"storage":${objectOf(storage.map(([slot, value]) => [slot, `"${value}"`]))}`,
+    storageMember(storage),
   ]);
+}
+
+/** The member that shows slots, left out where there are none. */
+function storageMember(slots: readonly Slot[]): string | false {
+  if (slots.length === 0) return false;
+  return `"storage":${sortedObjectOf(slots.map(([slot, value]) => [slot, `"${value}"`]))}`;
 }
 
 /** What is created in the place of nothing has no past to show. */
@@ -178,15 +184,6 @@ function isNothing(account: Account | undefined): boolean {
   return account === undefined || isEmpty(account);
 }
 
-type Member = readonly [name: string, json: string];
+type Slot = readonly [slot: string, value: string];
 
 const ZERO_WORD = `0x${"0".repeat(64)}`;
-
-function membersOf(members: readonly (string | false)[]): string {
-  return `{${members.filter((member) => member !== false).join(",")}}`;
-}
-
-function objectOf(members: readonly Member[]): string {
-  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
-}

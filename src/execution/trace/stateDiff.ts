@@ -1,16 +1,17 @@
 import { toHex, toWordHex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Account } from "../../types/account.ts";
+import { type Member, sortedObjectOf } from "./traceText.ts";
 import type { WatchedOverlay, WrittenAccount } from "./watchedOverlay.ts";
 
 /** JSON of what a transaction changed (json-rpc.md §8.3): accounts and slots in the order of their addresses. */
 export function stateDiffJson(state: WatchedOverlay): string {
-  const accounts: [string, string][] = [];
+  const accounts: Member[] = [];
   for (const written of state.written()) {
     const diff = accountDiff(state, written);
     if (diff !== undefined) accounts.push([toHex(written.address), diff]);
   }
-  return objectOf(accounts);
+  return sortedObjectOf(accounts);
 }
 
 function accountDiff(state: WatchedOverlay, written: WrittenAccount): string | undefined {
@@ -29,14 +30,14 @@ function accountDiff(state: WatchedOverlay, written: WrittenAccount): string | u
 
 /** A slot that was not set counts as zero, but in an account that is new. */
 function storageDiff(state: WatchedOverlay, { address, before, slots }: WrittenAccount): string {
-  const changed: [string, string][] = [];
+  const changed: Member[] = [];
   for (const { slot, before: valueBefore } of slots.values()) {
     const old = toWordHex(valueBefore);
     const value = toWordHex(state.storage(address, slot));
     if (old === value) continue;
     changed.push([toHex(slot), diffNode(before === undefined ? undefined : old, value)]);
   }
-  return objectOf(changed);
+  return sortedObjectOf(changed);
 }
 
 function diffNode(before: string | undefined, after: string | undefined): string {
@@ -47,8 +48,3 @@ function diffNode(before: string | undefined, after: string | undefined): string
 }
 
 const SAME = '"="';
-
-function objectOf(members: [name: string, json: string][]): string {
-  members.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
-}

@@ -87,6 +87,19 @@ export function wordDigits(word: bigint): string {
   return word.toString(16).padStart(64, "0");
 }
 
+/** JSON of an object whose members are written already; `false` stands for one that is left out. */
+export function objectOf(members: readonly (string | false)[]): string {
+  return `{${members.filter((member) => member !== false).join(",")}}`;
+}
+
+export type Member = readonly [name: string, json: string];
+
+/** JSON of an object with its members in the order of their names. */
+export function sortedObjectOf(members: readonly Member[]): string {
+  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
+}
+
 /** JSON of a text from outside, in ASCII. */
 export function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
