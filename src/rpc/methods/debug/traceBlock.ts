@@ -1,3 +1,4 @@
+import type { DebugStyle, Tracer } from "../../../execution/trace/traceJob.ts";
 import { decodeBlock } from "../../../types/block.ts";
 import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
@@ -19,9 +20,7 @@ export const debugTraceBlockByNumber = defineMethod({
   async run([choice, style = EVERYTHING], { backend: { chain, tracer } }) {
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
-    const { number } = block?.header ?? {};
-    if (number === undefined || number === 0n) return null;
-    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { number }, style }));
+    return tracesOf(tracer, block?.header.number, style);
   },
 });
 
@@ -32,9 +31,7 @@ export const debugTraceBlockByHash = defineMethod({
   parameters: [required("block", decodeHash, HASH), OPTIONS],
   result: TRACES,
   async run([hash, style = EVERYTHING], { backend: { chain, tracer } }) {
-    const number = chain.headerByHash(hash)?.header.number;
-    if (number === undefined || number === 0n) return null;
-    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { number }, style }));
+    return tracesOf(tracer, chain.headerByHash(hash)?.header.number, style);
   },
 });
 
@@ -55,3 +52,9 @@ export const debugTraceBlock = defineMethod({
     return traceAnswer(await tracer.run({ kind: "debugBlock", block: { raw }, style }));
   },
 });
+
+/** Null for a block that there is not, and for the genesis block, in which nothing was executed. */
+async function tracesOf(tracer: Tracer, number: bigint | undefined, style: DebugStyle) {
+  if (number === undefined || number === 0n) return null;
+  return traceAnswer(await tracer.run({ kind: "debugBlock", block: { number }, style }));
+}
