@@ -41,7 +41,7 @@ export function decodeLogFilter(value: unknown): LogFilter | undefined {
 }
 
 /** Addresses and topics in one filter: each costs a hash to prepare and a look into every header's bloom. */
-const CRITERIA_LIMIT = 10_000;
+export const CRITERIA_LIMIT = 10_000;
 
 /** How many addresses and topics are looked for. */
 export function criteriaOf({ addresses, topics }: LogCriteria): number {
@@ -71,7 +71,8 @@ function isKnownMember(name: string, value: unknown): boolean {
   return decode !== undefined && (isAbsent(value) || decode(value) !== undefined);
 }
 
-function decodeAddresses(value: unknown): readonly Address[] | undefined {
+/** One address or a list of them, of any length. */
+export function decodeAddresses(value: unknown): readonly Address[] | undefined {
   return decodeList(decodeAddress)(Array.isArray(value) ? value : [value]);
 }
 

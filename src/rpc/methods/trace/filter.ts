@@ -1,8 +1,10 @@
 import type { TraceFilter } from "../../../execution/trace/traceJob.ts";
+import type { Address } from "../../../primitives/address.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
 import { ERRORS } from "../../errors.ts";
+import { CRITERIA_LIMIT, decodeAddresses } from "../../logFilterParameter.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress, decodeIndex, decodeList, isAbsent, isObject } from "../../parameters.ts";
+import { decodeIndex, isAbsent, isObject } from "../../parameters.ts";
 import { ADDRESS, INTEGER, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 
@@ -56,8 +58,8 @@ function decodeTraceFilter(value: unknown): AskedFilter | undefined {
   const { fromBlock, toBlock, fromAddress, toAddress, after, count } = value;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
-  const fromAddresses = decodeAddresses(fromAddress);
-  const toAddresses = decodeAddresses(toAddress);
+  const fromAddresses = decodeParties(fromAddress);
+  const toAddresses = decodeParties(toAddress);
   const skipped = isAbsent(after) ? 0 : decodeIndex(after);
   const most = isAbsent(count) ? Number.MAX_SAFE_INTEGER : decodeIndex(count);
   if (from === undefined || to === undefined || fromAddresses === undefined || toAddresses === undefined)
@@ -66,11 +68,8 @@ function decodeTraceFilter(value: unknown): AskedFilter | undefined {
   return { from, to, fromAddresses, toAddresses, after: skipped, count: most };
 }
 
-/** One address or a list of them; at most as many as a filter for logs may name. */
-function decodeAddresses(value: unknown) {
-  if (isAbsent(value)) return [];
-  const addresses = decodeList(decodeAddress)(Array.isArray(value) ? value : [value]);
-  return addresses === undefined || addresses.length > ADDRESSES_LIMIT ? undefined : addresses;
+/** None, one address or a list of them; at most as many as a filter for logs may name. */
+function decodeParties(value: unknown): readonly Address[] | undefined {
+  const addresses = isAbsent(value) ? [] : decodeAddresses(value);
+  return addresses === undefined || addresses.length > CRITERIA_LIMIT ? undefined : addresses;
 }
-
-const ADDRESSES_LIMIT = 10_000;
