@@ -5,6 +5,7 @@ import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { createCorrespondence, declareCorrespondenceMetrics } from "../consensus/correspondence.ts";
 import type { Engine } from "../consensus/engine.ts";
 import type { Outbox } from "../consensus/ports.ts";
+import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { EthPool } from "../network/eth/ports.ts";
@@ -109,6 +110,7 @@ export function createPeering(parts: PeeringParts): Peering {
         return chain.importBlock(block);
       },
     },
+    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
     clock,
     logger: logger.sync,
     onAnnouncedImported: () => undefined,

@@ -1,20 +1,22 @@
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
-import { BATCH_BODIES, RANGE_HEADERS } from "./limits.ts";
+import type { Header } from "../types/header.ts";
+import { BATCH_BODIES } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 import { emptyBodyOf, type Link, linkHeaders, matchBodies, rootKey } from "./segment.ts";
 
 /** Why a peer was no help: it gave nothing, it lied, or its chain is not ours. */
 export type DownloadDefect = "noAnswer" | "lie" | "otherBranch";
 
-/** The headers that follow `parent`, up to a range of them; one at least. */
+/** The headers that follow `parent`, up to `most` of them; one at least. */
 export async function downloadHeaders(
   peer: SyncPeer,
   parent: NamedHeader,
+  most: number,
 ): Promise<Outcome<readonly Link[], DownloadDefect>> {
   const from = parent.header.number + 1n;
   const missing = (peer.height ?? 0n) - parent.header.number;
-  const max = missing < BigInt(RANGE_HEADERS) ? Math.max(1, Number(missing)) : RANGE_HEADERS;
+  const max = missing < BigInt(most) ? Math.max(1, Number(missing)) : most;
   const answer = await peer.askHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
   if (!answer.ok) return noAnswer(answer.rejection.message);
   if (answer.value.length === 0) return noAnswer(`it has no block ${from}`);
@@ -48,12 +50,23 @@ export async function* downloadBlocks(
       bodies = answer.value;
       body = bodies.get(rootKey(header));
       if (body === undefined) {
-        yield noAnswer(`it has no body of block ${header.number}`);
+        yield noBody(header);
         return;
       }
     }
     yield ok({ header, ...body });
   }
+}
+
+/** The block of one header. */
+export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Outcome<Block, DownloadDefect>> {
+  const { header } = link;
+  const empty = emptyBodyOf(header);
+  if (empty !== undefined) return ok({ header, ...empty });
+  const answer = await askBodies(peer, [link]);
+  if (!answer.ok) return answer;
+  const body = answer.value.get(rootKey(header));
+  return body === undefined ? noBody(header) : ok({ header, ...body });
 }
 
 async function askBodies(
@@ -64,6 +77,10 @@ async function askBodies(
   if (!answer.ok) return noAnswer(answer.rejection.message);
   const matched = matchBodies(wanted, answer.value);
   return matched.ok ? matched : lie(matched.rejection.message);
+}
+
+function noBody({ number }: Header): Outcome<never, DownloadDefect> {
+  return noAnswer(`it has no body of block ${number}`);
 }
 
 function noAnswer(message: string): Outcome<never, DownloadDefect> {

@@ -1,3 +1,4 @@
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Outcome } from "../primitives/outcome.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
@@ -14,6 +15,8 @@ export interface RangeQuery {
 /** A peer to catch up from. Its answers are within the limits of the question; whether they are true is judged here. */
 export interface SyncPeer {
   readonly key: string;
+  /** Of its node's key: the validator's, if it is one. */
+  readonly address: Address;
   /** Number of a block that it should have; undefined while that is unknown. */
   readonly height: bigint | undefined;
   /** One that the operator named: asked before those who came by themselves. */

@@ -1,25 +1,30 @@
 import type { Logger } from "../logging/logger.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
-import type { Rejection } from "../primitives/outcome.ts";
+import { type Outcome, type Rejection, rejected } from "../primitives/outcome.ts";
 import type { Block } from "../types/block.ts";
 import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
 import { createErrand } from "./errand.ts";
-import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, RANGE_HEADERS } from "./limits.ts";
+import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, PATIENCE_PER_BLOCK_MS, RANGE_HEADERS } from "./limits.ts";
+import { createPatience } from "./patience.ts";
+import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
-import { createRestingPeers } from "./restingPeers.ts";
+import { createTrials, type Shown } from "./trials.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
 /**
  * Keeps the chain up with its peers (p2p.md §9, §13).
  *
- *     NewBlock ──> waitingBlocks.ts ── its parent is the head ──────────────┐
- *     a higher peer ── headers of a range, linked ── bodies, by root ────────┴──> importBlock, one after another
+ *     NewBlock ──> waitingBlocks.ts ── its parent is the head ─────────────────┐
+ *     who claims to be higher ── trials.ts: the next block ──> peerChoice.ts    │
+ *     the best of them ── headers of a range, linked ── bodies, by root ────────┴──> importBlock, one after another
  *
- * What holds: one range is fetched at a time, and announced blocks do not wait for it; a peer that gave nothing, or less
- * than it claims to have, rests, longer each time, and another is asked; one that lied is cut off; whatever peers claim,
- * nothing enters the chain but through `importBlock`, and the node counts as behind only for blocks that it got.
- * Consensus may move the head meanwhile: what arrives twice or too late is passed over. Left to others: judging blocks (chain), limits of messages (network). Ranges are not
- * downloaded beside one another yet.
+ * What holds: one range is fetched at a time, and announced blocks do not wait for it; who is higher among strangers is
+ * found out by asking all of them at once; a peer that gave nothing, or less than it claims to have, or keeps others
+ * waiting, rests, longer each time, and another is asked; one that lied is cut off; whatever peers claim, nothing enters
+ * the chain but through `importBlock`, and the node counts as behind only for blocks that it got. Consensus may move the
+ * head meanwhile: what arrives twice or too late is passed over. Left to others: judging blocks (chain), limits of
+ * messages (network). Ranges are not downloaded beside one another yet.
  */
 export interface Sync {
   /** Looks for something to do: a peer came or is higher, or the head moved. */
@@ -28,7 +33,7 @@ export interface Sync {
   offer(offered: OfferedBlock): void;
   /** False while more than five blocks were fetched, and their peer has more than five more. */
   readonly isInSync: boolean;
-  /** Block numbers while a range is being fetched from a peer. */
+  /** Block numbers while a range is being fetched from a peer that gave some of it, or is not just anybody. */
   readonly status:
     | { readonly startingBlock: bigint; readonly currentBlock: bigint; readonly highestBlock: bigint }
     | undefined;
@@ -39,6 +44,8 @@ export interface Sync {
 export interface SyncParts {
   readonly peers: () => readonly SyncPeer[];
   readonly chain: SyncChain;
+  /** Whether a node of this address takes part in deciding the next block; nobody unless given. */
+  readonly isValidator?: (address: Address) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   /** An announced block has become part of the chain: peers that lack it are to have it. */
@@ -50,10 +57,16 @@ export interface SyncParts {
 /** The importer's word for a block that our clock says is not due: nobody's proven fault. */
 const NOT_DUE = "timestampInFuture";
 
+const TOO_SLOW: Outcome<never, DownloadDefect> = rejected({
+  code: "noAnswer",
+  fault: "peer",
+  message: "it is too slow, and others may be faster",
+});
+
 export function createSync(parts: SyncParts): Sync {
   const { chain, clock, logger } = parts;
   const waiting = createWaitingBlocks();
-  const resting = createRestingPeers(clock.nowMs);
+  const choice = createPeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
   let isClosed = false;
   let pausedUntilMs = 0;
   let retry: Alarm | undefined;
@@ -83,9 +96,17 @@ export function createSync(parts: SyncParts): Sync {
     },
   });
 
+  const trials = createTrials({
+    head: () => chain.head,
+    isKnown: (hash) => chain.headerByHash(hash) !== undefined,
+    judge: judgeShown,
+    onFailure,
+  });
+
   function wake(): void {
     announced.wake();
     ranges.wake();
+    trials.ring();
   }
 
   async function importAnnounced(): Promise<void> {
@@ -100,13 +121,30 @@ export function createSync(parts: SyncParts): Sync {
   /** Until nobody is higher, or nobody is left to ask. */
   async function catchUp(): Promise<void> {
     while (canImport()) {
-      const peer = resting.choose(parts.peers(), headNumber());
-      if (peer === undefined) return;
-      changeTarget(peer);
-      await catchUpFrom(peer);
-      // A parent for what waits may be there.
-      announced.wake();
+      const peer = chooseOrTry();
+      if (peer !== undefined) {
+        if (choice.isTrusted(peer)) changeTarget(peer);
+        await catchUpFrom(peer);
+        // A parent for what waits may be there.
+        announced.wake();
+        continue;
+      }
+      changeTarget(undefined);
+      if (trials.count === 0) return;
+      scheduleRetry();
+      await trials.next();
     }
+  }
+
+  /** Whom to fetch a range from: the only one that claims to be higher, or one that has shown to be worth it. */
+  function chooseOrTry(): SyncPeer | undefined {
+    const peers = parts.peers();
+    const peer = choice.choose(peers, headNumber());
+    if (peer !== undefined) return peer;
+    const unproven = choice.unproven(peers, headNumber());
+    if (unproven.length === 1 && trials.count === 0) return unproven[0];
+    trials.begin(unproven);
+    return undefined;
   }
 
   async function importOffered({ block, peer: key }: OfferedBlock): Promise<void> {
@@ -133,30 +171,74 @@ export function createSync(parts: SyncParts): Sync {
   async function catchUpFrom(peer: SyncPeer): Promise<void> {
     const before = headNumber();
     const claimed = peer.height ?? before;
-    const links = await downloadHeaders(peer, chain.head);
+    const patience = createPatience(clock, {
+      firstMs: choice.patienceMs(peer),
+      isOtherThere: () => isClosed || isOtherThere(peer),
+    });
+    const links = (await patience.wait(downloadHeaders(peer, chain.head, RANGE_HEADERS))) ?? TOO_SLOW;
     if (!links.ok) {
       noHelp(peer, links.rejection);
       return;
     }
-    for await (const block of downloadBlocks(peer, links.value)) {
+    const blocks = downloadBlocks(peer, links.value);
+    for (;;) {
+      const next = await patience.wait(blocks.next());
       if (isClosed) return;
-      if (!block.ok) {
-        noHelp(peer, block.rejection);
+      if (next?.done) break;
+      const given = next?.value ?? TOO_SLOW;
+      if (!given.ok) {
+        noHelp(peer, given.rejection);
         return;
       }
+      const block = given.value;
+      patience.earn(PATIENCE_PER_BLOCK_MS);
       // Consensus, or an announcement, was faster.
-      if (block.value.header.number <= headNumber()) continue;
-      const imported = await chain.importBlock(block.value);
+      if (block.header.number <= headNumber()) continue;
+      const imported = await chain.importBlock(block);
       if (imported.ok) {
+        changeTarget(peer);
         noteFetched();
         continue;
       }
-      if (headNumber() < block.value.header.number) unsound(peer, block.value, imported.rejection);
+      if (headNumber() < block.header.number) {
+        leave(peer);
+        unsound(peer, block, imported.rejection);
+      }
       return;
     }
     const isShort = links.value.length < RANGE_HEADERS && before + BigInt(links.value.length) < claimed;
-    if (headNumber() > before && !isShort) resting.helped(peer);
+    if (headNumber() > before && !isShort) choice.helped(peer);
     else leave(peer);
+  }
+
+  function isOtherThere(peer: SyncPeer): boolean {
+    const others = parts.peers().filter(({ key }) => key !== peer.key);
+    return (
+      choice.choose(others, headNumber()) !== undefined || choice.unproven(others, headNumber()).length > 0
+    );
+  }
+
+  /** Whether a peer has the block after our head, as it claims. What comes of it changes nothing for a range under way. */
+  async function judgeShown(peer: SyncPeer, shown: Outcome<Shown, DownloadDefect>): Promise<void> {
+    if (isClosed) return;
+    if (!shown.ok) {
+      choice.rest(peer);
+      blame(peer, shown.rejection);
+      return;
+    }
+    const { hash, block } = shown.value;
+    const isKnown = (): boolean => chain.headerByHash(hash) !== undefined;
+    if (block === undefined || isKnown()) {
+      choice.shown(peer);
+      return;
+    }
+    const imported = await chain.importBlock(block);
+    if (imported.ok || isKnown()) {
+      choice.shown(peer);
+      return;
+    }
+    choice.rest(peer);
+    if (headNumber() < block.header.number) unsound(peer, block, imported.rejection);
   }
 
   function noteFetched(): void {
@@ -167,12 +249,16 @@ export function createSync(parts: SyncParts): Sync {
   /** Alone for a while. What others claim has yet to be shown. */
   function leave(peer: SyncPeer): void {
     fetched = 0n;
-    resting.rest(peer);
+    choice.rest(peer);
     parts.onStatusChanged?.();
   }
 
-  function noHelp(peer: SyncPeer, { code, message }: Rejection<DownloadDefect>): void {
+  function noHelp(peer: SyncPeer, rejection: Rejection<DownloadDefect>): void {
     leave(peer);
+    blame(peer, rejection);
+  }
+
+  function blame(peer: SyncPeer, { code, message }: Rejection<DownloadDefect>): void {
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
       case "lie":
@@ -188,7 +274,6 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   function unsound(peer: SyncPeer, { header }: Block, { code, fault, message }: Rejection): void {
-    leave(peer);
     const facts = { peer: peer.key.slice(0, 16), number: header.number, code, message };
     if (fault !== "peer") {
       pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
@@ -220,7 +305,7 @@ export function createSync(parts: SyncParts): Sync {
     retry?.cancel();
     if (isClosed) return;
     const nowMs = clock.nowMs();
-    const nextMs = pausedUntilMs > nowMs ? pausedUntilMs : resting.nextMs(parts.peers());
+    const nextMs = pausedUntilMs > nowMs ? pausedUntilMs : choice.nextMs(parts.peers());
     retry = nextMs === undefined ? undefined : clock.at(nextMs, wake);
   }
 
@@ -250,6 +335,7 @@ export function createSync(parts: SyncParts): Sync {
     async close() {
       isClosed = true;
       retry?.cancel();
+      trials.ring();
       await Promise.all([announced.settled(), ranges.settled()]);
     },
   };

@@ -3,6 +3,7 @@ import { EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
 import { ok, rejected } from "../../src/primitives/outcome.ts";
 import type { Block } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
+import type { RecordedChain } from "../builders/recordedChain.ts";
 import { describeWithVectors } from "../vectors.ts";
 import { aNode, aPeer, aRecordedChain, silence, type ToyNode, type ToyPeerWays } from "./toyPeers.ts";
 
@@ -46,10 +47,10 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.head.header.number).toBe(HEAD);
   });
 
-  it("asks the peer that is highest", async () => {
+  it("asks the peer that is highest of those that the operator named", async () => {
     const node = aNode(source, 700);
-    const low = aPeer("low", source, { height: 710n });
-    const high = aPeer("high", source);
+    const low = aPeer("low", source, { height: 710n, isMaintained: true });
+    const high = aPeer("high", source, { isMaintained: true });
     node.peers = [low, high];
     await caughtUp(node);
     expect([low.asked.length, high.asked.length]).toEqual([0, 1]);
@@ -72,7 +73,7 @@ describeWithVectors("a node behind its peers", () => {
 
   const lies: readonly (readonly [what: string, ways: Partial<ToyPeerWays>])[] = [
     ["headers with a gap", { headers: (honest) => ok(honest.toSpliced(5, 1)) }],
-    ["headers of other numbers", { headers: (honest) => ok(honest.slice(1)) }],
+    ["headers of other numbers", { headers: () => ok(headersOf(source, 150, 160)) }],
     [
       "a header that does not follow",
       { headers: (honest) => ok(honest.map((header, index) => (index === 7 ? forged(header) : header))) },
@@ -168,6 +169,7 @@ describeWithVectors("a node behind its peers", () => {
     const seen: unknown[] = [];
     node.peers = [
       aPeer("a", source, {
+        isMaintained: true,
         headers(honest) {
           seen.push(node.sync.status);
           return ok(honest);
@@ -230,7 +232,30 @@ describeWithVectors("a node behind its peers", () => {
     node.peers = [miser, aPeer("good", source)];
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
-    expect(miser.asked).toHaveLength(1);
+    expect(miser.asked.map(({ max }) => max)).toEqual([1, 200]);
+  });
+
+  it("turns from a peer that keeps it waiting to one that comes meanwhile", async () => {
+    const node = aNode(source, 700);
+    const slow = aPeer("slow", source, { height: 10n ** 9n, headers: () => new Promise(() => undefined) });
+    node.peers = [slow];
+    await caughtUp(node);
+    node.clock.advanceBy(4_000);
+    node.peers = [slow, aPeer("good", source)];
+    await caughtUp(node);
+    node.clock.advanceBy(500);
+    await node.settle();
+    expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("asks validators before strangers", async () => {
+    const validator = aPeer("validator", source);
+    const node = aNode(source, 700, { validators: [validator.address] });
+    const stranger = aPeer("stranger", source, { height: 10n ** 9n });
+    node.peers = [stranger, validator];
+    await caughtUp(node);
+    expect(validator.asked.map(({ start }) => start.number)).toEqual([701n]);
+    expect(stranger.asked.map(({ start }) => start.number)).toEqual([718n]);
   });
 
   it("imports what is announced while a peer keeps it waiting", async () => {
@@ -261,6 +286,71 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     expect(node.imported).toEqual([]);
   });
+});
+
+describeWithVectors("a node among twenty strangers who claim to be far ahead", () => {
+  const source = aRecordedChain();
+  const HEAD = 717;
+
+  /** Ways of keeping us waiting, on the node's clock, and the longest that all of them together may cost us. */
+  const ways: readonly (readonly [
+    what: string,
+    longestMs: number,
+    ways: (later: Later) => Partial<ToyPeerWays>,
+  ])[] = [
+    ["never answer", 1_000, (later) => ({ headers: () => later(5_000, silence) })],
+    ["answer late, with nothing", 1_000, (later) => ({ headers: () => later(4_900, ok([])) })],
+    ["answer at once, with nothing", 1_000, () => ({ headers: () => ok([]) })],
+    [
+      "make up a block and keep its body",
+      1_000,
+      (later) => ({
+        headers: ([first]) =>
+          ok(first === undefined ? [] : [{ ...first, transactionsRoot: first.stateRoot }]),
+        bodies: () => later(5_000, silence),
+      }),
+    ],
+    [
+      "have the next block and keep the others",
+      42_000,
+      (later) => ({ headers: (honest) => (honest.length === 1 ? ok(honest) : later(5_000, silence)) }),
+    ],
+    [
+      "give one body after another, late",
+      42_000,
+      (later) => ({
+        bodies: (honest) => (honest.length === 1 ? ok(honest) : later(4_900, ok(honest.slice(0, 1)))),
+      }),
+    ],
+  ];
+
+  it.each(ways)("and %s, has caught up from one honest peer within %i ms", async (_, longestMs, waysOf) => {
+    const node = aNode(source, 30);
+    const { clock } = node;
+    const later: Later = (ms, outcome) =>
+      new Promise((resolve) => clock.at(clock.nowMs() + ms, () => resolve(outcome)));
+    const liars = Array.from({ length: 20 }, (_, index) =>
+      aPeer(`liar ${index}`, source, { ...waysOf(later), height: 10n ** 9n }),
+    );
+    node.peers = [
+      ...liars,
+      aPeer("honest", source, {
+        headers: (honest) => later(100, ok(honest)),
+        bodies: (honest) => later(100, ok(honest)),
+      }),
+    ];
+    const startMs = clock.nowMs();
+    node.sync.wake();
+    await node.settle();
+    while (node.head.header.number < HEAD && clock.nowMs() - startMs <= longestMs) {
+      clock.advanceTo(clock.nextAlarmMs ?? clock.nowMs() + longestMs);
+      await node.settle();
+    }
+    expect(node.head.header.number).toBe(BigInt(HEAD));
+    await node.sync.close();
+  });
+
+  type Later = <T>(ms: number, outcome: T) => Promise<T>;
 });
 
 describeWithVectors("announced blocks", () => {
@@ -329,6 +419,9 @@ describeWithVectors("announced blocks", () => {
 function unsound(header: Header): Header {
   return { ...header, stateRoot: header.parentHash, transactionsRoot: EMPTY_TRIE_ROOT };
 }
+
+const headersOf = ({ blocks }: RecordedChain, from: number, until: number): Header[] =>
+  blocks.slice(from, until).map(({ header }) => header);
 
 /** The same place in the chain, with another parent. */
 function forged(header: Header): Header {

@@ -1,4 +1,6 @@
 import { createLogger } from "../../src/logging/logger.ts";
+import { type Address, asAddress } from "../../src/primitives/address.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toKey } from "../../src/primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../src/primitives/outcome.ts";
 import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
@@ -47,6 +49,7 @@ export function aPeer(
   const bodiesAsked: number[] = [];
   return {
     key,
+    address: asAddress(keccak256(Buffer.from(key)).subarray(12)),
     height: height ?? source.head.header.number,
     isMaintained,
     asked,
@@ -92,7 +95,11 @@ export interface ToyNode {
 }
 
 /** A node whose chain is the recorded one up to `head`; it takes the recorded blocks and no others. */
-export function aNode(source: RecordedChain, head: number): ToyNode {
+export function aNode(
+  source: RecordedChain,
+  head: number,
+  { validators = [] }: { readonly validators?: readonly Address[] } = {},
+): ToyNode {
   const clock = createHandClock(1_000_000);
   let number = head;
   const imported: bigint[] = [];
@@ -132,6 +139,7 @@ export function aNode(source: RecordedChain, head: number): ToyNode {
     sync: createSync({
       peers: () => node.peers.filter(({ cutOffFor }) => cutOffFor === undefined),
       chain,
+      isValidator: (address) => validators.some((validator) => equalBytes(validator, address)),
       clock,
       logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
       onAnnouncedImported: ({ header }) => void broadcast.push(header.number),

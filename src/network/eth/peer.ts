@@ -1,8 +1,10 @@
+import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { toKey } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
+import { addressOfPublicKey } from "../../primitives/secp256k1.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
@@ -22,6 +24,8 @@ export interface EthPeer {
   readonly nodeId: Uint8Array;
   /** toKey of the node id. */
   readonly key: string;
+  /** Of its node's key: the validator's, if it is one. */
+  readonly address: Address;
   /** What it said first; undefined before that. */
   readonly status: Status | undefined;
   /** Its best block, as far as it told: later the parent of what it announced (p2p.md §9). */
@@ -102,6 +106,7 @@ export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Cloc
   const peer: PeerRecord = {
     nodeId,
     key: toKey(nodeId),
+    address: addressOfPublicKey(nodeId),
     status: undefined,
     best: undefined,
     height: undefined,

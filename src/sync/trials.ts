@@ -1,0 +1,82 @@
+import { present } from "../primitives/assert.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
+import type { Block, NamedHeader } from "../types/block.ts";
+import { type DownloadDefect, downloadBlock, downloadHeaders } from "./download.ts";
+import { MAX_TRIALS } from "./limits.ts";
+import type { SyncPeer } from "./ports.ts";
+
+/**
+ * Peers that claim to be ahead of us are asked for the next block, all at the same time: only the real one is sealed by
+ * the validators. So those who claim much and give nothing keep nobody waiting, however many they are.
+ */
+export interface Trials {
+  /** Begins with those that are not on trial yet, as far as there is room. */
+  begin(peers: readonly SyncPeer[]): void;
+  readonly count: number;
+  /** Settles when a trial ends, or somebody rings, or did so since the last time. */
+  next(): Promise<void>;
+  ring(): void;
+}
+
+/** What a peer has as the block after our head; without the block where we have it by now. */
+export interface Shown {
+  readonly hash: Hash;
+  readonly block: Block | undefined;
+}
+
+export function createTrials(parts: {
+  readonly head: () => NamedHeader;
+  readonly isKnown: (hash: Hash) => boolean;
+  /** Says what the peer is worth. */
+  readonly judge: (peer: SyncPeer, shown: Outcome<Shown, DownloadDefect>) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}): Trials {
+  const onTrial = new Set<string>();
+  let isRung = false;
+  let awaited: (() => void) | undefined;
+
+  function ring(): void {
+    isRung = true;
+    awaited?.();
+    awaited = undefined;
+  }
+
+  async function show(peer: SyncPeer): Promise<Outcome<Shown, DownloadDefect>> {
+    const links = await downloadHeaders(peer, parts.head(), 1);
+    if (!links.ok) return links;
+    const link = present(links.value[0], "the header that was asked for");
+    if (parts.isKnown(link.hash)) return ok({ hash: link.hash, block: undefined });
+    const block = await downloadBlock(peer, link);
+    return block.ok ? ok({ hash: link.hash, block: block.value }) : block;
+  }
+
+  return {
+    begin(peers) {
+      for (const peer of peers) {
+        if (onTrial.size >= MAX_TRIALS) return;
+        if (onTrial.has(peer.key)) continue;
+        onTrial.add(peer.key);
+        void show(peer)
+          .then((shown) => parts.judge(peer, shown))
+          .catch(parts.onFailure)
+          .finally(() => {
+            onTrial.delete(peer.key);
+            ring();
+          });
+      }
+    },
+    get count() {
+      return onTrial.size;
+    },
+    async next() {
+      if (!isRung) {
+        await new Promise<void>((resolve) => {
+          awaited = resolve;
+        });
+      }
+      isRung = false;
+    },
+    ring,
+  };
+}
