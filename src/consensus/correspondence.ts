@@ -40,8 +40,8 @@ export interface Correspondence {
    * several start together, what they said before they were connected would else be lost, and cost them a round timeout.
    */
   peerConnected(address: Address, say: (code: number, payload: Uint8Array) => void): void;
-  /** Messages waiting for their height, and their bytes. */
-  readonly waiting: { readonly messages: number; readonly bytes: number };
+  /** Messages waiting for their height, and their bytes; and the wishes for a round that are too far above to wait so. */
+  readonly waiting: { readonly messages: number; readonly bytes: number; readonly distant: number };
   /** Messages known to have come in, and to have gone out. */
   readonly remembered: { readonly received: number; readonly sent: number };
 }
@@ -217,6 +217,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
         const fate = take(message, next);
         metrics?.received(fate);
       }
+      distant.keepOnlyThoseOf(next.tally.validators);
       early.takeUpTo(0n).forEach(receive);
     },
     multicast(message, validators) {
@@ -232,7 +233,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       for (const { code, payload } of own.words) say(code, payload);
     },
     get waiting() {
-      return { messages: future.count, bytes: future.bytes };
+      return { messages: future.count, bytes: future.bytes, distant: distant.count };
     },
     get remembered() {
       return { received: received.size, sent: sent.size };

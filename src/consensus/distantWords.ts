@@ -1,3 +1,4 @@
+import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/hex.ts";
 import type { RawMessage } from "./futureMessages.ts";
 
@@ -11,6 +12,9 @@ export interface DistantWords<M extends RawMessage> {
   note(message: M, height: bigint): void;
   /** Those of `height`; they and all below are kept no longer. */
   takeUpTo(height: bigint): readonly M[];
+  /** Whoever may not speak any more takes its words along: their height may never come. */
+  keepOnlyThoseOf(senders: readonly Address[]): void;
+  readonly count: number;
 }
 
 export function createDistantWords<M extends RawMessage>(limits: {
@@ -36,6 +40,14 @@ export function createDistantWords<M extends RawMessage>(limits: {
         else bySender.delete(key);
       }
       return taken;
+    },
+    keepOnlyThoseOf(senders) {
+      if (bySender.size === 0) return;
+      const keys = new Set(senders.map(toKey));
+      for (const key of bySender.keys()) if (!keys.has(key)) bySender.delete(key);
+    },
+    get count() {
+      return [...bySender.values()].reduce((sum, words) => sum + words.length, 0);
     },
   };
 }

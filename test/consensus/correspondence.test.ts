@@ -75,8 +75,8 @@ function aDesk(
     pass(durationMs: number) {
       nowMs += durationMs;
     },
-    advance() {
-      head = headOf(head, aCandidate(head), schedule);
+    advance(order: Parameters<typeof aCandidate>[1] = {}) {
+      head = headOf(head, aCandidate(head, order), schedule);
       desk.headAdvanced(head);
     },
     hear: (sender: number, message: Authored): void => hearFrom(desk, sender, message),
@@ -235,7 +235,7 @@ describe("consensus messages of heights to come", () => {
     expect(taken.length).toBe(1);
     advance();
     expect(taken.length).toBe(2);
-    expect(desk.waiting).toEqual({ messages: 0, bytes: 0 });
+    expect(desk.waiting).toEqual({ messages: 0, bytes: 0, distant: 0 });
   });
 
   it("come with the time for which they waited", () => {
@@ -277,6 +277,16 @@ describe("wishes for a round in heights far above ours", () => {
     expect(placesOf).toEqual([2, 3, 4, 5, 5].map((round) => ["roundChange", round]));
     advance();
     expect(taken.length).toBe(6);
+  });
+
+  it("are forgotten with the validator that brought them", () => {
+    const { desk, hear, advance } = aDesk();
+    hear(3, aMessage(3, 2n ** 64n - 1n));
+    hear(1, aMessage(1, 14n));
+    expect(desk.waiting.distant).toBe(2);
+    for (const voter of [0, 1, 2])
+      advance({ coinbase: addressAt(voter), vote: { kind: "drop", recipient: addressAt(3) } });
+    expect(desk.waiting.distant).toBe(1);
   });
 
   it("are not kept where they are too large together", () => {
