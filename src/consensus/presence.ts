@@ -16,6 +16,7 @@ export interface Presence {
   roundBegan(round: number, nowMs: number): void;
   /** A round ended in which the validator whose turn it was proposed nothing. */
   turnMissed(proposer: Address): void;
+  isPresent(address: Address): boolean;
   members(): readonly Member[];
 }
 
@@ -88,6 +89,7 @@ export function createPresence(self: Address): Presence {
       const key = toKey(proposer);
       missedTurns.set(key, (missedTurns.get(key) ?? 0) + 1);
     },
+    isPresent,
     members: () =>
       validators.map((address) => ({
         address,

@@ -41,7 +41,7 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
   let headAtMs = 0;
   let isStalled = false;
   let hasEnded = false;
-  let lastLossToldAtMs = Number.NEGATIVE_INFINITY;
+  let toldOfLoss = { atMs: Number.NEGATIVE_INFINITY, height: -1n, times: 0 };
 
   function onHead(head: Head, before: Head | undefined): void {
     const nowMs = clock.nowMs();
@@ -73,7 +73,8 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
   }
 
   function onLostRound(before: State, after: State, input: Input): void {
-    const lost = describeLostRound(rules.self, { before, after, by: input });
+    const { self } = rules;
+    const lost = describeLostRound({ self, isHeard: presence.isPresent }, { before, after, by: input });
     if (lost === undefined) return;
     const nowMs = clock.nowMs();
     if (lost.missed !== undefined) {
@@ -83,11 +84,16 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
     presence.roundBegan(lost.nextRound, nowMs);
     const member = presence.members().find(({ address }) => address === lost.missed);
     const facts = { ...lost.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
-    if (nowMs - lastLossToldAtMs < LOSS_PAUSE_MS) {
+    const times = lost.height === toldOfLoss.height ? toldOfLoss.times : LOSSES_TOLD_AT_ONCE;
+    if (times >= LOSSES_TOLD_AT_ONCE && nowMs - toldOfLoss.atMs < LOSS_PAUSE_MS) {
       logger.debug(facts, lost.message);
       return;
     }
-    lastLossToldAtMs = nowMs;
+    toldOfLoss = {
+      atMs: nowMs,
+      height: lost.height,
+      times: lost.height === toldOfLoss.height ? times + 1 : 1,
+    };
     logger.warn(facts, lost.message);
   }
 
@@ -121,5 +127,9 @@ const ROUND_CHANGE_MS = 2_000;
 const FIRST_REPEAT_MS = 10_000;
 const LONGEST_REPEAT_MS = 60_000;
 
-/** Where a validator is down its turn is lost every few blocks; between two warnings the others are told at debug. */
-const LOSS_PAUSE_MS = 10_000;
+/**
+ * Rounds of one height end ever more slowly, and each is told. Where they are lost faster, height after height or because
+ * somebody leads us about, so many are told at once, and then one in that time; the others are told at debug.
+ */
+const LOSSES_TOLD_AT_ONCE = 5;
+const LOSS_PAUSE_MS = 3_000;

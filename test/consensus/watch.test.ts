@@ -7,8 +7,17 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
-import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
-import { live, settle, startToyNode, type ToyDisk, type ToyNode, type ToySettings } from "./toyNode.ts";
+import { aCandidate, aGenesisHead, aSchedule, headOf } from "../builders/toyChain.ts";
+import {
+  headOfDisk,
+  live,
+  settle,
+  startToyNode,
+  type ToyDisk,
+  type ToyNode,
+  type ToySettings,
+  type Witnessed,
+} from "./toyNode.ts";
 
 /** Four validators, of whom the last is the node and the others speak as the test tells them to. */
 const KEYS = [1n, 2n, 3n, 4n]
@@ -38,6 +47,10 @@ interface Run {
   /** What was said at a level so far. */
   said(level: Line["level"]): readonly string[];
   says(index: number, message: { readonly round: number; readonly height?: bigint }): Promise<void>;
+  /** The others agreed on a block, so that this height is next. */
+  goesTo(height: bigint): void;
+  /** A vote for the block that the node itself has proposed. */
+  prepares(index: number): Promise<void>;
 }
 
 function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<ToySettings> = {}): Run {
@@ -54,7 +67,8 @@ function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<To
   };
   const disk: ToyDisk = { heads: [aGenesisHead(ADDRESSES, 1_700_000_000n)], votes: undefined };
   const { privateKey } = keyOf(self);
-  const node = startToyNode({ privateKey, logger, ...settings }, clock, disk, { messages: [], commits: [] });
+  const witnessed: Witnessed = { messages: [], commits: [] };
+  const node = startToyNode({ privateKey, logger, ...settings }, clock, disk, witnessed);
   return {
     clock,
     node,
@@ -62,6 +76,22 @@ function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<To
     said: (level) => lines.filter((line) => line.level === level).map(({ message }) => message),
     async says(index, { round, height = 1n }) {
       node.engine.receive(aRoundChange(index, height, round));
+      await settle();
+    },
+    goesTo(height) {
+      const parent = headOfDisk(disk);
+      if (parent.header.number + 1n >= height) return;
+      disk.heads.push(headOf(parent, aCandidate(parent)));
+      node.engine.headAdvanced(headOfDisk(disk));
+    },
+    async prepares(index) {
+      const proposal = witnessed.messages.find(({ kind }) => kind === "proposal");
+      if (proposal?.kind !== "proposal") throw new Error("the node has proposed nothing");
+      const { privateKey, address } = keyOf(index);
+      const signer = { self: address, sign: (digest: Hash) => sign(digest, privateKey) };
+      const { height, round, digest } = proposal.signed.payload;
+      const signed = signPayload(signer, { kind: "prepare", height, round, digest });
+      node.engine.receive({ kind: "prepare", signed });
       await settle();
     },
   };
@@ -140,12 +170,16 @@ describe("the operator of a chain that stands", () => {
 describe("a lost round", () => {
   it("is told with its reason, whose turn it was, and how often that one missed its turn", async () => {
     const run = aRun();
-    await live(run.clock, 2_100);
+    await live(run.clock, 1_000);
+    await run.says(1, { round: 3 });
+    await live(run.clock, 1_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
     expect(line?.message).toBe(
-      `round 0 of height 1 is lost, its 2 s are over: it was the turn of ${TEXTS[0]}, and no proposal came`,
+      `round 0 of height 1 is lost, its 2 s are over: it was the turn of ${TEXTS[0]}, and no proposal came, ` +
+        `so that nobody could vote; not heard lately: ${TEXTS[0]}, ${TEXTS[2]}`,
     );
     expect(line?.facts).toMatchObject({
+      unheard: [ADDRESSES[0], ADDRESSES[2]],
       height: 1n,
       round: 0,
       proposer: ADDRESSES[0],
@@ -156,12 +190,13 @@ describe("a lost round", () => {
     expect(line?.facts).not.toHaveProperty("silent");
   });
 
-  it("names who did not vote for a proposal that came", async () => {
+  it("names who voted for a proposal that came, and who did not", async () => {
     const run = aRun({ self: 0 });
     await live(run.clock, 2_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
     expect(line?.message).toBe(
-      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and 1 of the 3 needed stood behind its proposal",
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and our proposal had 1 of the 3 votes needed; " +
+        `voted: this node; silent: ${TEXTS[1]}, ${TEXTS[2]}, ${TEXTS[3]}`,
     );
     expect(line?.facts).toMatchObject({
       voted: [ADDRESSES[0]],
@@ -169,33 +204,63 @@ describe("a lost round", () => {
     });
   });
 
+  it("names who sealed a block that was prepared, and who did not come so far", async () => {
+    const run = aRun({ self: 0 });
+    await live(run.clock, 1_000);
+    for (const index of [1, 2]) await run.prepares(index);
+    await live(run.clock, 1_100);
+    expect(run.said("warn")).toEqual([
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and our proposal was prepared, but sealed by " +
+        `1 of the 3 needed; sealed: this node; prepared only: ${TEXTS[1]}, ${TEXTS[2]}; silent: ${TEXTS[3]}`,
+    ]);
+  });
+
   it("is told as our own doing when our block took too long", async () => {
     const run = aRun({ self: 0, buildMs: 2_500 });
     await live(run.clock, 2_100);
     expect(run.said("warn")).toEqual([
-      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and no block of ours was ready",
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and no block of ours was ready, " +
+        `so that nobody could vote; not heard lately: ${TEXTS.slice(1).join(", ")}`,
     ]);
   });
 
   it("is told as the others' doing when they went on before", async () => {
     const run = aRun();
+    await live(run.clock, 100);
     await run.says(2, { round: 3 });
     await run.says(1, { round: 3 });
     expect(run.said("warn")).toEqual([
-      `round 0 of height 1 is lost, others went on: it was the turn of ${TEXTS[0]}, and no proposal came`,
+      `round 0 of height 1 is lost, others went on: it was the turn of ${TEXTS[0]}, and no proposal came, ` +
+        `so that nobody could vote; not heard lately: ${TEXTS[0]}`,
     ]);
   });
 
-  it("is told at debug when another was told a moment ago", async () => {
+  it("is told each time while a height takes long", async () => {
     const run = aRun();
-    await run.says(2, { round: 3 });
-    await run.says(1, { round: 3 });
-    await run.says(2, { round: 5 });
-    await run.says(1, { round: 5 });
-    expect(run.said("warn").length).toBe(1);
-    expect(run.said("debug")).toContainEqual(
-      expect.stringMatching(/^round 3 of height 1 is lost, others went on/),
+    await live(run.clock, 2_100);
+    for (const round of [2, 3]) for (const index of [1, 2]) await run.says(index, { round });
+    expect(run.said("warn").map((message) => message.slice(0, 23))).toEqual(
+      [0, 1, 2].map((round) => `round ${round} of height 1 is `),
     );
+  });
+
+  it("is told at debug where rounds are lost at every moment", async () => {
+    const run = aRun();
+    for (let round = 1; round <= 40; round++) for (const index of [1, 2]) await run.says(index, { round });
+    expect(run.said("warn").length).toBe(5);
+    expect(run.said("debug").filter((message) => message.includes(" is lost, ")).length).toBe(35);
+    const losesHeight = async (height: bigint): Promise<void> => {
+      run.goesTo(height);
+      for (const index of [1, 2]) await run.says(index, { round: 1, height });
+    };
+    await losesHeight(2n);
+    expect(run.said("warn").length).toBe(5);
+    await live(run.clock, 1_900);
+    await losesHeight(3n);
+    expect(run.said("warn").length).toBe(5);
+    await live(run.clock, 1_900);
+    await losesHeight(4n);
+    expect(run.said("warn").at(-1)).toMatch(/^round 0 of height 4 is lost, /);
   });
 });
 
