@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { equalBytes } from "../primitives/hex.ts";
+import { smaller } from "../primitives/quantity.ts";
 import { createBlockStore } from "../storage/blockStore.ts";
 import {
   CHUNK_BLOCKS,
@@ -176,10 +177,6 @@ function createPace({ isOver }: Pick<LogScanListener, "isOver">): Pace {
     spend: (cost) => (pace.isDue(cost) ? pace.rest() : !isOver()),
   };
   return pace;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 const SEGMENT = BigInt(SEGMENT_BLOCKS);

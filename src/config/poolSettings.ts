@@ -1,4 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { smaller } from "../primitives/quantity.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../txpool/limits.ts";
 import { SEQUENCED_DEFAULTS } from "./options/txPool.ts";
 import type { OptionName, OptionValues } from "./options.ts";
@@ -111,8 +112,4 @@ function withoutEffect(
   if (given.length === 0) return [];
   const verb = given.length === 1 ? "has" : "have";
   return [`${given.join(", ")} ${verb} no effect with --tx-pool=${values["tx-pool"]}: ${reason}.`];
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,5 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { forkAt, isAtLeast } from "../chainspec/forks.ts";
+import { larger, smaller } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 
 /**
@@ -22,8 +23,7 @@ export function nextGasLimit(
 function stepTowards(target: bigint, gasLimit: bigint): bigint {
   const bound = gasLimit / BOUND_DIVISOR;
   const step = bound > 0n ? bound - 1n : 0n;
-  if (target > gasLimit) return target < gasLimit + step ? target : gasLimit + step;
-  return target > gasLimit - step ? target : gasLimit - step;
+  return target > gasLimit ? smaller(target, gasLimit + step) : larger(target, gasLimit - step);
 }
 
 const BOUND_DIVISOR = 1024n;

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import { larger, smaller } from "../primitives/quantity.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { blobGasOf, type Executable } from "./checkTransaction.ts";
@@ -43,9 +44,9 @@ export async function runTransaction(
   });
 
   const spent = intrinsic + message.gasUsed;
-  const refund = least(message.gasRefund + authorizationRefund, spent / rules.refundQuotient);
+  const refund = smaller(message.gasRefund + authorizationRefund, spent / rules.refundQuotient);
   const floor = floorGas(rules, transaction.data);
-  const gasUsed = most(spent - refund, floor);
+  const gasUsed = larger(spent - refund, floor);
   credit(overlay, sender, (gasLimit - gasUsed) * price);
   credit(
     overlay,
@@ -55,7 +56,7 @@ export async function runTransaction(
   accesses.touch(block.beneficiary);
   deleteAccounts(session, message.destroyed);
   const { outcome, output, logs } = message;
-  return { outcome, gasUsed, gasBeforeRefund: most(spent, floor), output, logs };
+  return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs };
 }
 
 /** Sender, recipient, beneficiary and access list are warm from the start (EIP-2929, EIP-2930, EIP-3651). */
@@ -84,12 +85,4 @@ function buyGas({ overlay, accesses, block }: BlockSession, transaction: Executa
 function deleteAccounts({ rules, overlay, accesses }: BlockSession, destroyed: readonly Address[]): void {
   for (const address of destroyed) overlay.putAccount(address, undefined);
   if (rules.clearsEmptyAccounts) for (const address of accesses.touched()) clearIfEmpty(overlay, address);
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-function most(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

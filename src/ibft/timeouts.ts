@@ -1,4 +1,5 @@
 import { type IbftSchedule, parametersAt } from "../chainspec/ibftParameters.ts";
+import { larger } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 
 /** How long round r may take, counted from its start: doubling, never capped, as other clients do (ibft2.md §9.2). */
@@ -18,5 +19,5 @@ export function earliestTimestamp(schedule: IbftSchedule, parent: Header): bigin
 export function nextTimestamp(schedule: IbftSchedule, parent: Header, round: number, nowMs: number): bigint {
   const now = BigInt(round === 0 ? Math.round(nowMs / 1000) : Math.floor(nowMs / 1000));
   const earliest = earliestTimestamp(schedule, parent);
-  return now > earliest ? now : earliest;
+  return larger(now, earliest);
 }

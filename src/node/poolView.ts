@@ -6,6 +6,7 @@ import { isDelegation } from "../execution/delegation.ts";
 import { minimumGas } from "../execution/intrinsicGas.ts";
 import { type Rules, rulesOf } from "../execution/rules.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { larger } from "../primitives/quantity.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { PoolChainView, PoolRules } from "../txpool/txPool.ts";
 
@@ -56,7 +57,7 @@ interface NextBlock {
 /** Forks may begin by time, so what comes next depends on the clock as well as on the head. */
 function lookAhead(spec: ChainSpec, { head }: Chain, nowMs: number): NextBlock {
   const nowSeconds = BigInt(Math.floor(nowMs / 1000));
-  const timestamp = nowSeconds > head.header.timestamp ? nowSeconds : head.header.timestamp + 1n;
+  const timestamp = larger(nowSeconds, head.header.timestamp + 1n);
   const rules = rulesOf(forkAt(spec.forks, head.header.number + 1n, timestamp));
   return {
     baseFeePerGas: nextBaseFee(spec, head.header, timestamp),

@@ -9,6 +9,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { larger } from "../primitives/quantity.ts";
 import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
 import type { WorldState } from "../state/worldState.ts";
 import type { TxPool } from "../txpool/txPool.ts";
@@ -106,7 +107,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     nextBaseFeePerGas: () => {
       const { header } = chain.head;
       const nowSeconds = BigInt(Math.floor(clock.nowMs() / 1000));
-      return nextBaseFee(spec, header, nowSeconds > header.timestamp ? nowSeconds : header.timestamp + 1n);
+      return nextBaseFee(spec, header, larger(nowSeconds, header.timestamp + 1n));
     },
     isMining: () => engine.status().mode === "validating",
     isHeld: () => holds.reasons.some((reason) => reason !== "operator"),

@@ -33,3 +33,11 @@ const SAFE_BYTES = 6;
 export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
+
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -4,6 +4,7 @@ import { type BlockRange, createLogMatcher, type LogMatcher } from "../chain/log
 import { assertNever } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
+import { smaller } from "../primitives/quantity.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { numberOf } from "./blockParameter.ts";
 import { createFilterTable } from "./filterTable.ts";
@@ -98,7 +99,7 @@ export function createFilters(parts: {
     const { from, to } = takeRange(chain, installed);
     installed.removed = [];
     const last = filter.to === "earliest" ? 0n : filter.to;
-    const range = { from, to: typeof last === "bigint" && last < to ? last : to };
+    const range = { from, to: typeof last === "bigint" ? smaller(last, to) : to };
     const found = await findLogs(filter, range, isAbandoned);
     if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
     if (found.kind !== "tooManyLogs") {

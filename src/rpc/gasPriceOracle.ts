@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
 import { equalBytes, toKey } from "../primitives/hex.ts";
+import { larger } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
 
@@ -96,7 +97,7 @@ export function createGasPriceOracle(
     async gasPriceWei() {
       const { gasPrice } = await estimate();
       const nextBaseFee = nextBaseFeePerGas() ?? 0n;
-      const floor = nextBaseFee > settings.minGasPriceWei ? nextBaseFee : settings.minGasPriceWei;
+      const floor = larger(nextBaseFee, settings.minGasPriceWei);
       const { maxWei } = settings;
       if (gasPrice === undefined || gasPrice <= floor || maxWei <= floor) return floor;
       if (gasPrice > maxWei) return maxWei;

@@ -1,3 +1,5 @@
+import { smaller } from "../primitives/quantity.ts";
+
 /** The prices of one block, each once and in rising order, with the number of transactions that pay at most that. */
 export interface PriceSample {
   readonly pricesWei: BigUint64Array;
@@ -6,9 +8,7 @@ export interface PriceSample {
 
 /** Prices above 2^64 - 1 wei count as that. */
 export function createPriceSample(pricesWei: readonly bigint[]): PriceSample {
-  const sorted = BigUint64Array.from(pricesWei, (price) =>
-    price < MAX_PRICE_WEI ? price : MAX_PRICE_WEI,
-  ).sort();
+  const sorted = BigUint64Array.from(pricesWei, (price) => smaller(price, MAX_PRICE_WEI)).sort();
   const distinct: bigint[] = [];
   const countsUpTo: number[] = [];
   for (const [index, price] of sorted.entries()) {

@@ -3,7 +3,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { bigintToBytes, bytesToBigint, smaller } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 import { encodeRlpList, encodeRlpString, type RlpSpan, rlpMembers, rlpPrefix } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
@@ -161,7 +161,7 @@ export function feeCap(transaction: FeeTerms): bigint {
 export function effectiveGasPrice(transaction: FeeTerms, baseFeePerGas: bigint | undefined): bigint {
   if (transaction.maxFeePerGas === undefined) return transaction.gasPrice ?? 0n;
   const offered = (transaction.maxPriorityFeePerGas ?? 0n) + (baseFeePerGas ?? 0n);
-  return offered < transaction.maxFeePerGas ? offered : transaction.maxFeePerGas;
+  return smaller(offered, transaction.maxFeePerGas);
 }
 
 /** The part of the effective price that goes to the beneficiary, wei per gas; negative when the cap is below the base fee. */

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.ts";
 import { bigintType, choiceType, pathType, switchType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger, type LoggingSettings } from "../../logging/logger.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
+import { smaller } from "../../primitives/quantity.ts";
 import type { BlockStore } from "../../storage/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskFailure.ts";
 import { EXIT, exitCodeOf } from "../exitCodes.ts";
@@ -144,7 +145,7 @@ async function exportTo({ values, world, given }: Invocation<ExportValues>): Pro
       if (startBlock >= after)
         return fail(`Block ${startBlock} is above the newest block, ${after - 1n}.`, world, EXIT.failed);
       const asked = values["end-block"] ?? after;
-      const endBlock = asked < after ? asked : after;
+      const endBlock = smaller(asked, after);
       return await writeBlocks({ startBlock, endBlock, values, blocks: stored.blocks, world, logging });
     } finally {
       await stored.close();

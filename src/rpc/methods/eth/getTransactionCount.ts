@@ -1,4 +1,4 @@
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { larger, toQuantity } from "../../../primitives/quantity.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { RpcError } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
@@ -20,6 +20,6 @@ export const ethGetTransactionCount = defineMethod({
     const nonce = chain.stateAt(found.header.number)?.account(address)?.nonce ?? 0n;
     if (choice !== "pending") return toQuantity(nonce);
     const next = pool.nextNonce(address);
-    return toQuantity(next > nonce ? next : nonce);
+    return toQuantity(larger(next, nonce));
   },
 });
