@@ -216,6 +216,26 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.sync.isInSync).toBe(true);
   });
 
+  it("is not syncing with a peer that only claims to be ahead, however often it is asked", async () => {
+    const node = aNode(source, 717);
+    const seen: unknown[] = [];
+    node.peers = [silence, ok([]), silence].map((answer, index) =>
+      aPeer(`liar ${index}`, source, {
+        height: 10n ** 9n,
+        headers() {
+          seen.push(node.sync.status);
+          return answer;
+        },
+      }),
+    );
+    await caughtUp(node);
+    for (let seconds = 0; seconds < 60; seconds++) {
+      node.clock.advanceBy(1_000);
+      await node.settle();
+    }
+    expect(seen).toEqual(Array.from({ length: 15 }));
+  });
+
   it("asks whom the operator named before those who came by themselves", async () => {
     const node = aNode(source, 700);
     const stranger = aPeer("stranger", source, { height: 10n ** 9n, headers: () => silence });

@@ -74,3 +74,8 @@ export const MAX_OFFERED_TRANSACTIONS = 65_536;
 /** Announced blocks are looked at from so far below the head to so far above it (§9). */
 export const OLDEST_ANNOUNCED_BLOCK = 10n;
 export const NEWEST_ANNOUNCED_BLOCK = 30n;
+/**
+ * A peer's height is raised to so many blocks above our head at most by what it says in passing, or by one: that is
+ * enough to be asked, and what is more it will show.
+ */
+export const HIGHEST_HINT = 200n;

@@ -12,7 +12,7 @@ import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
 import { readBodies, readHeaders, readTransactions } from "./contents.ts";
 import { createKnownHashes, type KnownHashes } from "./knownHashes.ts";
-import { MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
+import { HIGHEST_HINT, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { HeaderQuery, Status } from "./message.ts";
 import { encodeHeaderQuery } from "./messages.ts";
 import { type AnswerKind, createRequests, type RequestFailure, type Requests } from "./requests.ts";
@@ -57,7 +57,8 @@ export interface PeerRecord extends EthPeer {
   /** Its connections; only one over which Status was exchanged is sent anything else. */
   readonly sessions: Map<Session, { isGreeted: boolean }>;
   readonly requests: Requests;
-  raiseHeight(number: bigint): void;
+  /** By what it said in passing, when our head was `head`. */
+  raiseHeight(number: bigint, head: bigint): void;
 }
 
 export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Clock }): PeerRecord {
@@ -129,9 +130,13 @@ export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Cloc
     disconnect(reason, detail) {
       for (const session of [...sessions.keys()]) session.disconnect(reason, detail);
     },
-    raiseHeight(number) {
+    raiseHeight(number, head) {
       // Before it has shown its head nothing is believed.
-      if (peer.height !== undefined && number > peer.height) peer.height = number;
+      if (peer.height === undefined || number <= peer.height) return;
+      const [nearUs, nearIt] = [head + HIGHEST_HINT, peer.height + 1n];
+      const highest = nearUs > nearIt ? nearUs : nearIt;
+      peer.height = highest;
+      if (number < highest) peer.height = number;
     },
   };
   return peer;

@@ -43,7 +43,7 @@ export interface Eth {
   readonly peers: readonly EthPeer[];
   /** A block that consensus or we found sound goes to everybody not known to have it; the sum includes its difficulty. */
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
-  /** A validator's words in consensus show that it has block `number`. */
+  /** A validator's words in consensus say that it has block `number`; whether it does is shown when it is asked. */
   hintHeight(validator: Address, number: bigint): void;
   /** To be told of each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
@@ -71,6 +71,8 @@ export function createEth(parts: EthParts): Eth {
   const greetedPeers = (): PeerRecord[] =>
     [...peers.values()].filter(({ status, sessions }) => status !== undefined && sessions.size > 0);
   const gossip = createTransactionGossip({ ...parts, peers: greetedPeers });
+
+  const headNumber = (): bigint => chain.head.header.number;
 
   const breach = (session: Session, detail: string): void => session.disconnect("breachOfProtocol", detail);
 
@@ -148,9 +150,9 @@ export function createEth(parts: EthParts): Eth {
     if (peer.best === undefined || parentDifficulty >= peer.best.totalDifficulty) {
       peer.best = { hash: parentHash, totalDifficulty: parentDifficulty };
     }
-    if (number > 0n) peer.raiseHeight(number - 1n);
+    if (number > 0n) peer.raiseHeight(number - 1n, headNumber());
     parts.onPeersChanged();
-    const above = number - chain.head.header.number;
+    const above = number - headNumber();
     if (above < -OLDEST_ANNOUNCED_BLOCK || above > NEWEST_ANNOUNCED_BLOCK) return;
     if (chain.headerByHash(hash.value) !== undefined) return;
     const message = decodeMessage(CODES.newBlock, payload, pool.get);
@@ -162,9 +164,18 @@ export function createEth(parts: EthParts): Eth {
   function receiveBlockHashes(peer: PeerRecord, blocks: readonly BlockAnnouncement[]): void {
     for (const { hash, number } of blocks) {
       peer.knownBlocks.add(toKey(hash));
-      peer.raiseHeight(number);
+      peer.raiseHeight(number, headNumber());
     }
     parts.onPeersChanged();
+  }
+
+  function believeHint(validator: Address, number: bigint): void {
+    for (const peer of greetedPeers()) {
+      if (peer.height === undefined || peer.height >= number) continue;
+      if (!equalBytes(peer.address, validator)) continue;
+      peer.raiseHeight(number, headNumber());
+      parts.onPeersChanged();
+    }
   }
 
   function receiveMessage(peer: PeerRecord, session: Session, message: EthMessage): void {
@@ -268,14 +279,7 @@ export function createEth(parts: EthParts): Eth {
         peer.send(CODES.newBlock, payload);
       }
     },
-    hintHeight(validator, number) {
-      for (const peer of greetedPeers()) {
-        if (peer.height === undefined || peer.height >= number) continue;
-        if (![...peer.sessions.keys()].some(({ address }) => equalBytes(address, validator))) continue;
-        peer.raiseHeight(number);
-        parts.onPeersChanged();
-      }
-    },
+    hintHeight: believeHint,
     announceTransactions: gossip.announce,
     close() {
       gossip.close();

@@ -218,7 +218,7 @@ describeWithVectors("new blocks", () => {
     for (const number of [99, 101, 130, 131, 500]) say(number);
     expect(toy.blocks.map(({ block }) => block.header.number)).toEqual([101n, 130n]);
     expect(toy.eth.peers[0]).toMatchObject({
-      height: 499n,
+      height: 300n,
       best: { hash: toy.chain.blocks[499]?.hash, totalDifficulty: 500n },
     });
   });
@@ -230,6 +230,18 @@ describeWithVectors("new blocks", () => {
     toy.eth.hintHeight(end.session.address, 800n);
     toy.eth.hintHeight(end.session.address, 790n);
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([800n, 717n]);
+  });
+
+  it("are believed in no further than a range beyond our head, or one by one", async () => {
+    const toy = createToyEth();
+    toy.chain.moveHead(100);
+    const end = await toy.befriend(1);
+    const hashes = (number: bigint): void =>
+      end.say({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number }] });
+    toy.eth.hintHeight(end.session.address, 2n ** 63n);
+    expect(toy.eth.peers[0]?.height).toBe(300n);
+    hashes(2n ** 64n - 1n);
+    expect(toy.eth.peers[0]?.height).toBe(301n);
   });
 
   it("are announced by others with hashes", async () => {
