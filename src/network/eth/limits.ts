@@ -79,3 +79,5 @@ export const NEWEST_ANNOUNCED_BLOCK = 30n;
  * enough to be asked, and what is more it will show.
  */
 export const HIGHEST_HINT = 200n;
+/** How long the next block may take to be committed here before it is asked of a validator that has it: half a period. */
+export const HINT_GRACE_MS = 500;

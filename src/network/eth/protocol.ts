@@ -7,6 +7,7 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
+import { createHeightHints } from "./heightHints.ts";
 import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK } from "./limits.ts";
 import {
   type BlockAnnouncement,
@@ -73,6 +74,7 @@ export function createEth(parts: EthParts): Eth {
   const gossip = createTransactionGossip({ ...parts, peers: greetedPeers });
 
   const headNumber = (): bigint => chain.head.header.number;
+  const hints = createHeightHints({ clock: parts.clock, headNumber, believe: believeHint });
 
   const breach = (session: Session, detail: string): void => session.disconnect("breachOfProtocol", detail);
 
@@ -279,10 +281,11 @@ export function createEth(parts: EthParts): Eth {
         peer.send(CODES.newBlock, payload);
       }
     },
-    hintHeight: believeHint,
+    hintHeight: hints.hint,
     announceTransactions: gossip.announce,
     close() {
       gossip.close();
+      hints.close();
       for (const peer of peers.values()) peer.requests.close();
     },
   };

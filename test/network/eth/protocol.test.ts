@@ -244,6 +244,24 @@ describeWithVectors("new blocks", () => {
     expect(toy.eth.peers[0]?.height).toBe(301n);
   });
 
+  it("are not asked for while we may be committing the same one", async () => {
+    const toy = createToyEth();
+    toy.chain.moveHead(100);
+    const [quick, slow] = [await toy.befriend(1), await toy.befriend(2)];
+    const heights = (): unknown => toy.eth.peers.map(({ height }) => height);
+    toy.eth.hintHeight(quick.session.address, 101n);
+    toy.chain.moveHead(101);
+    toy.clock.advanceBy(500);
+    expect(heights()).toEqual([100n, 100n]);
+    toy.eth.hintHeight(slow.session.address, 102n);
+    toy.clock.advanceBy(499);
+    expect(heights()).toEqual([100n, 100n]);
+    toy.clock.advanceBy(1);
+    expect(heights()).toEqual([100n, 102n]);
+    toy.eth.hintHeight(quick.session.address, 103n);
+    expect(heights()).toEqual([103n, 102n]);
+  });
+
   it("are announced by others with hashes", async () => {
     const toy = createToyEth();
     toy.chain.moveHead(100);

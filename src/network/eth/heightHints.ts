@@ -1,0 +1,43 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Alarm, Clock } from "../../primitives/clock.ts";
+import { toKey } from "../../primitives/hex.ts";
+import { HINT_GRACE_MS } from "./limits.ts";
+
+/**
+ * What validators' words in consensus tell of blocks that we lack. Whoever speaks of the height after next has the next
+ * block, which most of the time is just being committed here too: it is given the moment before anybody is asked for it.
+ * Who is further ahead than that is believed at once.
+ */
+export interface HeightHints {
+  hint(validator: Address, number: bigint): void;
+  close(): void;
+}
+
+export function createHeightHints(parts: {
+  readonly clock: Clock;
+  readonly headNumber: () => bigint;
+  readonly believe: (validator: Address, number: bigint) => void;
+}): HeightHints {
+  const { clock, headNumber } = parts;
+  /** One for each validator that spoke: no more than are connected. */
+  const waiting = new Map<string, { readonly validator: Address; readonly number: bigint }>();
+  let alarm: Alarm | undefined;
+
+  function look(): void {
+    alarm = undefined;
+    const hints = [...waiting.values()];
+    waiting.clear();
+    for (const { validator, number } of hints) if (number > headNumber()) parts.believe(validator, number);
+  }
+
+  return {
+    hint(validator, number) {
+      const ahead = number - headNumber();
+      if (ahead > 1n) parts.believe(validator, number);
+      if (ahead !== 1n) return;
+      waiting.set(toKey(validator), { validator, number });
+      alarm ??= clock.at(clock.nowMs() + HINT_GRACE_MS, look);
+    },
+    close: () => alarm?.cancel(),
+  };
+}
