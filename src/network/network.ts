@@ -209,6 +209,7 @@ export async function createNetwork(
       await flushed([...sockets]);
       for (const socket of sockets) socket.destroy();
       await isClosed;
+      readingPace.close();
     },
   });
 }

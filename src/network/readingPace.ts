@@ -1,4 +1,4 @@
-import type { Clock } from "../primitives/clock.ts";
+import type { Alarm, Clock } from "../primitives/clock.ts";
 import { STRANGERS_BURST_MS, STRANGERS_TIME_SHARE } from "./limits.ts";
 
 /**
@@ -8,13 +8,15 @@ import { STRANGERS_BURST_MS, STRANGERS_TIME_SHARE } from "./limits.ts";
 export interface ReadingPace {
   /** Reads now, or in its turn. False when it has to wait. */
   take(read: () => void): boolean;
+  /** Nothing that waits is read any more. */
+  close(): void;
 }
 
 export function createReadingPace(clock: Clock): ReadingPace {
   const waiting: (() => void)[] = [];
   let leftMs = STRANGERS_BURST_MS;
   let countedMs = clock.nowMs();
-  let isScheduled = false;
+  let alarm: Alarm | undefined;
 
   function refill(): void {
     const nowMs = clock.nowMs();
@@ -29,7 +31,7 @@ export function createReadingPace(clock: Clock): ReadingPace {
   }
 
   function runWaiting(): void {
-    isScheduled = false;
+    alarm = undefined;
     refill();
     while (leftMs > 0) {
       const read = waiting.shift();
@@ -40,10 +42,9 @@ export function createReadingPace(clock: Clock): ReadingPace {
   }
 
   function schedule(): void {
-    if (isScheduled || waiting.length === 0) return;
-    isScheduled = true;
+    if (alarm !== undefined || waiting.length === 0) return;
     const waitMs = Math.max(1, Math.ceil(-leftMs / STRANGERS_TIME_SHARE));
-    clock.at(clock.nowMs() + waitMs, runWaiting);
+    alarm = clock.at(clock.nowMs() + waitMs, runWaiting);
   }
 
   return {
@@ -56,6 +57,11 @@ export function createReadingPace(clock: Clock): ReadingPace {
       waiting.push(read);
       schedule();
       return false;
+    },
+    close() {
+      alarm?.cancel();
+      alarm = undefined;
+      waiting.length = 0;
     },
   };
 }

@@ -13,7 +13,7 @@ function start() {
       clock.advanceBy(tookMs);
       done.push(name);
     });
-  return { clock, done, read };
+  return { clock, pace, done, read };
 }
 
 describe("what strangers send", () => {
@@ -25,6 +25,16 @@ describe("what strangers send", () => {
     clock.advanceBy(1000);
     expect(done).toEqual(["a", "b", "c", "d"]);
     expect(read("e", 1)).toBe(true);
+  });
+
+  it("is left alone after the end, and leaves no timer behind", () => {
+    const { clock, pace, done, read } = start();
+    for (const name of ["a", "b", "c"]) read(name, 60);
+    expect(clock.nextAlarmMs).toBeDefined();
+    pace.close();
+    expect(clock.nextAlarmMs).toBeUndefined();
+    clock.advanceBy(10_000);
+    expect(done).toEqual(["a", "b"]);
   });
 
   it("takes a quarter of the time, however much there is of it", () => {
