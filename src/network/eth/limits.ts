@@ -63,6 +63,8 @@ export const MAX_ANNOUNCED_TRANSACTIONS = 4_096;
 /** Announced transactions are asked for so often, so many at a time (§10). */
 export const FETCH_INTERVAL_MS = 500;
 export const MAX_FETCHED_TRANSACTIONS = 256;
+/** Of one peer, not counting what has been answered: of the five questions that may be open some are left for blocks. */
+export const MAX_FETCHES_OF_PEER = 3;
 /** New transactions are collected so long before they go out together. */
 export const ANNOUNCE_DELAY_MS = 20;
 /** So many of them go out at once. */

@@ -9,6 +9,7 @@ import {
   MAX_ANNOUNCED_TRANSACTIONS,
   MAX_COLLECTED_TRANSACTIONS,
   MAX_FETCHED_TRANSACTIONS,
+  MAX_FETCHES_OF_PEER,
   MAX_OFFERED_TRANSACTIONS,
   MAX_TRANSACTION_ANNOUNCEMENTS,
   OFFERED_AGAIN_MS,
@@ -28,7 +29,7 @@ import type { EthPool } from "./ports.ts";
  *     peers ── full copies ──> pool          peers ── hashes ── every 500 ms, what is unknown ──> asked for ──> pool
  *
  * What holds: no peer is sent a hash or a transaction that it is known to have; a transaction is asked of one peer at a
- * time; everything that waits is bounded. Left to others: what a transaction is worth (the pool).
+ * time, and of another, or again, when no answer came; everything that waits is bounded. Left to others: what a transaction is worth (the pool).
  */
 export interface TransactionGossip {
   /** To be told of each addition to the pool, ours or a peer's. */
@@ -61,6 +62,10 @@ export function createTransactionGossip(parts: {
   let fetchAlarm: Alarm | undefined;
   /** Asked of somebody. */
   const underWay = new Set<string>();
+  /** Questions that each peer has open. */
+  const questions = new WeakMap<EthPeer, number>();
+  /** Those who left the last question unanswered: others are asked before them. */
+  const late = new WeakSet<EthPeer>();
   /** Handed to the pool, oldest first, with the time. */
   const offered = new Map<string, number>();
 
@@ -98,7 +103,8 @@ export function createTransactionGossip(parts: {
 
   function fetchAnnounced(): void {
     fetchAlarm = undefined;
-    for (const peer of parts.peers()) {
+    const peers = parts.peers();
+    for (const peer of [...peers.filter((one) => !late.has(one)), ...peers.filter((one) => late.has(one))]) {
       if (!pool.isOpen) peer.announced.clear();
       void fetchFrom(peer);
     }
@@ -120,7 +126,7 @@ export function createTransactionGossip(parts: {
 
   /** Goes on without a pause while there is as much as can be asked for at once. */
   async function fetchFrom(peer: EthPeer): Promise<void> {
-    for (;;) {
+    while ((questions.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
       const wanted = takeWanted(peer);
       if (wanted.length === 0) return;
       const isAnswered = await fetch(peer, wanted);
@@ -130,16 +136,32 @@ export function createTransactionGossip(parts: {
 
   async function fetch(peer: EthPeer, wanted: readonly Hash[]): Promise<boolean> {
     const keys = wanted.map(toKey);
+    const count = (change: number): void => void questions.set(peer, (questions.get(peer) ?? 0) + change);
     for (const key of keys) underWay.add(key);
+    count(1);
     const answer = await peer.askTransactions(wanted);
+    count(-1);
     for (const key of keys) underWay.delete(key);
-    if (!answer.ok) return false;
+    if (!answer.ok) {
+      if (answer.rejection.code !== "busy") late.add(peer);
+      putBack(peer, wanted);
+      return false;
+    }
+    late.delete(peer);
     const asked = new Set(keys);
     take(
       peer,
       answer.value.filter(({ hash }) => asked.has(toKey(hash))),
     );
     return true;
+  }
+
+  /** Nobody else may have announced them. A peer that never answers is cut off after some questions. */
+  function putBack(peer: EthPeer, wanted: readonly Hash[]): void {
+    for (const hash of wanted) {
+      if (peer.announced.size < MAX_ANNOUNCED_TRANSACTIONS) peer.announced.set(toKey(hash), hash);
+    }
+    scheduleFetch();
   }
 
   function scheduleFetch(): void {

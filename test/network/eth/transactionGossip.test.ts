@@ -126,6 +126,46 @@ describeWithVectors("transactions", () => {
     expect(ends[0]?.reason).toBeUndefined();
   });
 
+  it("that a slow peer keeps are asked of the others first, and then of it again", async () => {
+    const { toy, ends } = await withPeers(2);
+    const [slow, late] = ends as [OtherEnd, OtherEnd];
+    const announcements = [announcementOf(transaction)];
+    slow.say({ kind: "newPooledTransactionHashes", announcements });
+    toy.clock.advanceBy(500);
+    toy.clock.advanceBy(5_000);
+    await settled();
+    late.say({ kind: "newPooledTransactionHashes", announcements });
+    toy.clock.advanceBy(500);
+    expect(ends.map(asked)).toEqual([[toHex(transaction.hash)], [toHex(transaction.hash)]]);
+    late.say({ kind: "pooledTransactions", requestId: 1n, transactions: [] });
+    await settled();
+    toy.clock.advanceBy(500);
+    expect(asked(slow)).toHaveLength(2);
+    slow.say({ kind: "pooledTransactions", requestId: 2n, transactions: [transaction] });
+    await settled();
+    expect(toy.pool.offered.map(({ hash }) => hash)).toEqual([transaction.hash]);
+  });
+
+  it("of which a slow peer has announced very many are all asked of it, in its own time", async () => {
+    const { toy, ends } = await withPeers(1);
+    const [end] = ends as [OtherEnd];
+    const many = Array.from({ length: 2_000 }, (_, index) => aTransaction({ nonce: BigInt(index) }));
+    end.say({ kind: "newPooledTransactionHashes", announcements: many.map(announcementOf) });
+    const byHash = new Map(many.map((one) => [toHex(one.hash), one]));
+    const answered = new Set<bigint>();
+    for (let round = 0; round < 4; round++) {
+      toy.clock.advanceBy(4_000);
+      for (const message of [...end.heard]) {
+        if (message.kind !== "getPooledTransactions" || answered.has(message.requestId)) continue;
+        answered.add(message.requestId);
+        const transactions = message.hashes.flatMap((hash) => byHash.get(toHex(hash)) ?? []);
+        end.say({ kind: "pooledTransactions", requestId: message.requestId, transactions });
+        await settled();
+      }
+    }
+    expect(toy.pool.offered).toHaveLength(2_000);
+  });
+
   it("that were not asked for in an answer are left aside", async () => {
     const { toy, ends } = await withPeers(1);
     ends[0]?.say({ kind: "newPooledTransactionHashes", announcements: [announcementOf(transaction)] });
