@@ -1,5 +1,5 @@
 import { concatBytes } from "../primitives/hex.ts";
-import { readRlpList } from "../primitives/rlp.ts";
+import { type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
 
 /**
  * A blob transaction as its sender offers it has its blobs, commitments and proofs with it (EIP-4844, networking): the
@@ -9,7 +9,11 @@ export function withoutBlobs(raw: Uint8Array): Uint8Array {
   if (raw[0] !== BLOB_TYPE) return raw;
   try {
     const list = raw.subarray(1);
-    const [transaction, ...attachments] = readRlpList(list);
+    const members: RlpSpan[] = [];
+    for (const member of rlpMembers(list)) {
+      if (members.push(member) > MOST_MEMBERS) return raw;
+    }
+    const [transaction, ...attachments] = members;
     if (transaction?.isList !== true || attachments.length < FEWEST_ATTACHMENTS) return raw;
     return concatBytes(Uint8Array.of(BLOB_TYPE), list.subarray(transaction.start, transaction.until));
   } catch {
@@ -19,3 +23,5 @@ export function withoutBlobs(raw: Uint8Array): Uint8Array {
 
 const BLOB_TYPE = 3;
 const FEWEST_ATTACHMENTS = 3;
+/** The transaction, a version, and the three lists; a list that goes on is not read to its end. */
+const MOST_MEMBERS = 5;

@@ -1,10 +1,11 @@
 import type { Outcome } from "../../primitives/outcome.ts";
+import { rlpMembers } from "../../primitives/rlp.ts";
 import { withoutBlobs } from "../../types/blobWrapper.ts";
 import { type Block, type Body, decodeBlock, decodeBody } from "../../types/block.ts";
 import { decodeHeader, type Header } from "../../types/header.ts";
 import { type BareReceipt, decodeReceipt } from "../../types/receipt.ts";
 import { decodeTransaction, type FindTransaction, type Transaction } from "../../types/transaction.ts";
-import { MAX_HEADER_BYTES, MAX_RECEIPTS } from "./limits.ts";
+import { MAX_HEADER_BYTES, MAX_RECEIPTS, TURN_BYTES } from "./limits.ts";
 import { membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
@@ -22,11 +23,41 @@ export function readBodies(list: Uint8Array, limit: number): Body[] {
   );
 }
 
-/** Copied out of the message, because each may stay in the pool long after the others; blobs are left behind. */
-export function readTransactions(list: Uint8Array, limit: number): Transaction[] {
-  return membersOf(list, limit).map((part) =>
-    must(decodeTransaction(withoutBlobs(Uint8Array.from(canonicalBytes(part))))),
-  );
+/**
+ * Copied out of the message, because each may stay in the pool long after the others; blobs are left behind. Those beyond
+ * `limit` are left unread, which is no offence; several of them have no more than `most` bytes together.
+ */
+export function readTransactions(
+  list: Uint8Array,
+  { limit, most }: { readonly limit: number; readonly most: number },
+): Transaction[] {
+  const transactions: Transaction[] = [];
+  for (const { start, until } of rlpMembers(list)) {
+    if (transactions.length === limit) break;
+    if (transactions.length === 1 && list.length > most)
+      throw new RangeError(`${list.length} bytes of several transactions`);
+    transactions.push(readTransaction(list.subarray(start, until)));
+  }
+  return transactions;
+}
+
+/** As readTransactions, with room for others on the thread between portions of them. */
+export async function readTransactionsInTurns(list: Uint8Array, limit: number): Promise<Transaction[]> {
+  const transactions: Transaction[] = [];
+  let bytes = 0;
+  for (const part of membersOf(list, limit)) {
+    if (bytes > TURN_BYTES) {
+      await new Promise((resolve) => setImmediate(resolve));
+      bytes = 0;
+    }
+    transactions.push(readTransaction(part));
+    bytes += part.length;
+  }
+  return transactions;
+}
+
+function readTransaction(part: Uint8Array): Transaction {
+  return must(decodeTransaction(withoutBlobs(Uint8Array.from(canonicalBytes(part)))));
 }
 
 export function readReceipts(list: Uint8Array, limit: number): BareReceipt[][] {

@@ -19,7 +19,14 @@ export const MAX_REQUESTED_HASHES = 1_024;
 export const MAX_BLOCK_ANNOUNCEMENTS = 1_024;
 /** §10: longest list of hashes that is sent or taken. */
 export const MAX_TRANSACTION_ANNOUNCEMENTS = 4_096;
-export const MAX_TRANSACTIONS = 16_384;
+/**
+ * Of transactions that come unasked so many are read, for each takes some 8 µs: as many as can be in the MiB that is the
+ * most that is sent (§10), but for those that somebody made tiny. Several of them are never longer than twice that.
+ */
+export const MAX_TRANSACTIONS = 10_922;
+export const MAX_TRANSACTIONS_BYTES = 2 * MIB;
+/** So much of a long answer is decoded before others have their turn on the thread: some ms, whatever is in it. */
+export const TURN_BYTES = 64 * KIB;
 export const MAX_RECEIPTS = 65_536;
 
 /** What we serve at most for one request (§8). */

@@ -29,6 +29,7 @@ import {
   MAX_STATUS_BYTES,
   MAX_TRANSACTION_ANNOUNCEMENTS,
   MAX_TRANSACTIONS,
+  MAX_TRANSACTIONS_BYTES,
 } from "./limits.ts";
 import {
   CODES,
@@ -178,7 +179,7 @@ function read(kind: MessageKind, payload: Uint8Array, find: FindTransaction | un
     case "newBlockHashes":
       return { kind, blocks: membersOf(payload, MAX_BLOCK_ANNOUNCEMENTS).map(readBlockAnnouncement) };
     case "transactions":
-      return { kind, transactions: readTransactions(payload, MAX_TRANSACTIONS) };
+      return { kind, transactions: readTransactions(payload, UNASKED_TRANSACTIONS) };
     case "newBlock":
       return { kind, ...readBlock(payload, find) };
     case "newPooledTransactionHashes":
@@ -203,7 +204,7 @@ function read(kind: MessageKind, payload: Uint8Array, find: FindTransaction | un
     }
     case "pooledTransactions": {
       const { requestId, body } = opened(payload);
-      return { kind, requestId, transactions: readTransactions(body, MAX_TRANSACTIONS) };
+      return { kind, requestId, transactions: readTransactions(body, ASKED_TRANSACTIONS) };
     }
     case "receipts": {
       const { requestId, body } = opened(payload);
@@ -213,6 +214,9 @@ function read(kind: MessageKind, payload: Uint8Array, find: FindTransaction | un
       return assertNever(kind);
   }
 }
+
+const UNASKED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_TRANSACTIONS_BYTES };
+const ASKED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_CONTENT_BYTES };
 
 function opened(payload: Uint8Array): { requestId: bigint; body: Uint8Array } {
   const [requestId, body] = tupleOf(payload, 2);

@@ -10,7 +10,7 @@ import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
-import { readBodies, readHeaders, readTransactions } from "./contents.ts";
+import { readBodies, readHeaders, readTransactionsInTurns } from "./contents.ts";
 import { createKnownHashes, type KnownHashes } from "./knownHashes.ts";
 import { HIGHEST_HINT, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { HeaderQuery, Status } from "./message.ts";
@@ -87,12 +87,12 @@ export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Cloc
   async function ask<T>(
     kind: AnswerKind,
     body: Uint8Array,
-    read: (list: Uint8Array) => readonly T[],
+    read: (list: Uint8Array) => readonly T[] | Promise<readonly T[]>,
   ): Promise<Outcome<readonly T[], AskFailure>> {
     const answer = await requests.ask(kind, body);
     if (!answer.ok) return answer;
     try {
-      const items = read(answer.value);
+      const items = await read(answer.value);
       // An empty list of transactions is usual: they may have been mined meanwhile.
       if (items.length > 0) peer.noteUseful();
       else if (kind !== "pooledTransactions") peer.noteUseless();
@@ -123,7 +123,7 @@ export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Cloc
       ask("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
     askBodies: (hashes) => ask("blockBodies", hashList(hashes), (list) => readBodies(list, hashes.length)),
     askTransactions: (hashes) =>
-      ask("pooledTransactions", hashList(hashes), (list) => readTransactions(list, hashes.length)),
+      ask("pooledTransactions", hashList(hashes), (list) => readTransactionsInTurns(list, hashes.length)),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,
     noteUseful: () => preferred()?.noteUseful(),
     noteUseless: () => preferred()?.noteUseless(),

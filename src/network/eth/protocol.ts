@@ -216,6 +216,11 @@ export function createEth(parts: EthParts): Eth {
       receiveAnswer(peer, session, { kind, payload });
       return;
     }
+    if (kind === "receipts") {
+      // Which we never ask for: 16 MiB of them take a second to decode.
+      breach(session, "receipts that nobody asked for");
+      return;
+    }
     if (isGreeted && kind === "newBlock") {
       receiveBlock(peer, session, payload);
       return;
