@@ -143,6 +143,8 @@ async function open(
   onStop(() => recovery.close());
   const recoverSenders: RecoverSenders = (transactions) =>
     recovery.recoverMany(transactions.map(recoveryItemOf));
+  const recoverOfBlock: RecoverSenders = (transactions) =>
+    recovery.recoverMany(transactions.map(recoveryItemOf), "urgent");
 
   const controls = createBlockControls(settings, key.value);
   const chainLogger = logger.child("chain");
@@ -150,7 +152,7 @@ async function open(
     spec: settings.chainSpec,
     stores: { database, blocks, world, headWitness },
     clock,
-    recoverSenders: withKnownSenders(recoverSenders, (hash) => pool.get(hash)?.transaction.sender),
+    recoverSenders: withKnownSenders(recoverOfBlock, (hash) => pool.get(hash)?.transaction.sender),
     production: controls.production,
     logger: chainLogger,
   });

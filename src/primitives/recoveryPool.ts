@@ -16,16 +16,19 @@ export type { RecoveryItem } from "./recoveryBatch.ts";
  *
  * Bounded: beyond `waitingLimit` items the asker recovers for itself, which slows down whoever asks too much.
  * Answers leave in the order in which they were asked for, whichever thread is done first: whoever sends transactions
- * one after another counts on their being judged that way, nonce by nonce.
+ * one after another counts on their being judged that way, nonce by nonce. Urgent askers have a queue of their own, whose
+ * items go first: a block does not wait behind the transactions that somebody floods the node with.
  */
 export interface RecoveryPool {
   /** Addresses in the order of the items; undefined where a signature fits no key. */
-  recoverMany(items: readonly RecoveryItem[]): Promise<(Address | undefined)[]>;
+  recoverMany(items: readonly RecoveryItem[], urgency?: Urgency): Promise<(Address | undefined)[]>;
   /** Threads, those of them at work, and items that wait for one. */
   readonly load: WorkLoad;
   /** Ends the threads. What is still waiting is refused. */
   close(): Promise<void>;
 }
+
+export type Urgency = "urgent" | "ordinary";
 
 export interface RecoverySettings {
   readonly threads: number;
@@ -44,8 +47,8 @@ export const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
   waitingLimit: 100_000,
 };
 
-/** Some 10 ms of work for a thread with the native curve. */
-const BATCH_LIMIT = 256;
+/** Some 10 ms of work for a thread with the native curve: what is urgent waits for two of them at most. */
+const BATCH_LIMIT = 128;
 /** A thread always has its next batch at hand. */
 const BATCHES_PER_THREAD = 2;
 const FAILURE_LIMIT = 3;
@@ -80,48 +83,17 @@ interface Thread {
   batches: (readonly Share[])[];
 }
 
-class ThreadedRecovery implements RecoveryPool {
-  private readonly threads: Thread[];
-  private readonly waitingLimit: number;
+/** Askers that are answered in the order in which they asked. */
+class Lane {
+  /** Items that no thread has yet. */
+  waitingItems = 0;
   /** The askers that have not been answered, each linked to the next: none is moved when another leaves. */
   private oldest: Asker | undefined;
   private newest: Asker | undefined;
   /** The oldest one with items that no thread has yet. */
   private firstWaiting: Asker | undefined;
-  private waitingItems = 0;
-  private isScheduled = false;
-  private isClosed = false;
-  /** Why threads do not even start; undefined while they do. */
-  private failure: Error | undefined;
 
-  constructor({ threads, waitingLimit }: RecoverySettings) {
-    this.waitingLimit = waitingLimit;
-    this.threads = Array.from({ length: threads }, () => this.startThread());
-  }
-
-  recoverMany(items: readonly RecoveryItem[]): Promise<(Address | undefined)[]> {
-    if (this.isClosed) return Promise.reject(new Error(CLOSED));
-    if (this.failure !== undefined) return Promise.reject(this.failure);
-    if (items.length === 0) return Promise.resolve([]);
-    return new Promise((resolve, reject) => {
-      const asker = this.queue(items, resolve, reject);
-      if (this.waitingItems + items.length > this.waitingLimit) this.recoverHere(asker);
-      else this.wait(asker);
-    });
-  }
-
-  get load(): WorkLoad {
-    const active = this.threads.filter(({ batches }) => batches.length > 0).length;
-    return { threads: this.threads.length, active, waiting: this.waitingItems };
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-    this.refuseAll(new Error(CLOSED));
-    await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
-  }
-
-  private queue(items: readonly RecoveryItem[], resolve: Asker["resolve"], reject: Asker["reject"]): Asker {
+  queue(items: readonly RecoveryItem[], resolve: Asker["resolve"], reject: Asker["reject"]): Asker {
     const asker: Asker = {
       items,
       addresses: new Array(items.length),
@@ -138,7 +110,7 @@ class ThreadedRecovery implements RecoveryPool {
     return asker;
   }
 
-  private recoverHere(asker: Asker): void {
+  recoverHere(asker: Asker): void {
     const addresses = decodeAnswers(answerItems(encodeItems(asker.items)));
     for (const [index, address] of addresses.entries()) asker.addresses[index] = address;
     asker.sent = asker.items.length;
@@ -146,19 +118,31 @@ class ThreadedRecovery implements RecoveryPool {
     this.answerOldest();
   }
 
-  private wait(asker: Asker): void {
+  wait(asker: Asker): void {
     this.firstWaiting ??= asker;
     this.waitingItems += asker.items.length;
-    if (this.isScheduled) return;
-    this.isScheduled = true;
-    setImmediate(() => {
-      this.isScheduled = false;
-      this.sendAll();
-    });
+  }
+
+  /** So many items for a thread, those that have waited longest. */
+  take(limit: number): readonly Share[] {
+    const shares: Share[] = [];
+    let left = limit;
+    let asker = this.firstWaiting;
+    while (asker !== undefined && left > 0) {
+      const from = asker.sent;
+      const count = Math.min(asker.items.length - from, left);
+      shares.push({ asker, from, count });
+      asker.sent += count;
+      left -= count;
+      while (asker !== undefined && asker.sent === asker.items.length) asker = asker.next;
+    }
+    this.firstWaiting = asker;
+    this.waitingItems -= limit - left;
+    return shares;
   }
 
   /** Answers from the oldest on, as far as everything is known. */
-  private answerOldest(): void {
+  answerOldest(): void {
     for (let asker = this.oldest; asker !== undefined; asker = asker.next) {
       if (asker.failure !== undefined) asker.reject(asker.failure);
       else if (asker.answered === asker.items.length) asker.resolve(asker.addresses);
@@ -168,11 +152,73 @@ class ThreadedRecovery implements RecoveryPool {
     if (this.oldest === undefined) this.newest = undefined;
   }
 
-  private refuseAll(failure: Error): void {
+  refuseAll(failure: Error): void {
     this.firstWaiting = undefined;
     this.waitingItems = 0;
     for (let asker = this.oldest; asker !== undefined; asker = asker.next) asker.failure ??= failure;
     this.answerOldest();
+  }
+}
+
+class ThreadedRecovery implements RecoveryPool {
+  private readonly threads: Thread[];
+  private readonly waitingLimit: number;
+  private readonly lanes: Readonly<Record<Urgency, Lane>> = { urgent: new Lane(), ordinary: new Lane() };
+  private isScheduled = false;
+  private isClosed = false;
+  /** Why threads do not even start; undefined while they do. */
+  private failure: Error | undefined;
+
+  constructor({ threads, waitingLimit }: RecoverySettings) {
+    this.waitingLimit = waitingLimit;
+    this.threads = Array.from({ length: threads }, () => this.startThread());
+  }
+
+  recoverMany(
+    items: readonly RecoveryItem[],
+    urgency: Urgency = "ordinary",
+  ): Promise<(Address | undefined)[]> {
+    if (this.isClosed) return Promise.reject(new Error(CLOSED));
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    if (items.length === 0) return Promise.resolve([]);
+    const lane = this.lanes[urgency];
+    return new Promise((resolve, reject) => {
+      const asker = lane.queue(items, resolve, reject);
+      if (lane.waitingItems + items.length > this.waitingLimit) lane.recoverHere(asker);
+      else this.wait(lane, asker);
+    });
+  }
+
+  get load(): WorkLoad {
+    const { urgent, ordinary } = this.lanes;
+    const active = this.threads.filter(({ batches }) => batches.length > 0).length;
+    return { threads: this.threads.length, active, waiting: urgent.waitingItems + ordinary.waitingItems };
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.refuseAll(new Error(CLOSED));
+    await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
+  }
+
+  private wait(lane: Lane, asker: Asker): void {
+    lane.wait(asker);
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      this.sendAll();
+    });
+  }
+
+  private answerAll(): void {
+    this.lanes.urgent.answerOldest();
+    this.lanes.ordinary.answerOldest();
+  }
+
+  private refuseAll(failure: Error): void {
+    this.lanes.urgent.refuseAll(failure);
+    this.lanes.ordinary.refuseAll(failure);
   }
 
   private startThread(): Thread {
@@ -196,25 +242,14 @@ class ThreadedRecovery implements RecoveryPool {
   /** Gives each thread that has room the next batch, the least busy ones first. */
   private sendAll(): void {
     for (let load = 0; load < BATCHES_PER_THREAD; load++)
-      for (const thread of this.threads)
-        if (thread.batches.length === load && this.firstWaiting !== undefined) this.send(thread);
+      for (const thread of this.threads) if (thread.batches.length === load) this.send(thread);
   }
 
   private send(thread: Thread): void {
-    const shares: Share[] = [];
-    const items: RecoveryItem[] = [];
-    let asker = this.firstWaiting;
-    while (asker !== undefined && items.length < BATCH_LIMIT) {
-      const from = asker.sent;
-      const count = Math.min(asker.items.length - from, BATCH_LIMIT - items.length);
-      for (let index = from; index < from + count; index++)
-        items.push(present(asker.items[index], "an item to recover"));
-      shares.push({ asker, from, count });
-      asker.sent += count;
-      while (asker !== undefined && asker.sent === asker.items.length) asker = asker.next;
-    }
-    this.firstWaiting = asker;
-    this.waitingItems -= items.length;
+    const shares = [...this.lanes.urgent.take(BATCH_LIMIT)];
+    if (shares.length === 0) shares.push(...this.lanes.ordinary.take(BATCH_LIMIT));
+    if (shares.length === 0) return;
+    const items = shares.flatMap(({ asker, from, count }) => asker.items.slice(from, from + count));
     if (thread.batches.length === 0) thread.worker.ref();
     thread.batches.push(shares);
     const encoded = encodeItems(items);
@@ -232,13 +267,13 @@ class ThreadedRecovery implements RecoveryPool {
       for (let index = from; index < from + count; index++) asker.addresses[index] = addresses[at++];
       asker.answered += count;
     }
-    this.answerOldest();
+    this.answerAll();
   }
 
   /** A thread that fell over takes its batches with it; another takes its place, unless that never helps. */
   private threadEnded(thread: Thread, failure: Error): void {
     for (const shares of thread.batches.splice(0)) for (const { asker } of shares) asker.failure ??= failure;
-    this.answerOldest();
+    this.answerAll();
     if (this.isClosed) return;
     thread.failures++;
     if (thread.failures > FAILURE_LIMIT) {

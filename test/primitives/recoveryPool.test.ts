@@ -37,6 +37,24 @@ describe("recovery on threads", () => {
     expect(answered).toEqual(counts.map((_, index) => index));
   });
 
+  it("answers a block that asks last before the flood that asked first, and each of them in their order", async () => {
+    const single = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
+    const answered: string[] = [];
+    const ask = async (name: string, count: number, urgency?: "urgent"): Promise<void> => {
+      const seeds = Array.from({ length: count }, (_, seed) => seed + 1);
+      const addresses = await single.recoverMany(seeds.map(signedBy), urgency);
+      expect(addresses).toEqual(seeds.map((seed) => accountFromSeed(seed).address));
+      answered.push(name);
+    };
+    const flood = Array.from({ length: 20 }, (_, index) => ask(`${index}`, 200));
+    await Promise.all([...flood, ask("block", 300, "urgent"), ask("next", 1, "urgent")]);
+    await single.close();
+    const floods = Array.from({ length: 20 }, (_, index) => `${index}`);
+    expect(answered.filter((name) => !["block", "next"].includes(name))).toEqual(floods);
+    expect(answered.filter((name) => ["block", "next"].includes(name))).toEqual(["block", "next"]);
+    expect(answered.indexOf("block")).toBeLessThan(5);
+  });
+
   it("answers like recovery on this thread, whatever the scalars", async () => {
     const scalar = fc.oneof(
       fc.bigInt({ min: 0n, max: 2n ** 256n + 2n }),
