@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
+import { comeAfterBlocks } from "../primitives/threadPriority.ts";
 import { SEGMENT_BLOCKS } from "../storage/bloomFiles.ts";
 import { createBloomFileWriter } from "../storage/bloomFileWriter.ts";
 import { readHead } from "../storage/commitRecord.ts";
@@ -30,6 +31,7 @@ export type LogIndexReport =
 
 /** Writes files of blooms (bloomFiles.ts) on a thread of its own, and ends. */
 const port = present(parentPort, "the port of a worker thread");
+comeAfterBlocks();
 const { databasePath, folder, task, restRatio } = workerData as LogIndexWorkerData;
 
 async function writeAll(): Promise<LogIndexReport> {

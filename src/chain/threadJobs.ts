@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
+import { comeAfterBlocks } from "../primitives/threadPriority.ts";
 import type { ThreadAnswer } from "./killableThreads.ts";
 import { createTurns } from "./turns.ts";
 
@@ -17,6 +18,7 @@ export interface ThreadWork<Job, Result> {
  */
 export function performJobs<Job, Result>({ perform, handedOver }: ThreadWork<Job, Result>): void {
   const port = present(parentPort, "the port of a worker thread");
+  comeAfterBlocks();
   const turns = createTurns();
   const answer = (message: ThreadAnswer<Result>, moved: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...moved]);

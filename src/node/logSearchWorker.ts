@@ -4,6 +4,7 @@ import type { BlockRange, LogCriteria } from "../chain/logQuery.ts";
 import { ChainMoved, scanLogs } from "../chain/logScan.ts";
 import { present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
+import { comeAfterBlocks } from "../primitives/threadPriority.ts";
 import { createLogPieces, type LogPieces } from "../rpc/logPieces.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
 
@@ -37,6 +38,7 @@ export type LogSearchNews =
  * among those that have found much.
  */
 const port = present(parentPort, "the port of a worker thread");
+comeAfterBlocks();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
+import { comeAfterBlocks } from "../primitives/threadPriority.ts";
 import { missing } from "./checksum.ts";
 import { readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
@@ -27,6 +28,7 @@ export type PatrolReport =
   | { readonly kind: "failed"; readonly message: string };
 
 /** One round of the patrol (patrol.ts): the tables against LevelDB's checksums, the blocks against their commit records. */
+comeAfterBlocks();
 const { path, bytesPerSecond, entriesPerSecond } = workerData as PatrolWorkerData;
 
 async function patrol(): Promise<PatrolReport> {
