@@ -73,6 +73,8 @@ export interface BlockExecution {
   ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
   /** Derives the state root; the head must still be the one that was executed on. */
   stage(filling: BlockFilling, number: bigint): StagedState;
+  /** To be told of each candidate of another that is judged now. */
+  judging(number: bigint): void;
   /** To be told of each block that became the head. */
   committed(block: Block): void;
 }
@@ -93,7 +95,8 @@ export function createBlockExecution({
   const { blocks, world } = stores;
   const { keepsRevertReasons, minOccupancyRatio } = production;
   const punctuality = createPunctuality(() => clock.nowMs());
-  let filled: { readonly number: bigint; readonly atMs: number } | undefined;
+  /** The candidate that is being agreed on, and since when. */
+  let candidate: { readonly number: bigint; readonly sinceMs: number; readonly isOurs: boolean } | undefined;
   const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
 
   function rulesFor(draft: BlockDraft & { readonly coinbase: Address }): BlockRules {
@@ -126,7 +129,7 @@ export function createBlockExecution({
         minOccupancyRatio,
         keepsRevertReasons,
       });
-      filled = { number: draft.number, atMs: clock.nowMs() };
+      candidate = { number: draft.number, sinceMs: clock.nowMs(), isOurs: true };
       return built;
     },
     async replay(header, transactions) {
@@ -141,10 +144,16 @@ export function createBlockExecution({
       return rejected({ code: "invalidTransaction", fault: "peer", message, facts });
     },
     stage: ({ overlay }, number) => world.stage(overlay.changes(), number),
+    judging(number) {
+      candidate = { number, sinceMs: clock.nowMs(), isOurs: false };
+    },
     committed({ header, transactions }) {
-      if (filled?.number === header.number)
-        punctuality.learn(transactions.length, clock.nowMs() - filled.atMs);
-      filled = undefined;
+      if (candidate?.number === header.number) {
+        const finishMs = clock.nowMs() - candidate.sinceMs;
+        if (candidate.isOurs) punctuality.learn(transactions.length, finishMs);
+        else punctuality.learnAtLeast(transactions.length, finishMs);
+      }
+      candidate = undefined;
     },
   };
 }

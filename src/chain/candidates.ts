@@ -82,6 +82,7 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       return ok(candidate);
     },
     async check({ header, transactions }) {
+      execution.judging(header.number);
       const judged = await importer.judge({ header, transactions, ommers: [] });
       return judged.ok ? ok(undefined) : judged;
     },

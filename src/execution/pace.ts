@@ -18,7 +18,9 @@ export interface PaceSettings {
   readonly deadlineMs?: number;
 }
 
-/** Rests every SLICE_MS milliseconds. */
+/**
+ * Rests every SLICE_MS milliseconds; less often where others have so much to do that they would take most of the thread.
+ */
 export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings = {}): Pace {
   const deadlineMs = settings.deadlineMs ?? Number.POSITIVE_INFINITY;
   let restAtMs = clock.nowMs() + SLICE_MS;
@@ -29,13 +31,17 @@ export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings =
     },
     async rest() {
       if (clock.nowMs() >= deadlineMs) throw new OutOfTime("the time for this work is up");
+      const begunMs = clock.nowMs();
       await new Promise<void>((resolve) => setImmediate(resolve));
-      restAtMs = clock.nowMs() + SLICE_MS;
+      const nowMs = clock.nowMs();
+      restAtMs = nowMs + Math.min(Math.max(SLICE_MS, 2 * (nowMs - begunMs)), LONGEST_SLICE_MS);
     },
   };
 }
 
 const SLICE_MS = 10;
+/** What a caller may have to wait for, and each message on its way to a block. */
+const LONGEST_SLICE_MS = 40;
 
 /** For threads that have nothing else to do and are ended from outside. */
 export const TIRELESS: Pace = {

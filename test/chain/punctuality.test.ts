@@ -5,50 +5,94 @@ import { aTransaction } from "../builders/aTransaction.ts";
 const transaction = aTransaction();
 const endless = { next: () => transaction, skipSender: () => undefined };
 
-/** Transactions that go into a block of one second when each takes `executionMs` to execute. */
-function taken(
-  punctuality: ReturnType<typeof createPunctuality>,
-  clock: { nowMs: number },
-  executionMs: number,
-): number {
-  const source = punctuality.inTime(endless, { startMs: clock.nowMs, periodMs: 1000 });
-  let count = 0;
-  for (; source.next() !== undefined; count++) clock.nowMs += executionMs;
-  return count;
+interface Costs {
+  readonly executionMs: number;
+  readonly fixedMs: number;
+  readonly eachMs: number;
 }
 
+/** One who proposes blocks of a second from endless transactions. */
+function aProposer() {
+  const clock = { nowMs: 0 };
+  const punctuality = createPunctuality(() => clock.nowMs);
+  /** Fills a block; says how many went in. */
+  function fill(executionMs: number): number {
+    const source = punctuality.inTime(endless, { startMs: clock.nowMs, periodMs: 1000 });
+    let count = 0;
+    for (; source.next() !== undefined; count++) clock.nowMs += executionMs;
+    return count;
+  }
+  /** So many blocks that cost that much, one after another; says how long the last one took in all. */
+  function live(blocks: number, { executionMs, fixedMs, eachMs }: Costs): number {
+    let tookMs = 0;
+    for (let block = 0; block < blocks; block++) {
+      const transactions = fill(executionMs);
+      const finishMs = fixedMs + transactions * eachMs;
+      punctuality.learn(transactions, finishMs);
+      tookMs = transactions * executionMs + finishMs;
+    }
+    return tookMs;
+  }
+  return { punctuality, fill, live };
+}
+
+const LIGHT: Costs = { executionMs: 0.1, fixedMs: 10, eachMs: 0.02 };
+
 describe("punctuality", () => {
-  it("leaves as much time as blocks before have needed to be finished", () => {
-    const clock = { nowMs: 0 };
-    const punctuality = createPunctuality(() => clock.nowMs);
-    const before = taken(punctuality, clock, 0.1);
-    for (let block = 0; block < 40; block++) punctuality.learn(1000, 200);
-    const after = taken(punctuality, clock, 0.1);
-    expect(before * (0.1 + 0.02)).toBeGreaterThan(750);
-    expect(after * (0.1 + 0.2)).toBeGreaterThan(750);
-    expect(after * (0.1 + 0.2)).toBeLessThan(850);
+  it.each<Costs>([
+    LIGHT,
+    { executionMs: 0.1, fixedMs: 30, eachMs: 0.4 },
+    { executionMs: 0.3, fixedMs: 300, eachMs: 0.1 },
+    { executionMs: 0.02, fixedMs: 0, eachMs: 0.01 },
+    { executionMs: 2, fixedMs: 100, eachMs: 1 },
+  ])("comes to fill blocks so that they are done in four fifths of the period: %j", (costs) => {
+    const { live } = aProposer();
+    expect(live(40, costs)).toBeGreaterThan(740);
+    expect(live(1, costs)).toBeLessThan(860);
   });
 
-  it("learns nothing from nearly empty blocks, whose fixed costs would look like the price of a transaction", () => {
-    const clock = { nowMs: 0 };
-    const punctuality = createPunctuality(() => clock.nowMs);
-    const before = taken(punctuality, clock, 1);
+  it("is not late twice when finishing becomes four times as slow, and makes use of it when it is fast again", () => {
+    const { live } = aProposer();
+    live(40, { ...LIGHT, eachMs: 0.1 });
+    const slow = { ...LIGHT, eachMs: 0.4 };
+    live(2, slow);
+    expect(live(1, slow)).toBeLessThan(1000);
+    live(10, { ...LIGHT, eachMs: 0.1 });
+    expect(live(1, { ...LIGHT, eachMs: 0.1 })).toBeGreaterThan(740);
+  });
+
+  it("holds what empty blocks take against none of the transactions of a full one", () => {
+    const { punctuality, fill } = aProposer();
+    const before = fill(1);
     for (let block = 0; block < 40; block++) punctuality.learn(1, 30);
-    expect(taken(punctuality, clock, 1)).toBe(before);
+    expect(fill(1)).toBeGreaterThan(before * 0.95);
+  });
+
+  it("learns from the blocks of others that they take at least so long, never less", () => {
+    const { punctuality, fill, live } = aProposer();
+    live(40, LIGHT);
+    const before = fill(0.1);
+    for (let block = 0; block < 10; block++) punctuality.learnAtLeast(1000, 1);
+    expect(fill(0.1)).toBe(before);
+    for (let block = 0; block < 10; block++) punctuality.learnAtLeast(1000, 400);
+    expect(fill(0.1)).toBeLessThan(before / 3);
+  });
+
+  it("puts transactions into blocks, and gets over it, when even empty ones take longer than the period", () => {
+    const { punctuality, fill, live } = aProposer();
+    for (let block = 0; block < 20; block++) punctuality.learn(0, 3000);
+    for (let block = 0; block < 20; block++) punctuality.learn(1000, 9000);
+    expect(fill(1000)).toBeGreaterThan(0);
+    live(40, LIGHT);
+    expect(live(1, LIGHT)).toBeGreaterThan(740);
   });
 
   it("gets over one block that took an hour to finish, because the machine slept or its clock jumped", () => {
-    const clock = { nowMs: 0 };
-    const punctuality = createPunctuality(() => clock.nowMs);
-    const before = taken(punctuality, clock, 0.1);
+    const { punctuality, fill, live } = aProposer();
+    live(40, LIGHT);
+    const before = fill(0.1);
     punctuality.learn(300, 3_600_000);
     punctuality.learn(300, -3_600_000);
-    for (let block = 0; block < 10; block++) {
-      const transactions = taken(punctuality, clock, 0.1);
-      punctuality.learn(transactions, 10 + transactions * 0.02);
-    }
-    const after = taken(punctuality, clock, 0.1);
-    expect(after).toBeGreaterThan(before * 0.8);
-    expect(after).toBeLessThan(before * 1.2);
+    expect(fill(0.1)).toBe(before);
   });
 });
