@@ -22,10 +22,11 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  *
  *   bytes -> seen before? -> which height? -> past: dropped
  *                                          -> to come: kept unread until its height begins
- *                                          -> now: author known? -> read whole -> relayed, same bytes -> engine
+ *                                          -> now: author known? -> read whole -> engine
+ *                                                                             \-> relayed, same bytes, a little later
  *
- * It keeps these: a message is relayed before it is acted on, to all validators but those who have it, and nothing goes
- * out twice on one connection; only validators make us work; everything that is kept is bounded. Nothing that arrives can
+ * It keeps these: a message is relayed to all validators but those who are known to have it, and nothing goes out twice
+ * on one connection; only validators make us work; everything that is kept is bounded. Nothing that arrives can
  * make it throw.
  */
 export interface Correspondence {
@@ -122,6 +123,8 @@ export interface CorrespondenceParts {
   readonly metrics?: CorrespondenceMetrics | undefined;
   /** That of IBF/1 unless stated. */
   readonly spelling?: Spelling;
+  /** Passes on what waits, a little later: at once unless given. */
+  readonly later?: (passOn: () => void) => void;
 }
 
 interface Arrived extends RawMessage {
@@ -131,7 +134,7 @@ interface Arrived extends RawMessage {
 export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
   const { self, schedule, carrier, deliver, clock, logger, onAhead, onJunk, metrics, findTransaction } =
     parts;
-  const { spelling = IBF_SPELLING } = parts;
+  const { spelling = IBF_SPELLING, later = (passOn) => passOn() } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
   const limits: FutureLimits = {
@@ -144,11 +147,13 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   const early = createFutureMessages<Arrived>(limits);
   const distant = createDistantWords<Arrived>(DISTANT_LIMITS);
   const own = createOwnWords();
+  /** To be passed on in a moment, by key, to whoever is not known to have it by then. */
+  const relays = new Map<string, Relay>();
   let head: Head | undefined;
 
   /** The message, if its author is one of those, or why it is refused. */
   function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
-    const maySpeak = (author: Address): boolean => validators.some((one) => equalBytes(one, author));
+    const maySpeak = (author: Address): boolean => isAmong(validators, author);
     const decoded = spelling.decode(code, payload, {
       maySpeak,
       ...(findTransaction !== undefined && { findTransaction }),
@@ -165,18 +170,36 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     const message = read(raw, tally.validators);
     if (typeof message === "string") return message;
     const { sender, code, payload } = raw;
-    if (sent.add(spelling.keyOf(code, payload))) {
-      const except = [sender, message.signed.author, self];
-      carrier.send(code, payload, { to: tally.validators, except });
-      metrics?.relayed();
+    const key = spelling.keyOf(code, payload);
+    if (sent.add(key)) {
+      const { author, payload: words } = message.signed;
+      const except = [sender, author, self];
+      relays.set(key, { code, payload, height: words.height, to: tally.validators, except });
+      if (relays.size === 1) later(passOn);
     }
     metrics?.taken?.(message);
     deliver(message, clock.nowMs() - raw.arrivedAtMs);
     return "taken";
   }
 
+  /** Whoever has a message meanwhile needs it no more; nor does anybody whose block we have, for that is announced. */
+  function passOn(): void {
+    for (const { code, payload, height, to, except } of relays.values()) {
+      const isOver = head !== undefined && height <= head.header.number;
+      if (isOver || to.every((address) => isAmong(except, address))) continue;
+      carrier.send(code, payload, { to, except });
+      metrics?.relayed();
+    }
+    relays.clear();
+  }
+
   function judge(message: Arrived, known: Head): Fate {
-    if (!received.add(spelling.keyOf(message.code, message.payload))) return "duplicate";
+    const key = spelling.keyOf(message.code, message.payload);
+    if (!received.add(key)) {
+      const relay = relays.get(key);
+      if (relay !== undefined && !isAmong(relay.except, message.sender)) relay.except.push(message.sender);
+      return "duplicate";
+    }
     const place = spelling.peekPlace(message.code, message.payload);
     if (place === undefined) {
       const refusal = read(message, []);
@@ -239,6 +262,19 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       return { received: received.size, sent: sent.size };
     },
   };
+}
+
+interface Relay {
+  readonly code: number;
+  readonly payload: Uint8Array;
+  readonly height: bigint;
+  readonly to: readonly Address[];
+  /** Who is known to have it. */
+  readonly except: Address[];
+}
+
+function isAmong(addresses: readonly Address[], wanted: Address): boolean {
+  return addresses.some((address) => equalBytes(address, wanted));
 }
 
 function isDecodingDefect(fate: Fate): boolean {

@@ -13,7 +13,7 @@ import { createEth } from "../network/eth/protocol.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Clock } from "../primitives/clock.ts";
+import { type Clock, durationClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
@@ -80,6 +80,7 @@ export function createPeering(parts: PeeringParts): Peering {
     clock,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
     onJunk: (sender) => transport.noteUseless(sender),
+    later: (passOn) => void durationClock.at(durationClock.nowMs() + RELAY_PATIENCE_MS, passOn),
     logger: logger.consensus,
     metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
   });
@@ -168,6 +169,12 @@ export function createPeering(parts: PeeringParts): Peering {
     },
   };
 }
+
+/**
+ * How long a consensus message waits before it is passed on. Validators that are all connected have it from its author by
+ * then, or need it no more, and their processors are busy with it; where they are not, each step takes so much longer.
+ */
+const RELAY_PATIENCE_MS = 30;
 
 /** Transactions of peers that wait for their senders to be found. */
 const MAX_WAITING_TRANSACTIONS = 16_384;

@@ -34,8 +34,13 @@ const ADDRESSES = KEYS.map(addressOfPrivateKey);
 
 /** A validator, three others, and in fifth place a stranger; what it relays and hands on is written down. */
 function aDesk(
-  change: ScheduleChange & { readonly isStranger?: boolean; readonly isOpening?: boolean } = {},
+  change: ScheduleChange & {
+    readonly isStranger?: boolean;
+    readonly isOpening?: boolean;
+    readonly isPatient?: boolean;
+  } = {},
 ) {
+  const postponed: (() => void)[] = [];
   const schedule = { ...aSchedule(), ...change };
   const fates: Fate[] = [];
   const taken: Authored[] = [];
@@ -63,6 +68,7 @@ function aDesk(
     logger: silentLogger,
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
     metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
+    ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
   });
   if (change.isOpening !== true) desk.headAdvanced(head);
   return {
@@ -72,6 +78,9 @@ function aDesk(
     waits,
     sent,
     ahead,
+    passOn() {
+      for (const action of postponed.splice(0)) action();
+    },
     pass(durationMs: number) {
       nowMs += durationMs;
     },
@@ -172,6 +181,20 @@ describe("consensus messages that come in", () => {
     expect(fates).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
     expect(sent.length).toBe(1);
     expect(taken.length).toBe(1);
+  });
+
+  it("are not passed on to those who have them by then, nor when their height is over", () => {
+    const { hear, sent, taken, passOn, advance } = aDesk({ isPatient: true });
+    for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
+    hear(3, aMessage(3, 1n));
+    for (const sender of [2, 3, 1]) hear(sender, aMessage(2, 1n));
+    expect([taken.length, sent]).toEqual([3, []]);
+    passOn();
+    expect(sent).toEqual([`${tailOf(aMessage(1, 1n))} to 3`, `${tailOf(aMessage(3, 1n))} to 12`]);
+    hear(1, aMessage(1, 1n, 2));
+    advance();
+    passOn();
+    expect(sent.length).toBe(2);
   });
 
   it("are not passed on again once they are forgotten, but taken", () => {
