@@ -142,7 +142,10 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     distance: schedule.futureMessagesMaxDistance,
     bytes: FUTURE_BYTES_LIMIT,
   };
-  const future = createFutureMessages<Arrived>(limits);
+  const future = createFutureMessages<Arrived>(
+    limits,
+    (sender) => head !== undefined && isValidator(head.tally, sender),
+  );
   /** What validators say once, when they connect, may come before we are told of our own head. */
   const early = createFutureMessages<Arrived>(limits);
   const distant = createDistantWords<Arrived>(DISTANT_LIMITS);

@@ -22,7 +22,8 @@ export interface FutureLimits {
 /**
  * Messages of heights still to come (ibft2.md §10), unread, so nothing of them is known to be true. When there are too
  * many, whoever handed in most of them gives way: all that it sent of its highest height go, or its oldest if there is
- * but one height. So what is needed next stays longest, and nobody can push out what others sent.
+ * but one height. So what is needed next stays longest, and nobody can push out what others sent. As keys cost nothing,
+ * many can be one: those who are preferred give way only when there is nobody else.
  */
 export interface FutureMessages<M extends RawMessage> {
   readonly count: number;
@@ -35,6 +36,7 @@ export interface FutureMessages<M extends RawMessage> {
 
 /** What one sender has waiting. */
 interface Load<M> {
+  isPreferred: boolean;
   messages: number;
   bytes: number;
   readonly byHeight: Map<bigint, Kept<M>[]>;
@@ -46,7 +48,10 @@ interface Kept<M> {
   readonly order: number;
 }
 
-export function createFutureMessages<M extends RawMessage>(limits: FutureLimits): FutureMessages<M> {
+export function createFutureMessages<M extends RawMessage>(
+  limits: FutureLimits,
+  isPreferred: (sender: Address) => boolean = () => false,
+): FutureMessages<M> {
   const loads = new Map<string, Load<M>>();
   let messages = 0;
   let bytes = 0;
@@ -68,7 +73,8 @@ export function createFutureMessages<M extends RawMessage>(limits: FutureLimits)
   function makeRoom(): void {
     const unit = bytes > limits.bytes ? "bytes" : "messages";
     let heaviest: readonly [key: string, load: Load<M>] | undefined;
-    for (const one of loads) if (heaviest === undefined || one[1][unit] > heaviest[1][unit]) heaviest = one;
+    for (const one of loads)
+      if (heaviest === undefined || yieldsBefore(one[1], heaviest[1], unit)) heaviest = one;
     const [key, load] = present(heaviest, "a sender of what is kept");
     let highest = 0n;
     for (const height of load.byHeight.keys()) if (height > highest) highest = height;
@@ -88,7 +94,8 @@ export function createFutureMessages<M extends RawMessage>(limits: FutureLimits)
     add(message, height, current) {
       if (height > current + BigInt(limits.distance)) return "tooFar";
       const key = toKey(message.sender);
-      const load = loads.get(key) ?? { messages: 0, bytes: 0, byHeight: new Map<bigint, Kept<M>[]>() };
+      const load = loads.get(key) ?? newLoad();
+      load.isPreferred = isPreferred(message.sender);
       loads.set(key, load);
       const kept = load.byHeight.get(height) ?? [];
       load.byHeight.set(height, kept);
@@ -111,4 +118,12 @@ export function createFutureMessages<M extends RawMessage>(limits: FutureLimits)
       return taken.sort((a, b) => a.order - b.order).map(({ message }) => message);
     },
   };
+}
+
+function newLoad<M>(): Load<M> {
+  return { isPreferred: false, messages: 0, bytes: 0, byHeight: new Map() };
+}
+
+function yieldsBefore<M>(one: Load<M>, other: Load<M>, unit: "bytes" | "messages"): boolean {
+  return one.isPreferred === other.isPreferred ? one[unit] > other[unit] : other.isPreferred;
 }

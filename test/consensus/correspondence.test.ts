@@ -365,6 +365,20 @@ describe("the buffer of future messages", () => {
     expect(kept.length).toBeLessThanOrEqual(10);
   });
 
+  it("takes the room from strangers first, however many they are and however little each sends", () => {
+    const isPreferred = (sender: Address): boolean => equalBytes(sender, addressAt(1));
+    const buffer = createFutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
+    const wanted = [raw(), raw(), raw(), raw()];
+    for (const message of wanted) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (let stranger = 0; stranger < 50; stranger++) {
+      const sender = addressOfPrivateKey(bigintToFixedBytes(BigInt(100 + stranger), 32));
+      buffer.add({ ...raw(), sender }, 2n, 1n);
+    }
+    const kept = buffer.takeUpTo(2n);
+    for (const message of wanted) expect(kept).toContain(message);
+    expect(kept.length).toBe(10);
+  });
+
   it("keeps nothing when it is switched off, and no more bytes than it may", () => {
     const off = aBuffer(0);
     expect(off.add(raw(), 2n, 1n)).toBe("full");
