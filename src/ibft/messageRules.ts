@@ -14,6 +14,7 @@ import type { Authored, Proposal, RoundChange } from "./message.ts";
 /** Why a readable message of a validator is worth nothing; a small set, to be counted by. */
 export const MESSAGE_FLAWS = [
   ...CERTIFICATE_FLAWS,
+  "roundOutOfReach",
   "wrongCandidate",
   "foreignBuilder",
   "certificateMissing",
@@ -25,6 +26,12 @@ export const MESSAGE_FLAWS = [
 ] as const;
 
 export type MessageFlaw = (typeof MESSAGE_FLAWS)[number];
+
+/**
+ * Round 31 alone lasts 68 years. Whoever asks for the last round that can be spelled wants those who go along to have none
+ * to go to after it, not even after a restart.
+ */
+export const ROUNDS_IN_REACH = 2 ** 31;
 
 export type WithRound = (candidate: Candidate, round: number) => Candidate;
 
@@ -40,6 +47,7 @@ export function findMessageFlaw(
   const { author, payload } = message.signed;
   if (payload.height !== committee.height) return "wrongHeight";
   if (!isMember(committee, author)) return "authorNotValidator";
+  if (payload.round >= ROUNDS_IN_REACH) return "roundOutOfReach";
   switch (message.kind) {
     case "proposal":
       return findProposalFlaw(committee, withRound, message);

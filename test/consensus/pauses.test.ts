@@ -57,4 +57,14 @@ describe("what validators say while another is paused", () => {
     await edge.resume();
     expect(roundOf(edge)).toBe(3);
   });
+
+  it("leads nobody to a round after which there is none", async () => {
+    const edge = await anEdge();
+    for (const by of ["b", "c"])
+      expect(await edge.hear(roundChange(by, 2 ** 32 - 1))).toBe("taken, roundOutOfReach");
+    expect(roundOf(edge)).toBe(0);
+    await edge.pause();
+    await edge.resume();
+    expect(edge.failures).toEqual([]);
+  });
 });
