@@ -49,7 +49,7 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
     if (kind === 0) {
       const length = (widthBytes === 0 ? tag >> 2 : number) + 1;
       if (at + length > bytes.length || filled + length > output.length) return false;
-      output.set(bytes.subarray(at, at + length), filled);
+      copyLiteral(output, filled, bytes, at, length);
       at += length;
       filled += length;
     } else {
@@ -63,9 +63,18 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
   return filled === output.length;
 }
 
+/** Calls that copy in bulk cost as much as some dozens of bytes do one by one, and hostile input is all short pieces. */
+const WORTH_A_CALL_BYTES = 48;
+
+function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: number, length: number): void {
+  if (length > WORTH_A_CALL_BYTES) output.set(bytes.subarray(from, from + length), at);
+  else for (let index = 0; index < length; index++) output[at + index] = bytes[from + index] ?? 0;
+}
+
 /** The source may overlap what is written: then the bytes between repeat. */
 function copyBack(output: Uint8Array, at: number, offset: number, length: number): void {
-  if (offset >= length) output.copyWithin(at, at - offset, at - offset + length);
+  if (offset >= length && length > WORTH_A_CALL_BYTES)
+    output.copyWithin(at, at - offset, at - offset + length);
   else for (let index = at; index < at + length; index++) output[index] = output[index - offset] ?? 0;
 }
 
