@@ -9,6 +9,7 @@ import { missing } from "../storage/checksum.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
 import { createBadBlocks } from "./badBlocks.ts";
 import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
@@ -34,6 +35,8 @@ import { createValidatorSets, type ValidatorSets } from "./validators.ts";
  * is sync; the chain knows neither.
  */
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
+  /** Judges a header that follows the head, seals included, before anybody looks at its body. */
+  checkNextHeader(header: Header): Promise<Outcome<void, BlockDefect>>;
   /** Judges a block that follows the head by every rule, and commits it. */
   importBlock(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
   /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first; not all of many. */
@@ -111,6 +114,7 @@ export async function createChain(
     get head() {
       return head.head;
     },
+    checkNextHeader: importer.checkNext,
     importBlock: importer.import,
     badBlocks: badBlocks.all,
     rewind: (number) => turns.take(() => head.rewind(number)),

@@ -57,6 +57,8 @@ export interface ImportParts {
 export interface Importer {
   /** Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution. */
   judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>>;
+  /** Judges a header on top of the head, seals included: for whoever has not looked at the body yet. */
+  checkNext(header: Header): Promise<Outcome<void, BlockDefect>>;
   /** Judges, seals included, and commits. A block that is the head already is fine. */
   import(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
   /** As import, for whoever has the turn already. */
@@ -150,6 +152,14 @@ export function createImporter(parts: ImportParts): Importer {
     return headerVerdict.ok ? judgeBody(block, trial.value, parent) : headerVerdict;
   }
 
+  async function checkNext(header: Header): Promise<Outcome<void, BlockDefect>> {
+    const trial = open(header);
+    if (!trial.ok) return trial;
+    const parent = head.head;
+    const headerVerdict = judgeHeader(header, trial.value, parent);
+    return headerVerdict.ok ? judgeSeals(header, trial.value, parent) : headerVerdict;
+  }
+
   async function commit(block: Block): Promise<Outcome<NamedHeader, BlockDefect>> {
     const trial = open(block.header);
     if (!trial.ok) return trial;
@@ -178,6 +188,7 @@ export function createImporter(parts: ImportParts): Importer {
   }
 
   return {
+    checkNext,
     judge: (block) => remembering(block, judge(block)),
     import: (block) => turns.take(() => remembering(block, commit(block))),
     importNow: (block) => remembering(block, commit(block)),

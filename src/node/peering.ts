@@ -106,6 +106,7 @@ export function createPeering(parts: PeeringParts): Peering {
         return chain.head;
       },
       headerByHash: (hash) => chain.headerByHash(hash),
+      checkNextHeader: (header) => chain.checkNextHeader(header),
       importBlock(block) {
         parts.onImportBegun(block.header.number);
         return chain.importBlock(block);

@@ -32,13 +32,19 @@ export interface SyncPeer {
 export interface SyncChain {
   readonly head: NamedHeader;
   headerByHash(hash: Hash): NamedHeader | undefined;
+  /** Judges a header on top of the head, seals included. */
+  checkNextHeader(header: Header): Promise<Outcome<unknown>>;
   /** Judges a block on top of the head, executes and commits it; refused when it is unsound or does not follow the head. */
   importBlock(block: Block): Promise<Outcome<NamedHeader>>;
 }
 
 /** A block that a peer says is new. */
 export interface OfferedBlock {
-  readonly block: Block;
+  readonly header: Header;
+  /** That it takes as long as it waits. */
+  readonly bytes: number;
+  /** Reads its body: `malformed` is a breach of protocol. Costs so much that the header of a long one is judged before. */
+  open(): Outcome<Block, "malformed" | "foreignBody">;
   readonly hash: Hash;
   /** Key of the peer. */
   readonly peer: string;

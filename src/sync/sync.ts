@@ -1,11 +1,20 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
+import { present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
-import { type Outcome, type Rejection, rejected } from "../primitives/outcome.ts";
-import type { Block } from "../types/block.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
+import type { Block, NamedHeader } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
 import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
 import { createErrand } from "./errand.ts";
-import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, PATIENCE_PER_BLOCK_MS, RANGE_HEADERS } from "./limits.ts";
+import {
+  IMPORT_FAILURE_REST_MS,
+  IN_SYNC_DISTANCE,
+  PATIENCE_PER_BLOCK_MS,
+  RANGE_HEADERS,
+  SMALL_BLOCK_BYTES,
+} from "./limits.ts";
 import { createPatience } from "./patience.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
@@ -99,6 +108,7 @@ export function createSync(parts: SyncParts): Sync {
   const trials = createTrials({
     head: () => chain.head,
     isKnown: (hash) => chain.headerByHash(hash) !== undefined,
+    checkNext,
     judge: judgeShown,
     onFailure,
   });
@@ -147,24 +157,30 @@ export function createSync(parts: SyncParts): Sync {
     return undefined;
   }
 
-  async function importOffered({ block, peer: key }: OfferedBlock): Promise<void> {
-    const imported = await chain.importBlock(block);
-    if (imported.ok) {
-      parts.onAnnouncedImported(block);
-      return;
-    }
-    const { code, fault, message } = imported.rejection;
-    logger.debug(
-      { number: block.header.number, peer: key.slice(0, 16), code, message },
-      "announced block refused",
-    );
+  async function importOffered(offered: OfferedBlock): Promise<void> {
+    const refusal = await refusalOf(offered);
+    if (refusal === undefined) return;
+    const { code, fault, message } = refusal;
+    const { header, peer: key } = offered;
+    logger.debug({ number: header.number, peer: key.slice(0, 16), code, message }, "announced block refused");
+    const peer = parts.peers().find((one) => one.key === key);
+    if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
     // No breach of the protocol (p2p.md §9), but who goes on like that is of no use.
-    if (fault === "peer" && code !== NOT_DUE) {
-      parts
-        .peers()
-        .find((peer) => peer.key === key)
-        ?.noteUseless();
+    else if (fault === "peer" && code !== NOT_DUE) peer?.noteUseless();
+  }
+
+  /** Why it is not imported; undefined when it is. */
+  async function refusalOf(offered: OfferedBlock): Promise<Rejection | undefined> {
+    if (offered.bytes > SMALL_BLOCK_BYTES) {
+      const judged = await chain.checkNextHeader(offered.header);
+      if (!judged.ok) return judged.rejection;
     }
+    const block = offered.open();
+    if (!block.ok) return block.rejection;
+    const imported = await chain.importBlock(block.value);
+    if (!imported.ok) return imported.rejection;
+    parts.onAnnouncedImported(block.value);
+    return undefined;
   }
 
   /** One range from one peer. */
@@ -175,9 +191,16 @@ export function createSync(parts: SyncParts): Sync {
       firstMs: choice.patienceMs(peer),
       isOtherThere: () => isClosed || isOtherThere(peer),
     });
-    const links = (await patience.wait(downloadHeaders(peer, chain.head, RANGE_HEADERS))) ?? TOO_SLOW;
+    const parent = chain.head;
+    const links = (await patience.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
     if (!links.ok) {
       noHelp(peer, links.rejection);
+      return;
+    }
+    const first = present(links.value[0], "the header that was asked for");
+    const judged = await checkNext(parent, first.header);
+    if (!judged.ok) {
+      noHelp(peer, judged.rejection);
       return;
     }
     const blocks = downloadBlocks(peer, links.value);
@@ -209,6 +232,17 @@ export function createSync(parts: SyncParts): Sync {
     const isShort = links.value.length < RANGE_HEADERS && before + BigInt(links.value.length) < claimed;
     if (headNumber() > before && !isShort) choice.helped(peer);
     else leave(peer);
+  }
+
+  /** The header that a peer gave to follow `parent`: nothing more is fetched for one that is made up. */
+  async function checkNext(parent: NamedHeader, header: Header): Promise<Outcome<unknown, DownloadDefect>> {
+    // Where the head has moved meanwhile nobody can be blamed.
+    if (!equalBytes(parent.hash, chain.head.hash)) return ok(undefined);
+    const judged = await chain.checkNextHeader(header);
+    if (judged.ok) return judged;
+    const { code, fault, message } = judged.rejection;
+    const isLie = fault === "peer" && code !== NOT_DUE;
+    return rejected({ code: isLie ? "lie" : "noAnswer", fault: "peer", message });
   }
 
   function isOtherThere(peer: SyncPeer): boolean {
@@ -312,7 +346,7 @@ export function createSync(parts: SyncParts): Sync {
   return {
     wake,
     offer(offered) {
-      const { number } = offered.block.header;
+      const { number } = offered.header;
       if (number <= headNumber() || chain.headerByHash(offered.hash) !== undefined) return;
       waiting.add(offered);
       wake();

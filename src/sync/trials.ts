@@ -2,6 +2,7 @@ import { present } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
 import { type DownloadDefect, downloadBlock, downloadHeaders } from "./download.ts";
 import { MAX_TRIALS } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
@@ -28,6 +29,8 @@ export interface Shown {
 export function createTrials(parts: {
   readonly head: () => NamedHeader;
   readonly isKnown: (hash: Hash) => boolean;
+  /** Judges the header that follows `parent`, so that no body is fetched for one that is made up. */
+  readonly checkNext: (parent: NamedHeader, header: Header) => Promise<Outcome<unknown, DownloadDefect>>;
   /** Says what the peer is worth. */
   readonly judge: (peer: SyncPeer, shown: Outcome<Shown, DownloadDefect>) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
@@ -43,10 +46,13 @@ export function createTrials(parts: {
   }
 
   async function show(peer: SyncPeer): Promise<Outcome<Shown, DownloadDefect>> {
-    const links = await downloadHeaders(peer, parts.head(), 1);
+    const parent = parts.head();
+    const links = await downloadHeaders(peer, parent, 1);
     if (!links.ok) return links;
     const link = present(links.value[0], "the header that was asked for");
     if (parts.isKnown(link.hash)) return ok({ hash: link.hash, block: undefined });
+    const judged = await parts.checkNext(parent, link.header);
+    if (!judged.ok) return judged;
     const block = await downloadBlock(peer, link);
     return block.ok ? ok({ hash: link.hash, block: block.value }) : block;
   }

@@ -1,6 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes, toKey } from "../primitives/hex.ts";
-import { memoryOfBlock } from "../types/block.ts";
 import { MAX_WAITING_BLOCKS, MAX_WAITING_BLOCKS_OF_PEER, MAX_WAITING_BYTES } from "./limits.ts";
 import type { OfferedBlock } from "./ports.ts";
 
@@ -23,6 +22,9 @@ interface Waiting {
   readonly bytes: number;
 }
 
+/** Its header, roughly. */
+const OBJECT_BYTES = 4096;
+
 export function createWaitingBlocks(): WaitingBlocks {
   const blocks = new Map<string, Waiting>();
 
@@ -43,7 +45,7 @@ export function createWaitingBlocks(): WaitingBlocks {
     const [[heaviest] = []] = [...loads].sort(([, one], [, other]) => other - one);
     let highest: readonly [key: string, number: bigint] | undefined;
     for (const [key, { offered }] of blocks) {
-      const { number } = offered.block.header;
+      const { number } = offered.header;
       if (offered.peer === heaviest && (highest === undefined || number >= highest[1]))
         highest = [key, number];
     }
@@ -55,20 +57,20 @@ export function createWaitingBlocks(): WaitingBlocks {
       const key = `${toKey(offered.hash)} ${offered.peer}`;
       const ofPeer = [...blocks.values()].filter((one) => one.offered.peer === offered.peer).length;
       if (ofPeer >= MAX_WAITING_BLOCKS_OF_PEER) return false;
-      blocks.set(key, { offered, bytes: memoryOfBlock(offered.block) });
+      blocks.set(key, { offered, bytes: offered.bytes + OBJECT_BYTES });
       while (isTooMuch()) makeRoom();
       return blocks.has(key);
     },
     takeChildOf(parent) {
       for (const [key, { offered }] of blocks) {
-        if (!equalBytes(offered.block.header.parentHash, parent)) continue;
+        if (!equalBytes(offered.header.parentHash, parent)) continue;
         blocks.delete(key);
         return offered;
       }
       return undefined;
     },
     dropUpTo(number) {
-      for (const [key, { offered }] of blocks) if (offered.block.header.number <= number) blocks.delete(key);
+      for (const [key, { offered }] of blocks) if (offered.header.number <= number) blocks.delete(key);
     },
   };
 }

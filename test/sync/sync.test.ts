@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
 import { ok, rejected } from "../../src/primitives/outcome.ts";
+import type { OfferedBlock } from "../../src/sync/ports.ts";
 import type { Block } from "../../src/types/block.ts";
+import { hashOfHeader } from "../../src/types/blockHash.ts";
 import type { Header } from "../../src/types/header.ts";
 import type { RecordedChain } from "../builders/recordedChain.ts";
 import { describeWithVectors } from "../vectors.ts";
@@ -97,6 +99,25 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     expect(liar.cutOffFor).toBeDefined();
     expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("asks no body of a peer whose next block is made up, alone or among others", async () => {
+    for (const others of [[], [aPeer("good", source)]]) {
+      const node = aNode(source, 100);
+      const liar = aPeer("liar", source, {
+        height: 1000n,
+        headers: ([first]) =>
+          ok(
+            first === undefined
+              ? []
+              : [{ ...first, stateRoot: first.parentHash, transactionsRoot: first.stateRoot }],
+          ),
+      });
+      node.peers = [liar, ...others];
+      await caughtUp(node);
+      expect(liar.bodiesAsked).toEqual([]);
+      expect(liar.cutOffFor).toBeDefined();
+    }
   });
 
   it("leaves a peer on another branch alone for a while", async () => {
@@ -292,7 +313,7 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     const last = source.blocks[717];
     if (last === undefined) throw new Error("no such block");
-    node.sync.offer({ block: last, hash: last.hash, peer: "another" });
+    node.sync.offer(offered(last, { peer: "another" }));
     await node.settle();
     expect(node.head.header.number).toBe(HEAD);
     answer();
@@ -376,7 +397,7 @@ describeWithVectors("a node among twenty strangers who claim to be far ahead", (
 describeWithVectors("announced blocks", () => {
   const source = aRecordedChain();
   const offer = (node: ToyNode, number: number, { peer = "a", block = blockAt(number) } = {}): void => {
-    node.sync.offer({ block, hash: blockAt(number).hash, peer });
+    node.sync.offer({ ...offered(block, { peer }), hash: blockAt(number).hash });
   };
 
   function blockAt(number: number): Block & { readonly hash: (typeof source)["blocks"][0]["hash"] } {
@@ -426,6 +447,35 @@ describeWithVectors("announced blocks", () => {
     },
   );
 
+  it("are left unread when they are long and their headers unsound", async () => {
+    const node = aNode(source, 700);
+    const liar = aPeer("liar", source, { height: 700n });
+    node.peers = [liar];
+    const { header } = blockAt(701);
+    let opened = 0;
+    node.sync.offer({
+      ...offered({ ...blockAt(701), header: unsound(header) }, { peer: "liar", bytes: 16 * 1024 ** 2 }),
+      open() {
+        opened++;
+        return ok(blockAt(701));
+      },
+    });
+    await node.settle();
+    expect([opened, liar.useless, node.imported]).toEqual([0, 1, []]);
+  });
+
+  it("cost a peer its connection when they cannot be read", async () => {
+    const node = aNode(source, 700);
+    const liar = aPeer("liar", source, { height: 700n });
+    node.peers = [liar];
+    node.sync.offer({
+      ...offered(blockAt(701), { peer: "liar" }),
+      open: () => rejected({ code: "malformed", fault: "peer", message: "nonsense" }),
+    });
+    await node.settle();
+    expect(liar.cutOffFor).toBe("nonsense");
+  });
+
   it("are kept up to forty of one peer", async () => {
     const node = aNode(source, 600);
     for (let number = 602; number <= 650; number++) offer(node, number);
@@ -434,6 +484,15 @@ describeWithVectors("announced blocks", () => {
     expect(node.imported.at(-1)).toBe(641n);
   });
 });
+
+function offered(
+  block: Block,
+  { peer, bytes = 1_000 }: { readonly peer: string; readonly bytes?: number },
+): OfferedBlock {
+  const hash = hashOfHeader(block.header);
+  if (!hash.ok) throw new Error(hash.rejection.message);
+  return { header: block.header, hash: hash.value, bytes, open: () => ok(block), peer };
+}
 
 /** In its place, but with a state that the chain does not have; without transactions, so that nothing is missing. */
 function unsound(header: Header): Header {

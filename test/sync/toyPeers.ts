@@ -118,6 +118,15 @@ export function aNode(
       const block = known.get(toKey(hash));
       return block === undefined || block.header.number > BigInt(number) ? undefined : block;
     },
+    async checkNextHeader(header) {
+      const isSound = equalBytes(
+        header.stateRoot,
+        source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot,
+      );
+      return isSound
+        ? ok(undefined)
+        : rejected({ code: "wrongValidators", fault: "peer", message: "unsound" });
+    },
     async importBlock(block) {
       const { header, transactions } = block;
       const refusal = node.refuse(block);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ok } from "../../src/primitives/outcome.ts";
 import { createWaitingBlocks } from "../../src/sync/waitingBlocks.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 
@@ -7,12 +8,8 @@ const MIB = 1024 * 1024;
 /** A block with that much in it, announced by that peer. */
 function announced(number: number, peer: string, extraBytes = 0) {
   const { header, hash } = aStoredBlock({ number });
-  const block = {
-    header: { ...header, extraData: new Uint8Array(extraBytes) },
-    transactions: [],
-    ommers: [],
-  };
-  return { block, hash, peer };
+  const open = () => ok({ header, transactions: [], ommers: [] });
+  return { header, hash, bytes: extraBytes, open, peer };
 }
 
 describe("announced blocks that wait", () => {
@@ -32,7 +29,7 @@ describe("announced blocks that wait", () => {
     expect(waiting.add(friends)).toBe(true);
     waiting.dropUpTo(0n);
     for (let taken = 0; taken < 300; taken++) {
-      const next = waiting.takeChildOf(friends.block.header.parentHash);
+      const next = waiting.takeChildOf(friends.header.parentHash);
       if (next === friends) return;
     }
     expect.unreachable("what the friend announced is gone");

@@ -1,11 +1,25 @@
+import { equalBytes } from "../../primitives/hex.ts";
 import type { Outcome } from "../../primitives/outcome.ts";
-import { rlpMembers } from "../../primitives/rlp.ts";
+import { encodeRlpList, rlpMembers } from "../../primitives/rlp.ts";
 import { withoutBlobs } from "../../types/blobWrapper.ts";
 import { type Block, type Body, decodeBlock, decodeBody } from "../../types/block.ts";
 import { decodeHeader, type Header } from "../../types/header.ts";
+import { rootOfList } from "../../types/listRoot.ts";
 import { type BareReceipt, decodeReceipt } from "../../types/receipt.ts";
-import { decodeTransaction, type FindTransaction, type Transaction } from "../../types/transaction.ts";
-import { MAX_HEADER_BYTES, MAX_RECEIPTS, TURN_BYTES } from "./limits.ts";
+import {
+  decodeBodyTransaction,
+  decodeTransaction,
+  type FindTransaction,
+  type Transaction,
+} from "../../types/transaction.ts";
+import {
+  LEAST_GAS,
+  LONG_BLOCK_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_RECEIPTS,
+  SMALL_BLOCK_BYTES,
+  TURN_BYTES,
+} from "./limits.ts";
 import { membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
@@ -18,9 +32,33 @@ export function readHeaders(list: Uint8Array, limit: number): Header[] {
 }
 
 export function readBodies(list: Uint8Array, limit: number): Body[] {
-  return membersOf(list, limit).map((part) =>
-    part.length === 1 && part[0] === EMPTY_LIST ? EMPTY_BODY : must(decodeBody(part)),
-  );
+  return membersOf(list, limit).map((part) => (isEmpty(part) ? EMPTY_BODY : must(decodeBody(part))));
+}
+
+/** As readBodies, none of more than `most` transactions, with room for others on the thread between portions. */
+export async function readBodiesInTurns(
+  list: Uint8Array,
+  { limit, most }: { readonly limit: number; readonly most: number },
+): Promise<Body[]> {
+  const bodies: Body[] = [];
+  const turns = createTurns();
+  for (const part of membersOf(list, limit)) {
+    const [transactionsPart, ...rest] = isEmpty(part) ? [] : membersOf(part, 3);
+    if (transactionsPart === undefined) {
+      bodies.push(EMPTY_BODY);
+      continue;
+    }
+    const others = must(decodeBody(encodeRlpList([Uint8Array.of(EMPTY_LIST), ...rest])));
+    const transactions: Transaction[] = [];
+    for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
+      if (transactions.length === most) throw new RangeError(`a body of more than ${most} transactions`);
+      await turns.take(until - start);
+      const bytes = transactionsPart.subarray(isList ? start : from, until);
+      transactions.push(must(isList ? decodeTransaction(bytes) : decodeBodyTransaction(bytes)));
+    }
+    bodies.push({ ...others, transactions });
+  }
+  return bodies;
 }
 
 /**
@@ -44,16 +82,32 @@ export function readTransactions(
 /** As readTransactions, with room for others on the thread between portions of them. */
 export async function readTransactionsInTurns(list: Uint8Array, limit: number): Promise<Transaction[]> {
   const transactions: Transaction[] = [];
-  let bytes = 0;
+  const turns = createTurns();
   for (const part of membersOf(list, limit)) {
-    if (bytes > TURN_BYTES) {
-      await new Promise((resolve) => setImmediate(resolve));
-      bytes = 0;
-    }
+    await turns.take(part.length);
     transactions.push(readTransaction(part));
-    bytes += part.length;
   }
   return transactions;
+}
+
+/** Lets others have the thread once so many bytes were read. */
+function createTurns(): { take(bytes: number): Promise<void> | undefined } {
+  let read = 0;
+  return {
+    take(bytes) {
+      read += bytes + ITEM_BYTES;
+      if (read <= TURN_BYTES) return undefined;
+      read = bytes;
+      return new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** What the smallest item costs, as if it were so many bytes more. */
+const ITEM_BYTES = 128;
+
+function isEmpty(part: Uint8Array): boolean {
+  return part.length === 1 && part[0] === EMPTY_LIST;
 }
 
 function readTransaction(part: Uint8Array): Transaction {
@@ -76,6 +130,24 @@ export function readBlock(
   const [header] = membersOf(part, 4);
   if (header !== undefined) checkHeaderLength(header);
   return { block: must(decodeBlock(part, find)), totalDifficulty: scalarOf(totalDifficulty, 32) };
+}
+
+/**
+ * Before the transactions of a long block are made, which takes some 8 µs each and much longer for those with long lists:
+ * that they are no more than can have used the gas, and in a very long one that the header names them. The header must be
+ * known to be sound. False when they belong to another block.
+ */
+export function isBodyOfHeader(payload: Uint8Array, header: Header): boolean {
+  const [part] = tupleOf(payload, 2);
+  const [, transactions] = membersOf(part ?? payload, 4);
+  if (transactions === undefined) throw new RangeError("a body is missing");
+  if (transactions.length <= SMALL_BLOCK_BYTES) return true;
+  const raws: Uint8Array[] = [];
+  for (const { isList, start, from, until } of rlpMembers(transactions)) {
+    raws.push(transactions.subarray(isList ? start : from, until));
+    if (BigInt(raws.length) * BigInt(LEAST_GAS) > header.gasUsed) return false;
+  }
+  return transactions.length <= LONG_BLOCK_BYTES || equalBytes(rootOfList(raws), header.transactionsRoot);
 }
 
 /** Of the same payload the header alone; nothing is known of the rest. */

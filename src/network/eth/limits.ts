@@ -25,6 +25,13 @@ export const MAX_TRANSACTION_ANNOUNCEMENTS = 4_096;
  */
 export const MAX_TRANSACTIONS = 10_922;
 export const MAX_TRANSACTIONS_BYTES = 2 * MIB;
+/** Up to here a block's body is read for what it says; up to the next its transactions are counted before. */
+export const SMALL_BLOCK_BYTES = 64 * KIB;
+export const LONG_BLOCK_BYTES = 2 * MIB;
+/** What any transaction uses (yellow paper, G_transaction). */
+export const LEAST_GAS = 21_000;
+/** Most transactions of a body that we ask for, whatever the gas limit of the chain allows. */
+export const MAX_BODY_TRANSACTIONS = 262_144;
 /** So much of a long answer is decoded before others have their turn on the thread: some ms, whatever is in it. */
 export const TURN_BYTES = 64 * KIB;
 export const MAX_RECEIPTS = 65_536;

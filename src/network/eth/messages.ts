@@ -4,11 +4,12 @@ import type { Hash } from "../../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
-import { encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
+import { type Block, encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
 import { encodeHeader, type Header } from "../../types/header.ts";
 import { type BareReceipt, encodeReceipt } from "../../types/receipt.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import {
+  isBodyOfHeader,
   readBlock,
   readBodies,
   readHeaderOfBlock,
@@ -39,6 +40,7 @@ import {
   type Status,
   type TransactionAnnouncement,
 } from "./message.ts";
+import type { BlockFlaw } from "./ports.ts";
 import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
@@ -145,6 +147,21 @@ export function openNewBlock(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return refuse("malformed", `newBlock: ${error.message}`);
+  }
+}
+
+/** The whole of a NewBlock whose header is known to be sound. */
+export function readNewBlock(
+  payload: Uint8Array,
+  header: Header,
+  findTransaction?: FindTransaction,
+): Outcome<Block, BlockFlaw> {
+  try {
+    if (isBodyOfHeader(payload, header)) return ok(readBlock(payload, findTransaction).block);
+    return rejected({ code: "foreignBody", fault: "peer", message: "its body is that of another block" });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return rejected({ code: "malformed", fault: "peer", message: `newBlock: ${error.message}` });
   }
 }
 

@@ -10,7 +10,7 @@ import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
-import { readBodies, readHeaders, readTransactionsInTurns } from "./contents.ts";
+import { readBodiesInTurns, readHeaders, readTransactionsInTurns } from "./contents.ts";
 import { createKnownHashes, type KnownHashes } from "./knownHashes.ts";
 import { HIGHEST_HINT, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { HeaderQuery, Status } from "./message.ts";
@@ -61,7 +61,10 @@ export interface PeerRecord extends EthPeer {
   raiseHeight(number: bigint, head: bigint): void;
 }
 
-export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Clock }): PeerRecord {
+export function createPeer(
+  nodeId: Uint8Array,
+  { clock, mostTransactions }: { readonly clock: Clock; readonly mostTransactions: () => number },
+): PeerRecord {
   const sessions: PeerRecord["sessions"] = new Map();
   const requests = createRequests({
     clock,
@@ -121,7 +124,10 @@ export function createPeer(nodeId: Uint8Array, { clock }: { readonly clock: Cloc
     announced: new Map(),
     askHeaders: (query) =>
       ask("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
-    askBodies: (hashes) => ask("blockBodies", hashList(hashes), (list) => readBodies(list, hashes.length)),
+    askBodies: (hashes) =>
+      ask("blockBodies", hashList(hashes), (list) =>
+        readBodiesInTurns(list, { limit: hashes.length, most: mostTransactions() }),
+      ),
     askTransactions: (hashes) =>
       ask("pooledTransactions", hashList(hashes), (list) => readTransactionsInTurns(list, hashes.length)),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,

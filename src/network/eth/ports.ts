@@ -1,6 +1,8 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { Outcome } from "../../primitives/outcome.ts";
 import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
 
@@ -23,13 +25,20 @@ export interface EthPool {
   offer(transactions: readonly Transaction[]): void;
 }
 
-/** A block that a peer says is new; nothing of it was judged but its place near the head. */
+/** A block that a peer says is new; nothing of it was judged but its place near the head, and its body is unread. */
 export interface AnnouncedBlock {
-  readonly block: Block;
+  readonly header: Header;
   readonly hash: Hash;
+  /** Of the message, which is kept as it came. */
+  readonly bytes: number;
+  /** Reads the body, which may take as long as somebody likes: whoever calls this has judged the header. */
+  open(): Outcome<Block, BlockFlaw>;
   /** Key (toKey) of the peer's node id. */
   readonly peer: string;
 }
+
+/** `malformed` is a breach of protocol; a body of another block may have been passed on in good faith. */
+export type BlockFlaw = "malformed" | "foreignBody";
 
 /** Who we are to peers. */
 export interface EthIdentity {

@@ -8,7 +8,12 @@ import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 import { createHeightHints } from "./heightHints.ts";
-import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK } from "./limits.ts";
+import {
+  LEAST_GAS,
+  MAX_BODY_TRANSACTIONS,
+  NEWEST_ANNOUNCED_BLOCK,
+  OLDEST_ANNOUNCED_BLOCK,
+} from "./limits.ts";
 import {
   type BlockAnnouncement,
   CODES,
@@ -18,7 +23,14 @@ import {
   MESSAGE_NAMES,
   type Status,
 } from "./message.ts";
-import { decodeMessage, encodeMessage, kindOfCode, openAnswer, openNewBlock } from "./messages.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  kindOfCode,
+  openAnswer,
+  openNewBlock,
+  readNewBlock,
+} from "./messages.ts";
 import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import type { AnswerKind } from "./requests.ts";
@@ -73,6 +85,9 @@ export function createEth(parts: EthParts): Eth {
     [...peers.values()].filter(({ status, sessions }) => status !== undefined && sessions.size > 0);
   const gossip = createTransactionGossip({ ...parts, peers: greetedPeers });
 
+  /** Of a block in the next range: its gas limit may have grown by a quarter, and London doubles it. */
+  const mostTransactions = (): number =>
+    Math.min(Math.ceil((3 * Number(chain.head.header.gasLimit)) / LEAST_GAS), MAX_BODY_TRANSACTIONS);
   const headNumber = (): bigint => chain.head.header.number;
   const hints = createHeightHints({ clock: parts.clock, headNumber, believe: believeHint });
 
@@ -132,7 +147,7 @@ export function createEth(parts: EthParts): Eth {
     if (verdict === "unasked") breach(session, `${kind} that nobody asked for`);
   }
 
-  /** The body is decoded only where it is news: each validator sends each block to all. */
+  /** The body is left unread: each validator sends each block to all, and anybody may put anything into it. */
   function receiveBlock(peer: PeerRecord, session: Session, payload: Uint8Array): void {
     const opened = openNewBlock(payload);
     if (!opened.ok) {
@@ -157,10 +172,13 @@ export function createEth(parts: EthParts): Eth {
     const above = number - headNumber();
     if (above < -OLDEST_ANNOUNCED_BLOCK || above > NEWEST_ANNOUNCED_BLOCK) return;
     if (chain.headerByHash(hash.value) !== undefined) return;
-    const message = decodeMessage(CODES.newBlock, payload, pool.get);
-    if (!message.ok) breach(session, message.rejection.message);
-    else if (message.value.kind === "newBlock")
-      parts.onBlock({ block: message.value.block, hash: hash.value, peer: peer.key });
+    parts.onBlock({
+      header,
+      hash: hash.value,
+      bytes: payload.length,
+      open: () => readNewBlock(payload, header, pool.get),
+      peer: peer.key,
+    });
   }
 
   function receiveBlockHashes(peer: PeerRecord, blocks: readonly BlockAnnouncement[]): void {
@@ -246,7 +264,7 @@ export function createEth(parts: EthParts): Eth {
     hasGreeting: true,
     onOpen(session) {
       const key = toKey(session.nodeId);
-      const peer = peers.get(key) ?? createPeer(session.nodeId, parts);
+      const peer = peers.get(key) ?? createPeer(session.nodeId, { ...parts, mostTransactions });
       peers.set(key, peer);
       peer.sessions.set(session, { isGreeted: false });
       session.send(CODES.status, encodeMessage({ kind: "status", status: ownStatus(identity, chain) }));
