@@ -103,7 +103,11 @@ function onHeadAdvanced(draft: Draft, head: Head): void {
   beginHeight(draft);
 }
 
-/** Leads here: the start, a new head, the end of a pause. What we promised for this height before binds us still. */
+/**
+ * Leads here: the start, a new head, the end of a pause. What we promised for this height before binds us still: we leave
+ * a round in which we voted. One that we have but asked for we ask for again, in the same words: the others may be in it,
+ * and who came back again and again would else be led ever further from them.
+ */
 function beginHeight(draft: Draft): void {
   const { rules, nowMs } = draft;
   const { head, record, isPaused } = draft.state;
@@ -126,7 +130,7 @@ function beginHeight(draft: Draft): void {
     startRound(draft, 0);
     if (isProposer(committee, 0, rules.self)) beginTurn(draft);
   } else {
-    askForRound(draft, bond.round + 1);
+    askForRound(draft, bond.digest === undefined ? bond.round : bond.round + 1);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anEdge, block, commit, prepare, proposal, roundChange } from "./edge.ts";
+import { anEdge, asking, block, commit, prepare, proposal, roundChange } from "./edge.ts";
 
 const roundOf = (edge: Awaited<ReturnType<typeof anEdge>>): number | undefined => edge.state().round?.number;
 
@@ -34,6 +34,21 @@ describe("what validators say while another is paused", () => {
     await edge.resume();
     await edge.live(50);
     expect(edge.disk.heads[1]?.hash).toEqual(block("X").hash);
+  });
+
+  it("counts in the round that both had asked for before", async () => {
+    const edge = await anEdge();
+    for (const by of ["b", "c"]) await edge.hear(roundChange(by, 1));
+    expect(roundOf(edge)).toBe(1);
+    await edge.pause();
+    const certificate = asking("abc", 1);
+    await edge.hear(proposal("b", block("X", 1, "b"), certificate));
+    for (const by of ["a", "c"])
+      await edge.hear(prepare(by, { round: 1, digest: block("X", 1, "b").digest }));
+    await edge.resume();
+    await edge.live(50);
+    expect([roundOf(edge), edge.state().round?.phase]).toEqual([1, "prepared"]);
+    expect(edge.failures).toEqual([]);
   });
 
   it("counts after every further pause", async () => {

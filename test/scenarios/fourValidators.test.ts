@@ -250,6 +250,30 @@ describe("one of four validators", () => {
     );
   });
 
+  it("asks again for the round that it had only asked for before a crash, however often it crashes", () => {
+    const stage = started("d");
+    stage.at(3);
+    stage.roundTimer(0);
+    stage.restart();
+    stage.restart();
+    expect(stage.transcript()).toBe(
+      script(`
+        1.0 started
+            round timer 1/0 at 3
+        3.0 round timer 1/0
+            record 1/1 nothing
+            round timer 1/1 at 7
+            say roundChange 1/1 by d
+        3.0 started again
+            round timer 1/1 at 7
+            say roundChange 1/1 by d
+        3.0 started again
+            round timer 1/1 at 7
+            say roundChange 1/1 by d
+      `),
+    );
+  });
+
   it("goes along at once when more than can be faulty ask for later rounds, to the lowest of those", () => {
     const stage = started("d");
     stage.hear(stage.roundChange("a", 3));
