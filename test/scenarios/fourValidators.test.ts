@@ -265,9 +265,11 @@ describe("one of four validators", () => {
             round timer 1/1 at 7
             say roundChange 1/1 by d
         3.0 started again
+            record 1/1 nothing
             round timer 1/1 at 7
             say roundChange 1/1 by d
         3.0 started again
+            record 1/1 nothing
             round timer 1/1 at 7
             say roundChange 1/1 by d
       `),
