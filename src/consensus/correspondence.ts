@@ -179,6 +179,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       const except = [sender, author, self];
       relays.set(key, { code, payload, height: words.height, to: tally.validators, except });
       if (relays.size === 1) later(passOn);
+      if (relays.size >= RELAYS_LIMIT) passOn();
     }
     metrics?.taken?.(message);
     deliver(message, clock.nowMs() - raw.arrivedAtMs);
@@ -266,6 +267,9 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     },
   };
 }
+
+/** More than the validators of one round say; who says more is not waited with. */
+const RELAYS_LIMIT = 256;
 
 interface Relay {
   readonly code: number;

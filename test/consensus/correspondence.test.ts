@@ -197,6 +197,12 @@ describe("consensus messages that come in", () => {
     expect(sent.length).toBe(2);
   });
 
+  it("are passed on at once where too many would wait", () => {
+    const { hear, sent } = aDesk({ isPatient: true });
+    for (let round = 1; round <= 300; round++) hear(1, aMessage(1, 1n, round));
+    expect(sent.length).toBe(256);
+  });
+
   it("are not passed on again once they are forgotten, but taken", () => {
     const { hear, sent, taken } = aDesk({ ...aSchedule(), duplicateMessageLimit: 2 } as ScheduleChange);
     hear(1, aMessage(1, 1n));
