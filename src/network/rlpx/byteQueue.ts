@@ -4,6 +4,8 @@ export interface ByteQueue {
   append(chunk: Uint8Array): void;
   /** The next `count` bytes, which must be there: a view that holds until the next append. */
   take(count: number): Uint8Array;
+  /** Bytes from `offset` on, which must be there, as take gives them; nothing is taken. */
+  view(offset: number, count: number): Uint8Array;
   /** The byte at `offset` from the front, undefined beyond the end; nothing is taken. */
   peek(offset: number): number | undefined;
   clear(): void;
@@ -50,6 +52,10 @@ export function createByteQueue(): ByteQueue {
       if (count > until - from) throw new RangeError(`only ${until - from} of ${count} bytes are there`);
       from += count;
       return memory.subarray(from - count, from);
+    },
+    view(offset, count) {
+      if (offset + count > until - from) throw new RangeError(`only ${until - from} bytes are there`);
+      return memory.subarray(from + offset, from + offset + count);
     },
     peek: (offset) => (from + offset < until ? memory[from + offset] : undefined),
     clear() {

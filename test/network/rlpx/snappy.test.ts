@@ -14,7 +14,8 @@ describe("snappy", () => {
 
   it("reads eight million pieces of one byte in some hundred ms, on a busy machine too", () => {
     const count = 2 ** 23 - 1;
-    const pieces = Uint8Array.from({ length: 4 + 2 * count }, (_, at) => (at % 2 === 0 ? 0 : 7));
+    const pieces = new Uint8Array(4 + 2 * count).fill(7);
+    for (let at = 4; at < pieces.length; at += 2) pieces[at] = 0;
     pieces.set([0xff, 0xff, 0xff, 0x03]);
     const startMs = performance.now();
     const read = uncompressSnappy(pieces, LARGEST);
