@@ -21,6 +21,8 @@ export interface PeerChoice {
   isTrusted(peer: SyncPeer): boolean;
   /** Those who claim to be above `number`, and have yet to show it. */
   unproven(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[];
+  /** Whether somebody else could be asked. */
+  isReplaceable(peer: SyncPeer, peers: readonly SyncPeer[], number: bigint): boolean;
   /** How long it may keep us waiting while others could be asked. Longer after each time: its line may just be slow. */
   patienceMs(peer: SyncPeer): number;
   /** When the first of these is to be asked again; undefined when none rests. */
@@ -91,6 +93,8 @@ export function createPeerChoice(
     isTrusted: (peer) => rankOf(peer) !== UNPROVEN,
     unproven: (peers, number) =>
       peers.filter((peer) => isAvailable(peer, number) && rankOf(peer) === UNPROVEN),
+    isReplaceable: ({ key }, peers, number) =>
+      peers.some((other) => other.key !== key && isAvailable(other, number)),
     patienceMs: (peer) => Math.min(FIRST_PATIENCE_MS * 2 ** of(peer).failures, LONGEST_PATIENCE_MS),
     nextMs(peers) {
       let next: number | undefined;

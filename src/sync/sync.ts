@@ -189,7 +189,7 @@ export function createSync(parts: SyncParts): Sync {
     const claimed = peer.height ?? before;
     const patience = createPatience(clock, {
       firstMs: choice.patienceMs(peer),
-      isOtherThere: () => isClosed || isOtherThere(peer),
+      isOtherThere: () => isClosed || choice.isReplaceable(peer, parts.peers(), headNumber()),
     });
     const parent = chain.head;
     const links = (await patience.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
@@ -236,20 +236,14 @@ export function createSync(parts: SyncParts): Sync {
 
   /** The header that a peer gave to follow `parent`: nothing more is fetched for one that is made up. */
   async function checkNext(parent: NamedHeader, header: Header): Promise<Outcome<unknown, DownloadDefect>> {
-    // Where the head has moved meanwhile nobody can be blamed.
-    if (!equalBytes(parent.hash, chain.head.hash)) return ok(undefined);
+    const hasMoved = (): boolean => !equalBytes(parent.hash, chain.head.hash);
+    // Then nobody can be blamed: what follows is judged when it is imported.
+    if (hasMoved()) return ok(undefined);
     const judged = await chain.checkNextHeader(header);
-    if (judged.ok) return judged;
+    if (judged.ok || hasMoved()) return ok(undefined);
     const { code, fault, message } = judged.rejection;
     const isLie = fault === "peer" && code !== NOT_DUE;
     return rejected({ code: isLie ? "lie" : "noAnswer", fault: "peer", message });
-  }
-
-  function isOtherThere(peer: SyncPeer): boolean {
-    const others = parts.peers().filter(({ key }) => key !== peer.key);
-    return (
-      choice.choose(others, headNumber()) !== undefined || choice.unproven(others, headNumber()).length > 0
-    );
   }
 
   /** Whether a peer has the block after our head, as it claims. What comes of it changes nothing for a range under way. */

@@ -289,6 +289,27 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.head.header.number).toBe(HEAD);
   });
 
+  it("lets one that keeps it waiting rest longer each time, though others come and go", async () => {
+    const node = aNode(source, 700);
+    const slow = aPeer("slow", source, { isMaintained: true, headers: () => new Promise(() => undefined) });
+    const other = aPeer("other", source, { height: 701n, headers: () => silence });
+    node.peers = [slow, other];
+    await caughtUp(node);
+    const askedMs: number[] = [];
+    const startMs = node.clock.nowMs();
+    for (let count = slow.asked.length; node.clock.nowMs() - startMs < 40_000; ) {
+      node.clock.advanceBy(500);
+      await node.settle();
+      if (slow.asked.length > count) askedMs.push(node.clock.nowMs() - startMs);
+      count = slow.asked.length;
+    }
+    const pausesMs = askedMs.map((ms, index) => ms - (askedMs[index - 1] ?? 0));
+    expect(
+      pausesMs.slice(1).every((ms, index) => ms > (pausesMs[index] ?? 0)),
+      pausesMs.join(),
+    ).toBe(true);
+  });
+
   it("asks validators before strangers", async () => {
     const validator = aPeer("validator", source);
     const node = aNode(source, 700, { validators: [validator.address] });
