@@ -1,23 +1,29 @@
 import { Worker } from "node:worker_threads";
+import type { Asker } from "../primitives/asker.ts";
 import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
+import { FairQueue } from "./fairQueue.ts";
+import type { ThreadAnswer, ThreadOrder } from "./threadMessages.ts";
 
 /**
  * Work on threads that can be killed (architecture.md, decision 6): an endless loop in somebody's call costs one thread
- * for some seconds, never a block.
+ * for some seconds, never a block, and each other caller no more than that.
  *
- *     run ──> waiting ──(a thread has room)─> thread ──> answer
- *                                               └── too long ──> killed, a new one starts, the job is timed out
+ *     run ──> waiting, by client ──(a thread has room)─> thread ──> answer
+ *                 ^                                        ├── long ──> what it has at hand waits again
+ *                 └────────────────────────────────────────┴── too long ──> killed, a new one starts, job timed out
  *
- * Invariants: a thread performs one job at a time, and has a few more at hand; a job that was taken is answered exactly
- * once, whatever happens to its thread; at most `waitingLimit` jobs wait, and one more is refused as busy.
+ * Invariants: a thread performs one job at a time, and has a few more at hand as long as they are short; a job that was
+ * taken is answered exactly once, whatever happens to its thread; at most `waitingLimit` jobs wait, and one more is
+ * refused as busy; a job waits for one long job of each other client at most; one that nobody waits for any more when a
+ * thread has room for it is never begun.
  */
 export interface KillableThreads<Job, Result> {
-  /** Rejects with SimulationFailure when the threads cannot take it, or lost it. */
-  run(job: Job): Promise<Result>;
+  /** Rejects with SimulationFailure when the threads cannot take it, or lost it. An asker who is gone gets `timedOut`. */
+  run(job: Job, asker: Asker): Promise<Result>;
   /** Threads, those of them at work, and jobs that wait for one. */
   readonly load: WorkLoad;
   close(): Promise<void>;
@@ -30,19 +36,12 @@ export interface ThreadSettings {
 }
 
 export interface ThreadParts<Result> {
-  /** File of the worker, beside this one, which answers with ThreadAnswer. */
+  /** File of the worker, beside this one, which performs its jobs by threadJobs.ts. */
   readonly entry: string;
   readonly workerData: unknown;
   readonly clock: Clock;
   timedOut(limitMs: number): Result;
 }
-
-/** What a thread says: first that it is ready, then one answer for each job, in their order. */
-export type ThreadAnswer<Result> =
-  | { readonly kind: "ready" }
-  | { readonly kind: "done"; readonly result: Result }
-  /** Broken machinery, such as damaged data; the text is for the log. */
-  | { readonly kind: "failed"; readonly message: string };
 
 export function startThreads<Job, Result>(
   settings: ThreadSettings,
@@ -60,10 +59,10 @@ export function startThreadsLate<Job, Result>(
   let threads: KillableThreads<Job, Result> | undefined;
   let isClosed = false;
   return {
-    run(job) {
+    run(job, asker) {
       if (isClosed) return Promise.reject(new SimulationFailure(CLOSED));
       threads ??= startThreads<Job, Result>(settings, parts);
-      return threads.run(job);
+      return threads.run(job, asker);
     },
     async close() {
       isClosed = true;
@@ -79,8 +78,10 @@ export class SimulationFailure extends Error {
   override name = "SimulationFailure";
 }
 
-/** Jobs sent to a thread beforehand, so that it need not wait for this thread between two of them. */
+/** Short jobs sent to a thread beforehand, so that it need not wait for this thread between two of them. */
 const JOBS_PER_THREAD = 8;
+/** How often threads at a long job are looked after. A thread takes most of this to start, so none is killed earlier. */
+const LOOK_MS = 1000;
 /** Times in a row that a thread may fail to start. */
 const FAILURE_LIMIT = 3;
 /** What contracts allocate is bounded by gas; this bounds what the gas of a very large block could buy. */
@@ -88,6 +89,7 @@ const THREAD_MEMORY_MB = 512;
 
 interface PendingJob<Job, Result> {
   readonly job: Job;
+  readonly asker: Asker;
   resolve(result: Result): void;
   reject(error: Error): void;
 }
@@ -96,6 +98,10 @@ interface Thread<Job, Result> {
   worker: Worker;
   isReady: boolean;
   failures: number;
+  /** How many jobs the worker has answered. */
+  answers: number;
+  /** Whether the last of them was short. */
+  isQuick: boolean;
   /** Sent to the worker, the one being performed first. */
   jobs: PendingJob<Job, Result>[];
   /** When the first job was begun. */
@@ -107,7 +113,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private readonly settings: ThreadSettings;
   private readonly parts: ThreadParts<Result>;
   private readonly threads: Thread<Job, Result>[];
-  private readonly waiting: PendingJob<Job, Result>[] = [];
+  private readonly waiting = new FairQueue<PendingJob<Job, Result>>();
   /** Why no job is taken any more; undefined while all is well. */
   private failure: SimulationFailure | undefined;
 
@@ -117,12 +123,12 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     this.threads = Array.from({ length: settings.threads }, () => this.createThread());
   }
 
-  run(job: Job): Promise<Result> {
+  run(job: Job, asker: Asker): Promise<Result> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
-    if (this.waiting.length >= this.settings.waitingLimit)
+    if (this.waiting.size >= this.settings.waitingLimit)
       return Promise.reject(new SimulationFailure("too many calls are waiting"));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ job, resolve, reject });
+      this.waiting.add({ job, asker, resolve, reject });
       this.sendAll();
     });
   }
@@ -130,7 +136,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   get load(): WorkLoad {
     const busy = this.threads.filter(({ jobs }) => jobs.length > 0);
     const atHand = busy.reduce((sum, { jobs }) => sum + jobs.length - 1, 0);
-    return { threads: this.threads.length, active: busy.length, waiting: this.waiting.length + atHand };
+    return { threads: this.threads.length, active: busy.length, waiting: this.waiting.size + atHand };
   }
 
   async close(): Promise<void> {
@@ -143,6 +149,8 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       worker: this.startWorker(() => thread),
       isReady: false,
       failures: 0,
+      answers: 0,
+      isQuick: false,
       jobs: [],
       begunAtMs: 0,
       alarm: undefined,
@@ -150,6 +158,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     return thread;
   }
 
+  /** Idle threads do not keep the process alive; those that start or work do. */
   private startWorker(threadOf: () => Thread<Job, Result>): Worker {
     const { entry, workerData } = this.parts;
     const worker = new Worker(workerEntry(import.meta.url, entry), {
@@ -169,34 +178,42 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       reason = messageOf(error);
     });
     worker.on("exit", () => ifCurrent((thread) => this.threadFell(thread, reason)));
-    // Idle threads do not keep the process alive; those at work do.
-    worker.unref();
     return worker;
   }
 
-  /** To the least busy thread first. */
   private sendAll(): void {
-    while (this.waiting.length > 0) {
-      let idlest: Thread<Job, Result> | undefined;
-      for (const thread of this.threads)
-        if (idlest === undefined || thread.jobs.length < idlest.jobs.length) idlest = thread;
-      if (idlest === undefined || idlest.jobs.length >= JOBS_PER_THREAD) return;
-      const next = this.waiting.shift();
-      if (next !== undefined) this.send(idlest, next);
+    for (;;) {
+      const thread = this.roomiest();
+      const next = thread === undefined ? undefined : this.waiting.take();
+      if (thread === undefined || next === undefined) return;
+      if (next.asker.isAbandoned()) this.giveUp(next);
+      else this.send(thread, next);
     }
+  }
+
+  /** The least busy thread that can be sent another job. */
+  private roomiest(): Thread<Job, Result> | undefined {
+    let roomiest: Thread<Job, Result> | undefined;
+    for (const thread of this.threads) {
+      const room = thread.isQuick ? JOBS_PER_THREAD : 1;
+      if (!thread.isReady || thread.jobs.length >= room) continue;
+      if (roomiest === undefined || thread.jobs.length < roomiest.jobs.length) roomiest = thread;
+    }
+    return roomiest;
   }
 
   private send(thread: Thread<Job, Result>, pending: PendingJob<Job, Result>): void {
     thread.jobs.push(pending);
-    thread.worker.postMessage(pending.job);
+    const order: ThreadOrder<Job> = { job: pending.job, answersSeen: thread.answers };
+    thread.worker.postMessage(order);
     if (thread.jobs.length > 1) return;
     thread.worker.ref();
     this.beginFirst(thread);
   }
 
-  /** The time limit runs from here on. A thread that is still starting begins when it is ready. */
+  /** The time limit runs from here on. */
   private beginFirst(thread: Thread<Job, Result>): void {
-    if (!thread.isReady || thread.jobs.length === 0) return;
+    if (thread.jobs.length === 0) return;
     thread.begunAtMs = this.parts.clock.nowMs();
     if (thread.alarm === undefined) this.watch(thread);
   }
@@ -204,23 +221,32 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   /** One alarm serves many short jobs: it looks whether the first one is overdue, and is set anew if not. */
   private watch(thread: Thread<Job, Result>): void {
     const { clock } = this.parts;
-    thread.alarm = clock.at(thread.begunAtMs + this.settings.timeoutMs, () => {
+    const { timeoutMs } = this.settings;
+    const atMs = Math.min(thread.begunAtMs + timeoutMs, clock.nowMs() + LOOK_MS);
+    thread.alarm = clock.at(atMs, () => {
       thread.alarm = undefined;
-      if (thread.jobs.length === 0) return;
-      if (clock.nowMs() >= thread.begunAtMs + this.settings.timeoutMs) this.killOverdue(thread);
+      for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
+      const [first] = thread.jobs;
+      if (first === undefined) return;
+      const tookMs = clock.nowMs() - thread.begunAtMs;
+      if (tookMs >= timeoutMs || (tookMs >= LOOK_MS && first.asker.isAbandoned())) this.killFirst(thread);
       else this.watch(thread);
     });
   }
 
   private receive(thread: Thread<Job, Result>, answer: ThreadAnswer<Result>): void {
+    if (this.failure !== undefined) return;
     if (answer.kind === "ready") {
       thread.isReady = true;
       thread.failures = 0;
-      this.beginFirst(thread);
+      thread.worker.unref();
+      this.sendAll();
       return;
     }
-    if (this.failure !== undefined) return;
     const done = present(thread.jobs.shift(), "the job that was answered");
+    thread.answers++;
+    thread.isQuick = !answer.isLong;
+    if (answer.isLong) this.waiting.putBack(thread.jobs.splice(0), done.asker);
     if (thread.jobs.length === 0) thread.worker.unref();
     this.beginFirst(thread);
     this.sendAll();
@@ -228,29 +254,36 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     else done.reject(new SimulationFailure(answer.message));
   }
 
-  private killOverdue(thread: Thread<Job, Result>): void {
-    const overdue = thread.jobs.shift();
+  private killFirst(thread: Thread<Job, Result>): void {
+    const first = present(thread.jobs.shift(), "the job that is killed");
     const killed = thread.worker;
-    this.restart(thread);
+    this.restart(thread, first.asker);
     void killed.terminate();
-    overdue?.resolve(this.parts.timedOut(this.settings.timeoutMs));
+    this.giveUp(first);
+  }
+
+  private giveUp({ resolve }: PendingJob<Job, Result>): void {
+    resolve(this.parts.timedOut(this.settings.timeoutMs));
   }
 
   private threadFell(thread: Thread<Job, Result>, reason: string): void {
     if (this.failure !== undefined) return;
     const failure = new SimulationFailure(reason);
-    thread.jobs.shift()?.reject(failure);
+    const lost = thread.jobs.shift();
+    lost?.reject(failure);
     thread.failures++;
-    if (thread.failures <= FAILURE_LIMIT) this.restart(thread);
+    if (thread.failures <= FAILURE_LIMIT) this.restart(thread, lost?.asker);
     else this.fail(failure);
   }
 
-  /** A new worker takes over; jobs that the old one had not begun go back to the head of the queue. */
-  private restart(thread: Thread<Job, Result>): void {
-    this.waiting.unshift(...thread.jobs.splice(0));
+  /** A new worker takes over; jobs that the old one had not begun, after one of `asker`, wait again. */
+  private restart(thread: Thread<Job, Result>, asker: Asker | undefined): void {
+    this.waiting.putBack(thread.jobs.splice(0), asker);
     thread.alarm?.cancel();
     thread.alarm = undefined;
     thread.isReady = false;
+    thread.answers = 0;
+    thread.isQuick = false;
     thread.worker = this.startWorker(() => thread);
     this.sendAll();
   }
@@ -262,6 +295,6 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       thread.alarm?.cancel();
       for (const { reject } of thread.jobs.splice(0)) reject(failure);
     }
-    for (const { reject } of this.waiting.splice(0)) reject(failure);
+    for (const { reject } of this.waiting.takeAll()) reject(failure);
   }
 }

@@ -1,6 +1,7 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { InspectionJob, InspectionResult, Inspector } from "../execution/inspection.ts";
 import type { SimulationResult, Simulator } from "../execution/simulation.ts";
+import type { Asker } from "../primitives/asker.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
 import { startThreads, startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
@@ -52,9 +53,9 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
   );
   return {
     // A thread answers a job with a result of its kind.
-    run: (job) => threads.run({ task: "simulate", job }) as Promise<SimulationResult>,
-    inspect: <Job extends InspectionJob>(job: Job) =>
-      inspectors.run({ task: "inspect", job }) as Promise<InspectionResult<Job>>,
+    run: (job, asker) => threads.run({ task: "simulate", job }, asker) as Promise<SimulationResult>,
+    inspect: <Job extends InspectionJob>(job: Job, asker: Asker) =>
+      inspectors.run({ task: "inspect", job }, asker) as Promise<InspectionResult<Job>>,
     get load() {
       return threads.load;
     },

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { comeAfterBlocks } from "../primitives/threadPriority.ts";
-import type { ThreadAnswer } from "./killableThreads.ts";
+import { LONG_JOB_MS, type ThreadAnswer, type ThreadOrder } from "./threadMessages.ts";
 import { createTurns } from "./turns.ts";
 
 export interface ThreadWork<Job, Result> {
@@ -14,21 +14,29 @@ export interface ThreadWork<Job, Result> {
 
 /**
  * The thread's side of killableThreads.ts: says that it is ready, and answers each job, in their order. A job may have to
- * wait (for code that is loaded at its first use), and the next one must not overtake it.
+ * wait (for code that is loaded at its first use), and the next one must not overtake it. After a long job those are not
+ * begun that were sent before its answer: somebody else's may come first.
  */
 export function performJobs<Job, Result>({ perform, handedOver }: ThreadWork<Job, Result>): void {
   const port = present(parentPort, "the port of a worker thread");
   comeAfterBlocks();
   const turns = createTurns();
+  let answers = 0;
+  let answersUpToLong = 0;
   const answer = (message: ThreadAnswer<Result>, moved: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...moved]);
-  port.on("message", (job: Job) => {
-    turns
-      .take(() => perform(job))
-      .then(
-        (result) => answer({ kind: "done", result }, handedOver?.(result)),
-        (error: unknown) => answer({ kind: "failed", message: messageOf(error) }),
-      );
-  });
+  const performOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
+    if (answersSeen < answersUpToLong) return;
+    const begunAtMs = performance.now();
+    const ended = await perform(job).then(
+      (result) => ({ kind: "done", result }) as const,
+      (error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const,
+    );
+    const isLong = performance.now() - begunAtMs >= LONG_JOB_MS;
+    answers++;
+    if (isLong) answersUpToLong = answers;
+    answer({ ...ended, isLong }, ended.kind === "done" ? handedOver?.(ended.result) : []);
+  };
+  port.on("message", (order: ThreadOrder<Job>) => void turns.take(() => performOne(order)));
   answer({ kind: "ready" });
 }

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { Asker } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Account } from "../types/account.ts";
 import type { BlocksAnswer, BlocksOrder } from "./simulateBlocks.ts";
@@ -67,5 +68,6 @@ export type InspectionResult<Job extends InspectionJob = InspectionJob> =
 
 /** Finds out where it can be stopped: on the threads of simulations, with their time limit. */
 export interface Inspector {
-  inspect<Job extends InspectionJob>(job: Job): Promise<InspectionResult<Job>>;
+  /** An asker who is gone is answered as one whose time is up. */
+  inspect<Job extends InspectionJob>(job: Job, asker: Asker): Promise<InspectionResult<Job>>;
 }

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { Asker } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { AccessListEntry } from "../types/transaction.ts";
 
@@ -93,5 +94,6 @@ export type SimulationRefusal =
 
 /** Runs simulations where they can be killed: on worker threads with a time limit (architecture.md decision 6). */
 export interface Simulator {
-  run(job: SimulationJob): Promise<SimulationResult>;
+  /** An asker who is gone is answered as one whose time is up. */
+  run(job: SimulationJob, asker: Asker): Promise<SimulationResult>;
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../logging/logger.ts";
+import type { Asker } from "../primitives/asker.ts";
 import { assert } from "../primitives/assert.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
@@ -51,9 +52,8 @@ export interface Reply {
 }
 
 /** Who asks. */
-export interface Caller {
+export interface Caller extends Asker {
   readonly connection: Connection | undefined;
-  isAbandoned(): boolean;
 }
 
 export interface DispatcherSettings<Backend> {
@@ -251,6 +251,10 @@ class BoundContext<Backend> implements CallContext<Backend> {
 
   get connection(): Connection | undefined {
     return this.#caller.connection;
+  }
+
+  get client(): object {
+    return this.#caller.client;
   }
 
   isAbandoned(): boolean {

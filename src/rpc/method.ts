@@ -1,3 +1,4 @@
+import type { Asker } from "../primitives/asker.ts";
 import type { RpcError } from "./errors.ts";
 import type { EventText } from "./eventText.ts";
 import { type Decoder, decodeList } from "./parameters.ts";
@@ -93,7 +94,7 @@ export class JsonPieces {
 }
 
 /** What a method knows of the call beside its parameters. */
-export interface CallContext<Backend = RpcBackend> {
+export interface CallContext<Backend = RpcBackend> extends Asker {
   readonly backend: Backend;
   /** The modules that this endpoint offers. */
   readonly modules: ReadonlySet<Namespace>;

@@ -13,12 +13,15 @@ import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
+import type { Asker } from "../../src/primitives/asker.ts";
+import { present } from "../../src/primitives/assert.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
+import { somebody } from "../builders/somebody.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = "0x00000000000000000000000000000000000add00";
@@ -57,9 +60,51 @@ function openPool(settings: Partial<SimulationSettings> = {}): void {
   );
 }
 
-function call(to: string, argument: bigint, changes: Partial<CallRequest> = {}): Promise<SimulationResult> {
+type Changes = Partial<CallRequest> & { readonly asker?: Asker };
+
+function call(
+  to: string,
+  argument: bigint,
+  { asker = somebody, ...changes }: Changes = {},
+): Promise<SimulationResult> {
   const data = bigintToFixedBytes(argument, 32);
-  return pool.run({ kind: "call", call: { to: addressFromHex(to), data, ...changes }, blockNumber: 0n });
+  return pool.run(
+    { kind: "call", call: { to: addressFromHex(to), data, ...changes }, blockNumber: 0n },
+    asker,
+  );
+}
+
+/** Calls that take until their time limit, or until `gasLimit` is burnt. */
+function endlessCalls(
+  count: number,
+  asker: Asker,
+  gasLimit = 2n ** 62n,
+): { readonly endedCount: number; readonly results: readonly Promise<SimulationResult>[] } {
+  let endedCount = 0;
+  const results = Array.from({ length: count }, (_, n) => call(ENDLESS, BigInt(n), { asker, gasLimit }));
+  for (const result of results)
+    result.then(
+      () => endedCount++,
+      () => undefined,
+    );
+  return {
+    results,
+    get endedCount() {
+      return endedCount;
+    },
+  };
+}
+
+/** An asker with a client of its own, until it leaves. */
+function aClient(): Asker & { leave(): void } {
+  let isGone = false;
+  return {
+    client: {},
+    isAbandoned: () => isGone,
+    leave: () => {
+      isGone = true;
+    },
+  };
 }
 
 function sumOf(result: SimulationResult): bigint | string {
@@ -82,7 +127,7 @@ describe("simulated calls on threads", () => {
     versionedHash[0] = 1;
     const claim = Buffer.concat([versionedHash, new Uint8Array(64), commitment, new Uint8Array(48)]);
     const [evaluated, ...sums] = await Promise.all([
-      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }),
+      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }, somebody),
       call(ADDER, 1n),
       call(ADDER, 2n),
     ]);
@@ -93,9 +138,9 @@ describe("simulated calls on threads", () => {
   it("estimates gas and lists accesses on the same threads", async () => {
     openPool();
     const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
-    const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n });
+    const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, somebody);
     expect(estimate).toMatchObject({ kind: "returned", gas: 23_123n });
-    const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n });
+    const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n }, somebody);
     expect(listed).toMatchObject({
       kind: "returned",
       accessList: [{ address: addressFromHex(ADDER), storageKeys: [new Uint8Array(32)] }],
@@ -114,7 +159,7 @@ describe("simulated calls on threads", () => {
   it("says that a state is not there", async () => {
     openPool();
     const job = { kind: "call", call: {}, blockNumber: 7n } as const;
-    expect(await pool.run(job)).toEqual({ kind: "stateUnavailable" });
+    expect(await pool.run(job, somebody)).toEqual({ kind: "stateUnavailable" });
   });
 
   it("puts the operator's cap in the place of every gas limit", async () => {
@@ -124,12 +169,67 @@ describe("simulated calls on threads", () => {
   });
 
   it("refuses a job when too many are waiting", async () => {
-    openPool({ waitingLimit: 1, timeoutMs: 300 });
-    const jobs = Array.from({ length: 10 }, (_, n) =>
-      call(n === 0 ? ENDLESS : ADDER, BigInt(n), { gasLimit: 2n ** 62n }),
-    );
+    openPool({ waitingLimit: 1 });
+    const jobs = [0n, 1n].map((n) => call(ADDER, n));
     await expect(Promise.all(jobs)).rejects.toThrow("too many calls are waiting");
-    expect((await Promise.allSettled(jobs)).filter(({ status }) => status === "rejected")).toHaveLength(1);
+    expect(sumOf(await present(jobs[0], "the job that waits"))).toBe(42n);
+  });
+
+  it("lets nobody wait for more than one job of somebody else, whom the time limit stops", async () => {
+    openPool({ timeoutMs: 1_000 });
+    const [greedy, modest] = [aClient(), aClient()];
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { asker: greedy });
+    const endless = endlessCalls(100, greedy);
+    expect(sumOf(await call(ADDER, 1n, { asker: modest }))).toBe(43n);
+    expect(endless.endedCount).toBe(1);
+  });
+
+  it("lets nobody wait for more than one job of somebody else, whom only gas stops", async () => {
+    openPool();
+    const [greedy, modest] = [aClient(), aClient()];
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { asker: greedy });
+    const endless = endlessCalls(100, greedy, 3_000_000n);
+    expect(sumOf(await call(ADDER, 1n, { asker: modest }))).toBe(43n);
+    expect(endless.endedCount).toBe(1);
+  });
+
+  it("keeps the order in which a caller has asked, though jobs that were sent beforehand are taken back", async () => {
+    openPool();
+    const clients = [aClient(), aClient()];
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n);
+    const ended: number[][] = [[], []];
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const changes = { asker: clients[n % 2] ?? somebody, gasLimit: 1_000_000n };
+        await call(n % 7 === 3 ? ENDLESS : ADDER, BigInt(n), changes);
+        ended[n % 2]?.push(n);
+      }),
+    );
+    expect(ended).toEqual([0, 1].map((first) => Array.from({ length: 20 }, (_, n) => 2 * n + first)));
+  });
+
+  it("begins no job of a caller who is gone, and stops the one that it has begun", async () => {
+    openPool({ timeoutMs: 60_000 });
+    const [leaving, staying] = [aClient(), aClient()];
+    await call(ADDER, 0n, { asker: leaving });
+    const endless = endlessCalls(1, leaving);
+    const others = [1n, 2n, 3n].map((n) => call(ADDER, n, { asker: leaving }));
+    const sum = call(ADDER, 4n, { asker: staying });
+    leaving.leave();
+    expect(sumOf(await sum)).toBe(46n);
+    expect(endless.endedCount).toBe(1);
+    expect((await Promise.all(others)).map(sumOf)).toEqual(["timedOut", "timedOut", "timedOut"]);
+  });
+
+  it("makes room for others by dropping the jobs of a caller who is gone", async () => {
+    openPool({ waitingLimit: 3, timeoutMs: 60_000 });
+    const [busy, leaving] = [aClient(), aClient()];
+    await call(ADDER, 0n);
+    const endless = endlessCalls(1, busy);
+    const dropped = [1n, 2n, 3n].map((n) => call(ADDER, n, { asker: leaving }));
+    leaving.leave();
+    expect((await Promise.all(dropped)).map(sumOf)).toEqual(["timedOut", "timedOut", "timedOut"]);
+    expect([endless.endedCount, pool.load.waiting]).toEqual([0, 0]);
   });
 
   it("refuses what is at hand when it is closed, and starts no thread again", async () => {

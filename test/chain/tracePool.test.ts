@@ -11,6 +11,7 @@ import { systemClock } from "../../src/primitives/clock.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
+import { somebody } from "../builders/somebody.ts";
 
 /** Returns slot 0. */
 const READER = "0x00000000000000000000000000000000000add00";
@@ -52,7 +53,7 @@ afterAll(async () => {
 
 function traceCall(to: string, style: DebugStyle, gasLimit = 100_000n): Promise<TraceResult> {
   const call = { to: addressFromHex(to), gasLimit };
-  return pool.run({ kind: "debugCall", blockNumber: 0n, call, style });
+  return pool.run({ kind: "debugCall", blockNumber: 0n, call, style }, somebody);
 }
 
 function jsonOf(result: TraceResult): unknown {
@@ -104,7 +105,9 @@ describe("traces on a thread", () => {
   });
 
   it("says that a block is not there", async () => {
-    expect(await pool.run({ kind: "block", blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
+    expect(await pool.run({ kind: "block", blockNumber: 7n }, somebody)).toEqual({
+      kind: "stateUnavailable",
+    });
   });
 
   it("tells in the incumbent's words why a call cannot begin", async () => {

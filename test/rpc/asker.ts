@@ -4,6 +4,7 @@ import { createDispatcher } from "../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { anRpcBackend, type BackendParts } from "../builders/anRpcBackend.ts";
+import { somebody } from "../builders/somebody.ts";
 
 /** Asks our methods of all groups, over a node made of `parts`; gives the result, or the error. */
 export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
@@ -15,8 +16,7 @@ export function askerOf(parts: BackendParts): Ask {
   );
   return async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const caller = { connection: undefined, isAbandoned: () => false };
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
     const { result, error } = JSON.parse(present(reply, "the reply").text) as Record<string, unknown>;
     return error ?? result;
   };

@@ -4,9 +4,8 @@ import { BATCH_PIECE_LENGTH, type Caller } from "../../src/rpc/dispatcher.ts";
 import { ERRORS } from "../../src/rpc/errors.ts";
 import { KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { somebody } from "../builders/somebody.ts";
 import { aToyDispatcher, TOY_METHODS } from "./toyMethods.ts";
-
-const somebody: Caller = { connection: undefined, isAbandoned: () => false };
 
 function answer(
   { dispatcher }: ReturnType<typeof aToyDispatcher>,

@@ -7,6 +7,7 @@ import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
+import { somebody } from "../builders/somebody.ts";
 
 interface Descriptor {
   readonly name: string;
@@ -31,8 +32,7 @@ async function discover(modules: ReadonlySet<Namespace>): Promise<Document> {
   const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1n, fork: "london" }) });
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger: silentLogger });
   const request = { jsonrpc: "2.0", id: 1, method: "rpc.discover" };
-  const caller = { connection: undefined, isAbandoned: () => false };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
   return (JSON.parse(present(reply, "the reply").text) as { result: Document }).result;
 }
 

@@ -19,6 +19,7 @@ import { aPool } from "../builders/aPool.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { chainOf, recordedChain } from "../builders/recordedChain.ts";
+import { somebody } from "../builders/somebody.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";
 import { aWebSocketClient, aWebSocketDoor } from "./server/doors.ts";
 
@@ -90,10 +91,7 @@ function aClient(methods: readonly RpcMethod<unknown>[]) {
   };
   const call = (method: string, ...params: readonly unknown[]): unknown => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const reply = dispatcher.answerRequest(request, JSON.stringify(request), {
-      connection,
-      isAbandoned: () => false,
-    });
+    const reply = dispatcher.answerRequest(request, JSON.stringify(request), { ...somebody, connection });
     if (reply === undefined || reply instanceof Promise) throw new Error("subscriptions answer at once");
     const { result, error } = JSON.parse(reply.text) as { result?: unknown; error?: { code: number } };
     return error === undefined ? result : error.code;
@@ -309,10 +307,7 @@ describe("what subscribers hear", () => {
       { methods, modules: new Set() },
       { backend: undefined, logger: silentLogger },
     );
-    dispatcher.answerRequest(JSON.parse(request), request, {
-      connection: throwing,
-      isAbandoned: () => false,
-    });
+    dispatcher.answerRequest(JSON.parse(request), request, { ...somebody, connection: throwing });
     expect(() => move([block])).not.toThrow();
   });
 });

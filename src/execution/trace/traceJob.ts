@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import type { Asker } from "../../primitives/asker.ts";
 import type { CallRequest } from "../simulation.ts";
 import type { CallTracerConfig } from "./callTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";
@@ -86,5 +87,6 @@ export type TraceResult =
 
 /** Traces where that can be stopped: on a worker thread with a time limit. */
 export interface Tracer {
-  run(job: TraceJob): Promise<TraceResult>;
+  /** An asker who is gone is answered as one whose time is up. */
+  run(job: TraceJob, asker: Asker): Promise<TraceResult>;
 }

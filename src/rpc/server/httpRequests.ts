@@ -132,6 +132,11 @@ class HttpCaller implements Caller {
     this.#response = response;
   }
 
+  /** The connection, so that requests sent without waiting for answers have one turn together. */
+  get client(): object {
+    return this.#request.socket;
+  }
+
   isAbandoned(): boolean {
     return this.#request.socket.destroyed || this.#response.writableEnded;
   }

@@ -219,6 +219,10 @@ class MessageCaller implements Caller {
     this.#deadlineMs = deadlineMs;
   }
 
+  get client(): object {
+    return this.connection;
+  }
+
   isAbandoned(): boolean {
     return this.#socket.readyState !== this.#socket.OPEN || this.#clock.nowMs() > this.#deadlineMs;
   }

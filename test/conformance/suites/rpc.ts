@@ -13,6 +13,7 @@ import { refusal } from "../../../src/txpool/rejection.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
@@ -112,8 +113,7 @@ function exchangesOf(text: string): Exchange[] {
 async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Promise<Failure | undefined> {
   const dispatcher = await dispatcherOver(files);
   for (const { request, response } of exchanges) {
-    const caller = { connection: undefined, isAbandoned: () => false };
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
     const answer = JSON.parse(present(reply, "the reply").text) as Answer;
     const flaw = firstDifference(comparable(request, answer), comparable(request, response), "answer");
     if (flaw !== undefined) return `${request.method}: ${flaw}`;

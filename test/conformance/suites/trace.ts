@@ -4,6 +4,7 @@ import { present } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";
 import { readForeignChain } from "../chains/foreignReader.ts";
@@ -63,13 +64,12 @@ async function openAsker(name: string): Promise<Ask> {
     { methods: METHODS, modules: new Set(["DEBUG", "TRACE"] as const) },
     { backend: anRpcBackend({ chain, spec, tracer: tracerOf(chain, spec) }), logger: silentLogger },
   );
-  const caller = { connection: undefined, isAbandoned: () => false };
   return async (request) => {
     const text = JSON.stringify(request);
     if (!isBatch(request))
-      return JSON.parse(present(await dispatcher.answerRequest(request, text, caller), "a reply").text);
+      return JSON.parse(present(await dispatcher.answerRequest(request, text, somebody), "a reply").text);
     let written = "";
-    const rest = await dispatcher.answerBatch(request, text, caller, (piece) => {
+    const rest = await dispatcher.answerBatch(request, text, somebody, (piece) => {
       written += piece;
     });
     return JSON.parse(written + rest);

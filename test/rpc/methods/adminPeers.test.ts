@@ -11,6 +11,7 @@ import type { NetworkFacts, PeerToPeerFacts, RpcBackend } from "../../../src/rpc
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { closeAfterEach, startToy, until } from "../../network/toyNetwork.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
@@ -169,8 +170,7 @@ async function ask(
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method, params };
-  const caller = { connection: undefined, isAbandoned: () => false };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
   return JSON.parse(reply?.text ?? "null");
 }
 

@@ -5,6 +5,7 @@ import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
 
@@ -23,10 +24,7 @@ async function ask(params: readonly unknown[]): Promise<{ answer: unknown; told:
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method: "admin_changeLogLevel", params };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), {
-    isAbandoned: () => false,
-    connection: undefined,
-  });
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
   const { result, error } = JSON.parse(reply?.text ?? "{}") as { result?: unknown; error?: { code: number } };
   return { answer: result ?? error?.code, told };
 }

@@ -23,6 +23,7 @@ import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
@@ -315,9 +316,8 @@ function openNode(
     { methods: METHODS, modules: MODULES },
     { backend, logger: silentLogger },
   );
-  const caller = { connection: undefined, isAbandoned: () => false };
   return async (request) =>
-    present(await dispatcher.answerRequest(request, JSON.stringify(request), caller), "the reply").text;
+    present(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply").text;
 }
 
 /** What only the recorded node can know of itself. */

@@ -20,6 +20,7 @@ import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 /**
@@ -83,9 +84,8 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
     { methods: METHODS, modules: new Set(["ETH", "TXPOOL", "PERM"] as const) },
     { backend, logger: silentLogger },
   );
-  const caller = { connection: undefined, isAbandoned: () => false };
   return async (request) =>
-    present(await dispatcher.answerRequest(request, JSON.stringify(request), caller), "the reply").text;
+    present(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply").text;
 }
 
 function recorded(network: string, name: string): RecordedCase {

@@ -9,6 +9,7 @@ import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { itIfThorough } from "../../thorough.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
@@ -131,10 +132,9 @@ async function openNetwork(
     { methods: METHODS, modules: new Set(["DEBUG", "TRACE"] as const) },
     { backend, logger: silentLogger },
   );
-  const caller = { connection: undefined, isAbandoned: () => false };
   return async (request) => {
     const whole = { jsonrpc: "2.0", id: 1, ...request };
-    return present(await dispatcher.answerRequest(whole, JSON.stringify(whole), caller), "the reply").text;
+    return present(await dispatcher.answerRequest(whole, JSON.stringify(whole), somebody), "the reply").text;
   };
 }
 

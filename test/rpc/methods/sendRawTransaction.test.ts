@@ -13,6 +13,7 @@ import { aPool, type PoolInHand } from "../../builders/aPool.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { anAuthorization, aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 type Setting = Parameters<typeof aPool>[0];
@@ -35,8 +36,7 @@ async function send({ pool }: PoolInHand, raw: Uint8Array): Promise<string> {
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: [toHex(raw)] };
-  const caller = { connection: undefined, isAbandoned: () => false };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
   const { result, error } = JSON.parse(present(reply, "the reply").text) as {
     result?: string;
     error?: { code: number; message: string };

@@ -18,6 +18,7 @@ import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
 
@@ -60,8 +61,7 @@ function askerOf(
   );
   return async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const caller = { connection: undefined, isAbandoned: () => false };
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), caller);
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
     const { result, error } = JSON.parse(present(reply, "the reply").text) as {
       result?: unknown;
       error?: unknown;

@@ -5,9 +5,8 @@ import { equalBytes, toHex } from "../../../primitives/hex.ts";
 import { encodeBlock, type NamedBlock } from "../../../types/block.ts";
 import type { SentTransaction, Transaction } from "../../../types/transaction.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
-import { type Answer, defineMethod, optional, required } from "../../method.ts";
+import { type Answer, type CallContext, defineMethod, optional, required } from "../../method.ts";
 import { decodeBoolean, decodeHash, isAbsent, isObject } from "../../parameters.ts";
-import type { RpcBackend } from "../../ports.ts";
 import { BOOLEAN, HASH, listOf, TEXT } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 
@@ -31,10 +30,10 @@ export const debugStandardTraceBlockToFile = defineMethod({
     "Executes the transactions of a block again and writes each instruction to a file for each of them.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
-  async run([hash, options = WHOLE], { backend }) {
-    const block = backend.chain.blockByHash(hash);
+  async run([hash, options = WHOLE], context) {
+    const block = context.backend.chain.blockByHash(hash);
     if (block === undefined) return ERRORS.blockNotFound;
-    return writeFiles(backend, block, { number: block.header.number }, options);
+    return writeFiles(context, block, { number: block.header.number }, options);
   },
 });
 
@@ -44,10 +43,10 @@ export const debugStandardTraceBadBlockToFile = defineMethod({
   summary: "As debug_standardTraceBlockToFile, for a block that was refused.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
-  async run([hash, options = WHOLE], { backend }) {
-    const block = backend.badBlocks().find((bad) => equalBytes(bad.hash, hash));
+  async run([hash, options = WHOLE], context) {
+    const block = context.backend.badBlocks().find((bad) => equalBytes(bad.hash, hash));
     if (block === undefined) return ERRORS.blockNotFound;
-    return writeFiles(backend, block, { raw: encodeBlock(block) }, options);
+    return writeFiles(context, block, { raw: encodeBlock(block) }, options);
   },
 });
 
@@ -64,15 +63,19 @@ function decodeFileOptions(value: unknown): FileOptions | undefined {
 
 /** Paths of the files, which are executed one by one so that no more than one lies in memory. */
 async function writeFiles(
-  { tracer, clock, writeTrace }: RpcBackend,
+  context: CallContext,
   block: NamedBlock<Transaction | SentTransaction>,
   choice: BlockChoice,
   { txHash, disableMemory }: FileOptions,
 ): Promise<Answer> {
+  const { tracer, clock, writeTrace } = context.backend;
   const paths: string[] = [];
   for (const [index, { hash }] of block.transactions.entries()) {
     if (txHash !== undefined && !equalBytes(hash, txHash)) continue;
-    const result = await tracer.run({ kind: "file", block: choice, index, options: { disableMemory } });
+    const result = await tracer.run(
+      { kind: "file", block: choice, index, options: { disableMemory } },
+      context,
+    );
     if (result.kind !== "traced") return traceAnswer(result);
     const name = `block_${shortName(block.hash)}-${index}-${shortName(hash)}-${clock.nowMs()}`;
     const path = await writeTrace(name, result.json);

@@ -25,7 +25,8 @@ export const debugAccountAt = defineMethod({
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS)],
   result: { name: "account", schema: OBJECT },
   mayOverlap: true,
-  async run([choice, index, address], { backend: { chain, inspector } }) {
+  async run([choice, index, address], context) {
+    const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const blockNumber = found.header.number;
@@ -33,7 +34,7 @@ export const debugAccountAt = defineMethod({
     if (count === 0 || index < 0 || index > count) return ERRORS.invalidParams;
     if (index === count) return ERRORS.internalError;
     const at = { blockNumber, transactions: index + 1 };
-    const answer = await inspector.inspect({ kind: "account", at, address });
+    const answer = await inspector.inspect({ kind: "account", at, address }, context);
     if (answer.kind !== "account") return failureError(answer);
     if (answer.account === undefined) return ERRORS.accountNotFound;
     const { code, nonce, balance, codeHash } = answer.account;
@@ -59,15 +60,19 @@ export const debugAccountRange = defineMethod({
   ],
   result: { name: "accounts", schema: OBJECT },
   mayOverlap: true,
-  async run([choice, , start, limit], { backend: { chain, inspector } }) {
+  async run([choice, , start, limit], context) {
+    const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { addressMap: {} };
-    const answer = await inspector.inspect({
-      kind: "accounts",
-      blockNumber: found.header.number,
-      from: asHash(start),
-      limit: Math.min(limit, RANGE_LIMIT),
-    });
+    const answer = await inspector.inspect(
+      {
+        kind: "accounts",
+        blockNumber: found.header.number,
+        from: asHash(start),
+        limit: Math.min(limit, RANGE_LIMIT),
+      },
+      context,
+    );
     if (answer.kind === "timedOut") return failureError(answer);
     if (answer.kind !== "accounts") return { addressMap: {} };
     const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
@@ -88,17 +93,21 @@ export const debugStorageRangeAt = defineMethod({
   ],
   result: { name: "storage", schema: OBJECT },
   mayOverlap: true,
-  async run([choice, index, address, start, limit], { backend: { chain, inspector } }) {
+  async run([choice, index, address, start, limit], context) {
+    const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { storage: {}, complete: true };
     if (index < 0) return ERRORS.internalError;
-    const answer = await inspector.inspect({
-      kind: "slots",
-      at: { blockNumber: found.header.number, transactions: index },
-      address,
-      from: asHash(start),
-      limit: Math.min(limit, RANGE_LIMIT),
-    });
+    const answer = await inspector.inspect(
+      {
+        kind: "slots",
+        at: { blockNumber: found.header.number, transactions: index },
+        address,
+        from: asHash(start),
+        limit: Math.min(limit, RANGE_LIMIT),
+      },
+      context,
+    );
     if (answer.kind !== "slots") return failureError(answer);
     if (!answer.hasAccount) return ERRORS.internalError;
     const members = answer.slots.map(({ hash, slot, value }) => [

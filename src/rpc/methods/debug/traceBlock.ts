@@ -1,8 +1,8 @@
-import type { DebugStyle, Tracer } from "../../../execution/trace/traceJob.ts";
+import type { DebugStyle } from "../../../execution/trace/traceJob.ts";
 import { decodeBlock } from "../../../types/block.ts";
 import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
-import { defineMethod, optional, required } from "../../method.ts";
+import { type CallContext, defineMethod, optional, required } from "../../method.ts";
 import { decodeData, decodeHash, decodeText } from "../../parameters.ts";
 import { DATA, HASH, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
@@ -17,10 +17,10 @@ export const debugTraceBlockByNumber = defineMethod({
   summary: "Executes the transactions of a block again and shows each instruction.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), OPTIONS],
   result: TRACES,
-  async run([choice, style = EVERYTHING], { backend: { chain, tracer } }) {
-    const block = findBlock(chain, choice);
+  async run([choice, style = EVERYTHING], context) {
+    const block = findBlock(context.backend.chain, choice);
     if (block instanceof RpcError) return block;
-    return tracesOf(tracer, block?.header.number, style);
+    return tracesOf(context, block?.header.number, style);
   },
 });
 
@@ -30,8 +30,8 @@ export const debugTraceBlockByHash = defineMethod({
   summary: "Executes the transactions of a block again and shows each instruction.",
   parameters: [required("block", decodeHash, HASH), OPTIONS],
   result: TRACES,
-  async run([hash, style = EVERYTHING], { backend: { chain, tracer } }) {
-    return tracesOf(tracer, chain.headerByHash(hash)?.header.number, style);
+  async run([hash, style = EVERYTHING], context) {
+    return tracesOf(context, context.backend.chain.headerByHash(hash)?.header.number, style);
   },
 });
 
@@ -42,19 +42,22 @@ export const debugTraceBlock = defineMethod({
   summary: "Executes the transactions of a block that is given as RLP and shows each instruction.",
   parameters: [required("block", decodeText, DATA), OPTIONS],
   result: TRACES,
-  async run([text, style = EVERYTHING], { backend: { chain, tracer } }) {
+  async run([text, style = EVERYTHING], context) {
+    const { chain, tracer } = context.backend;
     const raw = decodeData(text);
     if (raw === undefined) return ERRORS.internalError;
     const decoded = decodeBlock(raw);
     if (!decoded.ok) return ERRORS.invalidParams;
     const parent = chain.headerByHash(decoded.value.header.parentHash);
     if (parent === undefined) return ERRORS.parentBlockNotFound;
-    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { raw }, style }));
+    return traceAnswer(await tracer.run({ kind: "debugBlock", block: { raw }, style }, context));
   },
 });
 
 /** Null for a block that there is not, and for the genesis block, in which nothing was executed. */
-async function tracesOf(tracer: Tracer, number: bigint | undefined, style: DebugStyle) {
+async function tracesOf(context: CallContext, number: bigint | undefined, style: DebugStyle) {
   if (number === undefined || number === 0n) return null;
-  return traceAnswer(await tracer.run({ kind: "debugBlock", block: { number }, style }));
+  return traceAnswer(
+    await context.backend.tracer.run({ kind: "debugBlock", block: { number }, style }, context),
+  );
 }

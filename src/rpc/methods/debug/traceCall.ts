@@ -16,12 +16,13 @@ export const debugTraceCall = defineMethod({
     optional("options", decodeTraceOptions, TRACE_OPTIONS),
   ],
   result: { name: "trace", schema: OBJECT },
-  async run([call, choice = "latest", style = EVERYTHING], { backend: { chain, tracer } }) {
+  async run([call, choice = "latest", style = EVERYTHING], context) {
+    const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
     if (block === undefined) return ERRORS.blockNotFound;
     const { number } = block.header;
-    const result = await tracer.run({ kind: "debugCall", blockNumber: number, call, style });
+    const result = await tracer.run({ kind: "debugCall", blockNumber: number, call, style }, context);
     const { code, message } = ERRORS.internalError;
     return result.kind === "refused" ? new RpcError(code, message, result.detail) : traceAnswer(result);
   },

@@ -14,12 +14,13 @@ export const debugTraceTransaction = defineMethod({
     optional("options", decodeTraceOptions, TRACE_OPTIONS),
   ],
   result: { name: "trace", schema: orNull(OBJECT) },
-  async run([hash, style = EVERYTHING], { backend: { chain, tracer } }) {
+  async run([hash, style = EVERYTHING], context) {
+    const { chain, tracer } = context.backend;
     const found = chain.transactionByHash(hash);
     if (found === undefined) return null;
     const { block, index } = found;
     return traceAnswer(
-      await tracer.run({ kind: "debugBlock", block: { number: block.header.number }, index, style }),
+      await tracer.run({ kind: "debugBlock", block: { number: block.header.number }, index, style }, context),
     );
   },
 });

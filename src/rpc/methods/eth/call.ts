@@ -19,12 +19,13 @@ export const ethCall = defineMethod({
   ],
   result: { name: "output", schema: DATA },
   mayOverlap: true,
-  async run([call, choice, accounts, block], { backend: { chain, simulator } }) {
+  async run([call, choice, accounts, block], context) {
+    const { chain, simulator } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const blockNumber = found.header.number;
     const overrides = overridesOf(accounts, block);
-    const result = await simulator.run({ kind: "call", call, blockNumber, ...overrides });
+    const result = await simulator.run({ kind: "call", call, blockNumber, ...overrides }, context);
     return result.kind === "returned" ? toHex(result.data) : callError(result);
   },
 });

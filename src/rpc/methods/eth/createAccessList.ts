@@ -14,10 +14,14 @@ export const ethCreateAccessList = defineMethod({
   parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "accessList", schema: OBJECT },
   mayOverlap: true,
-  async run([call, , accounts, block], { backend: { chain, simulator } }) {
+  async run([call, , accounts, block], context) {
+    const { chain, simulator } = context.backend;
     const blockNumber = chain.head.header.number;
     const overrides = overridesOf(accounts, block);
-    const result = await simulator.run({ kind: "createAccessList", call, blockNumber, ...overrides });
+    const result = await simulator.run(
+      { kind: "createAccessList", call, blockNumber, ...overrides },
+      context,
+    );
     if (result.kind !== "returned") return estimateError(result);
     const accessList = (result.accessList ?? []).map(({ address, storageKeys }) => ({
       address: toHex(address),

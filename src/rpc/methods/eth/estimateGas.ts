@@ -13,10 +13,11 @@ export const ethEstimateGas = defineMethod({
   parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "gas", schema: QUANTITY },
   mayOverlap: true,
-  async run([call, , accounts, block], { backend: { chain, simulator } }) {
+  async run([call, , accounts, block], context) {
+    const { chain, simulator } = context.backend;
     const blockNumber = chain.head.header.number;
     const overrides = overridesOf(accounts, block);
-    const result = await simulator.run({ kind: "estimateGas", call, blockNumber, ...overrides });
+    const result = await simulator.run({ kind: "estimateGas", call, blockNumber, ...overrides }, context);
     return result.kind === "returned" ? toQuantity(result.gas) : estimateError(result);
   },
 });

@@ -22,12 +22,13 @@ export const ethSimulateV1 = defineMethod({
   ],
   result: { name: "blocks", schema: listOf(OBJECT) },
   mayOverlap: true,
-  async run([payload, choice = "latest"], { backend: { chain, inspector } }) {
+  async run([payload, choice = "latest"], context) {
+    const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const { showsWholeTransactions, ...order } = payload;
     const blockNumber = found.header.number;
-    const answer = await inspector.inspect({ kind: "blocks", blockNumber, order });
+    const answer = await inspector.inspect({ kind: "blocks", blockNumber, order }, context);
     switch (answer.kind) {
       case "blocks": {
         const detail = showsWholeTransactions ? "transactions" : "hashes";

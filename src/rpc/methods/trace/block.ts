@@ -10,11 +10,14 @@ export const traceBlock = defineMethod({
   summary: "The calls, creations and self-destructions in a block, and its reward.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: { name: "traces", schema: orNull(listOf(OBJECT)) },
-  async run([choice], { backend: { chain, tracer } }) {
+  async run([choice], context) {
+    const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
     if (block === undefined) return null;
     const { number } = block.header;
-    return number === 0n ? [] : traceAnswer(await tracer.run({ kind: "block", blockNumber: number }));
+    return number === 0n
+      ? []
+      : traceAnswer(await tracer.run({ kind: "block", blockNumber: number }, context));
   },
 });

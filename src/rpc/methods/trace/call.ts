@@ -23,12 +23,15 @@ export const traceCall = defineMethod({
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
   ],
   result: { name: "result", schema: OBJECT },
-  async run([call, types, choice = "latest"], { backend: { chain, tracer } }) {
+  async run([call, types, choice = "latest"], context) {
+    const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
     if (block === undefined) return ERRORS.blockNotFound;
     const { number } = block.header;
-    return traceAnswer(await tracer.run({ kind: "call", blockNumber: number, call: { call, types } }));
+    return traceAnswer(
+      await tracer.run({ kind: "call", blockNumber: number, call: { call, types } }, context),
+    );
   },
 });
 
@@ -42,12 +45,13 @@ export const traceCallMany = defineMethod({
   ],
   exactParams: 2,
   result: { name: "results", schema: listOf(OBJECT) },
-  async run([calls, choice], { backend: { chain, tracer } }) {
+  async run([calls, choice], context) {
+    const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
     if (block === undefined) return ERRORS.blockNotFound;
     if (calls.length === 0) return [];
-    return traceAnswer(await tracer.run({ kind: "calls", blockNumber: block.header.number, calls }));
+    return traceAnswer(await tracer.run({ kind: "calls", blockNumber: block.header.number, calls }, context));
   },
 });
 
@@ -59,13 +63,14 @@ export const traceRawTransaction = defineMethod({
   parameters: [required("transaction", decodeData, DATA), TYPES],
   exactParams: 2,
   result: { name: "result", schema: OBJECT },
-  async run([raw, types], { backend: { chain, tracer } }) {
+  async run([raw, types], context) {
+    const { chain, tracer } = context.backend;
     const decoded = decodeTransaction(raw);
     const transaction = decoded.ok ? withRecoveredSender(decoded.value) : undefined;
     if (transaction === undefined) return ERRORS.invalidParams;
     const { number } = chain.head.header;
     const call = { call: callOf(transaction), types };
-    const result = await tracer.run({ kind: "call", blockNumber: number, call });
+    const result = await tracer.run({ kind: "call", blockNumber: number, call }, context);
     return result.kind === "refused" ? NOTHING_HAPPENED : traceAnswer(result);
   },
 });

@@ -28,7 +28,8 @@ export const traceFilter = defineMethod({
   summary: "The traces of a range of blocks, by who called and who was called.",
   parameters: [required("filter", decodeTraceFilter, FILTER)],
   result: { name: "traces", schema: listOf(OBJECT) },
-  async run([{ from, to, ...filter }], { backend: { chain, tracer, settings } }) {
+  async run([{ from, to, ...filter }], context) {
+    const { chain, tracer, settings } = context.backend;
     const fromBlock = numberOf(chain, from);
     const toBlock = numberOf(chain, to);
     const { maxTraceFilterRange } = settings;
@@ -39,10 +40,13 @@ export const traceFilter = defineMethod({
     if (fromBlock > number) return [];
     const isBeyond = toBlock > number;
     return traceAnswer(
-      await tracer.run({
-        kind: "filter",
-        filter: { ...filter, fromBlock, toBlock: isBeyond ? number : toBlock },
-      }),
+      await tracer.run(
+        {
+          kind: "filter",
+          filter: { ...filter, fromBlock, toBlock: isBeyond ? number : toBlock },
+        },
+        context,
+      ),
     );
   },
 });

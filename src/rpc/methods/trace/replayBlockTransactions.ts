@@ -14,11 +14,14 @@ export const traceReplayBlockTransactions = defineMethod({
     required("types", decodeTraceTypes, TRACE_TYPES),
   ],
   result: { name: "results", schema: orNull(listOf(OBJECT)) },
-  async run([choice, types], { backend: { chain, tracer } }) {
+  async run([choice, types], context) {
+    const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
     if (block === undefined) return null;
     const { number } = block.header;
-    return number === 0n ? [] : traceAnswer(await tracer.run({ kind: "replay", blockNumber: number, types }));
+    return number === 0n
+      ? []
+      : traceAnswer(await tracer.run({ kind: "replay", blockNumber: number, types }, context));
   },
 });

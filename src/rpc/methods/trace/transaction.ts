@@ -10,11 +10,14 @@ export const traceTransaction = defineMethod({
   summary: "The calls, creations and self-destructions in a mined transaction.",
   parameters: [required("transaction", decodeHash, HASH)],
   result: { name: "traces", schema: listOf(OBJECT) },
-  async run([hash], { backend: { chain, tracer } }) {
+  async run([hash], context) {
+    const { chain, tracer } = context.backend;
     const found = chain.transactionByHash(hash);
     if (found === undefined) return [];
     const { block, index } = found;
-    return traceAnswer(await tracer.run({ kind: "transaction", blockNumber: block.header.number, index }));
+    return traceAnswer(
+      await tracer.run({ kind: "transaction", blockNumber: block.header.number, index }, context),
+    );
   },
 });
 
@@ -33,14 +36,15 @@ export const traceGet = defineMethod({
   ],
   exactParams: 2,
   result: { name: "trace", schema: orNull(OBJECT) },
-  async run([hash, items], { backend: { chain, tracer } }) {
+  async run([hash, items], context) {
+    const { chain, tracer } = context.backend;
     const path = decodeList(decodeIndexText)(items);
     if (path === undefined) return ERRORS.internalError;
     const found = chain.transactionByHash(hash);
     if (found === undefined) return null;
     const { block, index } = found;
     return traceAnswer(
-      await tracer.run({ kind: "transaction", blockNumber: block.header.number, index, path }),
+      await tracer.run({ kind: "transaction", blockNumber: block.header.number, index, path }, context),
     );
   },
 });

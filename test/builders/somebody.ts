@@ -1,0 +1,4 @@
+import type { Caller } from "../../src/rpc/dispatcher.ts";
+
+/** Asks, and waits for the answer. */
+export const somebody: Caller = { connection: undefined, client: {}, isAbandoned: () => false };

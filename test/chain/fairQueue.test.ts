@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { FairQueue } from "../../src/chain/fairQueue.ts";
+import type { Asker } from "../../src/primitives/asker.ts";
+
+interface Item {
+  readonly name: string;
+  readonly asker: Asker;
+}
+
+/** Asks for items that are named after it: a1, a2, ... */
+function aClient(letter: string): { items(...numbers: number[]): readonly Item[]; isGone: boolean } {
+  const client = { letter };
+  const self = {
+    isGone: false,
+    items: (...numbers: number[]): readonly Item[] =>
+      numbers.map((n) => ({
+        name: `${letter}${n}`,
+        // Each message of a connection has an asker of its own.
+        asker: { client, isAbandoned: () => self.isGone },
+      })),
+  };
+  return self;
+}
+
+function queueOf(...items: readonly Item[]): FairQueue<Item> {
+  const queue = new FairQueue<Item>();
+  for (const item of items) queue.add(item);
+  return queue;
+}
+
+function takeSome(queue: FairQueue<Item>, count: number): readonly Item[] {
+  return Array.from({ length: count }, () => queue.take()).filter((item) => item !== undefined);
+}
+
+function rest(queue: FairQueue<Item>): string {
+  return takeSome(queue, 100)
+    .map(({ name }) => name)
+    .join(" ");
+}
+
+describe("a fair queue", () => {
+  it("takes one of each client in turn, and those of one in their order", () => {
+    const [a, b, c] = [aClient("a"), aClient("b"), aClient("c")];
+    const queue = queueOf(...a.items(1, 2, 3, 4), ...b.items(1, 2), ...c.items(1));
+    expect(queue.size).toBe(7);
+    expect(rest(queue)).toBe("a1 b1 c1 a2 b2 a3 a4");
+    expect(queue.size).toBe(0);
+  });
+
+  it("puts back to the head what was taken, and lets the one that was served wait longest", () => {
+    const [a, b, c] = [aClient("a"), aClient("b"), aClient("c")];
+    const queue = queueOf(...a.items(1, 2, 3, 4), ...b.items(1, 2, 3));
+    const [served, ...back] = takeSome(queue, 5);
+    for (const item of c.items(1)) queue.add(item);
+    queue.putBack(back, served?.asker);
+    expect(queue.size).toBe(7);
+    expect(rest(queue)).toBe("b1 c1 a2 b2 a3 b3 a4");
+  });
+
+  it("gives somebody new the next turn when a client was served that had come before", () => {
+    const [a, b] = [aClient("a"), aClient("b")];
+    const queue = queueOf(...a.items(1, 2, 3));
+    const [served] = takeSome(queue, 1);
+    for (const item of b.items(1)) queue.add(item);
+    queue.putBack([], served?.asker);
+    expect(rest(queue)).toBe("b1 a2 a3");
+  });
+
+  it("takes out what nobody waits for any more, and leaves the others their turns", () => {
+    const [a, b, c] = [aClient("a"), aClient("b"), aClient("c")];
+    const queue = queueOf(...a.items(1, 2), ...b.items(1, 2), ...c.items(1, 2));
+    b.isGone = true;
+    expect(queue.takeAbandoned().map(({ name }) => name)).toEqual(["b1", "b2"]);
+    expect(queue.size).toBe(4);
+    expect(rest(queue)).toBe("a1 c1 a2 c2");
+  });
+});
