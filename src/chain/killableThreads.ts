@@ -222,8 +222,9 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private watch(thread: Thread<Job, Result>): void {
     const { clock } = this.parts;
     const { timeoutMs } = this.settings;
-    const atMs = Math.min(thread.begunAtMs + timeoutMs, clock.nowMs() + LOOK_MS);
-    thread.alarm = clock.at(atMs, () => {
+    const oldEnoughAtMs = thread.begunAtMs + LOOK_MS;
+    const lookAtMs = oldEnoughAtMs > clock.nowMs() ? oldEnoughAtMs : clock.nowMs() + LOOK_MS;
+    thread.alarm = clock.at(Math.min(thread.begunAtMs + timeoutMs, lookAtMs), () => {
       thread.alarm = undefined;
       for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
       const [first] = thread.jobs;
