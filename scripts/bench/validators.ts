@@ -21,7 +21,7 @@ const IDLE_SECONDS = 30;
 /** Load of a kind that the processes have never seen runs through code that is not compiled yet; told apart from the rest. */
 const WARM_UP_SECONDS = 8;
 /** More than they can take. */
-const SIGNED_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 5000, token: 4000 };
+const SIGNED_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 4000, token: 2000 };
 const SIGNED_ALONE_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 9000, token: 6000 };
 
 export async function measureValidators({ seconds, rate }: ValidatorsOrder): Promise<void> {
@@ -61,15 +61,9 @@ async function warmUp(network: ValidatorProcesses, kind: WorkloadKind): Promise<
   const [first] = network.nodes;
   if (first === undefined) throw new Error("no validator");
   const since = Date.now();
-  const { workload } = await measureThroughput(
-    first,
-    kind,
-    WARM_UP_SECONDS,
-    SIGNED_PER_SECOND[kind],
-    GENTLE_RATE,
-  );
+  const { workload } = await measureThroughput(first, kind, WARM_UP_SECONDS, SIGNED_PER_SECOND[kind] / 2);
   console.log(
-    `\n${VALIDATORS} validators, their first ${workload}, ${WARM_UP_SECONDS} s of sending ${GENTLE_RATE} a second to one`,
+    `\n${VALIDATORS} validators, their first ${workload}, ${WARM_UP_SECONDS} s of sending as many as are taken to one`,
   );
   printSpacing(network.blocks(0).filter(({ atMs }) => atMs > since));
 }

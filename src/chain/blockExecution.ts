@@ -151,7 +151,7 @@ export function createBlockExecution({
       if (candidate?.number === header.number) {
         const finishMs = clock.nowMs() - candidate.sinceMs;
         if (candidate.isOurs) punctuality.learn(transactions.length, finishMs);
-        else punctuality.learnAtLeast(transactions.length, finishMs);
+        else punctuality.learnOfOthers(transactions.length, finishMs);
       }
       candidate = undefined;
     },

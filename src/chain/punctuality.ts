@@ -14,8 +14,8 @@ export interface Punctuality {
   ): TransactionSource;
   /** A block of ours with so many transactions took so long from the end of its filling to the news of it. */
   learn(transactions: number, finishMs: number): void;
-  /** One of another took so long from its arrival here: its proposer has waited for it still longer. */
-  learnAtLeast(transactions: number, finishMs: number): void;
+  /** One of another took so long from its arrival here. */
+  learnOfOthers(transactions: number, sinceArrivalMs: number): void;
 }
 
 /** Share of the period that a block may take in all; the rest is for whatever else the thread has to do. */
@@ -31,7 +31,9 @@ const FIRST_GUESS_MS = 0.25;
 /** How much the newest block counts. */
 const WEIGHT_OF_NEWEST = 0.5;
 /** One block, which something else may have held up, makes a transaction seem so many times as slow at most. */
-const MOST_GROWTH = 2;
+const MOST_GROWTH = 8;
+/** Before a block of another came here it was staged, sent and read: what is seen of it is less than it took. */
+const UNSEEN_OF_OTHERS = 1.25;
 /** The machine slept, or validators were missing: longer than that tells nothing of work, milliseconds. */
 const LONGEST_MS = 10_000;
 
@@ -66,8 +68,6 @@ export function createPunctuality(nowMs: () => number): Punctuality {
       };
     },
     learn,
-    learnAtLeast(transactions, finishMs) {
-      if (finishMs > fixedMs + eachMs * transactions) learn(transactions, finishMs);
-    },
+    learnOfOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_OF_OTHERS),
   };
 }

@@ -41,7 +41,7 @@ export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings =
 
 const SLICE_MS = 10;
 /** What a caller may have to wait for, and each message on its way to a block. */
-const LONGEST_SLICE_MS = 40;
+const LONGEST_SLICE_MS = 200;
 
 /** For threads that have nothing else to do and are ended from outside. */
 export const TIRELESS: Pace = {

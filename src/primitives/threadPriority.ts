@@ -15,6 +15,6 @@ export function comeAfterBlocks(): void {
   }
 }
 
-/** A core that both want is shared about nine to one. */
-const LESS_URGENT = 10;
+/** A core that both want is shared about three to one. */
+const LESS_URGENT = 5;
 const MOST_PATIENT = 19;

@@ -68,14 +68,11 @@ describe("punctuality", () => {
     expect(fill(1)).toBeGreaterThan(before * 0.95);
   });
 
-  it("learns from the blocks of others that they take at least so long, never less", () => {
-    const { punctuality, fill, live } = aProposer();
-    live(40, LIGHT);
-    const before = fill(0.1);
-    for (let block = 0; block < 10; block++) punctuality.learnAtLeast(1000, 1);
-    expect(fill(0.1)).toBe(before);
-    for (let block = 0; block < 10; block++) punctuality.learnAtLeast(1000, 400);
-    expect(fill(0.1)).toBeLessThan(before / 3);
+  it("knows from the blocks of others what its own will take, and that of those it has not seen all", () => {
+    const [one, other] = [aProposer(), aProposer()];
+    for (let block = 0; block < 40; block++) one.punctuality.learn(1000, 500);
+    for (let block = 0; block < 40; block++) other.punctuality.learnOfOthers(1000, 400);
+    expect(other.fill(0.1)).toBe(one.fill(0.1));
   });
 
   it("puts transactions into blocks, and gets over it, when even empty ones take longer than the period", () => {

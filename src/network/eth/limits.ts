@@ -72,6 +72,8 @@ export const MAX_KNOWN_BLOCKS = 1_024;
 export const SMALL_NETWORK_PEERS = 8;
 /** Unasked transactions in one message (§10). */
 export const TRANSACTIONS_MESSAGE_BYTES = MIB;
+/** Of all peers together, while other messages are read first. */
+export const MAX_UNREAD_GOSSIP_BYTES = 4 * MIB;
 /** Announced hashes of one peer that are still to be asked for (§10). */
 export const MAX_ANNOUNCED_TRANSACTIONS = 4_096;
 /** Announced transactions are asked for so often, so many at a time (§10). */

@@ -7,6 +7,7 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
+import { createGossipReading } from "./gossipReading.ts";
 import { createHeightHints } from "./heightHints.ts";
 import {
   LEAST_GAS,
@@ -75,12 +76,15 @@ export interface EthParts {
   readonly onBlock: (announced: AnnouncedBlock) => void;
   /** Someone came, left, or is higher than before. */
   readonly onPeersChanged: () => void;
+  /** Runs what can wait after whatever else there is to do; setImmediate unless given. */
+  readonly defer?: (action: () => void) => void;
 }
 
 export function createEth(parts: EthParts): Eth {
   const { chain, pool, identity, logger } = parts;
   const peers = new Map<string, PeerRecord>();
   const serving = createServingQueue<PeerRecord>();
+  const gossipReading = createGossipReading<PeerRecord>(parts.defer);
   const greetedPeers = (): PeerRecord[] =>
     [...peers.values()].filter(({ status, sessions }) => status !== undefined && sessions.size > 0);
   const gossip = createTransactionGossip({ ...parts, peers: greetedPeers });
@@ -246,6 +250,13 @@ export function createEth(parts: EthParts): Eth {
     // Not worth decoding while nothing is done with them.
     if (isGreeted && !pool.isOpen && (kind === "transactions" || kind === "newPooledTransactionHashes"))
       return;
+    if (isGreeted && kind === "transactions")
+      gossipReading.post(peer, payload.length, () => read(peer, session, code, payload));
+    else read(peer, session, code, payload);
+  }
+
+  function read(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {
+    const isGreeted = peer.sessions.get(session)?.isGreeted === true;
     const message = decodeMessage(code, payload);
     if (!message.ok) {
       const reason: DisconnectReason = isGreeted ? "breachOfProtocol" : "subprotocolTriggered";
@@ -281,6 +292,7 @@ export function createEth(parts: EthParts): Eth {
       peers.delete(key);
       peer.requests.close();
       serving.forget(peer);
+      gossipReading.forget(peer);
       parts.onPeersChanged();
     },
   };

@@ -78,6 +78,7 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     },
     chain,
     pool,
+    defer: (action) => action(),
     clock,
     chance: () => 0.999,
     logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
