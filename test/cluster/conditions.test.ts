@@ -115,6 +115,7 @@ describe("too few open files", () => {
     ]);
     expect(program.output()).toMatch(/Only 256 files and connections may be open .*ulimit -n 65536/);
     expect(program.output()).toMatch(/only \d+ connections fit into the number of open files allowed/);
+    await untilLoaded(program);
     const crowd = await crowdAt(port, 400);
     await until(
       async () => (program.output().includes("connections are turned away") ? true : undefined),
@@ -144,6 +145,12 @@ async function started(
   const program = runConfined([`--data-path=${folder}`, ...ports, ...options], confinement);
   await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
   return { program, folder, url, port };
+}
+
+/** The doors open while the last of the program is still being loaded, which takes files. */
+async function untilLoaded(program: RunningProgram): Promise<void> {
+  const isUp = (): boolean => program.output().includes("main loop is up");
+  await until(async () => (isUp() ? true : undefined), 20_000, "the end of the start");
 }
 
 async function expectNewBlock(url: string): Promise<void> {
@@ -215,6 +222,7 @@ describe("open files that run out while the node runs", () => {
       const ask = (requests: readonly { method: string; params: readonly unknown[] }[]) =>
         askBy(connection, port, requests);
       await ask([{ method: "eth_chainId", params: [] }]);
+      await untilLoaded(program);
       program.child.kill("SIGUSR2");
       const answered: { transactionHash: Hex }[] = [];
       let isOver = false;
