@@ -3,7 +3,7 @@ import { forkAt, isAtLeast } from "../chainspec/forks.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_LIST_HASH, hashFromHex } from "../primitives/hash.ts";
-import { compareBytes, equalBytes, toHex } from "../primitives/hex.ts";
+import { compareBytes, equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ExtraData } from "../types/extraData.ts";
@@ -141,7 +141,7 @@ function againstValidators(header: Header, extra: ExtraData, validators: readonl
     const [listed, expected] = [extra.validators, validators].map((list) => list.map(toHex).join(", "));
     return refuse("wrongValidators", `lists the validators ${listed}; they are ${expected}`);
   }
-  if (!validators.some((validator) => equalBytes(validator, header.coinbase))) {
+  if (!includesBytes(validators, header.coinbase)) {
     return refuse("coinbaseNotValidator", `the builder ${toHex(header.coinbase)} is not a validator`);
   }
   return undefined;

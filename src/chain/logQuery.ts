@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
-import { EMPTY_BYTES, equalBytes, toKey } from "../primitives/hex.ts";
+import { EMPTY_BYTES, includesBytes, toKey } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { BLOOM_BYTES, type BloomBits, bloomBits } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
@@ -161,7 +161,7 @@ const CRITERIA_PER_WORK = 10;
 const FEW = 8;
 
 function memberOf(list: readonly Uint8Array[]): (bytes: Uint8Array) => boolean {
-  if (list.length < FEW) return (bytes) => list.some((wanted) => equalBytes(wanted, bytes));
+  if (list.length < FEW) return (bytes) => includesBytes(list, bytes);
   const keys = new Set(list.map(toKey));
   return (bytes) => keys.has(toKey(bytes));
 }

@@ -1,7 +1,7 @@
 import type { Authored } from "../ibft/message.ts";
 import type { Facts } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, toHex, toKey } from "../primitives/hex.ts";
+import { equalBytes, includesBytes, toHex, toKey } from "../primitives/hex.ts";
 
 /**
  * Whether the clocks of the validators agree, as far as one of them can see. A proposal of round 0 bears the nearest
@@ -102,7 +102,7 @@ export function createClockSkew(self: Address): ClockSkew {
   return {
     heard(message, atMs) {
       if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
-      if (!others.some((address) => equalBytes(address, message.signed.author))) return undefined;
+      if (!includesBytes(others, message.signed.author)) return undefined;
       const newest = measure(message, message.candidate.header.timestamp, atMs);
       const verdict = newest && judge(newest);
       if (newest === undefined || verdict === undefined) return undefined;

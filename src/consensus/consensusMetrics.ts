@@ -4,7 +4,7 @@ import { MESSAGE_FLAWS } from "../ibft/messageRules.ts";
 import { quorum } from "../ibft/quorum.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, toHex } from "../primitives/hex.ts";
+import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import type { ConsensusStatus } from "./status.ts";
 
 /** What the engine and its hands count of themselves; the incumbent has nothing like it (metrics.md §9). */
@@ -100,7 +100,7 @@ export function showConsensus(
     ({ round }) => round?.number ?? Number.NaN,
   );
   gauge("is_validator", "1 when this node is a validator", ({ validators }) =>
-    validators.some((validator) => equalBytes(validator, self)) ? 1 : 0,
+    includesBytes(validators, self) ? 1 : 0,
   );
   gauge("validators", "Number of validators", ({ validators }) => validators.length);
   gauge("quorum", "Validators that must agree", ({ validators }) => quorum(validators.length));

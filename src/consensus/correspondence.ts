@@ -8,7 +8,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { equalBytes, toHex } from "../primitives/hex.ts";
+import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { createDistantWords } from "./distantWords.ts";
 import { createFutureMessages, type FutureLimits, type RawMessage } from "./futureMessages.ts";
@@ -156,7 +156,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
 
   /** The message, if its author is one of those, or why it is refused. */
   function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
-    const maySpeak = (author: Address): boolean => isAmong(validators, author);
+    const maySpeak = (author: Address): boolean => includesBytes(validators, author);
     const decoded = spelling.decode(code, payload, {
       maySpeak,
       ...(findTransaction !== undefined && { findTransaction }),
@@ -190,7 +190,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   function passOn(): void {
     for (const { code, payload, height, to, except } of relays.values()) {
       const isOver = head !== undefined && height <= head.header.number;
-      if (isOver || to.every((address) => isAmong(except, address))) continue;
+      if (isOver || to.every((address) => includesBytes(except, address))) continue;
       carrier.send(code, payload, { to, except });
       metrics?.relayed();
     }
@@ -201,7 +201,8 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     const key = spelling.keyOf(message.code, message.payload);
     if (!received.add(key)) {
       const relay = relays.get(key);
-      if (relay !== undefined && !isAmong(relay.except, message.sender)) relay.except.push(message.sender);
+      if (relay !== undefined && !includesBytes(relay.except, message.sender))
+        relay.except.push(message.sender);
       return "duplicate";
     }
     const place = spelling.peekPlace(message.code, message.payload);
@@ -278,10 +279,6 @@ interface Relay {
   readonly to: readonly Address[];
   /** Who is known to have it. */
   readonly except: Address[];
-}
-
-function isAmong(addresses: readonly Address[], wanted: Address): boolean {
-  return addresses.some((address) => equalBytes(address, wanted));
 }
 
 function isDecodingDefect(fate: Fate): boolean {

@@ -3,7 +3,7 @@ import { proposerOf } from "../ibft/proposer.ts";
 import { type Height, isPrepared, type State, type Trial } from "../ibft/state.ts";
 import type { Facts } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, toHex } from "../primitives/hex.ts";
+import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 
 /** A round that came to nothing, as the operator reads of it: why it ended, whose turn it was, who voted, who did not. */
 export interface LostRound {
@@ -71,7 +71,7 @@ function votesIn({ inbox, round, committee }: Height): Votes {
   const authors = ofRound.map(({ signed }) => signed.author);
   const sealers = ofRound.filter(({ kind }) => kind === "commit").map(({ signed }) => signed.author);
   const membersIn = (list: readonly Address[]) =>
-    committee.validators.filter((address) => list.some((one) => equalBytes(one, address)));
+    committee.validators.filter((address) => includesBytes(list, address));
   const voted = membersIn(proposer === undefined ? authors : [proposer, ...authors]);
   return {
     voted,

@@ -1,7 +1,7 @@
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { equalBytes, includesBytes, toKey } from "../primitives/hex.ts";
 
 /**
  * Which validators are there: when each was last heard, and how many of its turns came to nothing. A validator that has
@@ -49,7 +49,7 @@ export function createPresence(self: Address): Presence {
   const missedTurns = new Map<string, number>();
 
   function note(address: Address, sign: SignOfLife): void {
-    if (validators.some((validator) => equalBytes(validator, address))) signs.set(toKey(address), sign);
+    if (includesBytes(validators, address)) signs.set(toKey(address), sign);
   }
 
   function begin(number: number, nowMs: number): void {

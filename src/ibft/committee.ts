@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { equalBytes, includesBytes } from "../primitives/hex.ts";
 import type { Head } from "./input.ts";
 import { proposerOf } from "./proposer.ts";
 import { prepareQuorum, quorum, tolerableFaults } from "./quorum.ts";
@@ -29,7 +29,7 @@ export function committeeAfter(parent: Head): Committee {
 }
 
 export function isMember(committee: Committee, address: Address): boolean {
-  return committee.validators.some((validator) => equalBytes(validator, address));
+  return includesBytes(committee.validators, address);
 }
 
 export function isProposer(committee: Committee, round: number, address: Address): boolean {

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, toHex, toKey } from "../primitives/hex.ts";
+import { includesBytes, toHex, toKey } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { quorum } from "./quorum.ts";
 
@@ -18,7 +18,7 @@ export function checkSealers(
     if (sealer === undefined) return refuse("unreadableSeal", "a commit seal fits no key");
     const name = toHex(sealer);
     if (seen.has(toKey(sealer))) return refuse("duplicateSeal", `${name} sealed twice`);
-    if (!validators.some((validator) => equalBytes(validator, sealer))) {
+    if (!includesBytes(validators, sealer)) {
       return refuse("sealerNotValidator", `${name} sealed but is not a validator`);
     }
     seen.add(toKey(sealer));

@@ -1,7 +1,7 @@
 import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
 import type { Address } from "../primitives/address.ts";
 import { assert } from "../primitives/assert.ts";
-import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import { compareBytes, equalBytes, includesBytes } from "../primitives/hex.ts";
 import type { ExtraData, ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
@@ -58,7 +58,7 @@ export function tallyOf(validators: readonly Address[]): VoteTally {
 }
 
 export function isValidator(tally: VoteTally, address: Address): boolean {
-  return has(tally.validators, address);
+  return includesBytes(tally.validators, address);
 }
 
 /**
@@ -106,9 +106,9 @@ function withVote(tally: VoteTally, voter: Address, { recipient, kind }: Validat
 
 function isUseful(tally: VoteTally, self: Address, { recipient, kind }: ValidatorVote): boolean {
   const { add, drop } = votesOn(tally, recipient);
-  const isMember = has(tally.validators, recipient);
-  if (kind === "drop") return has(add, self) || (isMember && !has(drop, self));
-  return has(drop, self) || (!isMember && !has(add, self));
+  const isMember = includesBytes(tally.validators, recipient);
+  if (kind === "drop") return includesBytes(add, self) || (isMember && !includesBytes(drop, self));
+  return includesBytes(drop, self) || (!isMember && !includesBytes(add, self));
 }
 
 function votesOn(tally: VoteTally, recipient: Address): OutstandingVotes {
@@ -116,12 +116,8 @@ function votesOn(tally: VoteTally, recipient: Address): OutstandingVotes {
   return known ?? { recipient, add: [], drop: [] };
 }
 
-function has(addresses: readonly Address[], wanted: Address): boolean {
-  return addresses.some((address) => isSame(address, wanted));
-}
-
 function including(addresses: readonly Address[], added: Address): readonly Address[] {
-  return has(addresses, added) ? addresses : [...addresses, added];
+  return includesBytes(addresses, added) ? addresses : [...addresses, added];
 }
 
 function without(addresses: readonly Address[], removed: Address): readonly Address[] {

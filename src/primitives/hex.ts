@@ -45,6 +45,10 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && viewAsBuffer(a).equals(b);
 }
 
+export function includesBytes(list: readonly Uint8Array[], wanted: Uint8Array): boolean {
+  return list.some((one) => equalBytes(one, wanted));
+}
+
 /** Order of unsigned big-endian texts: negative, zero or positive. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);

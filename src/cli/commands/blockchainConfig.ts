@@ -1,5 +1,5 @@
 import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
-import { equalBytes, parseHex } from "../../primitives/hex.ts";
+import { includesBytes, parseHex } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import type { ExtraDataType } from "./genesisExtraData.ts";
 
@@ -57,8 +57,7 @@ function readKeys(keys: Json | undefined): Outcome<BlockchainConfig["nodes"], "b
     const bytes = item.kind === "string" ? parseHex(item.text) : undefined;
     if (bytes?.length !== 64)
       return bad(`Key ${index} of "keys" is not a public key of 128 hexadecimal digits.`);
-    if (publicKeys.some((known) => equalBytes(known, bytes)))
-      return bad(`Key ${index} of "keys" stands there already.`);
+    if (includesBytes(publicKeys, bytes)) return bad(`Key ${index} of "keys" stands there already.`);
     publicKeys.push(bytes);
   }
   return ok({ publicKeys });

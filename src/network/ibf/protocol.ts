@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { equalBytes, toKey } from "../../primitives/hex.ts";
+import { includesBytes, toKey } from "../../primitives/hex.ts";
 import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 
@@ -118,7 +118,7 @@ export function createIbfTransport(parts: {
     protocol,
     send(code, payload, { to, except = [] }) {
       for (const address of to) {
-        if (except.some((one) => equalBytes(one, address))) continue;
+        if (includesBytes(except, address)) continue;
         for (const session of sessions.get(toKey(address)) ?? []) session.send(code, payload);
       }
     },
