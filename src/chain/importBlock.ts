@@ -79,6 +79,16 @@ export function createImporter(parts: ImportParts): Importer {
     return checkHeader(spec, parent, { header, extra }, set, clock.nowMs());
   }
 
+  /** The header by all its rules, seals included, on top of `parent`. */
+  async function judgeSealedHeader(
+    header: Header,
+    opened: OpenHeader,
+    parent: NamedHeader,
+  ): Promise<Outcome<void, BlockDefect>> {
+    const verdict = judgeHeader(header, opened, parent);
+    return verdict.ok ? judgeSeals(header, opened, parent) : verdict;
+  }
+
   /** Who sealed the block, before anything of its body is looked at: a stranger's block costs no more than that. */
   async function judgeSeals(
     header: Header,
@@ -154,10 +164,7 @@ export function createImporter(parts: ImportParts): Importer {
 
   async function checkNext(header: Header): Promise<Outcome<void, BlockDefect>> {
     const trial = open(header);
-    if (!trial.ok) return trial;
-    const parent = head.head;
-    const headerVerdict = judgeHeader(header, trial.value, parent);
-    return headerVerdict.ok ? judgeSeals(header, trial.value, parent) : headerVerdict;
+    return trial.ok ? judgeSealedHeader(header, trial.value, head.head) : trial;
   }
 
   async function commit(block: Block): Promise<Outcome<NamedHeader, BlockDefect>> {
@@ -165,10 +172,8 @@ export function createImporter(parts: ImportParts): Importer {
     if (!trial.ok) return trial;
     const parent = head.head;
     if (equalBytes(trial.value.hash, parent.hash)) return ok(parent);
-    const headerVerdict = judgeHeader(block.header, trial.value, parent);
+    const headerVerdict = await judgeSealedHeader(block.header, trial.value, parent);
     if (!headerVerdict.ok) return headerVerdict;
-    const sealVerdict = await judgeSeals(block.header, trial.value, parent);
-    if (!sealVerdict.ok) return sealVerdict;
     const judged = await judgeBody(block, trial.value, parent);
     if (!judged.ok) return judged;
     await head.commit(sealed(judged.value, block.header, head.head), judged.value.staged);

@@ -46,8 +46,7 @@ export function createPunctuality(nowMs: () => number): Punctuality {
     const errorMs = finishMs - fixedMs - eachMs * transactions;
     const correctionMs = errorMs * WEIGHT_OF_NEWEST;
     if (transactions < TELLING_TRANSACTIONS) fixedMs = Math.max(0, fixedMs + correctionMs);
-    else
-      eachMs = Math.max(LEAST_EACH_MS, Math.min(eachMs + correctionMs / transactions, eachMs * MOST_GROWTH));
+    else eachMs = Math.min(eachMs + correctionMs / transactions, eachMs * MOST_GROWTH);
     // Neither part can be more than the whole.
     fixedMs = Math.min(fixedMs, finishMs);
     if (transactions > 0) eachMs = Math.max(LEAST_EACH_MS, Math.min(eachMs, finishMs / transactions));

@@ -30,8 +30,8 @@ export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings =
       return nowMs >= restAtMs || nowMs >= deadlineMs;
     },
     async rest() {
-      if (clock.nowMs() >= deadlineMs) throw new OutOfTime("the time for this work is up");
       const begunMs = clock.nowMs();
+      if (begunMs >= deadlineMs) throw new OutOfTime("the time for this work is up");
       await new Promise<void>((resolve) => setImmediate(resolve));
       const nowMs = clock.nowMs();
       restAtMs = nowMs + Math.min(Math.max(SLICE_MS, 2 * (nowMs - begunMs)), LONGEST_SLICE_MS);

@@ -11,7 +11,7 @@ import { openPermissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { createRecoveryPool } from "../primitives/recoveryPool.ts";
+import { createRecoveryPool, type Urgency } from "../primitives/recoveryPool.ts";
 import { curve } from "../primitives/secp256k1.ts";
 import type { Endpoint } from "../rpc/ports.ts";
 import { createWorldState } from "../state/worldState.ts";
@@ -141,10 +141,11 @@ async function open(
   const world = createWorldState({ database });
   const recovery = createRecoveryPool();
   onStop(() => recovery.close());
-  const recoverSenders: RecoverSenders = (transactions) =>
-    recovery.recoverMany(transactions.map(recoveryItemOf));
-  const recoverOfBlock: RecoverSenders = (transactions) =>
-    recovery.recoverMany(transactions.map(recoveryItemOf), "urgent");
+  const recoverAs =
+    (urgency: Urgency): RecoverSenders =>
+    (transactions) =>
+      recovery.recoverMany(transactions.map(recoveryItemOf), urgency);
+  const recoverSenders = recoverAs("ordinary");
 
   const controls = createBlockControls(settings, key.value);
   const chainLogger = logger.child("chain");
@@ -152,7 +153,7 @@ async function open(
     spec: settings.chainSpec,
     stores: { database, blocks, world, headWitness },
     clock,
-    recoverSenders: withKnownSenders(recoverOfBlock, (hash) => pool.get(hash)?.transaction.sender),
+    recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.get(hash)?.transaction.sender),
     production: controls.production,
     logger: chainLogger,
   });

@@ -246,8 +246,8 @@ class ThreadedRecovery implements RecoveryPool {
   }
 
   private send(thread: Thread): void {
-    const shares = [...this.lanes.urgent.take(BATCH_LIMIT)];
-    if (shares.length === 0) shares.push(...this.lanes.ordinary.take(BATCH_LIMIT));
+    const urgent = this.lanes.urgent.take(BATCH_LIMIT);
+    const shares = urgent.length > 0 ? urgent : this.lanes.ordinary.take(BATCH_LIMIT);
     if (shares.length === 0) return;
     const items = shares.flatMap(({ asker, from, count }) => asker.items.slice(from, from + count));
     if (thread.batches.length === 0) thread.worker.ref();

@@ -36,11 +36,8 @@ export function createGossipReading<Peer>(
     isScheduled = true;
     defer(() => {
       isScheduled = false;
-      try {
-        readOldest();
-      } finally {
-        schedule();
-      }
+      readOldest();
+      schedule();
     });
   }
 

@@ -101,22 +101,15 @@ export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
   );
 }
 
-/**
- * The payload keeps being used by what is decoded, but for transactions on their own, which are copied. Those of a new
- * block that are known already are taken from there.
- */
-export function decodeMessage(
-  code: number,
-  payload: Uint8Array,
-  findTransaction?: FindTransaction,
-): Outcome<EthMessage, MessageDefect> {
+/** The payload keeps being used by what is decoded, but for transactions on their own, which are copied. */
+export function decodeMessage(code: number, payload: Uint8Array): Outcome<EthMessage, MessageDefect> {
   const kind = KINDS.get(code);
   if (kind === undefined) return refuse("unknownCode", `eth/68 has no message 0x${code.toString(16)}`);
   if (payload.length > LONGEST[kind]) {
     return refuse("oversized", `${kind} of ${payload.length} bytes, at most ${LONGEST[kind]}`);
   }
   try {
-    return ok(read(kind, payload, findTransaction));
+    return ok(read(kind, payload));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return refuse("malformed", `${kind}: ${error.message}`);
@@ -150,7 +143,7 @@ export function openNewBlock(
   }
 }
 
-/** The whole of a NewBlock whose header is known to be sound. */
+/** The whole of a NewBlock whose header is known to be sound; transactions that are known already are taken from there. */
 export function readNewBlock(
   payload: Uint8Array,
   header: Header,
@@ -189,7 +182,7 @@ const LONGEST: Readonly<Record<MessageKind, number>> = {
   receipts: MAX_BLOCK_BYTES,
 };
 
-function read(kind: MessageKind, payload: Uint8Array, find: FindTransaction | undefined): EthMessage {
+function read(kind: MessageKind, payload: Uint8Array): EthMessage {
   switch (kind) {
     case "status":
       return { kind, status: readStatus(payload) };
@@ -198,7 +191,7 @@ function read(kind: MessageKind, payload: Uint8Array, find: FindTransaction | un
     case "transactions":
       return { kind, transactions: readTransactions(payload, UNASKED_TRANSACTIONS) };
     case "newBlock":
-      return { kind, ...readBlock(payload, find) };
+      return { kind, ...readBlock(payload) };
     case "newPooledTransactionHashes":
       return { kind, announcements: readAnnouncements(payload) };
     case "getBlockHeaders": {

@@ -3,8 +3,8 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { toKey } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { larger, smaller } from "../../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
-import { addressOfPublicKey } from "../../primitives/secp256k1.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
@@ -62,7 +62,7 @@ export interface PeerRecord extends EthPeer {
 }
 
 export function createPeer(
-  nodeId: Uint8Array,
+  { nodeId, address }: Pick<Session, "nodeId" | "address">,
   { clock, mostTransactions }: { readonly clock: Clock; readonly mostTransactions: () => number },
 ): PeerRecord {
   const sessions: PeerRecord["sessions"] = new Map();
@@ -110,7 +110,7 @@ export function createPeer(
   const peer: PeerRecord = {
     nodeId,
     key: toKey(nodeId),
-    address: addressOfPublicKey(nodeId),
+    address,
     status: undefined,
     best: undefined,
     height: undefined,
@@ -139,10 +139,7 @@ export function createPeer(
     raiseHeight(number, head) {
       // Before it has shown its head nothing is believed.
       if (peer.height === undefined || number <= peer.height) return;
-      const [nearUs, nearIt] = [head + HIGHEST_HINT, peer.height + 1n];
-      const highest = nearUs > nearIt ? nearUs : nearIt;
-      peer.height = highest;
-      if (number < highest) peer.height = number;
+      peer.height = smaller(number, larger(head + HIGHEST_HINT, peer.height + 1n));
     },
   };
   return peer;

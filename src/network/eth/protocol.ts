@@ -275,7 +275,7 @@ export function createEth(parts: EthParts): Eth {
     hasGreeting: true,
     onOpen(session) {
       const key = toKey(session.nodeId);
-      const peer = peers.get(key) ?? createPeer(session.nodeId, { ...parts, mostTransactions });
+      const peer = peers.get(key) ?? createPeer(session, { ...parts, mostTransactions });
       peers.set(key, peer);
       peer.sessions.set(session, { isGreeted: false });
       session.send(CODES.status, encodeMessage({ kind: "status", status: ownStatus(identity, chain) }));

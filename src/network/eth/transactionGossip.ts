@@ -29,7 +29,8 @@ import type { EthPool } from "./ports.ts";
  *     peers ── full copies ──> pool          peers ── hashes ── every 500 ms, what is unknown ──> asked for ──> pool
  *
  * What holds: no peer is sent a hash or a transaction that it is known to have; a transaction is asked of one peer at a
- * time, and of another, or again, when no answer came; everything that waits is bounded. Left to others: what a transaction is worth (the pool).
+ * time, and of another, or again, when no answer came; everything that waits is bounded. Left to others: what a transaction
+ * is worth (the pool).
  */
 export interface TransactionGossip {
   /** To be told of each addition to the pool, ours or a peer's. */
