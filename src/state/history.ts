@@ -18,7 +18,7 @@ import { type NodeReader, PageReader } from "./trie/pageReader.ts";
 import { trieLeavesFrom } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
-/** The states of all stored blocks, read from the tries. */
+/** The states of all stored blocks, read from the tries. Throws DamagedData where there is none, not even of block 0. */
 export interface StateHistory {
   /** State after block `number`; undefined when it is not stored (yet). */
   at(number: bigint): StateReader | undefined;
@@ -66,7 +66,8 @@ export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_
 
   function rootAt(number: bigint): TrieRoot | undefined {
     const head = readStateHead(database);
-    if (head === undefined || number < 0n || number > BigInt(head.number)) return undefined;
+    if (head === undefined) throw missing("the record of the newest state");
+    if (number < 0n || number > BigInt(head.number)) return undefined;
     if (head.epoch !== epoch) {
       pages.forget();
       epoch = head.epoch;

@@ -6,7 +6,12 @@ import { missing } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
-import { createStateHistory, DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "./history.ts";
+import {
+  createStateHistory,
+  DEFAULT_HISTORY_LIMITS,
+  type HistoryLimits,
+  type StateHistory,
+} from "./history.ts";
 import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
@@ -130,7 +135,7 @@ class StoredWorldState implements WorldState {
   }
 
   at(number: bigint): StateReader | undefined {
-    return this.history.at(number);
+    return this.states?.at(number);
   }
 
   overlay(): Overlay {
@@ -157,7 +162,7 @@ class StoredWorldState implements WorldState {
   }
 
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined {
-    return this.history.prove(number, address, slots);
+    return this.states?.prove(number, address, slots);
   }
 
   async rewind(number: bigint, batch: Batch): Promise<void> {
@@ -178,6 +183,11 @@ class StoredWorldState implements WorldState {
   async rebuildHead(): Promise<void> {
     await rebuildFlat(this.database, this.record.root);
     this.flat.forget();
+  }
+
+  /** The stored states; undefined before block 0. */
+  private get states(): StateHistory | undefined {
+    return this.number === undefined ? undefined : this.history;
   }
 
   private loadHead(): void {

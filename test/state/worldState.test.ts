@@ -12,6 +12,7 @@ import { createWorldState, type StagedState, type WorldState } from "../../src/s
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { STATE_HEAD_KEY, stateRecordKey } from "../../src/storage/stateKeys.ts";
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
 import { casesOf } from "../thorough.ts";
 import {
@@ -118,6 +119,22 @@ describe("world state", () => {
     expect(() => node.world.stage(empty, 3n)).toThrow();
     expect(node.world.at(1n)).toBeUndefined();
     expect(node.world.at(-1n)).toBeUndefined();
+  });
+
+  it("says what is missing when the records that lead to all states are gone", async () => {
+    const node = new Node();
+    await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
+    const { world, database } = new Node(node.database, node.states);
+    const batch = createBatch();
+    batch.delete(STATE_HEAD_KEY);
+    batch.delete(stateRecordKey(0));
+    await database.write(batch);
+    const readings = [
+      () => world.at(0n),
+      () => world.prove(0n, addressOf(1), []),
+      () => createStateHistory(database).at(0n),
+    ];
+    for (const read of readings) expect(read).toThrow(/record of the newest state is missing/);
   });
 
   it("comes to the same root by many blocks as by one, over thousands of accounts and slots", async () => {
