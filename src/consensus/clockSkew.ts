@@ -131,13 +131,13 @@ function describe({ address, aheadMs, of }: Difference, others: number): string 
   const advice = "Is the time right (timedatectl, chronyc tracking)?";
   if (address === undefined) {
     return aheadMs < 0
-      ? `this machine's clock is ${seconds} behind the clocks of ${those}. ${advice}`
+      ? `this machine's clock is at least ${seconds} behind the clocks of ${those}. ${advice}`
       : `the proposals of ${those} come at least ${seconds} after the time that they bear: this machine's clock is ` +
           `${seconds} ahead of theirs, or the way from them is that slow. ${advice}`;
   }
   const name = toHex(address);
   return aheadMs > 0
-    ? `the clock of ${name} is ${seconds} ahead of this machine's: what it proposes is refused when its time has not come. ${advice}`
+    ? `the clock of ${name} is at least ${seconds} ahead of this machine's: what it proposes is refused when its time has not come. ${advice}`
     : `the proposals of ${name} come at least ${seconds} after the time that they bear: its clock is ${seconds} behind ` +
         `this machine's, or the way from it is that slow. ${advice}`;
 }

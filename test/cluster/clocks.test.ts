@@ -42,7 +42,7 @@ itIfThorough(
       await until(async () => warningOf(node as NodeProcess, `the clock of ${address}`), 60_000, "a warning");
       expect(warningOf(node as NodeProcess, `the clock of ${address}`)).toMatch(
         new RegExp(
-          `^the clock of ${address} is (1\\.[5-9]|2\\.0) s ahead of this machine's: what it proposes is refused when its time has not come`,
+          `^the clock of ${address} is at least (1\\.[5-9]|2\\.0) s ahead of this machine's: what it proposes is refused when its time has not come`,
         ),
       );
     }
@@ -74,8 +74,9 @@ itIfThorough(
     const begun = await heightOf(witness);
     const own = "this machine's clock is";
     await until(async () => warningOf(late, own), 60_000, "a warning of the one that differs");
+    // What a busy machine is late with takes from what the proposals prove.
     expect(warningOf(late, own)).toMatch(
-      /^this machine's clock is (1\.[5-9]|2\.0) s behind the clocks of [23] of the 3 other validators/,
+      /^this machine's clock is at least (1\.\d|2\.0) s behind the clocks of [23] of the 3 other validators/,
     );
     await reach([late], begun + 8, 30_000);
     const blocks = await agreedBlocks(witness, begun, begun + 8);

@@ -19,7 +19,9 @@ export interface HostilePeer {
   readonly socket: Socket;
   /** False when the node ended it first. */
   readonly isOpen: Promise<boolean>;
-  /** As isOpen, with Status exchanged and a head shown. */
+  /** As isOpen, with Status exchanged. */
+  readonly isIntroduced: Promise<boolean>;
+  /** As isIntroduced, with a head shown. */
   readonly isGreeted: Promise<boolean>;
   /** A message of the connection; `id` counts from 0 over all protocols. */
   send(id: number, payload: Uint8Array): void;
@@ -44,6 +46,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
   const socket = connect({ host: address.host, port: address.tcpPort });
   let shown: Header | undefined;
   const open = deferred<boolean>();
+  const introduced = deferred<boolean>();
   const greeted = deferred<boolean>();
   const dismissed = deferred<DisconnectReason | "hung up">();
   let isGone = false;
@@ -52,6 +55,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
     isGone = true;
     dismissed.resolve(reason);
     open.resolve(false);
+    introduced.resolve(false);
     greeted.resolve(false);
     socket.destroy();
   };
@@ -98,6 +102,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
     if (!message.ok || message.value.kind !== "status") throw new Error("the node's Status is unreadable");
     const status = (disguise.status ?? ((theirs) => theirs))(message.value.status);
     if (status !== undefined) peer.say({ kind: "status", status });
+    introduced.resolve(true);
   }
 
   socket.on("connect", () => wire.start());
@@ -108,6 +113,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
   const peer: HostilePeer = {
     socket,
     isOpen: open.promise,
+    isIntroduced: introduced.promise,
     isGreeted: greeted.promise,
     send: (id, payload) => void wire.send(id, payload),
     say: (message) => void wire.send(ETH + CODES[message.kind], encodeMessage(message)),

@@ -75,7 +75,7 @@ describe("a peer is told why, and remembered, when it", () => {
     async (_, { disguise, when, act, told, isRemembered }) => {
       const own = newStranger();
       const peer = callAsHostile(field.target, own, disguise?.(field));
-      await (when === "open" ? peer.isOpen : peer.isGreeted);
+      await { open: peer.isOpen, introduced: peer.isIntroduced, greeted: peer.isGreeted }[when];
       await act?.(peer, field);
       expect(await peer.dismissal).toBe(told);
       if (isRemembered === undefined) return;

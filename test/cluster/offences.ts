@@ -17,8 +17,8 @@ import { pause } from "./nodeProcess.ts";
 /** What a peer does for which it is sent away. */
 export interface Offence {
   readonly disguise?: (field: Battlefield) => Disguise;
-  /** Done once Status was exchanged, or once Hello was. */
-  readonly when: "greeted" | "open";
+  /** When it is done: once Hello was exchanged, Status as well, or it has shown its head too. */
+  readonly when: "open" | "introduced" | "greeted";
   readonly act?: (peer: HostilePeer, field: Battlefield) => Promise<void> | void;
   readonly told: string;
   /**
@@ -157,7 +157,7 @@ export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
   },
   "shows its head byte by byte": {
     disguise: () => ({ showsHead: false }),
-    when: "open",
+    when: "introduced",
     async act(peer) {
       const answer = peer.encode(ETH + CODES.blockHeaders, concatBytes(...manyHashes(20)));
       for (const byte of answer) {

@@ -61,7 +61,7 @@ describe("clocks that differ", () => {
     expect(run.said()).toEqual([]);
     run.hearInTurn(1, (author) => (author === CAROL ? 1_970 : -30));
     expect(run.said()).toEqual([
-      `warn: the clock of ${toHex(CAROL)} is 2.0 s ahead of this machine's: what it proposes is refused when its time ` +
+      `warn: the clock of ${toHex(CAROL)} is at least 2.0 s ahead of this machine's: what it proposes is refused when its time ` +
         "has not come. Is the time right (timedatectl, chronyc tracking)?",
     ]);
     expect(run.news[0]?.facts).toEqual({ validator: CAROL, aheadMs: 1_970 });
@@ -80,7 +80,7 @@ describe("clocks that differ", () => {
     const behind = aRun();
     behind.hearInTurn(3, () => 1_950);
     expect(behind.said()).toEqual([
-      "warn: this machine's clock is 1.9 s behind the clocks of 2 of the 3 other validators. " +
+      "warn: this machine's clock is at least 1.9 s behind the clocks of 2 of the 3 other validators. " +
         "Is the time right (timedatectl, chronyc tracking)?",
     ]);
     const ahead = aRun();
@@ -99,7 +99,7 @@ describe("clocks that differ", () => {
   it("are named by one of two, who cannot know whose it is", () => {
     const run = aRun([SELF, BOB]);
     run.hearInTurn(3, () => 2_000);
-    expect(run.said()[0]).toContain(`the clock of ${toHex(BOB)} is 2.0 s ahead of this machine's`);
+    expect(run.said()[0]).toContain(`the clock of ${toHex(BOB)} is at least 2.0 s ahead of this machine's`);
   });
 
   it("are named though nobody else is heard, after six proposals", () => {
