@@ -1,51 +1,59 @@
 import type { Asker } from "../primitives/asker.ts";
+import { present } from "../primitives/assert.ts";
 
 /**
- * Work that waits, taken from the clients in turn, one piece of each: nobody waits behind all that somebody else has
- * asked for. The work of one client keeps its order.
+ * Work that waits, taken from the machines that ask in turn, one piece of each, and of one machine from its clients in
+ * turn: nobody waits behind all that somebody else has asked for, however many connections that one has opened. The work
+ * of one client keeps its order. When more waits than may, whoever has most waiting loses what it asked for last.
  */
 export class FairQueue<Item extends { readonly asker: Asker }> {
-  /** By client, whose turn is next first; none is empty. */
-  private queues = new Map<object, Item[]>();
+  private readonly limit: number;
+  /** By machine, whose turn is next first; none is empty. */
+  private machines = new Map<string, Line<Item>>();
   private count = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
 
   get size(): number {
     return this.count;
   }
 
-  add(item: Item): void {
-    const queue = this.queues.get(item.asker.client);
-    if (queue === undefined) this.queues.set(item.asker.client, [item]);
-    else queue.push(item);
-    this.count++;
+  /** What has to go instead, which may be the item itself. */
+  add(item: Item): Item | undefined {
+    this.append(item.asker, [item]);
+    return this.count > this.limit ? this.dropNewest(item.asker) : undefined;
   }
 
   take(): Item | undefined {
-    for (const [client, queue] of this.queues) {
-      const item = queue.shift();
-      this.queues.delete(client);
-      if (queue.length > 0) this.queues.set(client, queue);
-      this.count--;
-      return item;
+    for (const [machine, line] of this.machines) {
+      for (const [client, queue] of line.clients) {
+        const item = queue.shift();
+        this.removed(machine, line, client, queue);
+        moveToEnd(line.clients, client);
+        moveToEnd(this.machines, machine);
+        return item;
+      }
     }
     return undefined;
   }
 
   /**
-   * Puts back what was taken in this order, to the head. The turn of the client for whom `done` was done meanwhile comes
-   * after those of all others.
+   * Puts back what was taken in this order, to the head; all of it, even if that is more than may wait. The turn of the
+   * client, and of the machine, for whom `done` was done meanwhile comes after those of all others.
    */
   putBack(items: readonly Item[], done: Asker | undefined): void {
-    const queues = new Map<object, Item[]>();
-    for (const item of items) queues.set(item.asker.client, [...(queues.get(item.asker.client) ?? []), item]);
-    for (const [client, queue] of this.queues) queues.set(client, (queues.get(client) ?? []).concat(queue));
-    const own = done === undefined ? undefined : queues.get(done.client);
-    if (done !== undefined && own !== undefined) {
-      queues.delete(done.client);
-      queues.set(done.client, own);
-    }
-    this.queues = queues;
-    this.count += items.length;
+    const others = this.machines;
+    this.machines = new Map();
+    this.count = 0;
+    for (const item of items) this.append(item.asker, [item]);
+    for (const [machine, { clients }] of others)
+      for (const [client, queue] of clients) this.append({ machine, client }, queue);
+    if (done === undefined) return;
+    const line = this.machines.get(done.machine);
+    if (line !== undefined) moveToEnd(line.clients, done.client);
+    moveToEnd(this.machines, done.machine);
   }
 
   /** Takes out what nobody waits for any more. */
@@ -53,15 +61,71 @@ export class FairQueue<Item extends { readonly asker: Asker }> {
     const abandoned: Item[] = [];
     for (const item of this.takeAll()) {
       if (item.asker.isAbandoned()) abandoned.push(item);
-      else this.add(item);
+      else this.append(item.asker, [item]);
     }
     return abandoned;
   }
 
   takeAll(): readonly Item[] {
-    const all = [...this.queues.values()].flat();
-    this.queues.clear();
+    const all = [...this.machines.values()].flatMap(({ clients }) => [...clients.values()].flat());
+    this.machines.clear();
     this.count = 0;
     return all;
   }
+
+  private append({ machine, client }: Pick<Asker, "machine" | "client">, items: Item[]): void {
+    const line = this.machines.get(machine) ?? { clients: new Map<object, Item[]>(), count: 0 };
+    const queue = line.clients.get(client);
+    if (queue === undefined) line.clients.set(client, items);
+    else for (const item of items) queue.push(item);
+    line.count += items.length;
+    this.machines.set(machine, line);
+    this.count += items.length;
+  }
+
+  /** The newest of the client with most on the machine with most; of equals it is the newcomer who loses. */
+  private dropNewest(newcomer: Asker): Item {
+    const [machine, line] = most(this.machines, newcomer.machine, ({ count }) => count);
+    const [client, queue] = most(line.clients, newcomer.client, ({ length }) => length);
+    const newest = present(queue.pop(), "a client in the queue has something waiting");
+    this.removed(machine, line, client, queue);
+    return newest;
+  }
+
+  /** Counts that one of the client's items has gone. */
+  private removed(machine: string, line: Line<Item>, client: object, queue: readonly Item[]): void {
+    if (queue.length === 0) line.clients.delete(client);
+    line.count--;
+    if (line.count === 0) this.machines.delete(machine);
+    this.count--;
+  }
+}
+
+/** What waits for the clients of one machine. */
+interface Line<Item> {
+  /** Whose turn is next first; none is empty. */
+  readonly clients: Map<object, Item[]>;
+  /** Of all of them together. */
+  count: number;
+}
+
+function moveToEnd<Key, Value>(map: Map<Key, Value>, key: Key): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
+}
+
+/** The entry with the largest size; of several that of `preferred`, or else the last. */
+function most<Key, Value>(
+  map: ReadonlyMap<Key, Value>,
+  preferred: Key,
+  sizeOf: (value: Value) => number,
+): readonly [Key, Value] {
+  let largest: readonly [Key, Value] | undefined;
+  for (const entry of map) {
+    const more = largest === undefined ? 1 : sizeOf(entry[1]) - sizeOf(largest[1]);
+    if (more > 0 || (more === 0 && largest?.[0] !== preferred)) largest = entry;
+  }
+  return present(largest, "a full queue has a largest part");
 }

@@ -12,17 +12,17 @@ import type { ThreadAnswer, ThreadOrder } from "./threadMessages.ts";
  * Work on threads that can be killed (architecture.md, decision 6): an endless loop in somebody's call costs one thread
  * for some seconds, never a block, and each other caller no more than that.
  *
- *     run ──> waiting, by client ──(a thread has room)─> thread ──> answer
- *                 ^                                        ├── long ──> what it has at hand waits again
- *                 └────────────────────────────────────────┴── too long ──> killed, a new one starts, job timed out
+ *     run ──> waiting, by machine and client ──(a thread has room)─> thread ──> answer
+ *                       ^                                              ├── long ──> what it has at hand waits again
+ *                       └──────────────────────────────────────────────┴── too long ──> killed, a new one starts
  *
  * Invariants: a thread performs one job at a time, and has a few more at hand as long as they are short; a job that was
- * taken is answered exactly once, whatever happens to its thread; at most `waitingLimit` jobs wait, and one more is
- * refused as busy; a job waits for one long job of each other client at most; one that nobody waits for any more when a
- * thread has room for it is never begun.
+ * taken is answered exactly once, whatever happens to its thread; at most `waitingLimit` jobs wait, and with one more
+ * whoever has most of them loses the newest as busy; a job waits for one long job of each other machine and each other
+ * client of its own at most; one that nobody waits for any more when a thread has room for it is never begun.
  */
 export interface KillableThreads<Job, Result> {
-  /** Rejects with SimulationFailure when the threads cannot take it, or lost it. An asker who is gone gets `timedOut`. */
+  /** Rejects with SimulationFailure when the threads are closed or lost it. An asker who is gone gets `timedOut`. */
   run(job: Job, asker: Asker): Promise<Result>;
   /** Threads, those of them at work, and jobs that wait for one. */
   readonly load: WorkLoad;
@@ -41,6 +41,8 @@ export interface ThreadParts<Result> {
   readonly workerData: unknown;
   readonly clock: Clock;
   timedOut(limitMs: number): Result;
+  /** What an asker gets who has most waiting when too much waits. */
+  readonly busy: Result;
 }
 
 export function startThreads<Job, Result>(
@@ -73,7 +75,7 @@ export function startThreadsLate<Job, Result>(
 
 const CLOSED = "the threads are closed";
 
-/** The threads cannot take a job, or lost it: no result of the call itself. */
+/** The threads are closed, or lost a job: no result of the call itself. */
 export class SimulationFailure extends Error {
   override name = "SimulationFailure";
 }
@@ -113,22 +115,21 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private readonly settings: ThreadSettings;
   private readonly parts: ThreadParts<Result>;
   private readonly threads: Thread<Job, Result>[];
-  private readonly waiting = new FairQueue<PendingJob<Job, Result>>();
+  private readonly waiting: FairQueue<PendingJob<Job, Result>>;
   /** Why no job is taken any more; undefined while all is well. */
   private failure: SimulationFailure | undefined;
 
   constructor(settings: ThreadSettings, parts: ThreadParts<Result>) {
     this.settings = settings;
     this.parts = parts;
+    this.waiting = new FairQueue(settings.waitingLimit);
     this.threads = Array.from({ length: settings.threads }, () => this.createThread());
   }
 
   run(job: Job, asker: Asker): Promise<Result> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
-    if (this.waiting.size >= this.settings.waitingLimit)
-      return Promise.reject(new SimulationFailure("too many calls are waiting"));
     return new Promise((resolve, reject) => {
-      this.waiting.add({ job, asker, resolve, reject });
+      this.waiting.add({ job, asker, resolve, reject })?.resolve(this.parts.busy);
       this.sendAll();
     });
   }

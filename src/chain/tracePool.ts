@@ -35,5 +35,6 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     workerData,
     clock: parts.clock,
     timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
+    busy: { kind: "busy" },
   });
 }

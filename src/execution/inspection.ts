@@ -60,7 +60,9 @@ export interface Inspections {
 /** Why there is no answer. */
 export type InspectionFailure =
   | { readonly kind: "stateUnavailable" }
-  | { readonly kind: "timedOut"; readonly limitMs: number };
+  | { readonly kind: "timedOut"; readonly limitMs: number }
+  /** Too much waits, and this asker has most of it. */
+  | { readonly kind: "busy" };
 
 export type InspectionResult<Job extends InspectionJob = InspectionJob> =
   | Inspections[Job["kind"]]

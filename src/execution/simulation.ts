@@ -78,7 +78,9 @@ export type SimulationResult =
   /** Refused before the first instruction. */
   | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
   | { readonly kind: "stateUnavailable" }
-  | { readonly kind: "timedOut"; readonly limitMs: number };
+  | { readonly kind: "timedOut"; readonly limitMs: number }
+  /** Too much waits, and this asker has most of it. */
+  | { readonly kind: "busy" };
 
 export type SimulationRefusal =
   | "intrinsicGasAboveLimit"

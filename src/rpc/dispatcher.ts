@@ -253,6 +253,10 @@ class BoundContext<Backend> implements CallContext<Backend> {
     return this.#caller.connection;
   }
 
+  get machine(): string {
+    return this.#caller.machine;
+  }
+
   get client(): object {
     return this.#caller.client;
   }

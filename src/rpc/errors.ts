@@ -43,6 +43,8 @@ export const ERRORS = {
   executionHalted: new RpcError(-32000, "Transaction processing could not be completed due to an exception"),
   rangeTooLarge: new RpcError(-32005, "Requested range exceeds maximum RPC range limit"),
   batchTooLarge: new RpcError(-32005, "Number of requests exceeds max batch size"),
+  /** Ours: the incumbent lets any number of calls wait. */
+  tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
   unauthorized: new RpcError(-40100, "Unauthorized"),
 
   // §1.2 Transactions

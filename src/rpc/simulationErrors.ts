@@ -20,6 +20,8 @@ export function callError(failure: FailedSimulation): RpcError {
       return ERRORS.internalError;
     case "timedOut":
       return ERRORS.timeoutExpired;
+    case "busy":
+      return ERRORS.tooManyCalls;
     default:
       return assertNever(failure);
   }

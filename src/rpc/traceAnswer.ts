@@ -19,6 +19,8 @@ export function traceAnswer(result: TraceResult): RawJson | RpcError {
       return TRACE_TOO_LARGE;
     case "timedOut":
       return ERRORS.timeoutExpired;
+    case "busy":
+      return ERRORS.tooManyCalls;
     default:
       return assertNever(result);
   }

@@ -1,4 +1,9 @@
 import type { Caller } from "../../src/rpc/dispatcher.ts";
 
 /** Asks, and waits for the answer. */
-export const somebody: Caller = { connection: undefined, client: {}, isAbandoned: () => false };
+export const somebody: Caller = {
+  connection: undefined,
+  machine: "somewhere",
+  client: {},
+  isAbandoned: () => false,
+};

@@ -86,6 +86,11 @@ describe("a simulation that fails", () => {
       "3 Execution reverted: x",
     ],
     [{ kind: "timedOut", limitMs: 5 }, "-32603 Timeout expired", "-32603 Timeout expired"],
+    [
+      { kind: "busy" },
+      "-32005 Too many calls are waiting. Try again later.",
+      "-32005 Too many calls are waiting. Try again later.",
+    ],
   ];
 
   it.each(cases)("is told as %o", (failure, call, estimate) => {

@@ -83,7 +83,9 @@ export type TraceResult =
   /** The block cannot have been executed where it says. */
   | { readonly kind: "blockDoesNotFit"; readonly detail: string }
   | { readonly kind: "tooLarge" }
-  | { readonly kind: "timedOut"; readonly limitMs: number };
+  | { readonly kind: "timedOut"; readonly limitMs: number }
+  /** Too much waits, and this asker has most of it. */
+  | { readonly kind: "busy" };
 
 /** Traces where that can be stopped: on a worker thread with a time limit. */
 export interface Tracer {

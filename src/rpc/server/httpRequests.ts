@@ -9,6 +9,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
+import { machineOf } from "./machine.ts";
 
 export interface HttpRequestSettings {
   readonly maxBodyBytes: number;
@@ -126,10 +127,17 @@ class HttpCaller implements Caller {
   readonly connection = undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  #machine: string | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
+  }
+
+  /** Few requests ask for it; it stays the same when the connection is gone. */
+  get machine(): string {
+    this.#machine ??= machineOf(this.#request.socket.remoteAddress);
+    return this.#machine;
   }
 
   /** The connection, so that requests sent without waiting for answers have one turn together. */

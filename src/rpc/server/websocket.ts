@@ -30,6 +30,7 @@ import {
   FRAMES_PER_MESSAGE,
   HEARTBEAT_MS,
 } from "./limits.ts";
+import { machineOf } from "./machine.ts";
 import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
@@ -89,7 +90,9 @@ export async function openWebSocketDoor(
       return;
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
-      const connection = serveConnection(socket, stream, { dispatcher, clock, logger, timeoutMs, onBacklog });
+      const machine = machineOf(request.socket.remoteAddress);
+      const parts = { dispatcher, clock, logger, timeoutMs, machine, onBacklog };
+      const connection = serveConnection(socket, stream, parts);
       served.add(connection);
       connection.onClose(() => served.delete(connection));
     });

@@ -35,13 +35,15 @@ export interface ConnectionParts {
   readonly logger: Logger;
   /** Long queries stop this long after they were asked; the caller then gets -32603. */
   readonly timeoutMs: number;
+  /** Where the client is (machine.ts). */
+  readonly machine: string;
   /** Told what waits to be sent here, before each notification. */
   readonly onBacklog?: (bytes: number) => void;
 }
 
 /** `stream` is the connection under the socket. */
 export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
-  const { dispatcher, clock, logger, timeoutMs } = parts;
+  const { dispatcher, clock, logger, timeoutMs, machine } = parts;
   /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
   const waiting: string[] = [];
   let underWay = 0;
@@ -94,7 +96,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       return;
     }
     const value = parseJson(message);
-    const caller = new MessageCaller(connection, socket, clock, clock.nowMs() + timeoutMs);
+    const caller = new MessageCaller(machine, connection, socket, clock, clock.nowMs() + timeoutMs);
     if (Array.isArray(value)) {
       // A batch is gathered before it is sent, so nothing else may be gathered beside it.
       start(MESSAGES_UNDER_WAY, async () => write(await answerBatch(value, message, caller)));
@@ -207,12 +209,20 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
 const MESSAGE_TOO_BIG = 1009;
 
 class MessageCaller implements Caller {
+  readonly machine: string;
   readonly connection: Connection;
   readonly #socket: WebSocket;
   readonly #clock: Pick<Clock, "nowMs">;
   readonly #deadlineMs: number;
 
-  constructor(connection: Connection, socket: WebSocket, clock: Pick<Clock, "nowMs">, deadlineMs: number) {
+  constructor(
+    machine: string,
+    connection: Connection,
+    socket: WebSocket,
+    clock: Pick<Clock, "nowMs">,
+    deadlineMs: number,
+  ) {
+    this.machine = machine;
     this.connection = connection;
     this.#socket = socket;
     this.#clock = clock;

@@ -88,11 +88,13 @@ export interface HttpQuestion {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Where the client is: any address of this machine. */
+  readonly localAddress?: string;
 }
 
 /** One request on a connection of its own. */
 export function ask(door: Door, question: HttpQuestion = {}): Promise<HttpAnswer> {
-  const { method = "POST", path = "/", headers = {}, body = "" } = question;
+  const { method = "POST", path = "/", headers = {}, body = "", localAddress } = question;
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
@@ -101,6 +103,7 @@ export function ask(door: Door, question: HttpQuestion = {}): Promise<HttpAnswer
         method,
         path,
         agent: false,
+        localAddress,
         headers: {
           ...headers,
           ...(headers["transfer-encoding"] === undefined && { "content-length": Buffer.byteLength(body) }),

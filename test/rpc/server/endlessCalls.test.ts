@@ -22,8 +22,11 @@ import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = "0x00000000000000000000000000000000000100b5";
-/** More than can be waited for here: each takes some tenths of a second until the gas cap. */
+/** More than can be waited for here: each takes most of a tenth of a second until the gas cap. */
 const CALLS = 300;
+/** Of one connection, as many are under way at one time. */
+const UNDER_WAY = 256;
+const WAITING_LIMIT = 2 * UNDER_WAY;
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-endless-"));
 let database: Database;
@@ -37,7 +40,7 @@ beforeAll(async () => {
   genesis.alloc = { [ENDLESS]: { balance: "0x0", code: "0x5b5f56" } };
   const { chain, spec } = await aChain({ genesis: JSON.stringify(genesis), database });
   pool = createSimulationPool(
-    { ...DEFAULT_SIMULATION_SETTINGS, gasCap: 20_000_000n },
+    { ...DEFAULT_SIMULATION_SETTINGS, waitingLimit: WAITING_LIMIT, gasCap: 5_000_000n },
     { databasePath: path, spec, clock: systemClock },
   );
   dispatcher = createDispatcher(
@@ -56,24 +59,53 @@ const endlessCall = { jsonrpc: "2.0", id: 1, method: "eth_call", params: [{ to: 
 const endlessBatch = JSON.stringify(Array(CALLS).fill(endlessCall));
 const shortCall = JSON.stringify({ ...endlessCall, params: [{}, "latest"] });
 
-/** A client that asks a batch of endless calls, once the first of them is being performed; gives how it leaves. */
-async function greedyClient(door: Door): Promise<() => void> {
-  const asking = request({ host: "127.0.0.1", port: door.port, method: "POST", agent: false });
-  asking.on("error", () => undefined);
-  asking.end(endlessBatch);
+const GREEDY = "127.0.0.2";
+const MODEST = "127.0.0.3";
+
+/**
+ * Somebody who asks a batch of endless calls over each of so many connections, once one of them is being performed and
+ * others wait; gives how it leaves.
+ */
+async function greedyClient(door: Door, connections = 1): Promise<() => void> {
+  const all = Array.from({ length: connections }, () => {
+    const asking = request({
+      host: "127.0.0.1",
+      port: door.port,
+      method: "POST",
+      agent: false,
+      localAddress: GREEDY,
+    });
+    asking.on("error", () => undefined);
+    asking.end(endlessBatch);
+    return asking;
+  });
+  const waiting = Math.min(connections * UNDER_WAY - 10, WAITING_LIMIT);
   await expect.poll(() => pool.load.active, { timeout: 10_000 }).toBe(1);
-  return () => asking.destroy();
+  await expect.poll(() => pool.load.waiting, { timeout: 10_000 }).toBeGreaterThanOrEqual(waiting);
+  return () => {
+    for (const asking of all) asking.destroy();
+  };
+}
+
+/** How many jobs are begun while somebody at that address asks for a short call and is answered. */
+async function askBetween(door: Door, localAddress: string): Promise<number> {
+  const waiting = pool.load.waiting;
+  const answer = await ask(door, { body: shortCall, localAddress });
+  expect(JSON.parse(answer.body)).toMatchObject({ result: "0x" });
+  return waiting - pool.load.waiting;
+}
+
+async function expectPeace(): Promise<void> {
+  await expect.poll(() => pool.load, { timeout: 10_000 }).toMatchObject({ active: 0, waiting: 0 });
 }
 
 describe("endless calls", () => {
   it("of one batch leave its neighbours their turn, and are forgotten when their client has gone", async () => {
     const door = await anHttpDoor(dispatcher);
     const leave = await greedyClient(door);
-    const answer = await ask(door, { body: shortCall });
-    expect(JSON.parse(answer.body)).toMatchObject({ result: "0x" });
-    expect(pool.load.waiting).toBeGreaterThan(200);
+    expect(await askBetween(door, GREEDY)).toBeLessThan(5);
     leave();
-    await expect.poll(() => pool.load, { timeout: 10_000 }).toMatchObject({ active: 0, waiting: 0 });
+    await expectPeace();
   });
 
   it("of one connection have one turn together, in however many messages they come", async () => {
@@ -81,10 +113,26 @@ describe("endless calls", () => {
     const socket = await aWebSocketClient(await aWebSocketDoor(dispatcher));
     for (let n = 0; n < 20; n++) socket.send(endlessCall);
     await expect.poll(() => pool.load.waiting, { timeout: 10_000 }).toBeGreaterThan(15);
-    const answer = await ask(door, { body: shortCall });
-    expect(JSON.parse(answer.body)).toMatchObject({ result: "0x" });
-    expect(pool.load.waiting).toBeGreaterThan(15);
+    expect(await askBetween(door, "127.0.0.1")).toBeLessThan(5);
     socket.socket.terminate();
-    await expect.poll(() => pool.load, { timeout: 10_000 }).toMatchObject({ active: 0, waiting: 0 });
+    await expectPeace();
+  });
+
+  it("of one machine have one turn together, over however many connections they come", async () => {
+    const door = await anHttpDoor(dispatcher);
+    const leave = await greedyClient(door, 3);
+    expect(await askBetween(door, MODEST)).toBeLessThan(3);
+    leave();
+    await expectPeace();
+  });
+
+  it("of one machine that fill the queue turn nobody else away, on another machine or the same", async () => {
+    const door = await anHttpDoor(dispatcher);
+    const leave = await greedyClient(door, 4);
+    expect(pool.load.waiting).toBeGreaterThan(WAITING_LIMIT - 5);
+    await askBetween(door, MODEST);
+    await askBetween(door, GREEDY);
+    leave();
+    await expectPeace();
   });
 });

@@ -1,5 +1,6 @@
 import type { InspectionFailure } from "../../../execution/inspection.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { assertNever } from "../../../primitives/assert.ts";
 import { asHash, ZERO_HASH } from "../../../primitives/hash.ts";
 import { toHex, toWordHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
@@ -73,7 +74,7 @@ export const debugAccountRange = defineMethod({
       },
       context,
     );
-    if (answer.kind === "timedOut") return failureError(answer);
+    if (answer.kind === "timedOut" || answer.kind === "busy") return failureError(answer);
     if (answer.kind !== "accounts") return { addressMap: {} };
     const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
     return { addressMap: Object.fromEntries(members), nextKey: toHex(answer.next ?? ZERO_HASH) };
@@ -126,7 +127,16 @@ export const debugStorageRangeAt = defineMethod({
 });
 
 function failureError({ kind }: InspectionFailure): RpcError {
-  return kind === "timedOut" ? ERRORS.timeoutExpired : ERRORS.worldStateUnavailable;
+  switch (kind) {
+    case "stateUnavailable":
+      return ERRORS.worldStateUnavailable;
+    case "timedOut":
+      return ERRORS.timeoutExpired;
+    case "busy":
+      return ERRORS.tooManyCalls;
+    default:
+      return assertNever(kind);
+  }
 }
 
 /** A JSON integer of 32 bits, or a decimal text. */

@@ -43,6 +43,8 @@ export const ethSimulateV1 = defineMethod({
         return new RpcError(REFUSALS[answer.code], `Simulation refused: ${answer.detail}`);
       case "timedOut":
         return ERRORS.timeoutExpired;
+      case "busy":
+        return ERRORS.tooManyCalls;
       default:
         return ERRORS.worldStateUnavailable;
     }
