@@ -1,27 +1,27 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
-import { createBoundedCache } from "../storage/boundedCache.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
-import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
+import { createStateBranch, type StateBranch } from "./branch.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { readPreimage } from "./preimages.ts";
 import { type AccountProof, proveAccount } from "./proof.ts";
 import { ACCOUNT_TRIE } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
-import { readStateHead, readStateRecord } from "./stateRecord.ts";
+import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
-import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
 import { type NodeReader, PageReader } from "./trie/pageReader.ts";
 import { trieLeavesFrom } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
+import { TrieState } from "./trieState.ts";
 
 /** The states of all stored blocks, read from the tries. Throws DamagedData where there is none, not even of block 0. */
 export interface StateHistory {
   /** State after block `number`; undefined when it is not stored (yet). */
   at(number: bigint): StateReader | undefined;
+  /** States that never were, on top of the one after block `number`, in so much memory; undefined as above. */
+  branch(number: bigint, limitBytes?: number): StateBranch | undefined;
   /** Merkle proofs at block `number`; undefined when that state is not stored (yet). */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /** The accounts after block `number` by the hashes of their addresses, from one on; undefined as above. */
@@ -64,7 +64,7 @@ export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_
   const code = createCodeReader(database, limits.codeCacheBytes);
   let epoch = 0;
 
-  function rootAt(number: bigint): TrieRoot | undefined {
+  function recordAt(number: bigint): StateRecord | undefined {
     const head = readStateHead(database);
     if (head === undefined) throw missing("the record of the newest state");
     if (number < 0n || number > BigInt(head.number)) return undefined;
@@ -74,13 +74,19 @@ export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_
     }
     const record = readStateRecord(database, Number(number));
     if (record === undefined) throw missing(`the state record of block ${number}`);
-    return record.root;
+    return record;
   }
+
+  const rootAt = (number: bigint): TrieRoot | undefined => recordAt(number)?.root;
 
   return {
     at: (number) => {
       const root = rootAt(number);
       return root === undefined ? undefined : new TrieState(pages, root, code);
+    },
+    branch: (number, limitBytes) => {
+      const record = recordAt(number);
+      return record && createStateBranch({ number, record, reader: pages, code }, limitBytes);
     },
     prove: (number, address, slots) => {
       const root = rootAt(number);
@@ -122,52 +128,5 @@ function* slotsOf(
   for (const { key, value } of trieLeavesFrom({ reader, trieId, root: storage }, from)) {
     const slot = readPreimage(database, key);
     yield { hash: asHash(key), slot: slot && asHash(slot), value: decodeSlotValue(value) };
-  }
-}
-
-/** Accounts whose leaves a reader keeps, so that each of their slots does not look for the account again. */
-const KEPT_ACCOUNTS = 1000;
-
-interface KnownAccount {
-  readonly account: Account | undefined;
-  readonly storage: StoragePointer;
-}
-
-class TrieState implements StateReader {
-  readonly code: (codeHash: Hash) => Uint8Array;
-  private readonly reader: NodeReader;
-  private readonly root: TrieRoot;
-  private readonly accounts = createBoundedCache<string, KnownAccount>(KEPT_ACCOUNTS);
-
-  constructor(reader: NodeReader, root: TrieRoot, code: (codeHash: Hash) => Uint8Array) {
-    this.reader = reader;
-    this.root = root;
-    this.code = code;
-  }
-
-  account(address: Address): Account | undefined {
-    return this.known(address).account;
-  }
-
-  storage(address: Address, slot: Uint8Array): Uint8Array {
-    const { account, storage } = this.known(address);
-    if (account === undefined || storage.trieId === 0) return EMPTY_BYTES;
-    const root = { hash: account.storageRoot, version: storage.version };
-    const leaf = findLeaf({ reader: this.reader, trieId: storage.trieId, root }, keccak256(slot));
-    return leaf === undefined ? EMPTY_BYTES : decodeSlotValue(leaf.value);
-  }
-
-  private known(address: Address): KnownAccount {
-    const name = toKey(address);
-    const known = this.accounts.get(name);
-    if (known !== undefined) return known;
-    const { reader, root } = this;
-    const leaf = findLeaf({ reader, trieId: ACCOUNT_TRIE, root }, keccak256(address));
-    const found =
-      leaf === undefined
-        ? { account: undefined, storage: NO_STORAGE }
-        : { account: decodeAccount(leaf.value), storage: leaf.storage ?? NO_STORAGE };
-    this.accounts.set(name, found, 1);
-    return found;
   }
 }

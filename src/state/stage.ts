@@ -30,15 +30,23 @@ import { type TrieChange, updateTrie } from "./trie/updateTrie.ts";
 /** The id of the account trie; storage tries count from 1. */
 export const ACCOUNT_TRIE = 0;
 
-/** Where a stage begins: the state of the head, and the means to read it. */
+/** Where a stage begins: a state, and the means to read it. */
 export interface StageBase {
-  readonly flat: FlatColumn;
+  readonly entries: StagedEntries;
   readonly reader: NodeReader;
   readonly record: StateRecord;
   readonly epoch: number;
 }
 
-/** Derives all that `changes` make of the head's state, as the state after block `number`. Writes nothing. */
+/** The entries of the state that a stage begins with. */
+export interface StagedEntries {
+  account(address: Address): FlatAccount | undefined;
+  slot(owner: FlatAccount, slot: Uint8Array): Uint8Array;
+  /** Of a state that is to be written: see FlatColumn. */
+  hold(overwritten: OverwrittenEntries): void;
+}
+
+/** Derives all that `changes` make of the state, as the state after block `number`. Writes nothing. */
 export function stageChanges(base: StageBase, changes: StateChanges, number: number): Staged {
   assert(number < VERSION_LIMIT, "the number of a block fits 32 bits");
   return new Staged(base, changes, number);
@@ -70,7 +78,7 @@ export class Staged implements OverwrittenEntries {
   readonly record: StateRecord;
   private readonly version: number;
   private readonly code: StateChanges["code"];
-  private readonly pages: NewPage[] = [];
+  readonly pages: NewPage[] = [];
   private readonly accounts: AccountLeafChange[] = [];
   /** Changed slots by storage trie. */
   private readonly storages = new Map<number, SlotLeafChange[]>();
@@ -97,7 +105,7 @@ export class Staged implements OverwrittenEntries {
 
   writeTo(batch: Batch): void {
     const { version } = this;
-    this.base.flat.hold(this);
+    this.base.entries.hold(this);
     for (const { key, page } of this.pages) batch.put(key, page);
     writeDeletedLeaves(batch, version, ACCOUNT_TRIE, this.accounts);
     for (const { key, address, after, existed } of this.accounts) {
@@ -136,7 +144,7 @@ export class Staged implements OverwrittenEntries {
   /** Stages an account with its storage; undefined when nothing about it changes. */
   private stageAccount(change: AccountChange): AccountLeafChange | undefined {
     const { address, account } = change;
-    const before = this.base.flat.account(address);
+    const before = this.base.entries.account(address);
     if (account === undefined) {
       if (before === undefined) return undefined;
       const key = keccak256(address);
@@ -163,7 +171,7 @@ export class Staged implements OverwrittenEntries {
     if (change.slots.length === 0) return unchanged;
     const leaves: SlotLeafChange[] = [];
     for (const { slot, value: after } of change.slots) {
-      const old = owner === undefined ? EMPTY_BYTES : this.base.flat.slot(owner, slot);
+      const old = owner === undefined ? EMPTY_BYTES : this.base.entries.slot(owner, slot);
       if (equalBytes(old, after)) continue;
       const value = after.length === 0 ? undefined : encodeSlotValue(after);
       leaves.push({ key: keccak256(slot), slot, before: old, after, value, existed: old.length > 0 });

@@ -149,8 +149,8 @@ class StoredWorldState implements WorldState {
 
   stage(changes: StateChanges, number: bigint): StagedState {
     assert(number === BigInt((this.number ?? -1) + 1), "a state is staged for the block after the head");
-    const { flat, nodes: reader, record, epoch } = this;
-    return stageChanges({ flat, reader, record, epoch }, changes, Number(number));
+    const { flat: entries, nodes: reader, record, epoch } = this;
+    return stageChanges({ entries, reader, record, epoch }, changes, Number(number));
   }
 
   adopt(staged: StagedState): void {

@@ -2,12 +2,14 @@ import { verifyMerkleProof } from "@ethereumjs/mpt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
+import { present } from "../../src/primitives/assert.ts";
 import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
 import { toHex, toKey } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { BranchTooLarge } from "../../src/state/branch.ts";
 import { checkState } from "../../src/state/check.ts";
 import { createStateHistory, type StateHistory } from "../../src/state/history.ts";
-import type { Overlay } from "../../src/state/overlay.ts";
+import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import { createWorldState, type StagedState, type WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -64,6 +66,36 @@ describe("world state", () => {
       }),
       { numRuns: casesOf(120) },
     );
+  });
+
+  it("branches off from any block into states that are read, have the library's root, and are stored nowhere", async () => {
+    await fc.assert(
+      fc.asyncProperty(blocks(), fc.nat(6), blocks(), async (chain, back, other) => {
+        const node = new Node();
+        for (const actions of chain) await node.commit(actions);
+        const from = Math.max(0, chain.length - 1 - back);
+        const branch = present(node.bystander.branch(BigInt(from)), "the branch");
+        let state = present(node.states[from], "the model");
+        for (const actions of other) {
+          const overlay = createOverlay(branch.head);
+          state = structuredClone(state);
+          for (const action of actions) perform(overlay, state, action);
+          expect(toHex(branch.extend(overlay.changes()))).toBe(toHex(await oracleRoot(state)));
+          expect(readAll(branch.head)).toEqual(state);
+        }
+        node.expectAllReads();
+      }),
+      { numRuns: casesOf(60) },
+    );
+  });
+
+  it("ends a branch that takes too much memory", async () => {
+    const node = new Node();
+    await node.commit([]);
+    const branch = present(node.bystander.branch(0n, 1000), "the branch");
+    const overlay = createOverlay(branch.head);
+    for (let i = 0; i < 100; i++) overlay.putAccount(numberedAddress(i), EMPTY_ACCOUNT);
+    expect(() => branch.extend(overlay.changes())).toThrow(BranchTooLarge);
   });
 
   it("proves accounts and slots, there or not, so that the library agrees", async () => {
@@ -223,7 +255,7 @@ class Node {
   readonly database: Database;
   readonly world: WorldState;
   /** Reads the same database without being told of commits and rewinds, as a worker thread does. */
-  private readonly bystander: StateHistory;
+  readonly bystander: StateHistory;
   /** The model after each block. */
   states: ModelState[];
 

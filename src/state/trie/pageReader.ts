@@ -16,6 +16,9 @@ export interface NodeReader {
 /** Bytes behind the nodes of a page: where its topmost node is. */
 export const PAGE_TRAILER_LENGTH = 2;
 
+/** Where sealed pages are: a database, or what stands in for one. */
+export type PageSource = Pick<Database, "get">;
+
 interface Page {
   readonly bytes: Uint8Array;
   /** Offsets of the nodes whose hash has been compared with the reference of their parent. */
@@ -23,15 +26,15 @@ interface Page {
 }
 
 /**
- * Reads nodes from their pages on disk, each checked once against the hash by which its parent names it. Keeps the
+ * Reads nodes from their pages, each checked once against the hash by which its parent names it. Keeps the
  * pages last used, at most `cacheBytes` of them; forget them after a rewind, which lets versions be written anew.
  */
 export class PageReader implements NodeReader {
-  private readonly database: Database;
+  private readonly source: PageSource;
   private readonly pages;
 
-  constructor(database: Database, cacheBytes: number) {
-    this.database = database;
+  constructor(source: PageSource, cacheBytes: number) {
+    this.source = source;
     this.pages = createBoundedCache<string, Page>(cacheBytes);
   }
 
@@ -61,7 +64,7 @@ export class PageReader implements NodeReader {
     const known = this.pages.get(text);
     if (known !== undefined) return known;
     const what = () => `the trie page at ${placeText(trieId, key, pageDepth)} of block ${version}`;
-    const sealed = this.database.get(pageKey);
+    const sealed = this.source.get(pageKey);
     if (sealed === undefined) throw missing(what());
     const page = { bytes: openEntry(pageKey, sealed, what), verified: new Set<number>() };
     this.pages.set(text, page, page.bytes.length + PAGE_OVERHEAD_BYTES);

@@ -1,0 +1,112 @@
+import { assert } from "../primitives/assert.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { toKey } from "../primitives/hex.ts";
+import type { StateChanges } from "./overlay.ts";
+import { type StagedEntries, stageChanges } from "./stage.ts";
+import type { StateReader } from "./stateReader.ts";
+import type { StateRecord } from "./stateRecord.ts";
+import type { StoredNode } from "./trie/nodeRecord.ts";
+import { type NodeReader, PageReader, type PageSource } from "./trie/pageReader.ts";
+import { TrieState } from "./trieState.ts";
+
+/** States that never were, each of the block after the last, on top of a stored one. They live in memory alone. */
+export interface StateBranch {
+  /** The newest of them; the stored one before there is any. */
+  readonly head: StateReader;
+  /** Makes what `changes` leave of the head the new head; gives its root. Throws BranchTooLarge. */
+  extend(changes: StateChanges): Hash;
+}
+
+/** The states of a branch take more memory than one caller may have. */
+export class BranchTooLarge extends Error {
+  override name = "BranchTooLarge";
+}
+
+/** A stored state, and how it is read. */
+export interface BranchBase {
+  readonly number: bigint;
+  readonly record: StateRecord;
+  readonly reader: NodeReader;
+  code(codeHash: Hash): Uint8Array;
+}
+
+export function createStateBranch(base: BranchBase, limitBytes = BRANCH_LIMIT_BYTES): StateBranch {
+  return new MemoryBranch(base, limitBytes);
+}
+
+const BRANCH_LIMIT_BYTES = 128 * 1024 * 1024;
+/** Pages that have been read are compared with their hash once. */
+const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
+/** About what a page takes beside its bytes. */
+const PAGE_OVERHEAD_BYTES = 300;
+
+/**
+ * Pages keep the number of their block for a version, as stored ones do: one above the base's is always the branch's
+ * own, since nothing that the base names is younger than the base, whatever blocks the chain has after it.
+ */
+class MemoryBranch implements StateBranch, NodeReader {
+  head: TrieState;
+  private readonly base: BranchBase;
+  private readonly own = new Map<string, Uint8Array>();
+  private readonly ownPages: PageReader;
+  private readonly newCode = new Map<string, Uint8Array>();
+  private record: StateRecord;
+  private number: number;
+  private leftBytes: number;
+
+  constructor(base: BranchBase, limitBytes: number) {
+    this.base = base;
+    this.record = base.record;
+    this.number = Number(base.number);
+    this.leftBytes = limitBytes;
+    const pages: PageSource = { get: (key) => this.own.get(toKey(key)) };
+    this.ownPages = new PageReader(pages, PAGE_CACHE_BYTES);
+    this.head = this.stateOf(base.record);
+  }
+
+  extend(changes: StateChanges): Hash {
+    const entries = entriesOf(this.head);
+    const staged = stageChanges(
+      { entries, reader: this, record: this.record, epoch: 0 },
+      changes,
+      ++this.number,
+    );
+    for (const { key, page } of staged.pages) {
+      this.spend(page.length + PAGE_OVERHEAD_BYTES);
+      this.own.set(toKey(key), page);
+    }
+    for (const { codeHash, code } of changes.code) {
+      this.spend(code.length);
+      this.newCode.set(toKey(codeHash), code);
+    }
+    this.record = staged.record;
+    this.head = this.stateOf(staged.record);
+    return staged.root;
+  }
+
+  read(trieId: number, key: Uint8Array, depth: number, node: StoredNode) {
+    const reader = node.version > this.base.number ? this.ownPages : this.base.reader;
+    return reader.read(trieId, key, depth, node);
+  }
+
+  private stateOf({ root }: StateRecord): TrieState {
+    return new TrieState(
+      this,
+      root,
+      (codeHash) => this.newCode.get(toKey(codeHash)) ?? this.base.code(codeHash),
+    );
+  }
+
+  private spend(bytes: number): void {
+    this.leftBytes -= bytes;
+    if (this.leftBytes < 0) throw new BranchTooLarge("the simulated states take too much memory");
+  }
+}
+
+function entriesOf(state: TrieState): StagedEntries {
+  return {
+    account: (address) => state.owner(address),
+    slot: (owner, slot) => state.slot(owner, slot),
+    hold: () => assert(false, "the states of a branch are never written"),
+  };
+}
