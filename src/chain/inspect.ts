@@ -64,10 +64,10 @@ async function inspectBlocks(
   { blockNumber, order }: JobOf<"blocks">,
 ): Promise<InspectionResult> {
   const record = readHeader(database, blockNumber);
-  const state = history.at(blockNumber);
-  if (record === undefined || state === undefined) return { kind: "stateUnavailable" };
+  const branch = history.branch(blockNumber);
+  if (record === undefined || branch === undefined) return { kind: "stateUnavailable" };
   const ancestorHash = (number: bigint): Hash | undefined => readHeader(database, number)?.hash;
-  return simulateBlocks({ spec, header: record.header, state, ancestorHash, gasCap }, order);
+  return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap }, order);
 }
 
 async function inspectSlots(

@@ -1,3 +1,5 @@
+import type { Address } from "../primitives/address.ts";
+import { toKey } from "../primitives/hex.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
@@ -5,6 +7,7 @@ import { type Evm, nothingObserved, type Observed } from "./evm.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
 import type { Pace } from "./pace.ts";
 import { precompileKeys } from "./precompiles/addresses.ts";
+import type { PrecompilePlaces } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
 import type { ExecutionObserver } from "./trace/observer.ts";
 
@@ -15,8 +18,7 @@ export interface BlockSession {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  /** Keys of the precompiled contracts in force. */
-  readonly precompiles: ReadonlySet<string>;
+  isPrecompile(address: Address): boolean;
   /** Every transaction goes through the interpreter, also one that runs no code: somebody watches. */
   readonly isObserved: boolean;
   /** Made on first use: a block of plain transfers needs none. */
@@ -29,6 +31,10 @@ export interface SessionParts {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly pace: Pace;
+  /** What code sees of the block, where that is not what is charged for. */
+  readonly shownBlock?: BlockContext;
+  /** Where precompiled contracts are, unless they all are where they belong. */
+  readonly precompiles?: PrecompilePlaces;
   /** For gas estimation. */
   readonly observed?: Observed;
   /** For traces. */
@@ -36,9 +42,11 @@ export interface SessionParts {
 }
 
 export function openSession(parts: SessionParts): BlockSession {
-  const { terms, rules, block, overlay } = parts;
-  const precompiles = precompileKeys(rules.fork);
-  const accesses = new AccessJournal(precompiles);
+  const { terms, rules, block, overlay, shownBlock = block } = parts;
+  const usual = precompileKeys(rules.fork);
+  const places = parts.precompiles;
+  // Also those that were moved are warm, where they usually are.
+  const accesses = new AccessJournal(usual);
   let evm: Evm | undefined;
   const session: BlockSession = {
     terms,
@@ -46,15 +54,25 @@ export function openSession(parts: SessionParts): BlockSession {
     block,
     overlay,
     accesses,
-    precompiles,
+    isPrecompile:
+      places === undefined
+        ? (address) => hasLowNumber(address) && usual.has(toKey(address))
+        : (address) => places.has(toKey(address)),
     isObserved: parts.observer !== undefined,
     get evm() {
       if (interpreter === undefined) return onceLoaded(() => session.evm);
-      evm ??= interpreter.createEvm({ ...parts, accesses, observed: parts.observed ?? nothingObserved() });
+      const observed = parts.observed ?? nothingObserved();
+      evm ??= interpreter.createEvm({ ...parts, block: shownBlock, accesses, observed });
       return evm;
     },
   };
   return session;
+}
+
+/** Precompiled contracts have low addresses, so nearly always a look at the first bytes is enough. */
+function hasLowNumber(address: Address): boolean {
+  for (let at = 0; at < 18; at++) if (address[at] !== 0) return false;
+  return true;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { BlockContext } from "./blockContext.ts";
 import type { HaltReason } from "./haltReason.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
 import type { Pace } from "./pace.ts";
+import type { PrecompilePlaces } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
 import type { ExecutionObserver } from "./trace/observer.ts";
 
@@ -29,6 +30,7 @@ export interface EvmParts {
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
   readonly pace: Pace;
+  readonly precompiles?: PrecompilePlaces;
   readonly observed: Observed;
   /** Is told of each call and instruction; without one nothing of it costs anything. */
   readonly observer?: ExecutionObserver;

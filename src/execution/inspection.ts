@@ -2,7 +2,8 @@ import type { Address } from "../primitives/address.ts";
 import type { Asker } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Account } from "../types/account.ts";
-import type { BlocksAnswer, BlocksOrder } from "./simulateBlocks.ts";
+import type { BlocksOrder } from "./plannedBlocks.ts";
+import type { BlocksAnswer } from "./simulateBlocks.ts";
 
 /** In a block, when its first `transactions` have been executed; the rest of it has not happened. */
 export interface Moment {

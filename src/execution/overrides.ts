@@ -1,16 +1,36 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { forkAt } from "../chainspec/forks.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";
+import { type Outcome, ok } from "../primitives/outcome.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
+import type { Header } from "../types/header.ts";
+import { clearIfEmpty } from "./emptyAccounts.ts";
+import { type PrecompilePlaces, placePrecompiles } from "./precompiles/places.ts";
 import type { SimulationScene } from "./simulate.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 
 /** The scene as the caller wants it. */
-export function overridden(scene: SimulationScene, { accounts = [], block }: Overrides): SimulationScene {
-  if (accounts.length === 0 && block === undefined) return scene;
+export function overridden(
+  scene: SimulationScene,
+  { accounts = [], block }: Overrides,
+): Outcome<SimulationScene, "precompileNotMovable"> {
+  const wanted = block === undefined ? scene : withBlock(scene, block);
+  if (accounts.length === 0) return ok(wanted);
+  const placed = precompilesOf(wanted.spec, wanted.header, accounts);
+  if (!placed.ok) return placed;
   const state = createOverlay(scene.state);
   overrideAccounts(state, accounts);
-  const changed = accounts.length === 0 ? scene : { ...scene, state };
-  return block === undefined ? changed : withBlock(changed, block);
+  return ok({ ...wanted, state, ...(placed.value && { precompiles: placed.value }) });
+}
+
+/** Where precompiled contracts are in a block with these overrides; undefined when they all are where they belong. */
+export function precompilesOf(
+  { forks }: ChainSpec,
+  { number, timestamp }: Pick<Header, "number" | "timestamp">,
+  overrides: readonly AccountOverride[],
+): Outcome<PrecompilePlaces | undefined, "precompileNotMovable"> {
+  return placePrecompiles(forkAt(forks, number, timestamp), overrides);
 }
 
 /** Writes what is to be otherwise to an overlay, as if it had always been so. */
@@ -25,6 +45,8 @@ export function overrideAccounts(overlay: Overlay, overrides: readonly AccountOv
     if (code !== undefined) overlay.putCode(address, code);
     if (storage?.replacesAll === true) overlay.clearStorage(address);
     for (const { slot, value } of storage?.slots ?? []) overlay.putStorage(address, slot, value);
+    // Nobody has an account only for being named (EIP-161).
+    if (!overlay.hasStorage(address)) clearIfEmpty(overlay, address);
   }
 }
 

@@ -7,8 +7,13 @@ import type { SimulationScene } from "./simulate.ts";
 import type { SimulationJob, SimulationResult } from "./simulation.ts";
 
 /** Performs a job on its scene, the state after the block that it names. */
-export function runSimulation(job: SimulationJob, found: SimulationScene): Promise<SimulationResult> {
-  const scene = overridden(found, job.overrides ?? {});
+export async function runSimulation(job: SimulationJob, found: SimulationScene): Promise<SimulationResult> {
+  const wanted = overridden(found, job.overrides ?? {});
+  if (!wanted.ok) {
+    const { code, message } = wanted.rejection;
+    return { kind: "refused", code, detail: message };
+  }
+  const scene = wanted.value;
   switch (job.kind) {
     case "call":
       return call(scene, job.call);

@@ -14,6 +14,7 @@ import { type BlockSession, openSession } from "./blockSession.ts";
 import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
 import { TIRELESS } from "./pace.ts";
+import type { PrecompilePlaces } from "./precompiles/places.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { CallRequest, SimulationRefusal } from "./simulation.ts";
 import type { ExecutionObserver } from "./trace/observer.ts";
@@ -31,12 +32,16 @@ export interface SimulationScene {
   readonly gasCap: bigint;
   /** What a caller wants of the block that its header cannot say. */
   readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
+  /** Where precompiled contracts are, unless they all are where they belong. */
+  readonly precompiles?: PrecompilePlaces;
 }
 
 export interface SimulationTerms {
   readonly gasLimit: bigint;
   /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
   readonly enforcesBalance: boolean;
+  /** Code sees the block's own fees also where nothing costs anything. */
+  readonly showsFees?: boolean;
   readonly observed?: Observed;
   /** For traces. */
   readonly observer?: ExecutionObserver;
@@ -62,10 +67,12 @@ export async function simulateOn(
   call: CallRequest,
   terms: SimulationTerms,
 ): Promise<Simulated> {
-  const blockRules = sceneRules(scene, terms);
+  const asMade = sceneRules(scene);
   const { observed, observer } = terms;
   const session = openSession({
-    ...blockRules,
+    ...(terms.enforcesBalance ? asMade : withoutFees(asMade)),
+    ...(terms.showsFees && { shownBlock: asMade.block }),
+    ...(scene.precompiles && { precompiles: scene.precompiles }),
     overlay,
     pace: TIRELESS,
     ...(observed && { observed }),
@@ -86,12 +93,20 @@ export async function simulateOn(
   return { kind: "executed", result, session };
 }
 
-function sceneRules(scene: SimulationScene, terms: SimulationTerms): BlockRules {
-  const { spec, header, ancestorHash, blockTerms } = scene;
+/** The rules of the scene's block, with what the caller wants of it. */
+export function sceneRules({
+  spec,
+  header,
+  ancestorHash,
+  blockTerms,
+}: Pick<SimulationScene, "spec" | "header" | "ancestorHash" | "blockTerms">): BlockRules {
   const asMade = blockRules(spec, header, ancestorHash);
-  const rules = blockTerms === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockTerms } };
-  if (terms.enforcesBalance) return rules;
-  const free = { blobBaseFee: 0n, ...(header.baseFeePerGas !== undefined && { baseFeePerGas: 0n }) };
+  return blockTerms === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockTerms } };
+}
+
+function withoutFees(rules: BlockRules): BlockRules {
+  const hasBaseFee = rules.block.baseFeePerGas !== undefined;
+  const free = { blobBaseFee: 0n, ...(hasBaseFee && { baseFeePerGas: 0n }) };
   return { ...rules, block: { ...rules.block, ...free } };
 }
 

@@ -1,7 +1,8 @@
-import { parametersAt } from "../chainspec/ibftParameters.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_LIST_HASH, type Hash, keccak256, ZERO_HASH } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { smaller } from "../primitives/quantity.ts";
+import { BranchTooLarge, type StateBranch } from "../state/branch.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { NamedBlock } from "../types/block.ts";
 import { encodeHeader, type Header } from "../types/header.ts";
@@ -11,27 +12,17 @@ import { encodeReceipt, type Receipt } from "../types/receipt.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { nextBaseFee } from "./baseFee.ts";
 import { BlockReceipts } from "./blockReceipts.ts";
-import { overrideAccounts } from "./overrides.ts";
-import { type SimulationScene, simulateOn } from "./simulate.ts";
+import { openSession } from "./blockSession.ts";
+import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
+import { beginBlock, endBlock } from "./executeBlock.ts";
+import { overrideAccounts, precompilesOf } from "./overrides.ts";
+import { TIRELESS } from "./pace.ts";
+import { type BlocksOrder, type OrderedCall, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
+import { type SimulationScene, sceneRules, simulateOn } from "./simulate.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
-import type { AccountOverride, BlockOverride, CallRequest, SimulationRefusal } from "./simulation.ts";
+import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { TransferWatch } from "./transferLogs.ts";
-
-/** Blocks that never were, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
-export interface BlocksOrder {
-  readonly blocks: readonly BlockOrder[];
-  /** Show transfers of the chain's own coin as logs. */
-  readonly showsTransfers: boolean;
-  /** Nonces, balances and base fees as for a real transaction; else everything is free, as in eth_call. */
-  readonly isStrict: boolean;
-}
-
-export interface BlockOrder {
-  readonly block: BlockOverride;
-  readonly accounts: readonly AccountOverride[];
-  readonly calls: readonly { readonly call: CallRequest; readonly nonce: bigint | undefined }[];
-}
 
 export interface SimulatedBlock extends NamedBlock<SentTransaction> {
   readonly receipts: readonly Receipt[];
@@ -42,91 +33,81 @@ export interface SimulatedCall {
   readonly outcome: TransactionResult["outcome"];
   readonly output: Uint8Array;
   readonly gasUsed: bigint;
+  readonly gasBeforeRefund: bigint;
+  /** With those that stand for transfers, if they are shown; receipts do not have these. */
   readonly logs: readonly Log[];
 }
-
-export type BlocksRefusal =
-  | SimulationRefusal
-  | "tooManyBlocks"
-  | "numberNotRising"
-  | "timestampNotRising"
-  | "nonceTooLow"
-  | "nonceTooHigh"
-  | "blockGasLimitReached";
 
 export type BlocksAnswer =
   | { readonly kind: "blocks"; readonly blocks: readonly SimulatedBlock[] }
   | { readonly kind: "blocksRefused"; readonly code: BlocksRefusal; readonly detail: string };
 
-/** Blocks of one simulation, those in the gaps between named numbers included. */
-const MOST_BLOCKS = 256n;
-
-class Refused extends Error {
-  readonly code: BlocksRefusal;
-
-  constructor(code: BlocksRefusal, detail: string) {
-    super(detail);
-    this.code = code;
-  }
+/** The block that simulated ones follow, and the states on top of its own. */
+export interface BlocksScene extends Pick<SimulationScene, "spec" | "header" | "ancestorHash"> {
+  readonly branch: StateBranch;
+  /** --rpc-gas-cap: what all calls together may use; 0 for no limit. */
+  readonly gasCap: bigint;
 }
 
 /**
- * Simulates blocks on top of the scene's. What the standard leaves to the chain is as ours has it: the time between blocks
- * is the block period, nobody is rewarded. A state root is not derived: it is zero, and so a block's hash is only a name.
+ * Simulates blocks on top of the scene's: made as the chain makes its own, reward and calls of the system included, but
+ * of London's shape, by nobody and without seals. So the state root is that of a real block with the same content.
  */
-export async function simulateBlocks(scene: SimulationScene, order: BlocksOrder): Promise<BlocksAnswer> {
+export async function simulateBlocks(scene: BlocksScene, order: BlocksOrder): Promise<BlocksAnswer> {
   try {
-    return { kind: "blocks", blocks: await new BlockSimulation(scene, order).run() };
+    const planned = planBlocks(scene.spec, scene.header, order.blocks);
+    return { kind: "blocks", blocks: await new BlockSimulation(scene, order).run(planned) };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return { kind: "blocksRefused", code: error.code, detail: error.message };
+    if (error instanceof BlocksRefused)
+      return { kind: "blocksRefused", code: error.code, detail: error.message };
+    if (error instanceof BranchTooLarge)
+      return { kind: "blocksRefused", code: "tooMuchMemory", detail: error.message };
+    throw error;
   }
 }
 
+/** A block in the making. */
+interface Draft {
+  readonly scene: SimulationScene;
+  readonly overlay: Overlay;
+  readonly receipts: BlockReceipts;
+}
+
 class BlockSimulation {
-  private readonly scene: SimulationScene;
+  private readonly scene: BlocksScene;
   private readonly order: BlocksOrder;
-  private readonly overlay: Overlay;
   private readonly made: SimulatedBlock[] = [];
   private readonly hashes = new Map<bigint, Hash>();
-  private parent: Header;
+  private gasLeft: bigint | undefined;
 
-  constructor(scene: SimulationScene, order: BlocksOrder) {
+  constructor(scene: BlocksScene, order: BlocksOrder) {
     this.scene = scene;
     this.order = order;
-    this.overlay = createOverlay(scene.state);
-    this.parent = scene.header;
+    this.gasLeft = scene.gasCap > 0n ? scene.gasCap : undefined;
   }
 
-  async run(): Promise<readonly SimulatedBlock[]> {
-    const { header } = this.scene;
-    for (const each of this.order.blocks) {
-      const number = each.block.number ?? this.parent.number + 1n;
-      if (number <= this.parent.number)
-        throw new Refused("numberNotRising", `block number ${number} after ${this.parent.number}`);
-      if (number - header.number > MOST_BLOCKS)
-        throw new Refused("tooManyBlocks", `more than ${MOST_BLOCKS}`);
-      while (this.parent.number + 1n < number) await this.makeBlock({ block: {}, accounts: [], calls: [] });
-      await this.makeBlock(each);
-    }
+  async run(planned: readonly PlannedBlock[]): Promise<readonly SimulatedBlock[]> {
+    for (const block of planned) await this.makeBlock(block);
     return this.made;
   }
 
-  private async makeBlock(order: BlockOrder): Promise<void> {
-    const draft = this.draft(order.block);
-    overrideAccounts(this.overlay, order.accounts);
+  private async makeBlock(planned: PlannedBlock): Promise<void> {
+    const overlay = createOverlay(this.scene.branch.head);
     const receipts = new BlockReceipts({});
+    const draft: Draft = { scene: this.sceneOf(planned), overlay, receipts };
+    overrideAccounts(overlay, planned.accounts);
+    await performAround(draft, beginBlock);
     const transactions: SentTransaction[] = [];
     const calls: SimulatedCall[] = [];
-    for (const { call, nonce } of order.calls) {
-      const gasLeft = draft.gasLimit - receipts.gasUsed;
-      const { transaction, result } = await this.perform(draft, order.block, { call, nonce, gasLeft });
-      receipts.add(transaction.type, result);
+    for (const ordered of planned.calls) {
+      const { transaction, call } = await this.perform(draft, ordered);
       transactions.push(transaction);
-      calls.push(result);
+      calls.push(call);
     }
+    await performAround(draft, endBlock);
     const header: Header = {
-      ...draft,
+      ...draft.scene.header,
+      stateRoot: this.scene.branch.extend(overlay.changes()),
       gasUsed: receipts.gasUsed,
       logsBloom: receipts.logsBloom,
       transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)),
@@ -135,77 +116,109 @@ class BlockSimulation {
     const hash = keccak256(encodeHeader(header));
     this.hashes.set(header.number, hash);
     this.made.push({ header, hash, transactions, ommers: [], receipts: receipts.receipts, calls });
-    this.parent = header;
   }
 
   private async perform(
-    header: Header,
-    block: BlockOverride,
-    asked: { readonly call: CallRequest; readonly nonce: bigint | undefined; readonly gasLeft: bigint },
-  ): Promise<{ readonly transaction: SentTransaction; readonly result: TransactionResult }> {
-    const { call, nonce, gasLeft } = asked;
-    const { spec } = this.scene;
+    { scene, overlay, receipts }: Draft,
+    { call, nonce }: OrderedCall,
+  ): Promise<{ readonly transaction: SentTransaction; readonly call: SimulatedCall }> {
     const { isStrict, showsTransfers } = this.order;
-    const current = this.overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
+    const current = overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
     if (isStrict && nonce !== undefined && nonce !== current)
-      throw new Refused(
+      throw new BlocksRefused(
         nonce < current ? "nonceTooLow" : "nonceTooHigh",
         `nonce ${nonce}, next is ${current}`,
       );
-    const gasLimit = call.gasLimit ?? gasLeft;
-    if (gasLimit > gasLeft)
-      throw new Refused("blockGasLimitReached", `gas ${gasLimit}, but the block has ${gasLeft} left`);
+    const gasLimit = this.gasLimitOf(call, scene.header.gasLimit - receipts.gasUsed);
     const watch = showsTransfers ? new TransferWatch() : undefined;
-    const scene: SimulationScene = {
-      ...this.scene,
-      header,
-      ancestorHash: (number) => this.hashes.get(number) ?? this.scene.ancestorHash(number),
-      blockTerms: {
-        beneficiary: header.coinbase,
-        ...(block.blobBaseFee !== undefined && { blobBaseFee: block.blobBaseFee }),
-      },
-    };
-    const simulated = await simulateOn(this.overlay, scene, call, {
+    const simulated = await simulateOn(overlay, scene, call, {
       gasLimit,
-      enforcesBalance: isStrict,
+      enforcesBalance: isStrict || namesPrice(call),
+      showsFees: true,
       ...(watch && { observer: watch }),
     });
-    if (simulated.kind === "refused") throw new Refused(simulated.code, simulated.detail);
-    const transaction = transactionOfCall(call, { nonce: current, gasLimit, chainId: spec.chainId, header });
+    if (simulated.kind === "refused") throw new BlocksRefused(simulated.code, simulated.detail);
     const { result } = simulated;
-    if (watch === undefined || result.outcome.kind !== "succeeded") return { transaction, result };
+    const { chainId } = scene.spec;
+    const { header } = scene;
+    const transaction = transactionOfCall(call, { nonce: nonce ?? current, gasLimit, chainId, header });
+    receipts.add(transaction.type, result);
+    if (this.gasLeft !== undefined) this.gasLeft -= result.gasUsed;
+    if (watch === undefined || result.outcome.kind !== "succeeded") return { transaction, call: result };
     const own = { from: transaction.sender, to: call.to ?? ZERO_ADDRESS, value: call.value ?? 0n };
-    return { transaction, result: { ...result, logs: watch.logsWith(result.logs, own) } };
+    return { transaction, call: { ...result, logs: watch.logsWith(result.logs, own) } };
   }
 
-  /** All of a header that does not follow from what is in the block. */
-  private draft(override: BlockOverride): Header {
-    const { parent } = this;
-    const { spec, header: base } = this.scene;
-    const number = override.number ?? parent.number + 1n;
-    const period = BigInt(parametersAt(spec.ibft, number).blockPeriodSeconds);
-    const timestamp = override.timestamp ?? parent.timestamp + period;
-    if (timestamp <= parent.timestamp)
-      throw new Refused("timestampNotRising", `timestamp ${timestamp} after ${parent.timestamp}`);
-    const dueFee = nextBaseFee(spec, parent, timestamp);
-    const baseFeePerGas = override.baseFeePerGas ?? (this.order.isStrict ? dueFee : 0n);
+  /** The call's own limit or all that is left in the block; not more than the operator lets a simulation have. */
+  private gasLimitOf(call: CallRequest, blockGasLeft: bigint): bigint {
+    const wanted = call.gasLimit ?? blockGasLeft;
+    if (wanted > blockGasLeft)
+      throw new BlocksRefused(
+        "blockGasLimitReached",
+        `gas ${wanted}, but the block has ${blockGasLeft} left`,
+      );
+    return this.gasLeft === undefined ? wanted : smaller(wanted, this.gasLeft);
+  }
+
+  private sceneOf(planned: PlannedBlock): SimulationScene {
+    const { spec, branch, ancestorHash } = this.scene;
+    const { beneficiary, blobBaseFee = this.order.isStrict ? undefined : 0n } = planned.block;
+    const header = this.draftHeader(planned);
+    const placed = precompilesOf(spec, header, planned.accounts);
+    if (!placed.ok) throw new BlocksRefused(placed.rejection.code, placed.rejection.message);
     return {
-      parentHash: this.made.at(-1)?.hash ?? this.scene.ancestorHash(base.number) ?? ZERO_HASH,
+      spec,
+      header,
+      state: branch.head,
+      // The cap bounds the sum: see gasLimitOf.
+      gasCap: 0n,
+      ancestorHash: (number) => this.hashes.get(number) ?? ancestorHash(number),
+      blockTerms: {
+        ...(beneficiary !== undefined && { beneficiary }),
+        ...(blobBaseFee !== undefined && { blobBaseFee }),
+      },
+      ...(placed.value && { precompiles: placed.value }),
+    };
+  }
+
+  /** All of a header that does not follow from what is in the block. What is not overridden is as in the block before. */
+  private draftHeader({ number, timestamp, block }: PlannedBlock): Header {
+    const { spec, header: base, ancestorHash } = this.scene;
+    const parent = this.made.at(-1)?.header ?? base;
+    const dueFee = nextBaseFee(spec, parent, timestamp);
+    const baseFeePerGas = block.baseFeePerGas ?? (this.order.isStrict ? dueFee : 0n);
+    return {
+      parentHash: this.made.at(-1)?.hash ?? ancestorHash(base.number) ?? ZERO_HASH,
       ommersHash: EMPTY_LIST_HASH,
-      coinbase: override.beneficiary ?? ZERO_ADDRESS,
+      coinbase: block.beneficiary ?? parent.coinbase,
       stateRoot: ZERO_HASH,
       transactionsRoot: ZERO_HASH,
       receiptsRoot: ZERO_HASH,
       logsBloom: EMPTY_BYTES,
-      difficulty: override.difficulty ?? base.difficulty,
+      difficulty: block.difficulty ?? parent.difficulty,
       number,
-      gasLimit: override.gasLimit ?? base.gasLimit,
+      gasLimit: block.gasLimit ?? parent.gasLimit,
       gasUsed: 0n,
       timestamp,
       extraData: EMPTY_BYTES,
-      mixHash: override.mixHash ?? ZERO_HASH,
+      mixHash: block.mixHash ?? ZERO_HASH,
       nonce: new Uint8Array(8),
       ...(dueFee !== undefined && baseFeePerGas !== undefined && { baseFeePerGas }),
     };
   }
+}
+
+/** Does what a block does before its transactions, or after them. */
+async function performAround(
+  { scene, overlay }: Draft,
+  perform: typeof beginBlock | typeof endBlock,
+): Promise<void> {
+  const rules = sceneRules(scene);
+  const done = await perform(rules, openSession({ ...rules, overlay, pace: TIRELESS }));
+  if (!done.ok) throw new BlocksRefused("systemCallFailed", done.rejection.message);
+}
+
+/** What names no price is free where nothing is enforced. */
+function namesPrice({ gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: CallRequest): boolean {
+  return gasPrice > 0n || maxFeePerGas > 0n || maxPriorityFeePerGas > 0n;
 }

@@ -4,7 +4,7 @@ import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { Header } from "../types/header.ts";
-import type { AccessListEntry, SentTransaction } from "../types/transaction.ts";
+import type { AccessListEntry, SentTransaction, TransactionType } from "../types/transaction.ts";
 import type { CallRequest } from "./simulation.ts";
 
 /** A call as the transaction that it stands for: signed by nobody, with zeros where a signature would be. */
@@ -18,11 +18,10 @@ export function transactionOfCall(
   },
 ): SentTransaction {
   const { nonce, gasLimit, chainId, header } = place;
-  const { to, value = 0n, data = EMPTY_BYTES, accessList = [], gasPrice = 0n } = call;
-  const isFeeMarket = header.baseFeePerGas !== undefined;
-  const maxFeePerGas = call.maxFeePerGas ?? gasPrice;
-  const maxPriorityFeePerGas = call.maxPriorityFeePerGas ?? gasPrice;
-  const type = isFeeMarket ? 2 : accessList.length > 0 ? 1 : 0;
+  const { to, value = 0n, data = EMPTY_BYTES, accessList = [], blobVersionedHashes = [] } = call;
+  const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, maxFeePerBlobGas = 0n } = call;
+  const type = typeOf(call, header);
+  const isFeeMarket = type >= 2;
   const prices = isFeeMarket ? [maxPriorityFeePerGas, maxFeePerGas] : [gasPrice];
   const items = [
     ...(type === 0 ? [] : [number(chainId)]),
@@ -33,6 +32,9 @@ export function transactionOfCall(
     number(value),
     encodeRlpString(data),
     ...(type === 0 ? [] : [encodeAccessList(accessList)]),
+    ...(type === 3
+      ? [number(maxFeePerBlobGas), encodeRlpList(blobVersionedHashes.map(encodeRlpString))]
+      : []),
     ...[0n, 0n, 0n].map(number),
   ];
   const list = encodeRlpList(items);
@@ -46,8 +48,9 @@ export function transactionOfCall(
     ...(to !== undefined && { to }),
     value,
     data,
-    accessList,
-    blobVersionedHashes: [],
+    accessList: type === 0 ? [] : accessList,
+    ...(type === 3 && { maxFeePerBlobGas }),
+    blobVersionedHashes,
     authorizationList: [],
     v: 0n,
     r: 0n,
@@ -57,6 +60,13 @@ export function transactionOfCall(
     hash: keccak256(raw),
     sender: call.from ?? ZERO_ADDRESS,
   };
+}
+
+/** The newest kind that the block can have, unless a gas price is named, which only the older kinds have. */
+function typeOf(call: CallRequest, { baseFeePerGas }: Header): TransactionType {
+  if (call.blobVersionedHashes !== undefined) return 3;
+  if (baseFeePerGas !== undefined && call.gasPrice === undefined) return 2;
+  return (call.accessList ?? []).length > 0 ? 1 : 0;
 }
 
 function number(value: bigint): Uint8Array {

@@ -42,6 +42,8 @@ export interface AccountOverride {
   readonly nonce?: bigint;
   readonly balance?: bigint;
   readonly code?: Uint8Array;
+  /** Where the precompiled contract of the address is to answer instead. */
+  readonly precompileTo?: Address;
   /** Slots that take the place of all that the account has, or only of those that they name. */
   readonly storage?: {
     readonly replacesAll: boolean;
@@ -83,6 +85,7 @@ export type SimulationResult =
   | { readonly kind: "busy" };
 
 export type SimulationRefusal =
+  | "precompileNotMovable"
   | "intrinsicGasAboveLimit"
   | "upfrontCostAboveBalance"
   | "gasPriceBelowBaseFee"

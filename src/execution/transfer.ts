@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
-import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
@@ -15,7 +15,7 @@ import type { TransactionResult } from "./transactionResult.ts";
  */
 export function runsNoCode(session: BlockSession, { to, authorizationList }: Executable): boolean {
   if (session.isObserved || to === undefined || authorizationList.length > 0) return false;
-  if (isPrecompile(session, to)) return false;
+  if (session.isPrecompile(to)) return false;
   const account = session.overlay.account(to);
   return account === undefined || hasNoCode(account);
 }
@@ -52,10 +52,4 @@ const NO_LOGS: readonly never[] = [];
 /** What is touched with nothing, and was not there, would not stay. */
 function creditUnlessZero(overlay: Overlay, address: Address, amount: bigint): void {
   if (amount > 0n) credit(overlay, address, amount);
-}
-
-/** Precompiled contracts have low addresses, so nearly always a look at the first bytes is enough. */
-function isPrecompile({ precompiles }: BlockSession, address: Address): boolean {
-  for (let at = 0; at < 18; at++) if (address[at] !== 0) return false;
-  return precompiles.has(toKey(address));
 }

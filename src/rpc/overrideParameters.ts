@@ -22,7 +22,14 @@ export const STATE_OVERRIDES = optional(
   leniently(decodeStateOverrides),
   mapOf({
     type: "object",
-    properties: { balance: QUANTITY, nonce: QUANTITY, code: DATA, state: OBJECT, stateDiff: OBJECT },
+    properties: {
+      balance: QUANTITY,
+      nonce: QUANTITY,
+      code: DATA,
+      state: OBJECT,
+      stateDiff: OBJECT,
+      movePrecompileToAddress: ADDRESS,
+    },
   }),
 );
 
@@ -103,16 +110,16 @@ type Account = Readonly<Record<string, unknown>>;
 
 /** Storage can be given as a whole or in parts, not both. */
 function decodeAccountOverride(given: Account): Omit<AccountOverride, "address"> | undefined {
-  // Not built: to ignore it would answer another question.
-  if (!isAbsent(given["movePrecompileToAddress"])) return undefined;
+  const precompileTo = member(given, "movePrecompileToAddress", decodeAddress);
   const nonce = member(given, "nonce", decodeLong);
   const balance = member(given, "balance", decodeWei);
   const code = member(given, "code", decodeData);
   const whole = member(given, "state", decodeSlots);
   const parts = member(given, "stateDiff", decodeSlots);
-  if ([nonce, balance, code, whole, parts].includes(BAD) || (whole && parts)) return undefined;
+  if ([precompileTo, nonce, balance, code, whole, parts].includes(BAD) || (whole && parts)) return undefined;
   const slots = whole ?? parts;
   return {
+    ...(precompileTo instanceof Uint8Array && { precompileTo }),
     ...(typeof nonce === "bigint" && { nonce }),
     ...(typeof balance === "bigint" && { balance }),
     ...(code instanceof Uint8Array && { code }),

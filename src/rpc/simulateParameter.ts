@@ -1,4 +1,4 @@
-import type { BlockOrder, BlocksOrder } from "../execution/simulateBlocks.ts";
+import type { BlockOrder, BlocksOrder } from "../execution/plannedBlocks.ts";
 import { decodeCall } from "./callParameter.ts";
 import { decodeBlockOverrides, decodeStateOverrides } from "./overrideParameters.ts";
 import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./parameters.ts";

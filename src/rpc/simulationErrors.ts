@@ -15,7 +15,9 @@ export function callError(failure: FailedSimulation): RpcError {
     case "halted":
       return ERRORS.executionHalted;
     case "refused":
-      return REFUSAL_ERRORS[failure.code];
+      return failure.code === "precompileNotMovable"
+        ? new RpcError(PRECOMPILE_NOT_MOVABLE, failure.detail)
+        : REFUSAL_ERRORS[failure.code];
     case "stateUnavailable":
       return ERRORS.internalError;
     case "timedOut":
@@ -32,10 +34,11 @@ export function estimateError(failure: FailedSimulation): RpcError {
   if (failure.kind === "stateUnavailable") return ERRORS.worldStateUnavailable;
   const error = callError(failure);
   if (failure.kind === "halted") return withDetail(error, failure.reason);
+  if (failure.kind === "refused" && failure.code === "precompileNotMovable") return error;
   return failure.kind === "refused" && failure.detail !== "" ? withDetail(error, failure.detail) : error;
 }
 
-const REFUSAL_ERRORS: Readonly<Record<SimulationRefusal, RpcError>> = {
+const REFUSAL_ERRORS: Readonly<Record<Exclude<SimulationRefusal, "precompileNotMovable">, RpcError>> = {
   intrinsicGasAboveLimit: ERRORS.intrinsicGasAboveLimit,
   upfrontCostAboveBalance: ERRORS.upfrontCostAboveBalance,
   gasPriceBelowBaseFee: ERRORS.gasPriceBelowBaseFee,
@@ -57,6 +60,8 @@ export function revertError(output: Uint8Array): RpcError {
 }
 
 const REVERTED = 3;
+/** go-ethereum's, as its words are; the standard names only the special cases. */
+export const PRECOMPILE_NOT_MOVABLE = -32000;
 
 /** Custom errors and panics stay without words; a text that does not decode is said to be so. */
 function revertText(output: Uint8Array): string {

@@ -14,7 +14,7 @@ import { Account as LibraryAccount, Address as LibraryAddress } from "@ethereumj
 import { asAddress } from "../../primitives/address.ts";
 import { present } from "../../primitives/assert.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
-import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import { EMPTY_BYTES, toKey } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { AccessJournal } from "../accessJournal.ts";
@@ -26,6 +26,7 @@ import { LibraryJournal } from "../libraryJournal.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
 import type { Pace } from "../pace.ts";
+import type { PrecompilePlaces } from "../precompiles/places.ts";
 import { ownPrecompiles } from "../precompiles/precompiles.ts";
 import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
@@ -43,10 +44,11 @@ export class ForkEvm extends EVM implements FrameEvm {
   readonly observed: Observed;
   readonly stackLimit: number;
   private readonly rules: Rules;
+  private readonly places: PrecompilePlaces | undefined;
   private readonly ownJournal: LibraryJournal;
   private readonly instructions: InstructionSet;
 
-  constructor({ terms, rules, block, overlay, accesses, pace, observed }: EvmParts) {
+  constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles }: EvmParts) {
     const common = libraryCommon(terms, rules.fork);
     const state = new LibraryState(overlay);
     super({
@@ -68,6 +70,7 @@ export class ForkEvm extends EVM implements FrameEvm {
     this.observed = observed;
     this.stackLimit = terms.stackLimit;
     this.rules = rules;
+    this.places = precompiles;
     this.instructions = instructionsOf(opcodeTables(common), rules);
   }
 
@@ -78,6 +81,12 @@ export class ForkEvm extends EVM implements FrameEvm {
 
   isPrecompile(address: Uint8Array): boolean {
     return this.getPrecompile(new LibraryAddress(address)) !== undefined;
+  }
+
+  override getPrecompile(address: LibraryAddress): PrecompileFunc | undefined {
+    if (this.places === undefined) return super.getPrecompile(address);
+    const own = this.places.get(toKey(address.bytes));
+    return own === undefined ? undefined : this.precompiles.get(own);
   }
 
   isKnown(instruction: number): boolean {

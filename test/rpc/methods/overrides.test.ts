@@ -67,6 +67,34 @@ describe("overrides of a call", () => {
     expect(await ask("eth_estimateGas", broke, null, { [NOBODY]: { balance: "0x5" } })).toBe("0x5208");
   });
 
+  it("move precompiled contracts, and put code in their place", async () => {
+    const IDENTITY = `0x${"4".padStart(40, "0")}`;
+    const SHA256 = `0x${"2".padStart(40, "0")}`;
+    const give = (to: string, overrides: object) =>
+      ask("eth_call", { to, data: "0x1234" }, "latest", overrides);
+    const moved = { [IDENTITY]: { movePrecompileToAddress: NOBODY } };
+    expect(await give(NOBODY, moved)).toBe("0x1234");
+    expect(await give(IDENTITY, moved)).toBe("0x");
+    expect(await give(IDENTITY, { [IDENTITY]: { ...moved[IDENTITY], code: returning("602a") } })).toBe(
+      word(42),
+    );
+    expect(await give(IDENTITY, { [IDENTITY]: { code: returning("602a") } })).toBe(word(42));
+    expect(await give(IDENTITY, { [IDENTITY]: { balance: "0x1" } })).toBe("0x1234");
+    // Code reaches it there, and gives it everything: STATICCALL(gas, NOBODY, 0, 32, 0, 32).
+    const code = `0x602a60005260206000602060007f${word(BigInt(NOBODY)).slice(2)}5afa5060206000f3`;
+    expect(await give(RICH, { ...moved, [RICH]: { code } })).toBe(word(42));
+    const gas = await ask("eth_estimateGas", { to: NOBODY, data: "0x1234" }, "latest", moved);
+    expect(gas).toBe(await ask("eth_estimateGas", { to: IDENTITY, data: "0x1234" }));
+    const refused = (message: string) => ({ code: -32000, message });
+    expect(await give(NOBODY, { [RICH]: { movePrecompileToAddress: NOBODY } })).toEqual(
+      refused(`account ${RICH} is not a precompile`),
+    );
+    for (const target of [IDENTITY, SHA256])
+      expect(await give(NOBODY, { [SHA256]: {}, [IDENTITY]: { movePrecompileToAddress: target } })).toEqual(
+        refused(`account ${target} is already overridden`),
+      );
+  });
+
   it("are refused when they make no sense, and ignored where there is no object", async () => {
     const invalid = { code: -32602, message: "Invalid params" };
     for (const override of [
@@ -77,6 +105,7 @@ describe("overrides of a call", () => {
       { [NOBODY]: { code: "0x1" } },
       { [NOBODY]: { state: { zz: "0x0" } } },
       { [NOBODY]: { state: {}, stateDiff: {} } },
+      { [NOBODY]: { movePrecompileToAddress: "nowhere" } },
     ])
       expect(await call(override), JSON.stringify(override)).toEqual(invalid);
     expect(await call({}, { number: "-1" })).toEqual(invalid);

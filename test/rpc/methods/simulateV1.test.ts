@@ -60,12 +60,12 @@ async function blocksOf(blockStateCalls: unknown, options: object = {}): Promise
   return (await simulate(blockStateCalls, options)) as readonly Block[];
 }
 
-const callsCounter = { from: RICH, to: CONTRACT };
-const counting = { stateOverrides: { [CONTRACT]: { code: COUNTER } }, calls: [callsCounter, callsCounter] };
+const callsContract = { from: RICH, to: CONTRACT };
+const counting = { stateOverrides: { [CONTRACT]: { code: COUNTER } }, calls: [callsContract, callsContract] };
 
 describe("eth_simulateV1", () => {
   it("runs calls one after another, block upon block, each seeing what those before it did", async () => {
-    const [first, second] = await blocksOf([counting, { calls: [callsCounter] }]);
+    const [first, second] = await blocksOf([counting, { calls: [callsContract] }]);
     expect(first?.calls.map(({ returnData }) => returnData)).toEqual([word(1), word(2)]);
     expect(second?.calls.map(({ returnData }) => returnData)).toEqual([word(3)]);
     expect([first?.number, second?.number]).toEqual(["0x1", "0x2"]);
@@ -82,7 +82,7 @@ describe("eth_simulateV1", () => {
       {
         blockOverrides: { number: "0x4", time: "0x77777777" },
         stateOverrides: { [CONTRACT]: { code } },
-        calls: [callsCounter],
+        calls: [callsContract],
       },
     ]);
     expect(blocks.map(({ number, calls }) => [number, calls.length])).toEqual([
@@ -100,7 +100,7 @@ describe("eth_simulateV1", () => {
       {
         stateOverrides: { [CONTRACT]: { code: PAYER, balance: "0x5" }, [NOBODY]: { code: "0xfe" } },
         calls: [
-          { ...callsCounter, data: "0x01", gas: "0x100000" },
+          { ...callsContract, data: "0x01", gas: "0x100000" },
           { to: NOBODY, gas: "0x10000" },
           { from: RICH, to: RICH },
         ],
@@ -108,6 +108,7 @@ describe("eth_simulateV1", () => {
     ]);
     expect(block?.calls.map(({ status }) => status)).toEqual(["0x0", "0x0", "0x1"]);
     expect(block?.calls[0]?.error).toMatchObject({ code: 3, data: "0x" });
+    expect(block?.calls[0]?.returnData).toBe("0x");
     expect(block?.calls[1]?.error?.code).toBe(-32015);
   });
 
@@ -135,11 +136,51 @@ describe("eth_simulateV1", () => {
     );
   });
 
+  it("shows what a self-destruction hands over, and transfers in neither receipts nor bloom", async () => {
+    const heir = `0x73${NOBODY.slice(2)}ff`;
+    const order = [
+      {
+        stateOverrides: { [CONTRACT]: { code: heir, balance: "0x5" } },
+        calls: [{ from: RICH, to: CONTRACT, value: "0x2" }],
+      },
+    ];
+    const [block] = await blocksOf(order, { traceTransfers: true });
+    const [plain] = await blocksOf(order);
+    const transfers = block?.calls[0]?.logs.map(({ topics, data }) => [...topics.slice(1), data].map(BigInt));
+    expect(transfers).toEqual([[RICH, CONTRACT, 2].map(BigInt), [CONTRACT, NOBODY, 7].map(BigInt)]);
+    expect({ ...block, calls: [] }).toEqual({ ...plain, calls: [] });
+  });
+
+  it("is free only where no price is named, and lets code see the block's fees all the same", async () => {
+    const code = "0x483a60205260005260406000f3";
+    const [block] = await blocksOf([
+      {
+        blockOverrides: { baseFeePerGas: "0xa" },
+        stateOverrides: { [CONTRACT]: { code } },
+        calls: [callsContract, { ...callsContract, maxFeePerGas: "0xc", maxPriorityFeePerGas: "0x1" }],
+      },
+    ]);
+    const seen = [
+      [10, 0],
+      [10, 11],
+    ].map((fees) => `0x${fees.map((fee) => word(fee).slice(2)).join("")}`);
+    expect(block?.calls.map(({ returnData }) => returnData)).toEqual(seen);
+    const broke = { from: NOBODY, to: CONTRACT, maxFeePerGas: "0x1" };
+    expect(await simulate([{ calls: [broke] }])).toMatchObject({ code: -38014 });
+    const below = { ...callsContract, maxFeePerGas: "0x9" };
+    expect(await simulate([{ blockOverrides: { baseFeePerGas: "0xa" }, calls: [below] }])).toMatchObject({
+      code: -38012,
+    });
+  });
+
   it("shows transactions in full where that is asked for", async () => {
     const transfer = { from: RICH, to: NOBODY, value: "0x7" };
     const [block] = await blocksOf([{ calls: [transfer] }], { returnFullTransactions: true });
     expect(block?.transactions).toMatchObject([{ ...transfer, nonce: "0x0", blockNumber: "0x1" }]);
     const [short] = await blocksOf([{ calls: [transfer] }]);
+    const older = { ...transfer, gasPrice: "0x3", nonce: "0x64" };
+    const [other] = await blocksOf([{ calls: [older] }], { returnFullTransactions: true });
+    expect(other?.transactions).toMatchObject([{ ...older, type: "0x0" }]);
     expect(short?.transactions).toMatchObject([expect.stringMatching(/^0x[0-9a-f]{64}$/)]);
   });
 
@@ -149,15 +190,15 @@ describe("eth_simulateV1", () => {
     const strict = { validation: true };
     const broke = { from: NOBODY, to: RICH, value: "0x7" };
     expect(await codeOf([{ calls: [broke] }])).toBe(-38014);
-    expect(await codeOf([{ calls: [{ ...callsCounter, gas: "0x10" }] }])).toBe(-38013);
-    expect(await codeOf([{ calls: [{ ...callsCounter, gas: "0xffffffffffff" }] }])).toBe(-38015);
-    expect(await codeOf([{ calls: [{ ...callsCounter, nonce: "0x9" }] }], strict)).toBe(-38011);
+    expect(await codeOf([{ calls: [{ ...callsContract, gas: "0x10" }] }])).toBe(-38013);
+    expect(await codeOf([{ calls: [{ ...callsContract, gas: "0xffffffffffff" }] }])).toBe(-38015);
+    expect(await codeOf([{ calls: [{ ...callsContract, nonce: "0x9" }] }], strict)).toBe(-38011);
     expect(
       await codeOf(
         [
           {
             stateOverrides: { [RICH]: { nonce: "0x5" } },
-            calls: [{ ...callsCounter, nonce: "0x4" }],
+            calls: [{ ...callsContract, nonce: "0x4" }],
           },
         ],
         strict,
@@ -166,6 +207,9 @@ describe("eth_simulateV1", () => {
     expect(await codeOf([{ blockOverrides: { number: "0x0" } }])).toBe(-38020);
     expect(await codeOf([{ blockOverrides: { time: "0x0" } }])).toBe(-38021);
     expect(await codeOf([{ blockOverrides: { number: "0x200" } }])).toBe(-38026);
+    expect(await codeOf([{ calls: Array.from({ length: 5001 }, () => broke) }])).toBe(-38026);
+    // All blocks are looked at before the first one is made.
+    expect(await codeOf([{ calls: [broke] }, { blockOverrides: { number: "0x1" } }])).toBe(-38020);
     for (const nonsense of [[], {}, [5], [{ calls: [7] }], [{ stateOverrides: { zz: {} } }], undefined])
       expect(await codeOf(nonsense), JSON.stringify(nonsense)).toBe(-32602);
   });

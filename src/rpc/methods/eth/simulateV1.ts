@@ -1,4 +1,5 @@
-import type { BlocksRefusal, SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
+import type { BlocksRefusal } from "../../../execution/blocksRefusal.ts";
+import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { encodeBlock } from "../../../types/block.ts";
@@ -9,7 +10,7 @@ import { logItemsJson } from "../../logResult.ts";
 import { defineMethod, optional, RawJson, required } from "../../method.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 import { decodeSimulatePayload, SIMULATE_PAYLOAD } from "../../simulateParameter.ts";
-import { revertError } from "../../simulationErrors.ts";
+import { PRECOMPILE_NOT_MOVABLE, revertError } from "../../simulationErrors.ts";
 
 /** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */
 export const ethSimulateV1 = defineMethod({
@@ -66,6 +67,10 @@ const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
   timestampNotRising: -38021,
   initCodeTooLarge: -38025,
   tooManyBlocks: -38026,
+  tooManyCalls: -38026,
+  tooMuchMemory: -38026,
+  systemCallFailed: -32603,
+  precompileNotMovable: PRECOMPILE_NOT_MOVABLE,
   priorityFeeAboveFeeCap: -32602,
   invalidTransactionType: -32602,
   invalidBlobs: -32602,
@@ -86,7 +91,7 @@ function simulatedJson(simulated: SimulatedBlock, totalDifficulty: bigint, detai
 
 function callJson(
   { header, hash, transactions }: SimulatedBlock,
-  { outcome, output, gasUsed, logs }: SimulatedCall,
+  { outcome, output, gasUsed, gasBeforeRefund, logs }: SimulatedCall,
   { index, logIndex }: { readonly index: number; readonly logIndex: number },
 ): string {
   const transactionHash = transactions[index]?.hash ?? hash;
@@ -101,8 +106,9 @@ function callJson(
   }));
   const succeeded = outcome.kind === "succeeded";
   const error = succeeded ? "" : `,"error":${JSON.stringify(errorOf(outcome, output))}`;
-  const returned = outcome.kind === "halted" ? "0x" : toHex(output);
-  return `{"returnData":"${returned}","logs":[${logItemsJson(located)}],"gasUsed":"${toQuantity(gasUsed)}","status":"${succeeded ? "0x1" : "0x0"}"${error}}`;
+  // What was given to REVERT stands in the error.
+  const returned = succeeded ? toHex(output) : "0x";
+  return `{"returnData":"${returned}","logs":[${logItemsJson(located)}],"gasUsed":"${toQuantity(gasUsed)}","maxUsedGas":"${toQuantity(gasBeforeRefund)}","status":"${succeeded ? "0x1" : "0x0"}"${error}}`;
 }
 
 function errorOf(

@@ -1,0 +1,82 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { parametersAt } from "../chainspec/ibftParameters.ts";
+import type { Header } from "../types/header.ts";
+import { BlocksRefused } from "./blocksRefusal.ts";
+import type { AccountOverride, BlockOverride, CallRequest } from "./simulation.ts";
+
+/** Blocks that never were, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
+export interface BlocksOrder {
+  readonly blocks: readonly BlockOrder[];
+  /** Show transfers of the chain's own coin as logs. */
+  readonly showsTransfers: boolean;
+  /** Nonces, balances and base fees as for a real transaction; else what names no price is free, as in eth_call. */
+  readonly isStrict: boolean;
+}
+
+export interface BlockOrder {
+  readonly block: BlockOverride;
+  readonly accounts: readonly AccountOverride[];
+  readonly calls: readonly OrderedCall[];
+}
+
+export interface OrderedCall {
+  readonly call: CallRequest;
+  /** The sender's next unless given. */
+  readonly nonce: bigint | undefined;
+}
+
+/** A block with the number and the time that it will have. */
+export interface PlannedBlock extends BlockOrder {
+  readonly number: bigint;
+  /** Seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Blocks of one simulation, those in the gaps between named numbers included. */
+const MOST_BLOCKS = 256n;
+/** go-ethereum's limits. */
+const MOST_CALLS_IN_BLOCK = 5000;
+const MOST_CALLS = 10_000;
+
+/**
+ * Numbers and times of all blocks above `base`, before any is made; gaps between numbers are filled with empty blocks.
+ * The time between blocks is the chain's block period unless the caller says otherwise. Throws BlocksRefused.
+ */
+export function planBlocks(
+  spec: ChainSpec,
+  base: Header,
+  orders: readonly BlockOrder[],
+): readonly PlannedBlock[] {
+  checkCalls(orders);
+  const planned: PlannedBlock[] = [];
+  let last: { readonly number: bigint; readonly timestamp: bigint } = base;
+  const add = (order: BlockOrder): void => {
+    const number = last.number + 1n;
+    const period = BigInt(parametersAt(spec.ibft, number).blockPeriodSeconds);
+    const timestamp = order.block.timestamp ?? last.timestamp + period;
+    if (timestamp <= last.timestamp)
+      throw new BlocksRefused("timestampNotRising", `timestamp ${timestamp} after ${last.timestamp}`);
+    last = { ...order, number, timestamp };
+    planned.push({ ...order, number, timestamp });
+  };
+  for (const order of orders) {
+    const number = order.block.number ?? last.number + 1n;
+    if (number <= last.number)
+      throw new BlocksRefused("numberNotRising", `block number ${number} after ${last.number}`);
+    if (number - base.number > MOST_BLOCKS)
+      throw new BlocksRefused("tooManyBlocks", `more than ${MOST_BLOCKS}`);
+    while (last.number + 1n < number) add({ block: {}, accounts: [], calls: [] });
+    add(order);
+  }
+  return planned;
+}
+
+function checkCalls(orders: readonly BlockOrder[]): void {
+  let sum = 0;
+  for (const { calls } of orders) {
+    sum += calls.length;
+    if (calls.length > MOST_CALLS_IN_BLOCK)
+      throw new BlocksRefused("tooManyCalls", `more than ${MOST_CALLS_IN_BLOCK} calls in a block`);
+  }
+  if (sum > MOST_CALLS) throw new BlocksRefused("tooManyCalls", `more than ${MOST_CALLS} calls`);
+}
