@@ -13,27 +13,19 @@ import {
 } from "./parameters.ts";
 import { ADDRESS, DATA, HASH, NUMBER_TAG_OR_HASH, OBJECT, QUANTITY } from "./schemas.ts";
 
-/**
- * Overrides as other clients know them (execution-apis). The incumbent ignores whatever stands in their place, so what is
- * no object is no override.
- */
-export const STATE_OVERRIDES = optional(
-  "stateOverrides",
-  leniently(decodeStateOverrides),
-  mapOf({
-    type: "object",
-    properties: {
-      balance: QUANTITY,
-      nonce: QUANTITY,
-      code: DATA,
-      state: OBJECT,
-      stateDiff: OBJECT,
-      movePrecompileToAddress: ADDRESS,
-    },
-  }),
-);
+export const STATE_OVERRIDES_SCHEMA: JsonSchema = mapOf({
+  type: "object",
+  properties: {
+    balance: QUANTITY,
+    nonce: QUANTITY,
+    code: DATA,
+    state: OBJECT,
+    stateDiff: OBJECT,
+    movePrecompileToAddress: ADDRESS,
+  },
+});
 
-export const BLOCK_OVERRIDES = optional("blockOverrides", leniently(decodeBlockOverrides), {
+export const BLOCK_OVERRIDES_SCHEMA: JsonSchema = {
   type: "object",
   properties: {
     number: QUANTITY,
@@ -44,7 +36,23 @@ export const BLOCK_OVERRIDES = optional("blockOverrides", leniently(decodeBlockO
     baseFeePerGas: QUANTITY,
     blobBaseFee: QUANTITY,
   },
-});
+};
+
+/**
+ * Overrides as other clients know them (execution-apis). The incumbent ignores whatever stands in their place, so what is
+ * no object is no override.
+ */
+export const STATE_OVERRIDES = optional(
+  "stateOverrides",
+  leniently(decodeStateOverrides),
+  STATE_OVERRIDES_SCHEMA,
+);
+
+export const BLOCK_OVERRIDES = optional(
+  "blockOverrides",
+  leniently(decodeBlockOverrides),
+  BLOCK_OVERRIDES_SCHEMA,
+);
 
 /** Where other clients take a block, the incumbent looks at nothing. */
 export const IGNORED_BLOCK = optional("block", (value) => value, NUMBER_TAG_OR_HASH);
@@ -148,7 +156,7 @@ function decodeSlots(value: unknown): { slot: Hash; value: Uint8Array }[] | unde
 }
 
 /** Null for what is no object. */
-function leniently<T>(decode: Decoder<T>): Decoder<T | null> {
+export function leniently<T>(decode: Decoder<T>): Decoder<T | null> {
   return (value) => (isObject(value) ? decode(value) : null);
 }
 

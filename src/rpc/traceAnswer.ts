@@ -3,6 +3,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { viewAsBuffer } from "../primitives/hex.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import { RawJson } from "./method.ts";
+import { PRECOMPILE_NOT_MOVABLE } from "./simulationErrors.ts";
 
 /** What a tracing method answers. */
 export function traceAnswer(result: TraceResult): RawJson | RpcError {
@@ -13,6 +14,8 @@ export function traceAnswer(result: TraceResult): RawJson | RpcError {
       return ERRORS.worldStateUnavailable;
     case "refused":
       return ERRORS.internalError;
+    case "overridesRefused":
+      return new RpcError(PRECOMPILE_NOT_MOVABLE, result.detail);
     case "blockDoesNotFit":
       return ERRORS.internalError;
     case "tooLarge":

@@ -1,6 +1,14 @@
+import type { AccountOverride, BlockOverride } from "../execution/simulation.ts";
 import type { ParityTypes } from "../execution/trace/parityTrace.ts";
 import type { DebugStyle } from "../execution/trace/traceJob.ts";
 import type { JsonSchema } from "./method.ts";
+import {
+  BLOCK_OVERRIDES_SCHEMA,
+  decodeBlockOverrides,
+  decodeStateOverrides,
+  leniently,
+  STATE_OVERRIDES_SCHEMA,
+} from "./overrideParameters.ts";
 import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 import { BOOLEAN, listOf } from "./schemas.ts";
 
@@ -27,6 +35,21 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   }
 }
 
+/** The options of debug_traceCall: those of the others, and what is to be otherwise before the call. */
+export interface TraceCallOptions {
+  readonly style: DebugStyle;
+  readonly accounts: readonly AccountOverride[] | null;
+  readonly block: BlockOverride | null;
+}
+
+export function decodeTraceCallOptions(value: unknown): TraceCallOptions | undefined {
+  const style = decodeTraceOptions(value);
+  if (style === undefined || !isObject(value)) return undefined;
+  const accounts = leniently(decodeStateOverrides)(value["stateOverrides"]);
+  const block = leniently(decodeBlockOverrides)(value["blockOverrides"]);
+  return accounts === undefined || block === undefined ? undefined : { style, accounts, block };
+}
+
 const FLAGS = ["disableStorage", "disableMemory", "disableStack"] as const;
 
 /** What is shown when nobody says what to leave out. */
@@ -35,17 +58,25 @@ export const EVERYTHING: DebugStyle = {
   options: { disableStorage: false, disableMemory: false, disableStack: false },
 };
 
-export const TRACE_OPTIONS: JsonSchema = {
+const OPTIONS = {
+  disableStorage: BOOLEAN,
+  disableMemory: BOOLEAN,
+  disableStack: BOOLEAN,
+  tracer: { enum: ["callTracer", "prestateTracer"] },
+  tracerConfig: {
+    type: "object",
+    properties: { onlyTopCall: BOOLEAN, withLog: BOOLEAN, diffMode: BOOLEAN },
+  },
+};
+
+export const TRACE_OPTIONS: JsonSchema = { type: "object", properties: OPTIONS };
+
+export const TRACE_CALL_OPTIONS: JsonSchema = {
   type: "object",
   properties: {
-    disableStorage: BOOLEAN,
-    disableMemory: BOOLEAN,
-    disableStack: BOOLEAN,
-    tracer: { enum: ["callTracer", "prestateTracer"] },
-    tracerConfig: {
-      type: "object",
-      properties: { onlyTopCall: BOOLEAN, withLog: BOOLEAN, diffMode: BOOLEAN },
-    },
+    ...OPTIONS,
+    stateOverrides: STATE_OVERRIDES_SCHEMA,
+    blockOverrides: BLOCK_OVERRIDES_SCHEMA,
   },
 };
 

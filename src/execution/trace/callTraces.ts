@@ -1,7 +1,7 @@
 import { createOverlay, type Overlay } from "../../state/overlay.ts";
-import { blockRules } from "../blockRules.ts";
-import { type SimulationScene, simulateOn } from "../simulate.ts";
-import type { CallRequest } from "../simulation.ts";
+import { overridden } from "../overrides.ts";
+import { type SimulationScene, sceneRules, simulateOn } from "../simulate.ts";
+import type { CallRequest, Overrides } from "../simulation.ts";
 import { StateUnavailable } from "./replay.ts";
 import type { TraceStyle } from "./style.ts";
 import { blockOf, type TraceSource } from "./traceSource.ts";
@@ -12,22 +12,31 @@ export class CallRefused extends Error {
   override name = "CallRefused";
 }
 
+/** What was to be otherwise before the calls cannot be. */
+export class OverridesRefused extends Error {
+  override name = "OverridesRefused";
+}
+
 /**
  * Traces calls one after another on the state after a block, each seeing what those before it did. Unlike with eth_call
- * the base fee counts, and the gas must be paid for (json-rpc.md §7). Throws CallRefused and StateUnavailable.
+ * the base fee counts, and the gas must be paid for (json-rpc.md §7). Throws CallRefused,
+ * OverridesRefused and StateUnavailable.
  */
 export async function traceCalls(
   source: TraceSource,
   blockNumber: bigint,
   calls: readonly { readonly call: CallRequest; readonly style: TraceStyle }[],
+  overrides: Overrides = {},
 ): Promise<void> {
   const { header } = blockOf(source, blockNumber);
   const state = source.stateAt(blockNumber);
   if (state === undefined) throw new StateUnavailable(`the state of block ${blockNumber} is not stored`);
   const { spec, gasCap } = source;
-  const scene = { spec, header, state, ancestorHash: (number: bigint) => source.hashOf(number), gasCap };
-  const overlay = createOverlay(state);
-  for (const each of calls) await traceCall(scene, overlay, each);
+  const ancestorHash = (number: bigint) => source.hashOf(number);
+  const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, overrides);
+  if (!wanted.ok) throw new OverridesRefused(wanted.rejection.message);
+  const overlay = createOverlay(wanted.value.state);
+  for (const each of calls) await traceCall(wanted.value, overlay, each);
 }
 
 async function traceCall(
@@ -35,13 +44,13 @@ async function traceCall(
   overlay: Overlay,
   { call, style }: { readonly call: CallRequest; readonly style: TraceStyle },
 ): Promise<void> {
-  const { spec, header, ancestorHash, gasCap } = scene;
+  const { header, gasCap } = scene;
   const state = new WatchedOverlay(overlay);
   const gasLimit = call.gasLimit ?? header.gasLimit;
   const trace = style({
     gasLimit: gasCap > 0n ? gasCap : gasLimit,
     place: undefined,
-    beneficiary: blockRules(spec, header, ancestorHash).block.beneficiary,
+    beneficiary: sceneRules(scene).block.beneficiary,
     state,
   });
   const simulated = await simulateOn(state, scene, call, {

@@ -1,7 +1,7 @@
 import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { callTracer } from "./callTracer.ts";
-import { CallRefused, traceCalls } from "./callTraces.ts";
+import { CallRefused, OverridesRefused, traceCalls } from "./callTraces.ts";
 import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
 import { type ParityTypes, parityTrace } from "./parityTrace.ts";
 import { prestateTracer } from "./prestateTracer.ts";
@@ -33,6 +33,7 @@ export async function runTrace(job: TraceJob, source: TraceSource): Promise<Trac
     if (error instanceof StateUnavailable) return { kind: "stateUnavailable" };
     if (error instanceof TraceTooLarge) return { kind: "tooLarge" };
     if (error instanceof CallRefused) return { kind: "refused", detail: error.message };
+    if (error instanceof OverridesRefused) return { kind: "overridesRefused", detail: error.message };
     if (error instanceof BlockDoesNotFit) return { kind: "blockDoesNotFit", detail: error.message };
     throw error;
   }
@@ -58,7 +59,12 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
       return replayBlock(source, chosenBlock(source, job.block), { index: job.index, style });
     }
     case "debugCall":
-      return traceCalls(source, job.blockNumber, [{ call: job.call, style: debugStyle(job.style, output) }]);
+      return traceCalls(
+        source,
+        job.blockNumber,
+        [{ call: job.call, style: debugStyle(job.style, output) }],
+        job.overrides,
+      );
     case "transaction":
       return writeTransactionTraces(source, job, output);
     case "block":

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Asker } from "../../primitives/asker.ts";
-import type { CallRequest } from "../simulation.ts";
+import type { CallRequest, Overrides } from "../simulation.ts";
 import type { CallTracerConfig } from "./callTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";
 import type { PrestateConfig } from "./prestateTracer.ts";
@@ -36,6 +36,7 @@ export type TraceJob =
       readonly blockNumber: bigint;
       readonly call: CallRequest;
       readonly style: DebugStyle;
+      readonly overrides?: Overrides;
     }
   /** trace_transaction; trace_get with a path. */
   | {
@@ -80,6 +81,8 @@ export type TraceResult =
   | { readonly kind: "stateUnavailable" }
   /** Refused before the first instruction; the incumbent's words. */
   | { readonly kind: "refused"; readonly detail: string }
+  /** What was to be otherwise before a call cannot be. */
+  | { readonly kind: "overridesRefused"; readonly detail: string }
   /** The block cannot have been executed where it says. */
   | { readonly kind: "blockDoesNotFit"; readonly detail: string }
   | { readonly kind: "tooLarge" }

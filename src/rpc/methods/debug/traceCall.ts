@@ -2,9 +2,10 @@ import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { decodeCall } from "../../callParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
+import { overridesOf } from "../../overrideParameters.ts";
 import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
+import { decodeTraceCallOptions, EVERYTHING, TRACE_CALL_OPTIONS } from "../../traceParameters.ts";
 
 export const debugTraceCall = defineMethod({
   name: "debug_traceCall",
@@ -13,16 +14,19 @@ export const debugTraceCall = defineMethod({
   parameters: [
     required("call", decodeCall, CALL),
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
-    optional("options", decodeTraceOptions, TRACE_OPTIONS),
+    optional("options", decodeTraceCallOptions, TRACE_CALL_OPTIONS),
   ],
   result: { name: "trace", schema: OBJECT },
-  async run([call, choice = "latest", style = EVERYTHING], context) {
+  async run([call, choice = "latest", options], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
     if (block === undefined) return ERRORS.blockNotFound;
     const { number } = block.header;
-    const result = await tracer.run({ kind: "debugCall", blockNumber: number, call, style }, context);
+    const { style = EVERYTHING, accounts, block: otherBlock } = options ?? {};
+    const overrides = overridesOf(accounts, otherBlock);
+    const job = { kind: "debugCall", blockNumber: number, call, style, ...overrides } as const;
+    const result = await tracer.run(job, context);
     const { code, message } = ERRORS.internalError;
     return result.kind === "refused" ? new RpcError(code, message, result.detail) : traceAnswer(result);
   },
