@@ -84,9 +84,19 @@ export class ForkEvm extends EVM implements FrameEvm {
   }
 
   override getPrecompile(address: LibraryAddress): PrecompileFunc | undefined {
-    if (this.places === undefined) return super.getPrecompile(address);
-    const own = this.places.get(toKey(address.bytes));
-    return own === undefined ? undefined : this.precompiles.get(own);
+    const key = this.precompileKey(address.bytes);
+    return key === undefined ? undefined : this.precompiles.get(key);
+  }
+
+  /** Number of the precompiled contract that answers at an address. */
+  precompileNumber(address: Uint8Array): number | undefined {
+    const key = this.precompileKey(address);
+    return key === undefined || !this.precompiles.has(key) ? undefined : Number.parseInt(key, 16);
+  }
+
+  private precompileKey(address: Uint8Array): string | undefined {
+    const key = toKey(address);
+    return this.places === undefined ? key : this.places.get(key);
   }
 
   isKnown(instruction: number): boolean {

@@ -30,26 +30,27 @@ export class ObservedEvm extends ForkEvm {
   }
 
   protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
-    const isPrecompile = this.getPrecompile(message.codeAddress) !== undefined;
-    const callee = this.enter(message, message.codeAddress, isPrecompile);
+    const precompile = this.precompileNumber(message.codeAddress.bytes);
+    const callee = this.enter(message, message.codeAddress, precompile);
     const result = await super._executeCall(message);
     const { code } = message;
     const ranNothing = code === undefined || (typeof code !== "function" && code.length === 0);
-    if (ranNothing && !isPrecompile && result.execResult.exceptionError === undefined) this.stop(message);
+    if (ranNothing && precompile === undefined && result.execResult.exceptionError === undefined)
+      this.stop(message);
     this.leave(callee, result);
     return result;
   }
 
   protected override async _executeCreate(message: Message): Promise<EVMResult> {
     message.code = message.data;
-    const callee = this.enter(message, await this._generateAddress(message), false);
+    const callee = this.enter(message, await this._generateAddress(message));
     const result = await super._executeCreate(message);
     if (callee.input.length === 0 && result.execResult.exceptionError === undefined) this.stop(message);
     this.leave(callee, result);
     return result;
   }
 
-  private enter(message: Message, to: LibraryAddress, isPrecompile: boolean): Callee {
+  private enter(message: Message, to: LibraryAddress, precompile?: number): Callee {
     const call = this.calls.at(-1);
     if (call !== undefined) call.perform(this.observer);
     const callee: Callee = {
@@ -61,7 +62,7 @@ export class ObservedEvm extends ForkEvm {
       // Call data may be a view of the caller's memory, which changes once the call is over.
       input: Uint8Array.prototype.slice.call(message.data),
       gas: message.gasLimit,
-      isPrecompile,
+      precompile,
     };
     this.observer.entered(callee);
     return callee;
@@ -70,7 +71,7 @@ export class ObservedEvm extends ForkEvm {
   private leave(callee: Callee, { execResult }: EVMResult): void {
     const error = execResult.exceptionError?.error;
     const isFailure = error !== undefined && error !== UNPAID_CODE;
-    const hasReverted = error === REVERTED && !callee.isPrecompile;
+    const hasReverted = error === REVERTED && callee.precompile === undefined;
     const end: CalleeEnd = {
       callee,
       gasUsed: execResult.executionGasUsed,

@@ -191,7 +191,7 @@ function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | und
     value: creates ? stack.at(0) : transfers ? stack.at(2) : 0n,
     input: memoryPart(memory, stack.at(inputAt), stack.at(inputAt + 1)),
     gas: 0n,
-    isPrecompile: false,
+    precompile: undefined,
   };
 }
 
@@ -206,7 +206,7 @@ function plannedSuicide({ state, depth }: Step): Suicide | undefined {
     value: state.evm.overlay.account(from)?.balance ?? 0n,
     input: new Uint8Array(0),
     gas: 0n,
-    isPrecompile: false,
+    precompile: undefined,
   };
 }
 

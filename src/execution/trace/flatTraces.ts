@@ -38,7 +38,7 @@ export class FlatTraces implements ExecutionObserver {
   }
 
   entered(callee: Callee): void {
-    const isHidden = callee.isPrecompile && callee.depth > 0;
+    const isHidden = callee.precompile !== undefined && callee.depth > 0;
     this.open.push(isHidden ? undefined : this.add(callee));
     this.budget.spend(callee.input.length);
   }
@@ -138,5 +138,5 @@ function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, is
   if (isCreation(action.kind))
     return `"result":{"address":"${toHex(action.to)}","code":"${toHex(output)}","gasUsed":"${toQuantity(gasUsed)}"},`;
   // What a precompiled contract returned to the outside is missing, as with the incumbent.
-  return `"result":{"gasUsed":"${toQuantity(gasUsed)}","output":"${action.isPrecompile ? "0x" : toHex(output)}"},`;
+  return `"result":{"gasUsed":"${toQuantity(gasUsed)}","output":"${action.precompile !== undefined ? "0x" : toHex(output)}"},`;
 }

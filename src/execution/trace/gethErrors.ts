@@ -2,6 +2,7 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { HaltReason } from "../haltReason.ts";
 import { mnemonicOf } from "./mnemonics.ts";
 import { type Callee, isCreation, type Step } from "./observer.ts";
+import { precompileFlawOf } from "./precompileFlaws.ts";
 
 /** The instruction that halted a frame, with the words that were on the stack. */
 export interface HaltedStep {
@@ -35,7 +36,7 @@ export function flawOf(halt: HaltReason, callee: Callee, { step, stackLength }: 
     case "INVALID_CODE":
       return "invalid code: must not begin with 0xef";
     case "PRECOMPILE_ERROR":
-      return "execution reverted";
+      return precompileFlawOf(callee.precompile ?? 0, callee.input);
   }
 }
 

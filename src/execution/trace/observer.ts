@@ -40,7 +40,8 @@ export interface Callee {
   /** Call data, or init code. */
   readonly input: Uint8Array;
   readonly gas: bigint;
-  readonly isPrecompile: boolean;
+  /** Number of the precompiled contract that answers. */
+  readonly precompile: number | undefined;
 }
 
 export interface CalleeEnd {

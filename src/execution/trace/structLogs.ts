@@ -61,7 +61,7 @@ export class StructLogs implements ExecutionObserver {
   left(end: CalleeEnd): void {
     this.storage.left(end);
     const { callee, halt, gasUsed } = end;
-    if (callee.isPrecompile) {
+    if (callee.precompile !== undefined) {
       if (callee.depth === 0 && halt === undefined) this.showPrecompile(callee.gas - gasUsed);
     } else if (halt !== undefined && this.last !== undefined) this.last.error ??= halt;
   }

@@ -66,7 +66,7 @@ export class VmTraces implements ExecutionObserver {
     else {
       call.sub = json;
       // One that failed took everything, but the incumbent shows nothing of it.
-      if (callee.isPrecompile) call.precompileGas = halt === undefined ? gasUsed : 0n;
+      if (callee.precompile !== undefined) call.precompileGas = halt === undefined ? gasUsed : 0n;
     }
   }
 

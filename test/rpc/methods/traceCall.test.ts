@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aChain } from "../../builders/aChain.ts";
+import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, askerOf } from "../asker.ts";
@@ -23,7 +23,7 @@ function word(value: number | bigint): string {
 let ask: Ask;
 
 beforeAll(async () => {
-  const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
+  const node = await aChain({ genesis: genesisWith({ pragueTime: 0 }) });
   ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
@@ -73,5 +73,81 @@ describe("overrides of a traced call", () => {
       expect(await trace(bad), JSON.stringify(bad)).toEqual(invalid);
     for (const nothing of [7, "x", [], null])
       expect(await output({ stateOverrides: nothing, blockOverrides: nothing })).toBeUndefined();
+  });
+});
+
+describe("a precompiled contract that fails", () => {
+  const field = (value: bigint | number): string => value.toString(16).padStart(128, "0");
+  const zeros = (bytes: number): string => "00".repeat(bytes);
+  const contract = (number: number): string => `0x${number.toString(16).padStart(40, "0")}`;
+  const tracer = "callTracer";
+
+  /** On the curve, but of order 3. */
+  const strayG1 = field(0) + field(2);
+  const strayG2 =
+    field(2) +
+    field(0) +
+    field(
+      0x13a59858b6809fca4d9a3b6539246a70051a3c88899964a42bc9a69cf9acdd9dd387cfa9086b894185b9a46a402be73n,
+    ) +
+    field(0x2d27e0ec3356299a346a09ad7dc4ef68a483c3aed53f9139d2f929a3eecebf72082e5e58c6da24ee32e03040c406d4fn);
+  const infinityCommitment = `c0${zeros(47)}`;
+  const commitmentHash = createHash("sha256").update(Buffer.from(infinityCommitment, "hex")).digest("hex");
+  const claim = (z: string, y: string): string =>
+    `01${commitmentHash.slice(2)}${z}${y}${infinityCommitment}${infinityCommitment}`;
+  const one = zeros(31).concat("01");
+  const encoding = "invalid fp.Element encoding";
+  const offCurve = "invalid point: not on curve";
+
+  it.each<readonly [number, string, string]>([
+    [0x06, "ff".repeat(32), encoding],
+    [0x07, one + one, "point is not on curve"],
+    [0x08, "00", "bad elliptic curve pairing size"],
+    [0x08, zeros(64) + one + zeros(96), "point is not on curve"],
+    [0x09, "", "invalid input length"],
+    [0x09, `${zeros(212)}02`, "invalid final flag"],
+    [0x0a, "00", "invalid input length"],
+    [0x0a, zeros(192), "mismatched versioned hash"],
+    [0x0a, claim(zeros(32), one), "error verifying kzg proof: can't verify opening proof"],
+    [
+      0x0a,
+      claim("ff".repeat(32), one),
+      "error verifying kzg proof: scalar is not canonical when interpreted as a big integer in big-endian",
+    ],
+    [0x0b, "00", "invalid input length"],
+    [0x0b, `01${zeros(255)}`, "invalid field element top bytes"],
+    [0x0b, `${zeros(16)}${"ff".repeat(48)}${zeros(192)}`, encoding],
+    [0x0c, strayG1 + zeros(32), "g1 point is not on correct subgroup"],
+    [0x0d, field(1) + zeros(448), offCurve],
+    [0x0e, strayG2 + zeros(32), "g2 point is not on correct subgroup"],
+    [0x0f, strayG1 + zeros(256), "g1 point is not on correct subgroup"],
+    [0x0f, zeros(128) + strayG2, "g2 point is not on correct subgroup"],
+    [0x10, `${zeros(16)}${"ff".repeat(48)}`, encoding],
+    [0x11, "", "invalid input length"],
+  ])("says why: %i", async (number, data, error) => {
+    const call = { to: contract(number), data: `0x${data}`, gas: "0xf4240" };
+    const trace = await ask("debug_traceCall", call, "latest", { tracer });
+    expect(trace).toMatchObject({ error, type: "CALL", gasUsed: "0xf4240" });
+    expect(trace).not.toHaveProperty("output");
+  });
+
+  it("says so to the contract that called it, too, and where it was moved", async () => {
+    // STATICCALL(gas, 0xc4…, nothing), then STOP.
+    const elsewhere = `0x${"c4".repeat(20)}`;
+    const code = `0x600060006000600073${"c4".repeat(20)}620186a0fa00`;
+    const stateOverrides = {
+      [NOBODY]: { code },
+      [contract(9)]: { movePrecompileToAddress: elsewhere },
+    };
+    const options = { tracer, stateOverrides };
+    const trace = await ask("debug_traceCall", { to: NOBODY }, "latest", options);
+    const failed = { to: elsewhere, error: "invalid input length", gasUsed: "0x186a0" };
+    expect(trace).toMatchObject({ to: NOBODY, calls: [failed] });
+    expect(trace).not.toHaveProperty("error");
+  });
+
+  it("has run out of gas where it had too little", async () => {
+    const call = { to: contract(8), data: `0x${zeros(192)}`, gas: "0x7530" };
+    expect(await ask("debug_traceCall", call, "latest", { tracer })).toMatchObject({ error: "out of gas" });
   });
 });
