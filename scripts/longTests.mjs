@@ -34,6 +34,7 @@ const NUMBERS = {
 
 const SUITES = [
   "test/chain/logScan",
+  "test/chain/tracePool",
   "test/cluster/durability",
   "test/cluster/anvil",
   "test/cluster/badConfiguration",

@@ -1,17 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createTracePool, DEFAULT_TRACE_SETTINGS, type TracePool } from "../../src/chain/tracePool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import type { DebugStyle, TraceResult } from "../../src/execution/trace/traceJob.ts";
+import type { DebugStyle, TraceJob, TraceResult } from "../../src/execution/trace/traceJob.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
 import { somebody } from "../builders/somebody.ts";
+import { itIfThorough } from "../thorough.ts";
 
 /** Returns slot 0. */
 const READER = "0x00000000000000000000000000000000000add00";
@@ -23,6 +24,10 @@ const STRUCT_LOGS: DebugStyle = {
   options: { disableMemory: false, disableStack: false, disableStorage: false },
 };
 const CALL_TRACER: DebugStyle = { kind: "callTracer", config: { onlyTopCall: false, withLog: false } };
+
+/** Calls an account without code, for ever. */
+const CALLER = "0x0000000000000000000000000000000000ca11e4";
+const PARITY = { trace: false, vmTrace: false, stateDiff: false };
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-trace-"));
 const path = join(folder, "chain");
@@ -36,6 +41,7 @@ beforeAll(async () => {
   genesis.alloc = {
     [READER]: { balance: "0x0", code: "0x5f545f5260205ff3", storage: { "0x00": "0x2a" } },
     [ENDLESS]: { balance: "0x0", code: "0x5b5f56" },
+    [CALLER]: { balance: "0x0", code: "0x5b5f5f5f5f5f61dead5af1505f56" },
   };
   ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
   // A thread costs most of a second to start, so all tests share one.
@@ -116,4 +122,35 @@ describe("traces on a thread", () => {
       detail: "intrinsic gas cost 21000 exceeds gas limit 20000",
     });
   });
+
+  itIfThorough.each<[what: string, job: TraceJob]>([
+    ["instructions", { kind: "call", blockNumber: 0n, call: endless(ENDLESS, { ...PARITY, vmTrace: true }) }],
+    [
+      "calls in a flat trace",
+      { kind: "call", blockNumber: 0n, call: endless(CALLER, { ...PARITY, trace: true }) },
+    ],
+    [
+      "calls in all traces",
+      { kind: "call", blockNumber: 0n, call: endless(CALLER, { ...PARITY, trace: true, vmTrace: true }) },
+    ],
+    [
+      "calls in a tree",
+      { kind: "debugCall", blockNumber: 0n, call: endless(CALLER, PARITY).call, style: CALL_TRACER },
+    ],
+  ])(
+    "has memory enough for as many %s as an answer may hold, and refuses more",
+    async (_, job) => {
+      const large = createTracePool(
+        { ...DEFAULT_TRACE_SETTINGS, timeoutMs: 120_000 },
+        { databasePath: path, spec, clock: systemClock },
+      );
+      onTestFinished(() => large.close());
+      expect(await large.run(job, somebody)).toEqual({ kind: "tooLarge" });
+    },
+    150_000,
+  );
 });
+
+function endless(to: string, types: typeof PARITY) {
+  return { call: { to: addressFromHex(to), gasLimit: 2n ** 62n }, types };
+}

@@ -13,7 +13,7 @@ import {
   type Step,
 } from "./observer.ts";
 import type { TransactionTrace } from "./style.ts";
-import { asciiJson, objectOf, type TraceBudget, type TraceText } from "./traceText.ts";
+import { asciiJson, type TraceBudget, type TraceText } from "./traceText.ts";
 
 export interface CallTracerConfig {
   /** Only the transaction itself, not the calls within. */
@@ -38,7 +38,7 @@ export function callTracer(
   const calls = new CallTree(config, budget);
   return {
     observer: calls,
-    finish: (result) => text.add(calls.json(result, gasLimit)),
+    finish: (result) => calls.write(text, result, gasLimit),
   };
 }
 
@@ -57,8 +57,9 @@ class CallTree implements ExecutionObserver {
   }
 
   /** The whole transaction: its own gas limit, and what it paid for in the end. */
-  json({ gasUsed }: TransactionResult, gasLimit: bigint): string {
-    return this.root === undefined ? "null" : frameJson(this.root, { gas: gasLimit, gasUsed });
+  write(text: TraceText, { gasUsed }: TransactionResult, gasLimit: bigint): void {
+    if (this.root === undefined) text.add("null");
+    else writeFrame(text, this.root, { gas: gasLimit, gasUsed });
   }
 
   entered(callee: Callee): void {
@@ -154,12 +155,17 @@ function clearLogs(frame: Frame): void {
   for (const call of frame.calls) clearLogs(call);
 }
 
-function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUsed: bigint }): string {
+/** Call by call, because a text of all of them does not fit beside them. */
+function writeFrame(
+  text: TraceText,
+  frame: Frame,
+  whole?: { readonly gas: bigint; readonly gasUsed: bigint },
+): void {
   const { callee, end, calls, logs, error } = frame;
   const hasRecipient = error === undefined || callee.kind === "selfdestruct" || !isCreation(callee.kind);
   const output = end === undefined || (error !== undefined && !end.hasReverted) ? "" : toHex(end.output);
   const reason = end?.hasReverted === true ? decodeRevertText(end.output) : undefined;
-  return objectOf([
+  const before = [
     `"from":"${toHex(callee.from)}"`,
     `"gas":"${toQuantity(whole?.gas ?? callee.gas)}"`,
     `"gasUsed":"${toQuantity(whole?.gasUsed ?? end?.gasUsed ?? 0n)}"`,
@@ -168,11 +174,16 @@ function frameJson(frame: Frame, whole?: { readonly gas: bigint; readonly gasUse
     output.length > 2 && `"output":"${output}"`,
     error !== undefined && `"error":"${error}"`,
     reason !== undefined && `"revertReason":${asciiJson(reason)}`,
-    calls.length > 0 && `"calls":[${calls.map((call) => frameJson(call)).join(",")}]`,
-    logs.length > 0 && `"logs":[${logs.join(",")}]`,
-    callee.kind !== "staticcall" && `"value":"${toQuantity(callee.value)}"`,
-    `"type":"${callee.kind.toUpperCase()}"`,
-  ]);
+  ];
+  text.add(`{${before.filter((member) => member !== false).join(",")}`);
+  for (const [index, call] of calls.entries()) {
+    text.add(index === 0 ? ',"calls":[' : ",");
+    writeFrame(text, call);
+  }
+  if (calls.length > 0) text.add("]");
+  if (logs.length > 0) text.add(`,"logs":[${logs.join(",")}]`);
+  if (callee.kind !== "staticcall") text.add(`,"value":"${toQuantity(callee.value)}"`);
+  text.add(`,"type":"${callee.kind.toUpperCase()}"}`);
 }
 
 /** A call as its operands say, for one that may not begin. */
@@ -229,7 +240,7 @@ const CALL_KINDS: ReadonlyMap<number, Callee["kind"]> = new Map([
 const SELFDESTRUCT = 0xff;
 const LOG0 = 0xa0;
 const DEPTH_LIMIT = 1024;
-/** About what one takes beside its data. */
-const FRAME_BYTES = 500;
+/** What one takes beside its data, at most: its objects, and short data that has memory of its own. */
+const FRAME_BYTES = 1000;
 /** Far more than a block's gas pays for. */
 const MEMORY_LIMIT = 1n << 26n;

@@ -78,8 +78,8 @@ export class FlatTraces implements ExecutionObserver {
   }
 }
 
-/** About what one takes beside its data. */
-const TRACE_BYTES = 400;
+/** What one takes beside its data, at most: its objects, and short data that has memory of its own. */
+const TRACE_BYTES = 1000;
 const SELFDESTRUCT = 0xff;
 
 export interface FlatTerms {

@@ -38,15 +38,18 @@ export function parityTrace(
       const stateDiff = types.stateDiff ? stateDiffJson(state) : "null";
       const terms: FlatTerms =
         form === "replay" && flat !== undefined ? { creationMethod: creationMethodOf(flat.traces) } : {};
-      const trace = (flat?.traces ?? []).map((each) => flatTraceJson(each, terms));
       const reason = form === "replay" && isReverted ? `"revertReason":"${toHex(result.output)}",` : "";
       const hash =
         form === "replay" && place !== undefined
           ? `"transactionHash":"${toHex(place.transactionHash)}",`
           : "";
       text.add(`{"output":"${outputOf(result, form)}",${reason}"stateDiff":${stateDiff},"trace":[`);
-      for (const [index, each] of trace.entries()) text.add(index === 0 ? each : `,${each}`);
-      text.add(`],${hash}"vmTrace":${vm?.json ?? "null"}}`);
+      for (const [index, each] of (flat?.traces ?? []).entries())
+        text.add(`${index === 0 ? "" : ","}${flatTraceJson(each, terms)}`);
+      text.add(`],${hash}"vmTrace":`);
+      if (vm === undefined) text.add("null");
+      else text.take(vm.json);
+      text.add("}");
     },
   };
 }

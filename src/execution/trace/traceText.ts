@@ -1,3 +1,5 @@
+import { ChunkedText } from "./chunkedText.ts";
+
 /**
  * Traces are written as JSON where they are made: a list of steps would take more room than their text, and only text
  * is handed from thread to thread without being copied.
@@ -22,11 +24,10 @@ export class TraceTooLarge extends Error {
   override name = "TraceTooLarge";
 }
 
-/** Collects a JSON text of ASCII characters, which may become long. */
+/** Collects the JSON text of an answer. */
 export class TraceText {
   private readonly budget: TraceBudget;
-  private readonly pieces: Buffer[] = [];
-  private open = "";
+  private readonly text = new ChunkedText();
 
   constructor(budget: TraceBudget) {
     this.budget = budget;
@@ -34,41 +35,30 @@ export class TraceText {
 
   add(text: string): void {
     this.budget.spend(text.length);
-    this.open += text;
-    if (this.open.length >= PIECE_LENGTH) this.close();
+    this.text.add(text);
+  }
+
+  /** Adds what the budget has been charged for already. */
+  take(text: ChunkedText): void {
+    this.text.take(text);
   }
 
   /** A place where something is to be written later. */
   mark(): number {
-    this.close();
-    return this.pieces.push(Buffer.alloc(0)) - 1;
+    return this.text.mark();
   }
 
   /** Writes at a mark, once. */
   insert(mark: number, text: string): void {
     this.budget.spend(text.length);
-    this.pieces[mark] = Buffer.from(text, "latin1");
+    this.text.insert(mark, text);
   }
 
   /** All of it, in memory of its own. */
   bytes(): Uint8Array<ArrayBuffer> {
-    this.close();
-    const whole = new Uint8Array(this.pieces.reduce((sum, piece) => sum + piece.length, 0));
-    let at = 0;
-    for (const piece of this.pieces.splice(0)) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
-  }
-
-  private close(): void {
-    if (this.open !== "") this.pieces.push(Buffer.from(this.open, "latin1"));
-    this.open = "";
+    return this.text.takeBytes();
   }
 }
-
-const PIECE_LENGTH = 64 * 1024;
 
 /** Hexadecimal digits without leading zeros, of bytes: `0x8c379a0` for a revert, `0x` for nothing, `0x0` for zeros. */
 export function shortHex(bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 import { toHex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { HaltReason } from "../haltReason.ts";
+import { ChunkedText } from "./chunkedText.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TraceBudget } from "./traceText.ts";
 
@@ -13,26 +14,27 @@ export class VmTraces implements ExecutionObserver {
   private readonly frames: VmFrame[] = [];
   private readonly calls: PendingCall[] = [];
   private effect: Effect = NO_EFFECT;
-  private whole = EMPTY_TRACE;
+  private whole: ChunkedText | undefined;
   private steps = 0;
 
   constructor(budget: TraceBudget) {
     this.budget = budget;
   }
 
-  /** JSON of the trace, once all is over. */
-  get json(): string {
-    return this.steps === 1 && this.isLoneStop ? EMPTY_TRACE : this.whole;
+  /** JSON of the trace, once all is over; to be taken once. The budget has been charged for it. */
+  get json(): ChunkedText {
+    const isLoneStop = this.steps === 1 && this.isLoneStop;
+    return this.whole === undefined || isLoneStop ? textOf(EMPTY_TRACE) : this.whole;
   }
 
   entered(callee: Callee): void {
-    this.frames.push({ code: isCreation(callee.kind) ? toHex(callee.input) : "0x", ops: "" });
+    this.frames.push({ code: isCreation(callee.kind) ? toHex(callee.input) : "0x", ops: new ChunkedText() });
   }
 
   begun(step: Step): void {
     this.steps++;
     const frame = this.frames.at(-1);
-    if (frame !== undefined && step.at === 0 && frame.ops === "") frame.code = toHex(step.state.env.code);
+    if (frame !== undefined && step.at === 0 && frame.ops.isEmpty) frame.code = toHex(step.state.env.code);
     this.isLoneStop = step.instruction === STOP && step.depth === 0;
     this.effect = effectOf(step);
   }
@@ -60,7 +62,10 @@ export class VmTraces implements ExecutionObserver {
   left({ callee, gasUsed, halt }: CalleeEnd): void {
     const frame = this.frames.pop();
     if (frame === undefined) return;
-    const json = `{"code":"${frame.code}","ops":[${frame.ops}]}`;
+    const json = textOf(`{"code":"${frame.code}","ops":[`);
+    this.budget.spend(frame.code.length);
+    json.take(frame.ops);
+    json.add("]}");
     const call = this.calls.at(-1);
     if (call === undefined) this.whole = json;
     else {
@@ -75,24 +80,28 @@ export class VmTraces implements ExecutionObserver {
   private add(
     step: Step,
     cost: bigint,
-    { effect, sub }: { readonly effect: Effect; readonly sub: string },
+    { effect, sub }: { readonly effect: Effect; readonly sub: string | ChunkedText },
   ): void {
     const frame = this.frames.at(-1);
     if (frame === undefined) return;
-    const op = `${frame.ops === "" ? "" : ","}{"cost":${cost},"ex":${resultJson(step, effect)},"pc":${step.at},"sub":${sub}}`;
-    this.budget.spend(op.length);
-    frame.ops += op;
+    const { ops } = frame;
+    const op = `${ops.isEmpty ? "" : ","}{"cost":${cost},"ex":${resultJson(step, effect)},"pc":${step.at},"sub":`;
+    this.budget.spend(op.length + (typeof sub === "string" ? sub.length : 0));
+    ops.add(op);
+    if (typeof sub === "string") ops.add(sub);
+    else ops.take(sub);
+    ops.add("}");
   }
 }
 
 interface VmFrame {
   code: string;
-  ops: string;
+  readonly ops: ChunkedText;
 }
 
 interface PendingCall {
   readonly effect: Effect;
-  sub: string | undefined;
+  sub: ChunkedText | undefined;
   precompileGas: bigint | undefined;
 }
 
@@ -104,6 +113,12 @@ interface Effect {
 
 const NO_EFFECT: Effect = {};
 const EMPTY_TRACE = '{"code":"0x","ops":[]}';
+
+function textOf(text: string): ChunkedText {
+  const chunked = new ChunkedText();
+  chunked.add(text);
+  return chunked;
+}
 
 /** Halts of which the instruction is shown all the same. */
 const SHOWN_HALTS: ReadonlySet<HaltReason> = new Set<HaltReason>([
