@@ -40,6 +40,7 @@ const SUITES = [
   "test/cluster/badConfiguration",
   "test/cluster/clocks",
   "test/cluster/foundry",
+  "test/cluster/largeAnswers",
   "test/cluster/localnet",
   "test/cluster/restart",
   "test/cluster/validatorSet",

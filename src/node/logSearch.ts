@@ -4,6 +4,7 @@ import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "../rpc/findLogs.ts";
+import type { JsonPiece } from "../rpc/jsonPieces.ts";
 import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSearchWorker.ts";
 
 /**
@@ -35,7 +36,7 @@ interface Job {
   readonly criteria: LogCriteria;
   readonly range: BlockRange;
   readonly isAbandoned: () => boolean;
-  readonly pieces: string[];
+  readonly pieces: JsonPiece[];
   resolve(found: FoundLogs): void;
   reject(error: Error): void;
 }
@@ -100,7 +101,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     const job = underWay.get(news.id);
     if (job === undefined) return;
     if (news.kind === "piece") {
-      job.pieces.push(news.text);
+      job.pieces.push(news.json);
       return;
     }
     underWay.delete(news.id);

@@ -5,6 +5,7 @@ import { ChainMoved, scanLogs } from "../chain/logScan.ts";
 import { present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { comeAfterBlocks } from "../primitives/threadPriority.ts";
+import type { JsonPiece } from "../rpc/jsonPieces.ts";
 import { createLogPieces, type LogPieces } from "../rpc/logPieces.ts";
 import { openLevelDatabase } from "../storage/levelDatabase.ts";
 
@@ -26,7 +27,7 @@ export type LogSearchOrder =
 
 /** What the thread says of a search: pieces of the answer, then its end. */
 export type LogSearchNews =
-  | { readonly kind: "piece"; readonly id: number; readonly text: string }
+  | { readonly kind: "piece"; readonly id: number; readonly json: JsonPiece }
   | { readonly kind: "found" | "tooManyLogs"; readonly id: number }
   /** Broken machinery, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string }
@@ -97,12 +98,23 @@ async function tellFound(id: number, { texts }: LogPieces): Promise<void> {
   for (const next of texts) {
     text = text === "" ? next : `${text},${next}`;
     if (text.length < CHARACTERS_PER_NEWS) continue;
-    tell({ kind: "piece", id, text });
+    tellPiece(id, text);
     text = "";
     await nextTurn();
   }
-  if (text !== "") tell({ kind: "piece", id, text });
+  if (text !== "") tellPiece(id, text);
   tell({ kind: "found", id });
+}
+
+/** A large piece is handed over as bytes, which costs the other thread nothing. */
+function tellPiece(id: number, text: string): void {
+  if (text.length < HANDED_OVER_CHARACTERS) {
+    tell({ kind: "piece", id, json: text });
+    return;
+  }
+  const bytes = Buffer.from(new ArrayBuffer(text.length));
+  bytes.write(text, "latin1");
+  port.postMessage({ kind: "piece", id, json: bytes } satisfies LogSearchNews, [bytes.buffer]);
 }
 
 interface Pass {
@@ -140,3 +152,4 @@ function tell(news: LogSearchNews): void {
 const LOGS_PER_PIECE = 500;
 const MUCH_CHARACTERS = 2 * 1024 * 1024;
 const CHARACTERS_PER_NEWS = 512 * 1024;
+const HANDED_OVER_CHARACTERS = 16 * 1024;

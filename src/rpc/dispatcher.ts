@@ -3,6 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
 import { assert } from "../primitives/assert.ts";
 import { ERRORS, RpcError } from "./errors.ts";
+import { type JsonPiece, joinPieces } from "./jsonPieces.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
 import {
   type Answer,
@@ -39,14 +40,14 @@ export interface Dispatcher {
     requests: readonly unknown[],
     json: string,
     caller: Caller,
-    write: (piece: string) => void | Promise<void>,
+    write: (piece: JsonPiece) => void | Promise<void>,
   ): Promise<string>;
 }
 
 export interface Reply {
   readonly text: string;
   /** What makes up the text, where it is very large: making one text of it is left to those who must. */
-  readonly pieces?: readonly string[];
+  readonly pieces?: readonly JsonPiece[];
   /** The refusal inside the text, from which HTTP derives its status. */
   readonly error: RpcError | undefined;
 }
@@ -193,13 +194,18 @@ export function createDispatcher<Backend>(
           .slice(start, end)
           .map((request, offset) => answerOne(request, sourceIds, start + offset, context));
         for (const each of replies) {
-          const text = (each instanceof Promise ? await each : each)?.text;
-          if (text === undefined) continue;
-          piece += isFirst ? text : `,${text}`;
+          const reply = each instanceof Promise ? await each : each;
+          if (reply === undefined) continue;
+          if (!isFirst) piece += ",";
           isFirst = false;
-          if (piece.length >= BATCH_PIECE_LENGTH) {
-            await write(piece);
+          for (const part of reply.pieces ?? [reply.text]) {
+            if (typeof part === "string") {
+              piece += part;
+              if (piece.length < BATCH_PIECE_LENGTH) continue;
+            }
+            if (piece !== "") await write(piece);
             piece = "";
+            if (typeof part !== "string") await write(part);
           }
         }
         if (performance.now() - turnBeganAtMs > TURN_MS) {
@@ -218,7 +224,7 @@ function inPieces(idText: string, answer: JsonPieces): Reply {
   return {
     pieces,
     get text() {
-      return pieces.join("");
+      return joinPieces(pieces);
     },
     error: undefined,
   };

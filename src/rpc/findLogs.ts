@@ -1,5 +1,6 @@
 import type { ChainReader } from "../chain/chain.ts";
 import { type BlockRange, type LogCriteria, queryLogs } from "../chain/logQuery.ts";
+import type { JsonPiece } from "./jsonPieces.ts";
 import { LOGS_PER_ANSWER, logPieces } from "./logPieces.ts";
 
 /** Finds the wanted logs of the canonical blocks in a range, both ends included; it may reach beyond the head. */
@@ -10,8 +11,8 @@ export type FindLogs = (
 ) => Promise<FoundLogs>;
 
 export type FoundLogs =
-  /** JSON texts in the order of the logs, to be joined by commas. */
-  | { readonly kind: "found"; readonly pieces: readonly string[] }
+  /** JSON in the order of the logs, to be joined by commas. */
+  | { readonly kind: "found"; readonly pieces: readonly JsonPiece[] }
   /** More than one answer may hold. */
   | { readonly kind: "tooManyLogs" }
   | { readonly kind: "abandoned" }

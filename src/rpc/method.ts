@@ -1,6 +1,7 @@
 import type { Asker } from "../primitives/asker.ts";
 import type { RpcError } from "./errors.ts";
 import type { EventText } from "./eventText.ts";
+import type { JsonPiece } from "./jsonPieces.ts";
 import { type Decoder, decodeList } from "./parameters.ts";
 import type { RpcBackend } from "./ports.ts";
 
@@ -84,11 +85,11 @@ export class RawJson {
   }
 }
 
-/** As RawJson, in pieces that follow one another: a very large answer is sent so over HTTP, never held as one text. */
+/** As RawJson, in pieces that follow one another: a very large answer is sent so, never held as one text. */
 export class JsonPieces {
-  readonly pieces: readonly string[];
+  readonly pieces: readonly JsonPiece[];
 
-  constructor(pieces: readonly string[]) {
+  constructor(pieces: readonly JsonPiece[]) {
     this.pieces = pieces;
   }
 }

@@ -2,14 +2,16 @@ import type { TraceResult } from "../execution/trace/traceJob.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { viewAsBuffer } from "../primitives/hex.ts";
 import { ERRORS, RpcError } from "./errors.ts";
-import { RawJson } from "./method.ts";
+import { JsonPieces, RawJson } from "./method.ts";
 import { PRECOMPILE_NOT_MOVABLE } from "./simulationErrors.ts";
 
 /** What a tracing method answers. */
-export function traceAnswer(result: TraceResult): RawJson | RpcError {
+export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcError {
   switch (result.kind) {
     case "traced":
-      return new RawJson(viewAsBuffer(result.json).toString("latin1"));
+      return result.json.length < LARGE_BYTES
+        ? new RawJson(viewAsBuffer(result.json).toString("latin1"))
+        : new JsonPieces([result.json]);
     case "stateUnavailable":
       return ERRORS.worldStateUnavailable;
     case "refused":
@@ -28,6 +30,9 @@ export function traceAnswer(result: TraceResult): RawJson | RpcError {
       return assertNever(result);
   }
 }
+
+/** From here on the bytes go to the client as they came from the thread. */
+const LARGE_BYTES = 64 * 1024;
 
 /** Ours: the incumbent answers whatever fits into its memory. */
 const TRACE_TOO_LARGE = new RpcError(

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Facts, silentLogger } from "../../src/logging/logger.ts";
 import { BATCH_PIECE_LENGTH, type Caller } from "../../src/rpc/dispatcher.ts";
 import { ERRORS } from "../../src/rpc/errors.ts";
+import { type JsonPiece, joinPieces } from "../../src/rpc/jsonPieces.ts";
 import { KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { somebody } from "../builders/somebody.ts";
@@ -87,11 +88,11 @@ describe("a batch", () => {
 
   async function answerBatch(requests: readonly unknown[], caller: Caller) {
     const { dispatcher, backend } = aToyDispatcher();
-    const pieces: string[] = [];
+    const pieces: JsonPiece[] = [];
     const rest = await dispatcher.answerBatch(requests, JSON.stringify(requests), caller, (piece) => {
       pieces.push(piece);
     });
-    return { pieces, text: pieces.join("") + rest, calls: backend.calls.length };
+    return { pieces, text: joinPieces([...pieces, rest]), calls: backend.calls.length };
   }
 
   it("is handed on in pieces, which together are the answer", async () => {

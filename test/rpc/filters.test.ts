@@ -5,6 +5,7 @@ import { createFilters, type Filters } from "../../src/rpc/filters.ts";
 import { FILTER_LIFETIME_MS, FILTER_LIMIT } from "../../src/rpc/filterTable.ts";
 import { createLogFinder } from "../../src/rpc/findLogs.ts";
 import { createHashHistory } from "../../src/rpc/hashHistory.ts";
+import { joinPieces } from "../../src/rpc/jsonPieces.ts";
 import { decodeLogFilter, type LogFilter } from "../../src/rpc/logFilterParameter.ts";
 import type { Log } from "../../src/types/log.ts";
 import { poolOf } from "../builders/anRpcBackend.ts";
@@ -48,7 +49,7 @@ describe("installed filters", () => {
     const changes = await filters.changes(id, () => false);
     if (changes === undefined) return undefined;
     if (changes.kind !== "found") throw new Error(changes.kind);
-    return changes.pieces;
+    return changes.pieces.map((piece) => joinPieces([piece]));
   }
 
   function added(id: string | undefined): string {

@@ -123,7 +123,10 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     ...about,
     name: "toy_pieces",
     parameters: [],
-    run: async () => new JsonPieces(['["', ...Array<string>(20).fill("é".repeat(100_000)), '"]']),
+    run: async () => {
+      const text = "é".repeat(100_000);
+      return new JsonPieces(['["', ...Array<string>(10).fill(text), Buffer.from(text.repeat(10)), '"]']);
+    },
   }),
 ];
 

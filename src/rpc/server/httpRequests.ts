@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../logging/logger.ts";
 import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
 import { ERRORS } from "../errors.ts";
+import { type JsonPiece, lengthOfPieces, slicesOf } from "../jsonPieces.ts";
 import { prettyJson } from "../jsonText.ts";
 import { isObject } from "../parameters.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
@@ -78,7 +79,9 @@ export function createHttpRequestHandler(
     }
     const caller = new HttpCaller(request, response);
     inTime(response, async () => {
-      const rest = await dispatcher.answerBatch(values, body, caller, (piece) => writePiece(response, piece));
+      const rest = await dispatcher.answerBatch(values, body, caller, (piece) =>
+        typeof piece === "string" ? writePiece(response, piece) : writePieces(response, [piece]),
+      );
       if (caller.isAbandoned()) return;
       if (response.headersSent) response.end(rest);
       else respondJson(response, 200, rest);
@@ -171,21 +174,25 @@ function statusOf({ error }: Reply): number {
   }
 }
 
-/** As respondJson, with no more in memory than the client is ready to read; others have their turn in between. */
-async function respondPieces(response: ServerResponse, pieces: readonly string[]): Promise<void> {
+/** As respondJson, with no more on its way than the client is ready to read; others have their turn in between. */
+async function respondPieces(response: ServerResponse, pieces: readonly JsonPiece[]): Promise<void> {
   if (response.writableEnded) return;
-  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const length = lengthOfPieces(pieces);
   response.writeHead(200, { "Content-Type": "application/json", Vary: "origin", "Content-Length": length });
-  for (const piece of pieces) {
+  await writePieces(response, pieces);
+  if (!response.writableEnded) response.end();
+}
+
+async function writePieces(response: ServerResponse, pieces: Iterable<JsonPiece>): Promise<void> {
+  for (const slice of slicesOf(pieces)) {
     if (response.writableEnded || response.destroyed) return;
-    await writePiece(response, piece);
+    await writePiece(response, slice);
     await nextTurn();
   }
-  response.end();
 }
 
 /** Sends a part of a batch's answer, and waits while the client has not read the parts before. */
-function writePiece(response: ServerResponse, piece: string): void | Promise<void> {
+function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<void> {
   if (response.writableEnded || response.destroyed) return;
   if (!response.headersSent) {
     response.writeHead(200, { "Content-Type": "application/json", Vary: "origin" });

@@ -4,6 +4,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
 import { ERRORS } from "../errors.ts";
+import type { JsonPiece } from "../jsonPieces.ts";
 import type { Connection } from "../method.ts";
 import { isObject } from "../parameters.ts";
 import {
@@ -13,7 +14,7 @@ import {
   MESSAGES_UNDER_WAY,
   TURN_LIMIT_BYTES,
 } from "./limits.ts";
-import { SHARED_BYTES, writeShared } from "./sharedFrame.ts";
+import { SHARED_BYTES, writeFrame } from "./wholeFrame.ts";
 
 /**
  * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md §8).
@@ -99,7 +100,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     const caller = new MessageCaller(machine, connection, socket, clock, clock.nowMs() + timeoutMs);
     if (Array.isArray(value)) {
       // A batch is gathered before it is sent, so nothing else may be gathered beside it.
-      start(MESSAGES_UNDER_WAY, async () => write(await answerBatch(value, message, caller)));
+      start(MESSAGES_UNDER_WAY, () => answerBatch(value, message, caller));
     } else if (isObject(value)) {
       const reply = dispatcher.answerRequest(value, message, caller);
       if (reply instanceof Promise) start(1, async () => writeReply(await reply));
@@ -110,7 +111,15 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   }
 
   function writeReply(reply: Reply | undefined): void {
-    if (reply !== undefined) write(reply.text);
+    if (reply?.pieces !== undefined) writePieces(reply.pieces);
+    else if (reply !== undefined) write(reply.text);
+  }
+
+  /** As write, for a message that is very large. */
+  function writePieces(pieces: readonly JsonPiece[]): void {
+    if (socket.readyState !== socket.OPEN) return;
+    gather();
+    writeFrame(stream, pieces, onSent);
   }
 
   /** Runs work that takes as much of the connection's allowance as `weight` messages. */
@@ -130,8 +139,8 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     socket.terminate();
   }
 
-  async function answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<string> {
-    const pieces: string[] = [];
+  async function answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<void> {
+    const pieces: JsonPiece[] = [];
     let length = 0;
     const rest = await dispatcher.answerBatch(requests, json, caller, (piece) => {
       pieces.push(piece);
@@ -140,7 +149,8 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       pieces.length = 0;
       socket.close(MESSAGE_TOO_BIG, "answer too large");
     });
-    return pieces.length === 0 ? rest : pieces.join("") + rest;
+    if (pieces.length === 0) write(rest);
+    else writePieces([...pieces, rest]);
   }
 
   socket.on("message", (data) => {
@@ -183,7 +193,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
         write(`${before}${event.json}}}`);
       } else {
         gather();
-        writeShared(stream, [before, event.bytes, "}}"], onSent);
+        writeFrame(stream, [before, event.bytes, "}}"], onSent);
       }
     },
     cut: () => socket.terminate(),

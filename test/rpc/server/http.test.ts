@@ -338,8 +338,8 @@ describe("a batch", () => {
     expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
     expect(answer.headers["content-type"]).toBe("application/json");
     expect(answer.body === body).toBe(true);
-    const batch = await ask(door, { body: '[{"id":1,"method":"toy_pieces"}]' });
-    expect(batch.body === `[${body}]`).toBe(true);
+    const batch = await ask(door, { body: `[${CHAIN_ID},{"id":1,"method":"toy_pieces"},${CHAIN_ID}]` });
+    expect(batch.body === `[${CHAIN_ID_ANSWER},${body},${CHAIN_ID_ANSWER}]`).toBe(true);
   });
 
   it("is sent in pieces when its answer is large", async () => {

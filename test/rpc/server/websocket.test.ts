@@ -103,6 +103,16 @@ describe("a message", () => {
     expect(await client.next()).toBe('{"jsonrpc":"2.0","id":"slow","result":"done"}');
   });
 
+  it("is answered alike where the answer comes in pieces, alone and in a batch", async () => {
+    const { door } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    const body = `{"jsonrpc":"2.0","id":1,"result":["${"é".repeat(2_000_000)}"]}`;
+    client.send('{"id":1,"method":"toy_pieces"}');
+    expect((await client.next()) === body).toBe(true);
+    client.send(`[${CHAIN_ID},{"id":1,"method":"toy_pieces"},${CHAIN_ID}]`);
+    expect((await client.next()) === `[${CHAIN_ID_ANSWER},${body},${CHAIN_ID_ANSWER}]`).toBe(true);
+  });
+
   it("may have four times the largest frame; a larger one ends the connection", async () => {
     const { door } = await aToyDoor({ maxFrameBytes: 100 });
     const client = await aWebSocketClient(door);

@@ -1,0 +1,26 @@
+import { viewAsBuffer } from "../primitives/hex.ts";
+
+/** A part of a JSON text: as text, or as its bytes in UTF-8, which nobody may change. */
+export type JsonPiece = string | Uint8Array;
+
+/** The text that the pieces make up. It costs a copy of all of them: for what is small, or has no other way. */
+export function joinPieces(pieces: readonly JsonPiece[]): string {
+  return pieces
+    .map((piece) => (typeof piece === "string" ? piece : viewAsBuffer(piece).toString("utf8")))
+    .join("");
+}
+
+/** Bytes in UTF-8. */
+export function lengthOfPieces(pieces: readonly JsonPiece[]): number {
+  return pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+}
+
+/** The same text in pieces of which none takes long to send; bytes are not copied. */
+export function* slicesOf(pieces: Iterable<JsonPiece>): Generator<JsonPiece, void> {
+  for (const piece of pieces) {
+    if (typeof piece === "string") yield piece;
+    else for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
+  }
+}
+
+const SLICE_BYTES = 256 * 1024;

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * What has Node.js write to `file`, twenty times a second, the longest that the event loop of its main thread stood still
+ * since the last line.
+ */
+export function watchingPauses(file: string): readonly string[] {
+  const code = `import{monitorEventLoopDelay as d}from"node:perf_hooks";import{appendFileSync as a}from"node:fs";import{isMainThread as m}from"node:worker_threads";if(m){const h=d({resolution:1});h.enable();setInterval(()=>{a("${file}",Date.now()+" "+h.max/1e6+"\\n");h.reset()},50).unref()}`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
+/** The longest pause that ended between two times of Date.now(), milliseconds. */
+export function longestPauseMs(file: string, fromMs: number, toMs: number): number {
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  const pauses = lines
+    .map((line) => line.split(" ").map(Number))
+    .filter(([atMs = 0]) => atMs > fromMs && atMs <= toMs + LINE_MS)
+    .map(([, pauseMs = 0]) => pauseMs);
+  return Math.max(0, ...pauses);
+}
+
+/** A line may come this much later than what it tells of. */
+const LINE_MS = 100;
