@@ -42,6 +42,7 @@ const SUITES = [
   "test/cluster/foundry",
   "test/cluster/largeAnswers",
   "test/cluster/localnet",
+  "test/cluster/manySubscribers",
   "test/cluster/restart",
   "test/cluster/validatorSet",
   "test/cluster/validators.test",

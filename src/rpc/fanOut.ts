@@ -83,7 +83,7 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
   };
 }
 
-/** Work is counted in bytes that are sent; this much takes some milliseconds. */
+/** Work is counted in bytes that are sent, a notice as some more: sending costs more than bytes. Some milliseconds. */
 const WORK_PER_TURN = 1024 * 1024;
-const NOTICE_WORK = 1_000;
+const NOTICE_WORK = 4_000;
 const STEP_WORK = 1_000;

@@ -1,0 +1,176 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import WebSocket from "ws";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+import { itIfThorough } from "../thorough.ts";
+import { contractIn, LOGGER } from "./contracts.ts";
+import { longestPauseMs, watchingPauses } from "./loopPauses.ts";
+import { logOf, type NodeProcess, pause, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+const SUBSCRIBERS = 2_000;
+const OPENING_AT_ONCE = 100;
+const BLOCKS = 10;
+const TRANSFERS_PER_BLOCK = 100;
+const LOGS_PER_BLOCK = 5;
+/** On the node's side; each has two subscriptions. */
+const BYTES_PER_CONNECTION = 100 * 1024;
+
+/** What one subscriber has heard: `0x5` for a head, `0x5:0x0` for a log, in the order of its coming. */
+interface Subscriber {
+  readonly socket: WebSocket;
+  readonly heard: string[];
+}
+
+interface LogPlace {
+  readonly blockNumber: string;
+  readonly logIndex: string;
+}
+
+async function subscribe(
+  url: string,
+  address: string,
+  onHead: (number: string) => void,
+): Promise<Subscriber> {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  await once(socket, "open");
+  for (const params of [["newHeads"], ["logs", { address }]]) {
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params }));
+    await once(socket, "message");
+  }
+  const heard: string[] = [];
+  socket.on("message", (data: Buffer) => {
+    const text = data.toString("latin1");
+    const [, head] = /"result":\{"number":"(0x[0-9a-f]+)"/.exec(text) ?? [];
+    if (head !== undefined) onHead(head);
+    const [, index, number] = /"logIndex":"(0x[0-9a-f]+)".*"blockNumber":"(0x[0-9a-f]+)"/.exec(text) ?? [];
+    heard.push(head ?? `${number}:${index}`);
+  });
+  return { socket, heard };
+}
+
+function residentBytes({ child }: NodeProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+/** Sends transfers and a transaction that logs, once for each block. */
+async function sendForBlock(node: NodeProcess, turn: number, to: string): Promise<void> {
+  const transfers = Array.from({ length: TRANSFERS_PER_BLOCK }, (_, index) =>
+    aTransaction({
+      privateKey: account(1).privateKey,
+      to: account(2).address,
+      nonce: BigInt(turn * TRANSFERS_PER_BLOCK + index),
+    }),
+  );
+  const logging = aTransaction({
+    privateKey: account(3).privateKey,
+    nonce: BigInt(turn),
+    to: addressFromHex(to),
+    value: 0n,
+    data: bigintToFixedBytes(BigInt(LOGS_PER_BLOCK), 32),
+  });
+  const all = [...transfers, logging];
+  const batch = all.map(({ raw }) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "eth_sendRawTransaction",
+    params: [toHex(raw)],
+  }));
+  await (await fetch(node.httpUrl, { method: "POST", body: JSON.stringify(batch) })).text();
+}
+
+describe("thousands of subscribers", () => {
+  itIfThorough(
+    "hear every block and its logs, in order, within the block's period, and make no block late",
+    async () => {
+      const pauseFile = join(temporaryFolder(), "pauses.txt");
+      const node = await startNodeProcess({
+        options: [`--rpc-ws-max-active-connections=${SUBSCRIBERS}`, "--logging-format=JSON"],
+        runtimeOptions: watchingPauses(pauseFile),
+      });
+      const logger = await contractIn(node, LOGGER);
+      const firstHeard = new Map<string, number>();
+      const lastHeard = new Map<string, { atMs: number; count: number }>();
+      const onHead = (number: string): void => {
+        const atMs = performance.now();
+        if (!firstHeard.has(number)) firstHeard.set(number, atMs);
+        lastHeard.set(number, { atMs, count: (lastHeard.get(number)?.count ?? 0) + 1 });
+      };
+      const before = residentBytes(node);
+      const subscribers: Subscriber[] = [];
+      while (subscribers.length < SUBSCRIBERS) {
+        const some = Array.from({ length: OPENING_AT_ONCE }, () => subscribe(node.wsUrl, logger, onHead));
+        subscribers.push(...(await Promise.all(some)));
+      }
+      await pause(1500);
+      const perConnection = (residentBytes(node) - before) / SUBSCRIBERS;
+
+      const begunAtMs = Date.now();
+      const first = Number(await node.rpc<string>("eth_blockNumber")) + 1;
+      for (let turn = 0; turn < BLOCKS; turn++) {
+        await sendForBlock(node, turn, logger);
+        const number = Number(await node.rpc<string>("eth_blockNumber"));
+        await until(
+          async () => (Number(await node.rpc<string>("eth_blockNumber")) > number ? true : undefined),
+          10_000,
+          "a block",
+        );
+      }
+      const last = Number(await node.rpc<string>("eth_blockNumber"));
+      const numbers = Array.from(
+        { length: last - first + 1 },
+        (_, index) => `0x${(first + index).toString(16)}`,
+      );
+      await until(
+        async () => (lastHeard.get(numbers.at(-1) ?? "")?.count === SUBSCRIBERS ? true : undefined),
+        10_000,
+        "that all hear of the last block",
+      );
+      const endedAtMs = Date.now();
+
+      const expected: string[] = [];
+      for (const number of numbers) {
+        const logs = await node.rpc<LogPlace[]>("eth_getLogs", [
+          { fromBlock: number, toBlock: number, address: logger },
+        ]);
+        expected.push(...logs.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`), number);
+      }
+      expect(expected.length).toBe(numbers.length + BLOCKS * LOGS_PER_BLOCK);
+      const ofThese = (heard: readonly string[]): string => {
+        const start = heard.indexOf(`0x${(first - 1).toString(16)}`) + 1;
+        return heard.slice(start, start + expected.length).join(" ");
+      };
+      const wrong = subscribers
+        .map(({ heard }) => ofThese(heard))
+        .filter((text) => text !== expected.join(" "));
+      expect(wrong).toEqual([]);
+
+      const spreads = numbers.map(
+        (number) => (lastHeard.get(number)?.atMs ?? 0) - (firstHeard.get(number) ?? 0),
+      );
+      const made = logOf(node)
+        .filter(({ message }) => message.startsWith("Produced #"))
+        .map(({ timestamp }) => Date.parse(timestamp))
+        .filter((atMs) => atMs >= begunAtMs && atMs <= endedAtMs);
+      const gaps = made.slice(1).map((atMs, index) => atMs - (made[index] ?? 0));
+      const figures = {
+        spreadMs: Math.max(...spreads),
+        gapMs: Math.max(...gaps),
+        pauseMs: longestPauseMs(pauseFile, begunAtMs, endedAtMs),
+        perConnection,
+      };
+      for (const { socket } of subscribers) socket.terminate();
+      expect(await node.stop()).toBe(0);
+      expect(figures.spreadMs, JSON.stringify(figures)).toBeLessThan(1000);
+      expect(figures.gapMs, JSON.stringify(figures)).toBeLessThan(1600);
+      expect(figures.perConnection, JSON.stringify(figures)).toBeLessThan(BYTES_PER_CONNECTION);
+    },
+    120_000,
+  );
+});
