@@ -13,7 +13,7 @@ import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 import { BOOLEAN, listOf } from "./schemas.ts";
 
 /**
- * The options of the debug tracing methods (json-rpc.md §7), and go-ethereum's two tracers beside them, which the
+ * The options of the debug tracing methods (json-rpc.md §7), and go-ethereum's tracers beside them, which the
  * incumbent does not know. Members that are unknown do not count, nor do tracers.
  */
 export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
@@ -28,6 +28,15 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   switch (tracer) {
     case "callTracer":
       return { kind: tracer, config: { onlyTopCall: isSet("onlyTopCall"), withLog: isSet("withLog") } };
+    case "flatCallTracer": {
+      const [convertParityErrors, includePrecompiles] = [
+        isSet("convertParityErrors"),
+        isSet("includePrecompiles"),
+      ];
+      return { kind: tracer, config: { convertParityErrors, includePrecompiles } };
+    }
+    case "4byteTracer":
+      return { kind: tracer };
     case "prestateTracer":
       return { kind: tracer, config: { diffMode: isSet("diffMode") } };
     default:
@@ -62,10 +71,16 @@ const OPTIONS = {
   disableStorage: BOOLEAN,
   disableMemory: BOOLEAN,
   disableStack: BOOLEAN,
-  tracer: { enum: ["callTracer", "prestateTracer"] },
+  tracer: { enum: ["callTracer", "flatCallTracer", "prestateTracer", "4byteTracer"] },
   tracerConfig: {
     type: "object",
-    properties: { onlyTopCall: BOOLEAN, withLog: BOOLEAN, diffMode: BOOLEAN },
+    properties: {
+      onlyTopCall: BOOLEAN,
+      withLog: BOOLEAN,
+      convertParityErrors: BOOLEAN,
+      includePrecompiles: BOOLEAN,
+      diffMode: BOOLEAN,
+    },
   },
 };
 

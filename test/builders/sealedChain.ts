@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
+import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { sealedHeader } from "../../src/ibft/candidate.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { encodeBlock } from "../../src/types/block.ts";
+import { type Block, encodeBlock } from "../../src/types/block.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "./aChain.ts";
 import { createHandClock } from "./handClock.ts";
@@ -32,27 +33,30 @@ export async function sealedDevBlocks(
   for (const [index, body] of bodies.entries()) {
     const timestamp = BigInt(START_SECONDS + index);
     clock.advanceTo(Number(timestamp) * 1000);
-    const waiting = [...body];
-    const supply = {
-      select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
-      drop: () => undefined,
-    };
-    const built = await chain.build({ parent: chain.head, round: 0, timestamp }, supply);
-    if (!built.ok) throw new Error(built.rejection.message);
-    const candidate = built.value;
-    if (candidate.transactions.length !== body.length) throw new Error("a transaction was left out");
-    const seals = [sign(candidate.digest, DEV_VALIDATOR_KEY)];
-    const committed = await chain.commit(candidate, seals);
-    if (!committed.ok) throw new Error(committed.rejection.message);
-    blocks.push(
-      encodeBlock({
-        header: sealedHeader(candidate, seals),
-        transactions: candidate.transactions,
-        ommers: [],
-      }),
-    );
+    blocks.push(encodeBlock(await commitBlock(chain, timestamp, body)));
   }
   return blocks;
+}
+
+/** Makes the next block of a chain that the development network's validator alone seals, of just these transactions. */
+export async function commitBlock(
+  chain: Chain,
+  timestamp: bigint,
+  body: readonly SentTransaction[],
+): Promise<Block> {
+  const waiting = [...body];
+  const supply = {
+    select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
+    drop: () => undefined,
+  };
+  const built = await chain.build({ parent: chain.head, round: 0, timestamp }, supply);
+  if (!built.ok) throw new Error(built.rejection.message);
+  const candidate = built.value;
+  if (candidate.transactions.length !== body.length) throw new Error("a transaction was left out");
+  const seals = [sign(candidate.digest, DEV_VALIDATOR_KEY)];
+  const committed = await chain.commit(candidate, seals);
+  if (!committed.ok) throw new Error(committed.rejection.message);
+  return { header: sealedHeader(candidate, seals), transactions: candidate.transactions, ommers: [] };
 }
 
 /** The blocks as a file holds them. */

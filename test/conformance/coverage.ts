@@ -37,11 +37,6 @@ export const COVERAGE: readonly Coverage[] = [
     by: [],
     open: "what older versions of the tracers answered",
   })),
-  {
-    files: "geth-tracers/call_tracer_flat/",
-    by: [],
-    open: "a tracer of go-ethereum's that is not here; the flat traces of the incumbent are compared in the suite trace",
-  },
 
   { files: "besu-core/basefee-test.json", by: ["basefee"] },
   { files: "besu-core/eip152-blake2f.json", by: ["precompile"] },

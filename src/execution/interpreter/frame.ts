@@ -20,6 +20,7 @@ export interface FrameEvm extends EVM {
   readonly stackLimit: number;
   /** Whether the fork has an instruction of that code. */
   isKnown(instruction: number): boolean;
+  precompileNumber(address: Uint8Array): number | undefined;
 }
 
 /** What instructions can ask about where they run; the names are the library's. */

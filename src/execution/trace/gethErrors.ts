@@ -18,7 +18,7 @@ export function flawOf(halt: HaltReason, callee: Callee, { step, stackLength }: 
     case "INSUFFICIENT_GAS":
       return isCreation(callee.kind) && step === undefined
         ? "contract creation code storage out of gas"
-        : "out of gas";
+        : `out of gas${isBelowSentry(step) ? ": not enough gas for reentrancy sentry" : ""}`;
     case "INSUFFICIENT_STACK_ITEMS":
       return `stack underflow (${stackLength} <=> ${wordsNeeded(step?.instruction ?? 0)})`;
     case "TOO_MANY_STACK_ITEMS":
@@ -39,6 +39,21 @@ export function flawOf(halt: HaltReason, callee: Callee, { step, stackLength }: 
       return precompileFlawOf(callee.precompile ?? 0, callee.input);
   }
 }
+
+/** From Istanbul on SSTORE wants more gas left than a transfer gives (EIP-2200). */
+function isBelowSentry(step: Step | undefined): boolean {
+  return (
+    step !== undefined &&
+    step.instruction === SSTORE &&
+    step.gas <= SENTRY_GAS &&
+    step.state.evm.isKnown(CHAINID)
+  );
+}
+
+const SSTORE = 0x55;
+const SENTRY_GAS = 2300n;
+/** As old as the sentry. */
+const CHAINID = 0x46;
 
 const INVALID = 0xfe;
 

@@ -101,6 +101,8 @@ export interface FrameView {
     readonly overlay: Overlay;
     /** Whether the fork has an instruction of that code. */
     isKnown(instruction: number): boolean;
+    /** Of the precompiled contract that answers at an address. */
+    precompileNumber(address: Uint8Array): number | undefined;
   };
   /** What the frame returns, or gives to REVERT. */
   readonly interpreter: { readonly _result: { readonly returnValue: Uint8Array | undefined } };

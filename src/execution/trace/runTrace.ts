@@ -3,6 +3,8 @@ import { toHex } from "../../primitives/hex.ts";
 import { callTracer } from "./callTracer.ts";
 import { CallRefused, OverridesRefused, traceCalls } from "./callTraces.ts";
 import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
+import { flatCallTracer } from "./flatCallTracer.ts";
+import { fourByteTracer } from "./fourByteTracer.ts";
 import { type ParityTypes, parityTrace } from "./parityTrace.ts";
 import { prestateTracer } from "./prestateTracer.ts";
 import { BlockDoesNotFit, replayBlock, StateUnavailable } from "./replay.ts";
@@ -119,6 +121,10 @@ function debugStyle(style: DebugStyle, output: Output): TraceStyle {
       };
     case "callTracer":
       return ({ gasLimit }) => callTracer(style.config, { gasLimit, ...output });
+    case "flatCallTracer":
+      return ({ gasLimit, place }) => flatCallTracer(style.config, { gasLimit, place, ...output });
+    case "4byteTracer":
+      return () => fourByteTracer(output);
     case "prestateTracer":
       return (subject) => prestateTracer(style.config, subject, text);
     default:

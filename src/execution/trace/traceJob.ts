@@ -1,7 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Asker } from "../../primitives/asker.ts";
 import type { CallRequest, Overrides } from "../simulation.ts";
-import type { CallTracerConfig } from "./callTracer.ts";
+import type { CallFramesConfig } from "./callFrames.ts";
+import type { FlatCallConfig } from "./flatCallTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";
 import type { PrestateConfig } from "./prestateTracer.ts";
 import type { StandardTraceOptions } from "./standardTrace.ts";
@@ -11,7 +12,9 @@ import type { StructLogOptions } from "./structLogs.ts";
 export type DebugStyle =
   | { readonly kind: "structLogs"; readonly options: StructLogOptions }
   /** Those that go-ethereum brings along. */
-  | { readonly kind: "callTracer"; readonly config: CallTracerConfig }
+  | { readonly kind: "callTracer"; readonly config: CallFramesConfig }
+  | { readonly kind: "flatCallTracer"; readonly config: FlatCallConfig }
+  | { readonly kind: "4byteTracer" }
   | { readonly kind: "prestateTracer"; readonly config: PrestateConfig };
 
 /** What a thread is asked to trace. */

@@ -7,7 +7,7 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, toQuantity } from "../../../src/primitives/quantity.ts";
-import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
+import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
 import { createStateHistory } from "../../../src/state/history.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
@@ -15,6 +15,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
+import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { type Ask, askerOf } from "../asker.ts";
 
@@ -59,22 +60,9 @@ beforeAll(async () => {
   for (const [index, body] of transactions().entries()) {
     const timestamp = BigInt(START_SECONDS + index);
     clock.advanceTo(Number(timestamp) * 1000);
-    await commit(timestamp, body);
+    await commitBlock(node.chain, timestamp, body);
   }
 });
-
-async function commit(timestamp: bigint, body: readonly SentTransaction[]): Promise<void> {
-  const { chain } = node;
-  const waiting = [...body];
-  const supply = {
-    select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
-    drop: () => undefined,
-  };
-  const built = await chain.build({ parent: chain.head, round: 0, timestamp }, supply);
-  if (!built.ok) throw new Error(built.rejection.message);
-  const committed = await chain.commit(built.value, [sign(built.value.digest, DEV_VALIDATOR_KEY)]);
-  if (!committed.ok) throw new Error(committed.rejection.message);
-}
 
 function inspectWith(gasCap: bigint): Inspector["inspect"] {
   const { spec, database } = node;
