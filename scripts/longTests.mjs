@@ -1,6 +1,7 @@
 /**
- * `npm run test:long`: the suites of the daily run that take a number, with the numbers turned up, and what is too long for it (test/thorough.ts). A seed is printed by
- * each; IBEX_SEED repeats one. Numbers already in the environment are kept.
+ * `npm run test:long`: the suites of the daily run that take a number, with the numbers turned up, and what is too long
+ * for it (test/thorough.ts). A seed is printed by each; IBEX_SEED repeats one. Numbers already in the environment are
+ * kept.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";

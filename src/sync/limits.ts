@@ -10,8 +10,6 @@ export const IN_SYNC_DISTANCE = 5n;
 /** Announced blocks that wait for their parent, of one peer (§9) and of all. */
 export const MAX_WAITING_BLOCKS_OF_PEER = 40;
 export const MAX_WAITING_BLOCKS = 256;
-/** The header of an announced block longer than this is judged before its body is read. */
-export const SMALL_BLOCK_BYTES = 64 * 1024;
 /** Memory of all of them together: each may be as large as a message. One is always taken. */
 export const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 

@@ -43,7 +43,9 @@ export interface OfferedBlock {
   readonly header: Header;
   /** That it takes as long as it waits. */
   readonly bytes: number;
-  /** Reads its body: `malformed` is a breach of protocol. Costs so much that the header of a long one is judged before. */
+  /** Reading its body takes so long that its header must be judged before. */
+  readonly isLong: boolean;
+  /** Reads its body: `malformed` is a breach of protocol. */
   open(): Outcome<Block, "malformed" | "foreignBody">;
   readonly hash: Hash;
   /** Key of the peer. */

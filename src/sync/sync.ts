@@ -8,13 +8,7 @@ import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
 import { createErrand } from "./errand.ts";
-import {
-  IMPORT_FAILURE_REST_MS,
-  IN_SYNC_DISTANCE,
-  PATIENCE_PER_BLOCK_MS,
-  RANGE_HEADERS,
-  SMALL_BLOCK_BYTES,
-} from "./limits.ts";
+import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, PATIENCE_PER_BLOCK_MS, RANGE_HEADERS } from "./limits.ts";
 import { createPatience } from "./patience.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
@@ -171,7 +165,7 @@ export function createSync(parts: SyncParts): Sync {
 
   /** Why it is not imported; undefined when it is. */
   async function refusalOf(offered: OfferedBlock): Promise<Rejection | undefined> {
-    if (offered.bytes > SMALL_BLOCK_BYTES) {
+    if (offered.isLong) {
       const judged = await chain.checkNextHeader(offered.header);
       if (!judged.ok) return judged.rejection;
     }

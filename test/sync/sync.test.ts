@@ -475,7 +475,8 @@ describeWithVectors("announced blocks", () => {
     const { header } = blockAt(701);
     let opened = 0;
     node.sync.offer({
-      ...offered({ ...blockAt(701), header: unsound(header) }, { peer: "liar", bytes: 16 * 1024 ** 2 }),
+      ...offered({ ...blockAt(701), header: unsound(header) }, { peer: "liar" }),
+      isLong: true,
       open() {
         opened++;
         return ok(blockAt(701));
@@ -506,13 +507,10 @@ describeWithVectors("announced blocks", () => {
   });
 });
 
-function offered(
-  block: Block,
-  { peer, bytes = 1_000 }: { readonly peer: string; readonly bytes?: number },
-): OfferedBlock {
+function offered(block: Block, { peer }: { readonly peer: string }): OfferedBlock {
   const hash = hashOfHeader(block.header);
   if (!hash.ok) throw new Error(hash.rejection.message);
-  return { header: block.header, hash: hash.value, bytes, open: () => ok(block), peer };
+  return { header: block.header, hash: hash.value, bytes: 1_000, isLong: false, open: () => ok(block), peer };
 }
 
 /** In its place, but with a state that the chain does not have; without transactions, so that nothing is missing. */

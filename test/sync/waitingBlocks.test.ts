@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 function announced(number: number, peer: string, extraBytes = 0) {
   const { header, hash } = aStoredBlock({ number });
   const open = () => ok({ header, transactions: [], ommers: [] });
-  return { header, hash, bytes: extraBytes, open, peer };
+  return { header, hash, bytes: extraBytes, isLong: false, open, peer };
 }
 
 describe("announced blocks that wait", () => {

@@ -31,7 +31,9 @@ export interface AnnouncedBlock {
   readonly hash: Hash;
   /** Of the message, which is kept as it came. */
   readonly bytes: number;
-  /** Reads the body, which may take as long as somebody likes: whoever calls this has judged the header. */
+  /** Its body may take as long as somebody likes to read: the header must be judged before. */
+  readonly isLong: boolean;
+  /** Reads the body. */
   open(): Outcome<Block, BlockFlaw>;
   /** Key (toKey) of the peer's node id. */
   readonly peer: string;

@@ -14,6 +14,7 @@ import {
   MAX_BODY_TRANSACTIONS,
   NEWEST_ANNOUNCED_BLOCK,
   OLDEST_ANNOUNCED_BLOCK,
+  SMALL_BLOCK_BYTES,
 } from "./limits.ts";
 import {
   type BlockAnnouncement,
@@ -180,6 +181,7 @@ export function createEth(parts: EthParts): Eth {
       header,
       hash: hash.value,
       bytes: payload.length,
+      isLong: payload.length > SMALL_BLOCK_BYTES,
       open: () => readNewBlock(payload, header, pool.get),
       peer: peer.key,
     });
