@@ -72,6 +72,8 @@ export interface DispatcherParts<Backend> {
 
 /** Characters of a batch's answer that are gathered before they are handed on. */
 export const BATCH_PIECE_LENGTH = 256 * 1024;
+/** Characters from which on an answer is not joined with what is around it. */
+const LARGE_LENGTH = 1024 * 1024;
 /**
  * How long a batch may hold the event loop. By the time and not by the count of requests: sixty-four full blocks of a
  * thousand transactions take longer than the period of blocks.
@@ -144,7 +146,9 @@ export function createDispatcher<Backend>(
 
   function reply(method: string, idText: string, answer: Answer): Reply {
     if (answer instanceof RpcError) return errorReply(idText, answer);
-    if (answer instanceof JsonPieces) return inPieces(idText, answer);
+    if (answer instanceof JsonPieces) return inPieces(idText, answer.pieces);
+    if (answer instanceof RawJson && answer.text.length >= LARGE_LENGTH)
+      return inPieces(idText, [answer.text]);
     try {
       return { text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`, error: undefined };
     } catch (error) {
@@ -219,8 +223,8 @@ export function createDispatcher<Backend>(
   };
 }
 
-function inPieces(idText: string, answer: JsonPieces): Reply {
-  const pieces = [`{"jsonrpc":"2.0","id":${idText},"result":`, ...answer.pieces, "}"];
+function inPieces(idText: string, result: readonly JsonPiece[]): Reply {
+  const pieces = [`{"jsonrpc":"2.0","id":${idText},"result":`, ...result, "}"];
   return {
     pieces,
     get text() {

@@ -18,9 +18,19 @@ export function lengthOfPieces(pieces: readonly JsonPiece[]): number {
 /** The same text in pieces of which none takes long to send; bytes are not copied. */
 export function* slicesOf(pieces: Iterable<JsonPiece>): Generator<JsonPiece, void> {
   for (const piece of pieces) {
-    if (typeof piece === "string") yield piece;
-    else for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
+    for (let at = 0; at < piece.length; ) {
+      const end = typeof piece === "string" ? endOfSlice(piece, at) : at + SLICE_LENGTH;
+      yield typeof piece === "string" ? piece.slice(at, end) : piece.subarray(at, end);
+      at = end;
+    }
   }
 }
 
-const SLICE_BYTES = 256 * 1024;
+const SLICE_LENGTH = 256 * 1024;
+
+/** Not between the two halves of a character. */
+function endOfSlice(text: string, start: number): number {
+  const end = start + SLICE_LENGTH;
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
+}

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { assert } from "../primitives/assert.ts";
 
 /**
@@ -17,12 +18,47 @@ export function jsonText(write: (writer: JsonWriter) => void): string {
 }
 
 /**
+ * As jsonText for what takes long: `write` pauses where it may be interrupted, and others have their turn in between. The
+ * pieces follow one another.
+ */
+export async function jsonInTurns(
+  write: (writer: JsonWriter) => Iterable<void>,
+): Promise<readonly Uint8Array[]> {
+  const writer = new JsonWriter();
+  const pieces: Uint8Array[] = [];
+  let turnBeganAtMs = performance.now();
+  for (const _ of write(writer)) {
+    if (writer.length >= PIECE_BYTES) pieces.push(writer.takePiece());
+    if (performance.now() - turnBeganAtMs < TURN_MS) continue;
+    await nextTurn();
+    turnBeganAtMs = performance.now();
+  }
+  pieces.push(writer.takePiece());
+  return pieces;
+}
+
+/** Writes without a pause what could be interrupted. */
+export function writeAtOnce(pauses: Iterable<void>): void {
+  for (const _ of pauses);
+}
+
+const TURN_MS = 5;
+const PIECE_BYTES = 256 * 1024;
+
+/**
  * Writes JSON straight into bytes. A block of thousands of transactions costs a third of what joining strings does,
  * most of which is garbage. Only for what has no need of escaping: hex, numbers, and names that are written here.
  */
 export class JsonWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   #length = 0;
+  /** What stands before the first byte here. */
+  #before = OPEN_BRACKET;
+
+  /** Bytes written since the last piece was taken. */
+  get length(): number {
+    return this.#length;
+  }
 
   beginObject(name = ""): void {
     this.#start(name, 0);
@@ -87,15 +123,24 @@ export class JsonWriter {
     return this.#bytes.toString("latin1", 0, this.#length);
   }
 
+  /** A copy of what has been written since the last piece, which this goes on. */
+  takePiece(): Uint8Array {
+    const piece = Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
+    this.#before = piece.at(-1) ?? this.#before;
+    this.#length = 0;
+    return piece;
+  }
+
   clear(): void {
     this.#length = 0;
+    this.#before = OPEN_BRACKET;
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   }
 
   /** Makes room for a member of that many digits; then a comma, unless it is the first inside its brackets, and the name. */
   #start(name: string, digits: number): void {
     this.#reserve(name.length + digits + PUNCTUATION_BYTES);
-    const before = this.#length === 0 ? OPEN_BRACKET : this.#bytes[this.#length - 1];
+    const before = this.#length === 0 ? this.#before : this.#bytes[this.#length - 1];
     if (before !== OPEN_BRACE && before !== OPEN_BRACKET) this.#bytes[this.#length++] = COMMA;
     if (name === "") return;
     this.#bytes[this.#length++] = QUOTE;

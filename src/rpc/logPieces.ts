@@ -41,15 +41,15 @@ export function createLogPieces(): LogPieces {
 /** The texts of all these logs; undefined when they are too much for one answer. Others have their turn in between. */
 export async function logPieces(logs: readonly LocatedLog[]): Promise<readonly string[] | undefined> {
   const pieces = createLogPieces();
-  let turnEnd = CHARACTERS_PER_TURN;
+  let turnBeganAtMs = performance.now();
   for (let start = 0; start < logs.length; start += LOGS_PER_PIECE) {
     if (!pieces.add(logs.slice(start, start + LOGS_PER_PIECE))) return undefined;
-    if (pieces.characters < turnEnd) continue;
-    turnEnd = pieces.characters + CHARACTERS_PER_TURN;
+    if (performance.now() - turnBeganAtMs < TURN_MS) continue;
     await nextTurn();
+    turnBeganAtMs = performance.now();
   }
   return pieces.texts;
 }
 
 const LOGS_PER_PIECE = 100;
-const CHARACTERS_PER_TURN = 1024 * 1024;
+const TURN_MS = 5;

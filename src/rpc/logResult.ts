@@ -25,9 +25,17 @@ export interface ReceiptPlace {
   readonly firstLogIndex: number;
 }
 
-/** The logs inside a receipt (json-rpc.md §1.5b), as items: the same members in another order, never removed. */
-export function writeReceiptLogs(writer: JsonWriter, logs: readonly Log[], place: ReceiptPlace): void {
+/**
+ * The logs inside a receipt (json-rpc.md §1.5b), as items: the same members in another order, never removed. It pauses
+ * between some of them (jsonInTurns).
+ */
+export function* writeReceiptLogs(
+  writer: JsonWriter,
+  logs: readonly Log[],
+  place: ReceiptPlace,
+): Generator<void, void> {
   for (const [index, log] of logs.entries()) {
+    if (index % LOGS_PER_STEP === LOGS_PER_STEP - 1) yield;
     writer.beginObject();
     writer.data("address", log.address);
     writeTopics(writer, log);
@@ -41,6 +49,8 @@ export function writeReceiptLogs(writer: JsonWriter, logs: readonly Log[], place
     writer.endObject();
   }
 }
+
+const LOGS_PER_STEP = 64;
 
 function writeLog(writer: JsonWriter, located: LocatedLog): void {
   writer.beginObject();

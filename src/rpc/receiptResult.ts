@@ -6,40 +6,67 @@ import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { StoredBlock } from "../types/block.ts";
 import type { Receipt } from "../types/receipt.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
-import { type JsonWriter, jsonText } from "./jsonWriter.ts";
+import { type JsonWriter, jsonInTurns, jsonText, writeAtOnce } from "./jsonWriter.ts";
 import { writeReceiptLogs } from "./logResult.ts";
+import { JsonPieces, RawJson } from "./method.ts";
 import { writeOptionalData } from "./transactionResult.ts";
 
 /**
- * The receipt of the transaction at `index` (json-rpc.md §1.4) as JSON text; undefined when there is none.
- * `blobGasPriceWei` is what a unit of blob gas cost in this block.
+ * The receipt of the transaction at `index` (json-rpc.md §1.4); undefined when there is none. `blobGasPriceWei` is what a
+ * unit of blob gas cost in this block.
  */
-export function receiptJson(block: StoredBlock, index: number, blobGasPriceWei: bigint): string | undefined {
+export function receiptAnswer(
+  block: StoredBlock,
+  index: number,
+  blobGasPriceWei: bigint,
+): RawJson | Promise<JsonPieces> | undefined {
   const transaction = block.transactions[index];
   const receipt = block.receipts[index];
   if (transaction === undefined || receipt === undefined) return undefined;
   let logsBefore = 0;
   for (let before = 0; before < index; before++) logsBefore += block.receipts[before]?.logs.length ?? 0;
-  return jsonText((writer) => {
-    writeReceipt(writer, { transaction, receipt, index, logsBefore }, placeOf(block, blobGasPriceWei));
-  });
+  const place = placeOf(block, blobGasPriceWei);
+  return answerOf(receipt.logs.length, (writer) =>
+    writeReceipt(writer, { transaction, receipt, index, logsBefore }, place),
+  );
 }
 
 /** The receipts of all transactions of a block, in order, as a list. */
-export function blockReceiptsJson(block: StoredBlock, blobGasPriceWei: bigint): string {
+export function blockReceiptsAnswer(
+  block: StoredBlock,
+  blobGasPriceWei: bigint,
+): RawJson | Promise<JsonPieces> {
   const place = placeOf(block, blobGasPriceWei);
-  return jsonText((writer) => {
-    writer.beginList();
-    let logsBefore = 0;
-    for (const [index, receipt] of block.receipts.entries()) {
-      const transaction = block.transactions[index];
-      if (transaction === undefined) break;
-      writeReceipt(writer, { transaction, receipt, index, logsBefore }, place);
-      logsBefore += receipt.logs.length;
-    }
-    writer.endList();
-  });
+  const logs = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
+  return answerOf(block.receipts.length + logs, (writer) => writeReceipts(writer, block, place));
 }
+
+function* writeReceipts(writer: JsonWriter, block: StoredBlock, place: Place): Generator<void, void> {
+  writer.beginList();
+  let logsBefore = 0;
+  for (const [index, receipt] of block.receipts.entries()) {
+    const transaction = block.transactions[index];
+    if (transaction === undefined) break;
+    yield* writeReceipt(writer, { transaction, receipt, index, logsBefore }, place);
+    logsBefore += receipt.logs.length;
+    if (index % RECEIPTS_PER_STEP === RECEIPTS_PER_STEP - 1) yield;
+  }
+  writer.endList();
+}
+
+const RECEIPTS_PER_STEP = 16;
+
+/** In one go, or with turns of others in between where there are many `parts`: receipts and logs. */
+function answerOf(
+  parts: number,
+  write: (writer: JsonWriter) => Generator<void, void>,
+): RawJson | Promise<JsonPieces> {
+  if (parts < MANY_PARTS) return new RawJson(jsonText((writer) => writeAtOnce(write(writer))));
+  return jsonInTurns(write).then((pieces) => new JsonPieces(pieces));
+}
+
+/** Some milliseconds' worth. */
+const MANY_PARTS = 2_000;
 
 /** What all receipts of a block have in common. */
 interface Place {
@@ -67,7 +94,7 @@ function placeOf({ hash, header }: StoredBlock, blobGasPriceWei: bigint): Place 
   return { members, baseFeePerGas, blobGasPriceWei, hash, number };
 }
 
-function writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place): void {
+function* writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place): Generator<void, void> {
   const { transaction, receipt, index, logsBefore } = placed;
   const { to, sender, nonce } = transaction;
   writer.beginObject();
@@ -78,7 +105,7 @@ function writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place): 
   writer.quantity("gasUsed", receipt.gasUsed);
   writer.quantity("effectiveGasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
   writer.beginList("logs");
-  writeReceiptLogs(writer, receipt.logs, {
+  yield* writeReceiptLogs(writer, receipt.logs, {
     transactionHash: transaction.hash,
     transactionIndex: index,
     blockHash: place.hash,

@@ -113,6 +113,7 @@ describe.runIf(IS_THOROUGH)("a very large answer", () => {
       "a trace of a million steps": ["debug_traceTransaction", [counted, lean], 80_000_000],
       "a vmTrace of as many": ["trace_replayBlockTransactions", [countedIn, ["vmTrace"]], 50_000_000],
       "a search for logs on a thread": ["eth_getLogs", [wide], 10_000_000],
+      "the receipts of a block": ["eth_getBlockReceipts", [blockNumber], 10_000_000],
       "the logs of a block": [
         "eth_getLogs",
         [{ ...wide, fromBlock: blockNumber, toBlock: blockNumber }],

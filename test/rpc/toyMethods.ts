@@ -121,6 +121,12 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   }),
   defineMethod({
     ...about,
+    name: "toy_large",
+    parameters: [],
+    run: () => new RawJson(`"${"x€😀".repeat(300_000)}"`),
+  }),
+  defineMethod({
+    ...about,
     name: "toy_pieces",
     parameters: [],
     run: async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../logging/logger.ts";
-import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
+import { BATCH_PIECE_LENGTH, type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
 import { ERRORS } from "../errors.ts";
 import { type JsonPiece, lengthOfPieces, slicesOf } from "../jsonPieces.ts";
 import { prettyJson } from "../jsonText.ts";
@@ -51,15 +51,14 @@ export function createHttpRequestHandler(
 
   function onSingle(value: object, body: string, request: IncomingMessage, response: ServerResponse): void {
     const reply = dispatcher.answerRequest(value, body, new HttpCaller(request, response));
-    if (reply instanceof Promise) {
-      inTime(response, async () => {
-        const { pieces } = await reply;
-        if (pieces === undefined || settings.isPretty) respondReply(response, await reply);
-        else await respondPieces(response, pieces);
-      });
-    } else {
-      respondReply(response, reply);
-    }
+    if (reply instanceof Promise) inTime(response, async () => respondSingle(response, await reply));
+    else if (reply?.pieces !== undefined) inTime(response, async () => respondSingle(response, reply));
+    else respondReply(response, reply);
+  }
+
+  async function respondSingle(response: ServerResponse, reply: Reply): Promise<void> {
+    if (reply.pieces === undefined || settings.isPretty) respondReply(response, reply);
+    else await respondPieces(response, reply.pieces);
   }
 
   function onBatch(
@@ -80,7 +79,7 @@ export function createHttpRequestHandler(
     const caller = new HttpCaller(request, response);
     inTime(response, async () => {
       const rest = await dispatcher.answerBatch(values, body, caller, (piece) =>
-        typeof piece === "string" ? writePiece(response, piece) : writePieces(response, [piece]),
+        piece.length <= 2 * BATCH_PIECE_LENGTH ? writePiece(response, piece) : writePieces(response, [piece]),
       );
       if (caller.isAbandoned()) return;
       if (response.headersSent) response.end(rest);

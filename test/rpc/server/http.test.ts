@@ -342,6 +342,16 @@ describe("a batch", () => {
     expect(batch.body === `[${CHAIN_ID_ANSWER},${body},${CHAIN_ID_ANSWER}]`).toBe(true);
   });
 
+  it("is sent whole when a large answer is one text, whatever characters are in it", async () => {
+    const { door } = await aToyDoor();
+    const answer = await ask(door, { body: '{"id":1,"method":"toy_large"}' });
+    const body = `{"jsonrpc":"2.0","id":1,"result":"${"x€😀".repeat(300_000)}"}`;
+    expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
+    expect(answer.body === body).toBe(true);
+    const batch = await ask(door, { body: `[${CHAIN_ID},{"id":1,"method":"toy_large"}]` });
+    expect(batch.body === `[${CHAIN_ID_ANSWER},${body}]`).toBe(true);
+  });
+
   it("is sent in pieces when its answer is large", async () => {
     const { door } = await aToyDoor();
     const big = '{"id":1,"method":"toy_big","params":[300000]}';

@@ -2,8 +2,8 @@ import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { equalBytes } from "../../../primitives/hex.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
-import { defineMethod, RawJson, required } from "../../method.ts";
-import { blockReceiptsJson } from "../../receiptResult.ts";
+import { defineMethod, required } from "../../method.ts";
+import { blockReceiptsAnswer } from "../../receiptResult.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 export const ethGetBlockReceipts = defineMethod({
@@ -18,6 +18,6 @@ export const ethGetBlockReceipts = defineMethod({
     const block = chain.blockByNumber(found.header.number);
     if (block === undefined || !equalBytes(block.hash, found.hash)) return ERRORS.blockNotFound;
     const { number, timestamp } = block.header;
-    return new RawJson(blockReceiptsJson(block, blobBaseFee(spec, number, timestamp)));
+    return blockReceiptsAnswer(block, blobBaseFee(spec, number, timestamp));
   },
 });

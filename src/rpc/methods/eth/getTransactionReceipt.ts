@@ -1,7 +1,7 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
-import { defineMethod, RawJson, required } from "../../method.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeHash } from "../../parameters.ts";
-import { receiptJson } from "../../receiptResult.ts";
+import { receiptAnswer } from "../../receiptResult.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
 
 export const ethGetTransactionReceipt = defineMethod({
@@ -14,7 +14,6 @@ export const ethGetTransactionReceipt = defineMethod({
     const located = chain.transactionByHash(hash);
     if (located === undefined) return null;
     const { number, timestamp } = located.block.header;
-    const text = receiptJson(located.block, located.index, blobBaseFee(spec, number, timestamp));
-    return text === undefined ? null : new RawJson(text);
+    return receiptAnswer(located.block, located.index, blobBaseFee(spec, number, timestamp)) ?? null;
   },
 });
