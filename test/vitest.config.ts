@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    globalSetup: "test/ownFolder.ts",
+    setupFiles: ["test/noneLeft.ts"],
     maxWorkers: 2,
     pool: "forks",
     // Nothing here keeps a state of its own between files, and loading everything anew for each took a third of the time.

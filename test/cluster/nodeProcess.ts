@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -81,11 +81,12 @@ export interface RunningProgram {
   output(): string;
 }
 
-/** A test that fails while its nodes start leaves none behind. */
 const running = new Set<ChildProcess>();
-process.once("exit", () => {
+
+/** Leaves no program behind; those that failed tests did not stop. */
+export function killRunning(): void {
   for (const child of running) child.kill("SIGKILL");
-});
+}
 
 /** Runs the program with these arguments; nothing is waited for. */
 export function runProgram(
@@ -152,10 +153,9 @@ export interface LogLine {
   readonly [fact: string]: unknown;
 }
 
+/** Is removed when all tests are done (test/ownFolder.ts). */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "ibex-test-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return mkdtempSync(join(tmpdir(), "ibex-test-"));
 }
 
 export function freePort(): Promise<number> {
