@@ -1,4 +1,4 @@
-import { readWord } from "./words.ts";
+import { wordOfBytes } from "./words.ts";
 
 /** What can be told of code before it runs: where jumps may lead, and what its PUSH instructions push. */
 export interface CodeAnalysis {
@@ -37,18 +37,31 @@ const PUSH32 = 0x7f;
 function analyseAnew(code: Uint8Array): CodeAnalysis {
   const jumpTargets = new Uint8Array(code.length);
   const pushed = new Array<bigint | undefined>(code.length);
-  // Code that ends inside of a PUSH is continued by zeros.
-  const padded = new Uint8Array(code.length + 64);
-  padded.set(code, 32);
-  const view = new DataView(padded.buffer);
   for (let at = 0; at < code.length; at++) {
     const instruction = code[at] as number;
     if (instruction === JUMPDEST) jumpTargets[at] = 1;
     if (instruction < PUSH1 || instruction > PUSH32) continue;
     const size = instruction - PUSH1 + 1;
-    // The 32 bytes that end with the last pushed byte, without those in front of the pushed ones.
-    pushed[at] = BigInt.asUintN(8 * size, readWord(view, at + 1 + size));
+    pushed[at] = size <= EXACT_BYTES ? shortWord(code, at + 1, size) : longWord(code, at + 1, size);
     at += size;
   }
   return { jumpTargets, pushed };
+}
+
+/** As many bytes make a number that counts exactly. */
+const EXACT_BYTES = 6;
+/** Most of what is pushed is a single byte. */
+const BYTES: readonly bigint[] = Array.from({ length: 256 }, (_, byte) => BigInt(byte));
+
+/** Code that ends inside of a PUSH is continued by zeros. Cutting a long word short takes ten times as long. */
+function shortWord(code: Uint8Array, start: number, size: number): bigint {
+  let value = 0;
+  for (let at = start; at < start + size; at++) value = value * 256 + (code[at] ?? 0);
+  return BYTES[value] ?? BigInt(value);
+}
+
+function longWord(code: Uint8Array, start: number, size: number): bigint {
+  const bytes = code.subarray(start, start + size);
+  const word = wordOfBytes(bytes);
+  return bytes.length === size ? word : word << BigInt(8 * (size - bytes.length));
 }
