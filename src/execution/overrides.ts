@@ -55,7 +55,7 @@ function withBlock(scene: SimulationScene, block: BlockOverride): SimulationScen
   const { header } = scene;
   const { beneficiary, blobBaseFee, baseFeePerGas, number, ...others } = block;
   const parentHash =
-    number === undefined ? header.parentHash : (scene.ancestorHash(number - 1n) ?? ZERO_HASH);
+    number === undefined ? header.parentHash : (number > 0n && scene.ancestorHash(number - 1n)) || ZERO_HASH;
   return {
     ...scene,
     header: {
