@@ -83,6 +83,10 @@ export async function loadInterpreter(): Promise<void> {
   interpreter ??= await import("./libraryEvm.ts");
 }
 
+export function isInterpreterLoaded(): boolean {
+  return interpreter !== undefined;
+}
+
 let interpreter: typeof import("./libraryEvm.ts") | undefined;
 
 function onceLoaded(evm: () => Evm): Evm {

@@ -6,6 +6,19 @@ export interface Pace {
   isDue(): boolean;
   /** Comes back when others had their turn. Throws OutOfTime once the deadline has passed. */
   rest(): Promise<void>;
+  /** Holds work that may not even rest; absent where it may. */
+  readonly brief?: Brief;
+}
+
+/**
+ * For work that others wait for: it is done at once or given up. What gas bounds loosely, or not at all, is then bounded
+ * by looks at the clock, one before each read of the state and some thousands of gas apart at most.
+ */
+export interface Brief {
+  /** Throws OutOfTime once the time is up. */
+  look(): void;
+  /** Throws OutOfTime: nobody knows beforehand how long the next step takes. */
+  giveUp(): never;
 }
 
 /** Work was stopped in the middle because its time was up. */
@@ -42,6 +55,24 @@ export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings =
 const SLICE_MS = 10;
 /** What a caller may have to wait for, and each message on its way to a block. */
 const LONGEST_SLICE_MS = 200;
+
+/** For work that ends before `endMs` on this clock, or throws OutOfTime. */
+export function briefPace(nowMs: () => number, endMs: number): Pace & { readonly brief: Brief } {
+  const isDue = (): boolean => nowMs() >= endMs;
+  const giveUp = (): never => {
+    throw new OutOfTime("this work takes too long to be done at once");
+  };
+  return {
+    isDue,
+    rest: async () => giveUp(),
+    brief: {
+      look() {
+        if (isDue()) giveUp();
+      },
+      giveUp,
+    },
+  };
+}
 
 /** For threads that have nothing else to do and are ended from outside. */
 export const TIRELESS: Pace = {

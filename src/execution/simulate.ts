@@ -13,7 +13,7 @@ import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
 import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
-import { TIRELESS } from "./pace.ts";
+import { type Pace, TIRELESS } from "./pace.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { CallRequest, SimulationRefusal } from "./simulation.ts";
@@ -34,6 +34,8 @@ export interface SimulationScene {
   readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
   /** Where precompiled contracts are, unless they all are where they belong. */
   readonly precompiles?: PrecompilePlaces;
+  /** Absent where the thread has nothing else to do. */
+  readonly pace?: Pace;
 }
 
 export interface SimulationTerms {
@@ -74,7 +76,7 @@ export async function simulateOn(
     ...(terms.showsFees && { shownBlock: asMade.block }),
     ...(scene.precompiles && { precompiles: scene.precompiles }),
     overlay,
-    pace: TIRELESS,
+    pace: scene.pace ?? TIRELESS,
     ...(observed && { observed }),
     ...(observer && { observer }),
   });

@@ -1,13 +1,9 @@
-import type { Common } from "@ethereumjs/common";
 import {
-  type CustomPrecompile,
-  EVM,
+  type EVM,
   EVMError,
   type EVMResult,
   type ExecResult,
   type Message,
-  NobleBLS,
-  NobleBN254,
   type PrecompileFunc,
 } from "@ethereumjs/evm";
 import { Account as LibraryAccount, Address as LibraryAddress } from "@ethereumjs/util";
@@ -27,17 +23,17 @@ import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
 import type { Pace } from "../pace.ts";
 import type { PrecompilePlaces } from "../precompiles/places.ts";
-import { ownPrecompiles } from "../precompiles/precompiles.ts";
 import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
+import { SharedEvm } from "./sharedEvm.ts";
 
 /**
  * The library's machine under one fork, for one job. Kept of it: messages with their checkpoints, creations, rare
  * instructions and precompiled contracts. Ours: the state and the journal below, calls, frames, the loop and the
- * frequent instructions. The costly parts of its construction are shared.
+ * frequent instructions.
  */
-export class ForkEvm extends EVM implements FrameEvm {
+export class ForkEvm extends SharedEvm implements FrameEvm {
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
   readonly pace: Pace;
@@ -51,19 +47,15 @@ export class ForkEvm extends EVM implements FrameEvm {
   constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles }: EvmParts) {
     const common = libraryCommon(terms, rules.fork);
     const state = new LibraryState(overlay);
+    const journal = new LibraryJournal(accesses, overlay, state);
     super({
       common,
       stateManager: state,
       blockchain: hashLookup(block),
-      bls,
-      bn254,
-      customPrecompiles: ownPrecompilesOf(common),
+      // The same methods by design; the library asks for its class by name only.
+      journal: journal as unknown as EVM["journal"],
     });
-    this.ownJournal = new LibraryJournal(accesses, overlay, state);
-    // The same methods by design; the library asks for its class by name only.
-    this.journal = this.ownJournal as unknown as EVM["journal"];
-    // Each construction leaves a listener behind, for a change of fork that never comes.
-    common.events.removeAllListeners();
+    this.ownJournal = journal;
     this.overlay = overlay;
     this.accesses = accesses;
     this.pace = pace;
@@ -103,21 +95,13 @@ export class ForkEvm extends EVM implements FrameEvm {
     return this.instructions.library[instruction]?.opcodeInfo.isInvalid === false;
   }
 
-  override getActiveOpcodes(): OpcodeTables["opcodes"] {
-    const tables = opcodeTables(this.common);
-    this._opcodes = tables.opcodes;
-    this._dynamicGasHandlers = tables.dynamicGasHandlers;
-    this._handlers = tables.handlers;
-    this._opcodeMap = tables.opcodeMap;
-    return tables.opcodes;
-  }
-
   protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
     if (this.pace.isDue()) await this.pace.rest();
     const failure = message.delegatecall ? undefined : this.transferValue(message);
     await this._loadCode(message);
     const { code, gasRefund, depth } = message;
     const isPrecompile = typeof code === "function";
+    if (isPrecompile) this.keepBrief(message);
     // An account without code counts as well: there the incumbent executes the STOP that ends every code.
     if (!isPrecompile) this.observe(depth);
     if (failure !== undefined || code === undefined || (!isPrecompile && code.length === 0))
@@ -131,6 +115,8 @@ export class ForkEvm extends EVM implements FrameEvm {
 
   protected override async _executeCreate(message: Message): Promise<EVMResult> {
     if (this.pace.isDue()) await this.pace.rest();
+    // Code of any length is hashed, analysed, and run once.
+    this.pace.brief?.giveUp();
     this.observe(message.depth);
     return super._executeCreate(message);
   }
@@ -203,14 +189,23 @@ export class ForkEvm extends EVM implements FrameEvm {
     };
   }
 
+  /** The gas of precompiled contracts is the price of native code; some have to be loaded first. */
+  private keepBrief({ codeAddress, data }: Message): void {
+    const { brief } = this.pace;
+    if (brief === undefined) return;
+    const isSimple = (this.precompileNumber(codeAddress.bytes) ?? 0) <= LAST_SIMPLE_PRECOMPILE;
+    if (!isSimple || data.length > BRIEF_INPUT_BYTES) brief.giveUp();
+  }
+
   private observe(depth: number): void {
     if (depth > this.observed.maxDepth) this.observed.maxDepth = depth;
   }
 }
 
 const HIGHEST_BALANCE = 2n ** 256n - 1n;
-const bls = new NobleBLS();
-const bn254 = new NobleBN254();
+/** ECRECOVER, SHA256, RIPEMD160 and identity. */
+const LAST_SIMPLE_PRECOMPILE = 4;
+const BRIEF_INPUT_BYTES = 4096;
 
 function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
   let instructions = knownInstructions.get(tables);
@@ -221,16 +216,6 @@ function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
   return instructions;
 }
 
-function ownPrecompilesOf(common: Common): CustomPrecompile[] {
-  let own = knownPrecompiles.get(common);
-  if (own === undefined) {
-    own = ownPrecompiles(common);
-    knownPrecompiles.set(common, own);
-  }
-  return own;
-}
-
-const knownPrecompiles = new WeakMap<Common, CustomPrecompile[]>();
 const knownInstructions = new WeakMap<OpcodeTables, InstructionSet>();
 
 function endedAtOnce(gasRefund: bigint, failure: EVMError | undefined): ExecResult {

@@ -74,9 +74,10 @@ export class FrameState {
   readonly interpreter: Frame;
   readonly evm: FrameEvm;
   gasRefund: bigint;
-  /** Gas to spend, as far as a number counts exactly; what goes beyond lies in the reserve. */
+  /** Gas to spend before the next look at the reserve, where the rest of it lies. */
   gas = 0;
   private reserve = 0n;
+  private readonly mostAtHand: bigint;
   stateGasSpilled = 0n;
   returnBytes = EMPTY_BYTES;
   messageGasLimit: bigint | undefined = undefined;
@@ -93,6 +94,7 @@ export class FrameState {
     this.interpreter = interpreter;
     this.evm = evm;
     this.gasRefund = env.gasRefund;
+    this.mostAtHand = evm.pace.brief === undefined ? MOST_AT_HAND : BRIEF_AT_HAND;
     this.gasLeft = gasLeft;
   }
 
@@ -102,8 +104,9 @@ export class FrameState {
   }
 
   set gasLeft(gas: bigint) {
-    this.gas = Number(gas > MOST_AT_HAND ? MOST_AT_HAND : gas);
-    this.reserve = gas > MOST_AT_HAND ? gas - MOST_AT_HAND : 0n;
+    const { mostAtHand } = this;
+    this.gas = Number(gas > mostAtHand ? mostAtHand : gas);
+    this.reserve = gas > mostAtHand ? gas - mostAtHand : 0n;
   }
 
   /** Throws EVMError when the gas does not suffice. */
@@ -118,6 +121,7 @@ export class FrameState {
 
   /** After more was spent than was at hand. Gives what is at hand then; throws EVMError when there is no reserve. */
   drawOnReserve(): number {
+    this.evm.pace.brief?.look();
     const left = this.reserve + BigInt(this.gas);
     this.gasLeft = left < 0n ? 0n : left;
     if (left < 0n) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
@@ -126,8 +130,16 @@ export class FrameState {
 
   /** As charge: the library's name for it. */
   useGas(amount: bigint): void {
+    this.evm.pace.brief?.look();
     this.gasLeft -= amount;
     if (this.gas < 0) this.drawOnReserve();
+  }
+
+  /** Memory is to reach so far; whoever says so pays for it. */
+  growMemory(words: number): void {
+    if (words > BRIEF_WORDS) this.evm.pace.brief?.giveUp();
+    this.memoryWords = words;
+    this.memoryEnd = BigInt(words * 32);
   }
 
   /** The library's names for what memory was paid for; it measures and pays for calls and copies of its own. */
@@ -136,8 +148,7 @@ export class FrameState {
   }
 
   set memoryWordCount(words: bigint) {
-    this.memoryWords = Number(words);
-    this.memoryEnd = words * 32n;
+    this.growMemory(Number(words));
   }
 
   get highestMemCost(): bigint {
@@ -151,6 +162,10 @@ export class FrameState {
 
 /** Far enough below 2^53 for sums to stay exact. */
 const MOST_AT_HAND = 2n ** 52n;
+/** Takes some tenths of a millisecond at most, however it is spent. */
+const BRIEF_AT_HAND = 10_000n;
+/** 64 KB: what a single instruction may hash, copy or return. */
+const BRIEF_WORDS = 2048;
 
 /** Stands where the library's instructions expect its interpreter, and inherits what they call: calls, creations… */
 export class Frame {

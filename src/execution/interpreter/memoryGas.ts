@@ -14,8 +14,7 @@ export function expansionGas(state: FrameState, offset: bigint, size: bigint): n
   const words = Math.ceil(Number(end) / 32);
   const cost = words * WORD_GAS + Math.floor((words * words) / QUADRATIC_DIVISOR);
   const gas = cost - state.memoryCost;
-  state.memoryWords = words;
-  state.memoryEnd = BigInt(words * 32);
+  state.growMemory(words);
   state.memoryCost = cost;
   return gas;
 }
