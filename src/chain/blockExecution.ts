@@ -62,6 +62,8 @@ export interface DraftFilling extends BlockFilling {
  * some of it read one state and some the other: what comes of it, refusals included, then says nothing about anything.
  */
 export interface BlockExecution {
+  /** True while transactions are executed. */
+  readonly isUnderWay: boolean;
   /** The fixed points of the block after `parent`. */
   draft(parent: NamedHeader, timestamp: bigint): BlockDraft;
   /** Fills a block of ours until gas or time is spent. */
@@ -97,13 +99,26 @@ export function createBlockExecution({
   const punctuality = createPunctuality(() => clock.nowMs());
   /** The candidate that is being agreed on, and since when. */
   let candidate: { readonly number: bigint; readonly sinceMs: number; readonly isOurs: boolean } | undefined;
+  let underWay = 0;
   const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
 
   function rulesFor(draft: BlockDraft & { readonly coinbase: Address }): BlockRules {
     return blockRules(spec, { ...draft, difficulty: 1n, mixHash: IBFT_MIX_HASH }, ancestorHash);
   }
 
+  async function execute<T>(work: () => Promise<T>): Promise<T> {
+    underWay++;
+    try {
+      return await work();
+    } finally {
+      underWay--;
+    }
+  }
+
   return {
+    get isUnderWay() {
+      return underWay > 0;
+    },
     draft(parent, timestamp) {
       const baseFeePerGas = nextBaseFee(spec, parent.header, timestamp);
       return {
@@ -123,22 +138,19 @@ export function createBlockExecution({
         // Who allows more than a period for the selection alone has chosen late blocks.
         periodMs: periodMs * Math.max(1, selectionShare),
       });
-      const built = await buildBlock(rulesFor(draft), source, world.overlay(), {
-        clock,
-        deadlineMs: startMs + periodMs * selectionShare,
-        minOccupancyRatio,
-        keepsRevertReasons,
-      });
+      const limits = { clock, deadlineMs: startMs + periodMs * selectionShare, minOccupancyRatio };
+      const built = await execute(() =>
+        buildBlock(rulesFor(draft), source, world.overlay(), { ...limits, keepsRevertReasons }),
+      );
       candidate = { number: draft.number, sinceMs: clock.nowMs(), isOurs: true };
       return built;
     },
     async replay(header, transactions) {
       const overlay = world.overlay();
       const rules = blockRules(spec, header, ancestorHash);
-      const executed = await executeBlock(rules, transactions, overlay, {
-        pace: createPace(clock),
-        keepsRevertReasons,
-      });
+      const executed = await execute(() =>
+        executeBlock(rules, transactions, overlay, { pace: createPace(clock), keepsRevertReasons }),
+      );
       if (executed.ok) return ok({ ...executed.value, transactions, overlay });
       const { message, facts = {} } = executed.rejection;
       return rejected({ code: "invalidTransaction", fault: "peer", message, facts });

@@ -35,6 +35,8 @@ import { createValidatorSets, type ValidatorSets } from "./validators.ts";
  * is sync; the chain knows neither.
  */
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
+  /** True while transactions of a block are executed. */
+  readonly isExecuting: boolean;
   /** Judges a header that follows the head, seals included, before anybody looks at its body. */
   checkNextHeader(header: Header): Promise<Outcome<void, BlockDefect>>;
   /** Judges a block that follows the head by every rule, and commits it. */
@@ -113,6 +115,9 @@ export async function createChain(
     ...candidates,
     get head() {
       return head.head;
+    },
+    get isExecuting() {
+      return execution.isUnderWay;
     },
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,

@@ -1,3 +1,4 @@
+import { createBriefCalls } from "../chain/briefCalls/briefCalls.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
@@ -8,7 +9,7 @@ import type { Tracer } from "../execution/trace/traceJob.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
-import type { Clock } from "../primitives/clock.ts";
+import { type Clock, durationClock } from "../primitives/clock.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.ts";
 import type { WorldState } from "../state/worldState.ts";
@@ -77,7 +78,13 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     permissions,
     consensus: engine,
     spec,
-    simulator,
+    simulator: createBriefCalls({
+      spec,
+      gasCap: settings.rpc.gasCap ?? 0n,
+      chain,
+      threads: simulator,
+      nowMs: durationClock.nowMs,
+    }),
     inspector: simulator,
     tracer,
     writeTrace: createTraceFolder(settings.dataPath),

@@ -1,0 +1,36 @@
+import type { Overrides, SimulationJob } from "../../execution/simulation.ts";
+import { toKey } from "../../primitives/hex.ts";
+
+/** Whether what comes before the first instruction of a job takes some tenths of a millisecond at most. */
+export function isSmall({ call, overrides }: SimulationJob): boolean {
+  const { to, data, accessList = [], blobVersionedHashes = [] } = call;
+  // Code of a creation is hashed, analysed, and run once.
+  if (to === undefined || (data?.length ?? 0) > DATA_LIMIT_BYTES) return false;
+  const listed = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, accessList.length);
+  if (listed + blobVersionedHashes.length > LIST_LIMIT) return false;
+  return overrides === undefined || areFew(overrides);
+}
+
+const DATA_LIMIT_BYTES = 16 * 1024;
+const LIST_LIMIT = 64;
+const OVERRIDDEN_LIMIT = 64;
+/** Code of an override is hashed and analysed each time. */
+const OVERRIDDEN_CODE_LIMIT_BYTES = 4096;
+
+function areFew({ accounts = [] }: Overrides): boolean {
+  let count = accounts.length;
+  let codeBytes = 0;
+  for (const { storage, code } of accounts) {
+    count += storage?.slots.length ?? 0;
+    codeBytes += code?.length ?? 0;
+  }
+  return count <= OVERRIDDEN_LIMIT && codeBytes <= OVERRIDDEN_CODE_LIMIT_BYTES;
+}
+
+/** What calls that take about as long have in common: the contract, its function, what is asked of them. */
+export function callName({ kind, call, overrides }: SimulationJob): string {
+  const { to, data } = call;
+  const contract = to === undefined ? "" : toKey(to);
+  const selector = data === undefined ? "" : toKey(data.subarray(0, 4));
+  return `${kind}${overrides === undefined ? "" : "*"} ${contract} ${selector}`;
+}

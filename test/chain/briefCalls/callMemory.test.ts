@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { type CallMemory, createCallMemory } from "../../../src/chain/briefCalls/callMemory.ts";
+
+function aMemory(): CallMemory & { wait(ms: number): void } {
+  let nowMs = 0;
+  return {
+    ...createCallMemory(() => nowMs),
+    wait: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+describe("the memory of calls", () => {
+  it("leaves a name alone for longer each time that it was too long", () => {
+    const memory = aMemory();
+    const pauses: number[] = [];
+    for (let n = 0; n < 6; n++) {
+      expect(memory.mayTry("heavy")).toBe(true);
+      memory.wasLong("heavy", 1);
+      let pausedMs = 0;
+      for (; !memory.mayTry("heavy"); pausedMs += 5) memory.wait(5);
+      pauses.push(pausedMs);
+    }
+    expect(pauses).toEqual([25, 50, 100, 200, 400, 800]);
+  });
+
+  it("goes on with a name whose calls mostly end, though one is held up from time to time", () => {
+    const memory = aMemory();
+    for (let n = 1; n <= 1000; n++) {
+      memory.wait(1);
+      expect(memory.mayTry("light")).toBe(true);
+      if (n % 100 === 0) memory.wasLong("light", 50);
+      else memory.wasBrief("light", 0.1);
+    }
+  });
+
+  it("tries again soon a name that was too long while the code was cold", () => {
+    const memory = aMemory();
+    for (let n = 0; n < 8; n++) memory.wasLong("cold", 1);
+    memory.wait(10_000);
+    for (let n = 0; n < 20; n++) memory.wasBrief("cold", 0.1);
+    memory.wasLong("cold", 2);
+    memory.wait(50);
+    expect(memory.mayTry("cold")).toBe(true);
+  });
+
+  it("spends a small share of the time on names that are new, and has all of it for those that proved themselves", () => {
+    const memory = aMemory();
+    memory.wasBrief("light", 1);
+    let spentMs = 0;
+    let isLightTried = true;
+    for (let n = 0; n < 20_000; n++) {
+      memory.wait(0.5);
+      isLightTried &&= memory.mayTry("light");
+      const name = `new ${n}`;
+      if (!memory.mayTry(name)) {
+        memory.wasBrief("light", 0.05);
+        continue;
+      }
+      memory.wasLong(name, 1);
+      spentMs++;
+    }
+    expect(isLightTried).toBe(true);
+    expect(spentMs).toBeGreaterThan(250);
+    expect(spentMs).toBeLessThan(350);
+  });
+});
