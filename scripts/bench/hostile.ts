@@ -97,6 +97,15 @@ async function askForAll(
 const LOOP = "0x5b600056";
 const CONTRACT = `0x${"c0de".repeat(10)}`;
 
+/** The loop takes some half a millisecond to spend it. */
+const SHORT_GAS = "0x40000";
+
+/** Nothing is known beforehand of a call that has no like. */
+function endlessAt(_: unknown, id: number) {
+  const to = `0x${(0xc0de0000 + id).toString(16).padStart(40, "0")}`;
+  return { jsonrpc: "2.0", id, method: "eth_call", params: [{ to }, "latest", { [to]: { code: LOOP } }] };
+}
+
 function heaviestCalls(fullest: string): ReadonlyMap<string, string> {
   const looping = [{ to: CONTRACT }, "latest", { [CONTRACT]: { code: LOOP } }];
   const deploying = { data: LOOP };
@@ -106,6 +115,11 @@ function heaviestCalls(fullest: string): ReadonlyMap<string, string> {
     "endless eth_call": requestText({ method: "eth_call", params: looping }),
     "endless eth_estimateGas": requestText({ method: "eth_estimateGas", params: [deploying] }),
     "eth_call x1024, endless": requestText({ method: "eth_call", params: looping }, 1024),
+    "eth_call x1024, endless, each another": JSON.stringify(Array.from({ length: 1024 }, endlessAt)),
+    "eth_call x1024, half a millisecond each": requestText(
+      { method: "eth_call", params: [{ to: CONTRACT, gas: SHORT_GAS }, ...looping.slice(1)] },
+      1024,
+    ),
     "eth_getLogs of all": requestText({
       method: "eth_getLogs",
       params: [{ fromBlock: "earliest", toBlock: "latest" }],

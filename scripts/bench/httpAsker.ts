@@ -6,6 +6,8 @@ export interface Asker {
   close(): void;
 }
 
+/** What is longer is read to its end, and not kept: no text holds it. */
+const LONGEST_TEXT = 2 ** 28;
 const END_OF_HEAD = "\r\n\r\n";
 const END_OF_CHUNKS = "\r\n0\r\n\r\n";
 
@@ -41,8 +43,8 @@ function askerOn(socket: Socket): Asker {
   socket.setEncoding("latin1");
   socket.on("data", (piece: string) => {
     if (length === 0) readHead(piece);
-    pieces.push(piece);
     length += piece.length;
+    if (length <= LONGEST_TEXT) pieces.push(piece);
     const isWhole = wanted === undefined ? piece.endsWith(END_OF_CHUNKS) : length >= wanted;
     if (!isWhole) return;
     const answer = pieces.length === 1 ? piece : pieces.join("");
