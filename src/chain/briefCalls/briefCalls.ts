@@ -63,7 +63,7 @@ interface WaitingCall {
 
 export function createBriefCalls(parts: BriefCallParts): Simulator {
   const { chain, threads, nowMs } = parts;
-  const waiting = new FairQueue<WaitingCall>();
+  const waiting = new FairQueue<WaitingCall>(WAITING_LIMIT);
   const memory = createCallMemory(nowMs);
   let isAtWork = false;
   let isTurnOpen = false;
@@ -87,8 +87,13 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
   function settle(call: WaitingCall, result: SimulationResult | undefined): void {
     const { job, name, asker, isAgain } = call;
     if (result !== undefined) call.resolve(result);
-    else if (!isAgain && isPossible(job) && memory.isProven(name)) waiting.add({ ...call, isAgain: true });
+    else if (!isAgain && isPossible(job) && memory.isProven(name)) wait({ ...call, isAgain: true });
     else call.resolve(threads.run(job, asker));
+  }
+
+  function wait(call: WaitingCall): void {
+    const dropped = waiting.add(call);
+    dropped?.resolve(threads.run(dropped.job, dropped.asker));
   }
 
   /** Undefined when it is not for here, or took too long. */
@@ -137,11 +142,11 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
 
   return {
     run(job, asker) {
-      if (waiting.size >= WAITING_LIMIT || !isPossible(job) || !isSmall(job)) return threads.run(job, asker);
+      if (!isPossible(job) || !isSmall(job)) return threads.run(job, asker);
       const name = callName(job);
       if (!memory.mayTry(name)) return threads.run(job, asker);
       return new Promise((resolve, reject) => {
-        waiting.add({ job, name, asker, isAgain: false, resolve, reject });
+        wait({ job, name, asker, isAgain: false, resolve, reject });
         if (!isAtWork) void work();
       });
     },
