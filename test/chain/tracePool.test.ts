@@ -23,6 +23,10 @@ const STRUCT_LOGS: DebugStyle = {
   kind: "structLogs",
   options: { disableMemory: false, disableStack: false, disableStorage: false },
 };
+const FLAT_CALL_TRACER: DebugStyle = {
+  kind: "flatCallTracer",
+  config: { convertParityErrors: false, includePrecompiles: false },
+};
 const CALL_TRACER: DebugStyle = { kind: "callTracer", config: { onlyTopCall: false, withLog: false } };
 
 /** Calls an account without code, for ever. */
@@ -136,6 +140,10 @@ describe("traces on a thread", () => {
     [
       "calls in a tree",
       { kind: "debugCall", blockNumber: 0n, call: endless(CALLER, PARITY).call, style: CALL_TRACER },
+    ],
+    [
+      "calls in a flat list",
+      { kind: "debugCall", blockNumber: 0n, call: endless(CALLER, PARITY).call, style: FLAT_CALL_TRACER },
     ],
   ])(
     "has memory enough for as many %s as an answer may hold, and refuses more",
