@@ -160,6 +160,7 @@ export function createBlockExecution({
       candidate = { number, sinceMs: clock.nowMs(), isOurs: false };
     },
     committed({ header, transactions }) {
+      punctuality.done();
       if (candidate?.number === header.number) {
         const finishMs = clock.nowMs() - candidate.sinceMs;
         if (candidate.isOurs) punctuality.learn(transactions.length, finishMs);

@@ -33,7 +33,7 @@ function aProposer() {
     }
     return tookMs;
   }
-  return { punctuality, fill, live };
+  return { clock, punctuality, fill, live };
 }
 
 const LIGHT: Costs = { executionMs: 0.1, fixedMs: 10, eachMs: 0.02 };
@@ -59,6 +59,43 @@ describe("punctuality", () => {
     expect(live(1, slow)).toBeLessThan(1000);
     live(10, { ...LIGHT, eachMs: 0.1 });
     expect(live(1, { ...LIGHT, eachMs: 0.1 })).toBeGreaterThan(740);
+  });
+
+  it("is ready the earlier the less it knows how long finishing takes", () => {
+    const [even, uneven] = [aProposer(), aProposer()];
+    even.live(40, { ...LIGHT, eachMs: 0.2 });
+    for (let pair = 0; pair < 20; pair++)
+      for (const eachMs of [0.1, 0.3]) uneven.live(1, { ...LIGHT, eachMs });
+    expect(uneven.live(1, { ...LIGHT, eachMs: 0.3 })).toBeLessThan(900);
+    expect(uneven.fill(0.1)).toBeLessThan(even.fill(0.1) * 0.8);
+  });
+
+  it("becomes full within a few blocks, each at most a quarter of a period later than the one before", () => {
+    const { clock, punctuality, live } = aProposer();
+    const spacings: number[] = [];
+    let [slotMs, lastMs] = [clock.nowMs, clock.nowMs];
+    let tookMs = 0;
+    for (let block = 0; block < 12; block++) {
+      clock.nowMs = Math.max(slotMs, lastMs);
+      const startMs = clock.nowMs;
+      // Four empty blocks, then a flood.
+      tookMs = live(block < 4 ? 0 : 1, LIGHT);
+      clock.nowMs = startMs + tookMs;
+      punctuality.done();
+      spacings.push(clock.nowMs - lastMs);
+      lastMs = clock.nowMs;
+      slotMs += 1000;
+    }
+    expect(Math.max(...spacings)).toBeLessThan(1270);
+    expect(tookMs).toBeGreaterThan(740);
+  });
+
+  it("is full again within a few blocks after one of few transactions took very long", () => {
+    const { punctuality, live } = aProposer();
+    live(40, LIGHT);
+    punctuality.learn(220, 1700);
+    live(6, LIGHT);
+    expect(live(1, LIGHT)).toBeGreaterThan(600);
   });
 
   it("holds what empty blocks take against none of the transactions of a full one", () => {
