@@ -37,6 +37,8 @@ import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
+  /** True while the state of the head is written otherwise than by a block's batch: its readers mix old and new then. */
+  readonly isRewriting: boolean;
   /** Judges a header that follows the head, seals included, before anybody looks at its body. */
   checkNextHeader(header: Header): Promise<Outcome<void, BlockDefect>>;
   /** Judges a block that follows the head by every rule, and commits it. */
@@ -90,6 +92,16 @@ export async function createChain(
     for (const block of added) execution.committed(block);
   });
   const turns = createTurns();
+  let isRewriting = false;
+  const rewrite = <T>(work: () => Promise<T>): Promise<T> =>
+    turns.take(async () => {
+      isRewriting = true;
+      try {
+        return await work();
+      } finally {
+        isRewriting = false;
+      }
+    });
   const importer = createImporter({
     spec,
     clock,
@@ -119,19 +131,22 @@ export async function createChain(
     get isExecuting() {
       return execution.isUnderWay;
     },
+    get isRewriting() {
+      return isRewriting;
+    },
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,
     badBlocks: badBlocks.all,
-    rewind: (number) => turns.take(() => head.rewind(number)),
+    rewind: (number) => rewrite(() => head.rewind(number)),
     replayBlock: (number) =>
-      turns.take(async () => {
+      rewrite(async () => {
         const block = present(blocks.block(number), `block ${number}`);
         // Read whole while it is still there.
         const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
         await head.rewind(number - 1n);
         return importer.importNow(again);
       }),
-    rebuildState: () => turns.take(() => stores.world.rebuildHead()),
+    rebuildState: () => rewrite(() => stores.world.rebuildHead()),
     tallyAfter: validators.after,
   });
 }

@@ -1,6 +1,6 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isInterpreterLoaded } from "../../execution/blockSession.ts";
-import { briefPace, OutOfTime } from "../../execution/pace.ts";
+import { briefPace } from "../../execution/pace.ts";
 import { runSimulation } from "../../execution/runSimulation.ts";
 import type { SimulationScene } from "../../execution/simulate.ts";
 import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation.ts";
@@ -22,8 +22,8 @@ import { callName, isSmall } from "./smallJob.ts";
  *
  * Invariants: an answer is the same here as on a thread · a call holds the event loop for BRIEF_MS and one step between
  * two looks at the clock (pace.ts) · in one turn of the event loop calls take TURN_MS, and then wait for the next one ·
- * none runs while transactions of a block are executed · what is spent on calls that are given up is bounded, by which
- * ones were given up before and as a share of the time (callMemory.ts).
+ * none runs while transactions of a block are executed, or the state of the head is rewritten · what is spent on calls
+ * that are given up is bounded, by which ones were given up before and as a share of the time (callMemory.ts).
  */
 export interface BriefCallParts {
   readonly spec: ChainSpec;
@@ -40,6 +40,8 @@ export interface HeadChain {
   readonly head: NamedHeader;
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
+  /** True while the head's state is rewound or repaired. */
+  readonly isRewriting: boolean;
   headerByNumber(number: bigint): NamedHeader | undefined;
   stateAt(number: bigint): SimulationScene["state"] | undefined;
 }
@@ -70,7 +72,8 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
   let spentMs = 0;
 
   function isPossible(job: SimulationJob): boolean {
-    return job.blockNumber === chain.head.header.number && !chain.isExecuting && isInterpreterLoaded();
+    const isFree = !chain.isExecuting && !chain.isRewriting;
+    return job.blockNumber === chain.head.header.number && isFree && isInterpreterLoaded();
   }
 
   /** One call at a time: their code is asynchronous by signature, so several would mix, and each take the time of all. */
@@ -96,7 +99,7 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
     dropped?.resolve(threads.run(dropped.job, dropped.asker));
   }
 
-  /** Undefined when it is not for here, or took too long. */
+  /** Undefined when it is not for here, took too long, or failed: a thread reads the same state from other entries. */
   async function attempt({ job, name, asker }: WaitingCall): Promise<SimulationResult | undefined> {
     if (!isPossible(job) || !memory.mayTry(name) || asker.isAbandoned()) return undefined;
     const { head } = chain;
@@ -106,8 +109,7 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
       const result = await runSimulation(job, sceneOn(head, begunMs + BRIEF_MS));
       memory.wasBrief(name, nowMs() - begunMs);
       return chain.head === head ? result : undefined;
-    } catch (error) {
-      if (!(error instanceof OutOfTime)) throw error;
+    } catch {
       memory.wasLong(name, nowMs() - begunMs);
       return undefined;
     } finally {

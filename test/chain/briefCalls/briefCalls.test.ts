@@ -102,6 +102,7 @@ function aCaller(changes: { readonly looks?: number; readonly isExecuting?: bool
     chain: {
       head: chain.head,
       isExecuting,
+      isRewriting: false,
       headerByNumber: (number) => chain.headerByNumber(number),
       stateAt: (number) => chain.stateAt(number),
     },
