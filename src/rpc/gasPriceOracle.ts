@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/hex.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
 
-/** What a transaction should offer, judged by what recent ones paid (json-rpc.md, eth_gasPrice). Wei per gas. */
+/**
+ * What a transaction should offer, judged by what recent ones paid (json-rpc.md, eth_gasPrice). Wei per gas. Only the
+ * first who asks after a block has to wait.
+ */
 export interface GasPriceOracle {
-  gasPriceWei(): Promise<bigint>;
-  maxPriorityFeeWei(): Promise<bigint>;
+  gasPriceWei(): bigint | Promise<bigint>;
+  maxPriorityFeeWei(): bigint | Promise<bigint>;
 }
 
 /** How eth_gasPrice and eth_maxPriorityFeePerGas are derived. The floors may change while the node runs. */
@@ -36,7 +39,9 @@ export function createGasPriceOracle(
   const { chain, nextBaseFeePerGas } = parts;
   const samples = new Map<string, BlockSample>();
   let isFollowing = false;
-  let latest: { readonly head: NamedHeader; readonly estimate: Promise<Estimate> } | undefined;
+  let latest:
+    | { readonly head: NamedHeader; readonly estimate: Promise<Estimate>; found?: Estimate }
+    | undefined;
 
   function remember(block: StoredBlock): BlockSample {
     const sample = sampleOf(block);
@@ -79,7 +84,7 @@ export function createGasPriceOracle(
     };
   }
 
-  function estimate(): Promise<Estimate> {
+  function estimate(): Estimate | Promise<Estimate> {
     if (!isFollowing) {
       isFollowing = true;
       chain.onHeadChanged(({ added }) => {
@@ -87,26 +92,40 @@ export function createGasPriceOracle(
       });
     }
     const { head } = chain;
-    if (latest === undefined || !equalBytes(latest.head.hash, head.hash)) {
-      latest = { head, estimate: estimateAt(head) };
+    if (latest?.head !== head) {
+      const begun: NonNullable<typeof latest> = { head, estimate: estimateAt(head) };
+      begun.estimate.then(
+        (found) => {
+          begun.found = found;
+        },
+        () => undefined,
+      );
+      latest = begun;
     }
-    return latest.estimate;
+    return latest.found ?? latest.estimate;
+  }
+
+  function withinBounds({ gasPrice }: Estimate): bigint {
+    const nextBaseFee = nextBaseFeePerGas() ?? 0n;
+    const floor = larger(nextBaseFee, settings.minGasPriceWei);
+    const { maxWei } = settings;
+    if (gasPrice === undefined || gasPrice <= floor || maxWei <= floor) return floor;
+    if (gasPrice > maxWei) return maxWei;
+    return gasPrice;
+  }
+
+  function priorityFee(found: Estimate): bigint {
+    return found.priorityFee ?? settings.minPriorityFeeWei;
   }
 
   return {
-    async gasPriceWei() {
-      const { gasPrice } = await estimate();
-      const nextBaseFee = nextBaseFeePerGas() ?? 0n;
-      const floor = larger(nextBaseFee, settings.minGasPriceWei);
-      const { maxWei } = settings;
-      if (gasPrice === undefined || gasPrice <= floor || maxWei <= floor) return floor;
-      if (gasPrice > maxWei) return maxWei;
-      return gasPrice;
-    },
-    async maxPriorityFeeWei() {
-      return (await estimate()).priorityFee ?? settings.minPriorityFeeWei;
-    },
+    gasPriceWei: () => once(estimate(), withinBounds),
+    maxPriorityFeeWei: () => once(estimate(), priorityFee),
   };
+}
+
+function once<T, R>(value: T | Promise<T>, use: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(use) : use(value);
 }
 
 interface Estimate {

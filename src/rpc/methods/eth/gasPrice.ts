@@ -11,7 +11,7 @@ export const ethGasPrice = defineMethod({
   summary: "Gas price in wei that recent transactions suggest, within the node's bounds.",
   parameters: [],
   result: { name: "gasPrice", schema: QUANTITY },
-  run: async (_, { backend: { gasPrices } }) => toQuantity(await gasPrices.gasPriceWei()),
+  run: (_, { backend: { gasPrices } }) => quantityOf(gasPrices.gasPriceWei()),
 });
 
 export const ethMaxPriorityFeePerGas = defineMethod({
@@ -20,7 +20,7 @@ export const ethMaxPriorityFeePerGas = defineMethod({
   summary: "Priority fee in wei that recent transactions suggest.",
   parameters: [],
   result: { name: "maxPriorityFeePerGas", schema: QUANTITY },
-  run: async (_, { backend: { gasPrices } }) => toQuantity(await gasPrices.maxPriorityFeeWei()),
+  run: (_, { backend: { gasPrices } }) => quantityOf(gasPrices.maxPriorityFeeWei()),
 });
 
 export const ethBlobBaseFee = defineMethod({
@@ -34,3 +34,7 @@ export const ethBlobBaseFee = defineMethod({
     return toQuantity(blobBaseFee(spec, chain.head.header.number + 1n, now));
   },
 });
+
+function quantityOf(wei: bigint | Promise<bigint>): string | Promise<string> {
+  return wei instanceof Promise ? wei.then(toQuantity) : toQuantity(wei);
+}
