@@ -18,7 +18,7 @@ const NAMES_LIMIT = 4096;
 const MOST_CREDIT_MS = 20;
 /** What one call costs at most, however long something else held it up. */
 const MOST_COST_MS = 2;
-const FIRST_PAUSE_MS = 25;
+const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 10_000;
 /** Of the time, for names without credit. */
 const TRIAL_SHARE = 0.03;
