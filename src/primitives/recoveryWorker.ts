@@ -1,6 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { present } from "./assert.ts";
 import { answerItems } from "./recoveryBatch.ts";
+import { comeAfterBlocks } from "./threadPriority.ts";
+
+comeAfterBlocks();
 
 /** A thread of the recovery pool: batches come in, addresses go back in the same order. */
 const port = present(parentPort, "the port of a worker thread");
