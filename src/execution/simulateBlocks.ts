@@ -66,6 +66,11 @@ export async function simulateBlocks(scene: BlocksScene, order: BlocksOrder): Pr
   }
 }
 
+/** Of all that calls return and log. */
+const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
+/** About half of what surrounds topics and data in the text of a log. */
+const LOG_BYTES = 200;
+
 /** A block in the making. */
 interface Draft {
   readonly scene: SimulationScene;
@@ -79,6 +84,7 @@ class BlockSimulation {
   private readonly made: SimulatedBlock[] = [];
   private readonly hashes = new Map<bigint, Hash>();
   private gasLeft: bigint | undefined;
+  private bytesLeft = ANSWER_LIMIT_BYTES;
 
   constructor(scene: BlocksScene, order: BlocksOrder) {
     this.scene = scene;
@@ -144,9 +150,19 @@ class BlockSimulation {
     const transaction = transactionOfCall(call, { nonce: nonce ?? current, gasLimit, chainId, header });
     receipts.add(transaction.type, result);
     if (this.gasLeft !== undefined) this.gasLeft -= result.gasUsed;
-    if (watch === undefined || result.outcome.kind !== "succeeded") return { transaction, call: result };
+    if (watch === undefined || result.outcome.kind !== "succeeded")
+      return { transaction, call: this.kept(result) };
     const own = { from: transaction.sender, to: call.to ?? ZERO_ADDRESS, value: call.value ?? 0n };
-    return { transaction, call: { ...result, logs: watch.logsWith(result.logs, own) } };
+    return { transaction, call: this.kept({ ...result, logs: watch.logsWith(result.logs, own) }) };
+  }
+
+  /** What becomes part of the answer, which the thread of the chain has to write as text. */
+  private kept<Call extends SimulatedCall>(call: Call): Call {
+    this.bytesLeft -= call.output.length;
+    for (const { topics, data } of call.logs) this.bytesLeft -= LOG_BYTES + topics.length * 32 + data.length;
+    if (this.bytesLeft < 0)
+      throw new BlocksRefused("tooMuchMemory", "its calls return and log more than an answer may hold");
+    return call;
   }
 
   /** The call's own limit or all that is left in the block; not more than the operator lets a simulation have. */

@@ -161,6 +161,22 @@ describe("simulated blocks", () => {
     expect(await simulate(2)).toMatchObject({ code: -38013 });
   });
 
+  it.each([
+    ["returns a megabyte", "0x620f42405ff3"],
+    ["reverts with a megabyte", "0x620f42405ffd"],
+    ["logs a megabyte", "0x620f42405fa0"],
+  ])("are refused where they say more than an answer may hold: each %s", async (_name, code) => {
+    const call = { to: CREATED, gas: "0x1000000" };
+    const simulate = (count: number) => {
+      const blockOverrides = { gasLimit: "0xffffffffff" };
+      const stateOverrides = { [CREATED]: { code } };
+      const calls = Array.from({ length: count }, () => call);
+      return simulated([{ blockOverrides, stateOverrides, calls }], "latest");
+    };
+    expect(await simulate(16)).toHaveLength(1);
+    expect(await simulate(17)).toMatchObject({ code: -38026 });
+  });
+
   it("are named by their header, and count their bytes", async () => {
     const [block = {}] = await simulated([{ blockOverrides: { baseFeePerGas: "0x7" } }], "latest");
     const items = HEADER_MEMBERS.map((member) => hexToBytes(block[member] as string));

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlocksRefusal } from "../../../execution/blocksRefusal.ts";
 import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
 import { toHex } from "../../../primitives/hex.ts";
@@ -7,7 +8,7 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { type BlockDetail, blockJson } from "../../blockResult.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { logItemsJson } from "../../logResult.ts";
-import { defineMethod, optional, RawJson, required } from "../../method.ts";
+import { defineMethod, JsonPieces, optional, RawJson, required } from "../../method.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 import { decodeSimulatePayload, SIMULATE_PAYLOAD } from "../../simulateParameter.ts";
 import { PRECOMPILE_NOT_MOVABLE, revertError } from "../../simulationErrors.ts";
@@ -33,12 +34,7 @@ export const ethSimulateV1 = defineMethod({
     switch (answer.kind) {
       case "blocks": {
         const detail = showsWholeTransactions ? "transactions" : "hashes";
-        let totalDifficulty = found.totalDifficulty;
-        const texts = answer.blocks.map((block) => {
-          totalDifficulty += block.header.difficulty;
-          return simulatedJson(block, totalDifficulty, detail);
-        });
-        return new RawJson(`[${texts.join(",")}]`);
+        return textInTurns(blocksJson(answer.blocks, found.totalDifficulty, detail));
       }
       case "blocksRefused":
         return new RpcError(REFUSALS[answer.code], `Simulation refused: ${answer.detail}`);
@@ -76,17 +72,48 @@ const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
   invalidBlobs: -32602,
 };
 
-/** The block object with one member more. */
-function simulatedJson(simulated: SimulatedBlock, totalDifficulty: bigint, detail: BlockDetail): string {
-  const { calls, ...block } = simulated;
-  const text = blockJson({ ...block, totalDifficulty, size: encodeBlock(block).length }, detail);
-  let logIndex = 0;
-  const shown = calls.map((call, index) => {
-    const callText = callJson(simulated, call, { index, logIndex });
-    logIndex += call.logs.length;
-    return callText;
-  });
-  return `${text.slice(0, -1)},"calls":[${shown.join(",")}]}`;
+/** The text of many parts, in pieces where it is large. Others have their turn in between. */
+async function textInTurns(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
+  const pieces: string[] = [];
+  let open = "";
+  let turnBeganAtMs = performance.now();
+  for (const part of parts) {
+    open += part;
+    if (open.length >= PIECE_LENGTH) {
+      pieces.push(open);
+      open = "";
+    }
+    if (performance.now() - turnBeganAtMs < TURN_MS) continue;
+    await nextTurn();
+    turnBeganAtMs = performance.now();
+  }
+  return pieces.length === 0 ? new RawJson(open) : new JsonPieces([...pieces, open]);
+}
+
+const TURN_MS = 5;
+const PIECE_LENGTH = 256 * 1024;
+
+/** A list of block objects with one member more. */
+function* blocksJson(
+  blocks: readonly SimulatedBlock[],
+  baseDifficulty: bigint,
+  detail: BlockDetail,
+): Generator<string, void> {
+  let totalDifficulty = baseDifficulty;
+  yield "[";
+  for (const [at, simulated] of blocks.entries()) {
+    const { calls, ...block } = simulated;
+    totalDifficulty += block.header.difficulty;
+    const text = blockJson({ ...block, totalDifficulty, size: encodeBlock(block).length }, detail);
+    yield `${at === 0 ? "" : ","}${text.slice(0, -1)},"calls":[`;
+    let logIndex = 0;
+    for (const [index, call] of calls.entries()) {
+      yield `${index === 0 ? "" : ","}${callJson(simulated, call, { index, logIndex })}`;
+      logIndex += call.logs.length;
+    }
+    yield "]}";
+  }
+  yield "]";
 }
 
 function callJson(
