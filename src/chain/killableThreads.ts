@@ -86,7 +86,7 @@ const JOBS_PER_THREAD = 8;
 const LOOK_MS = 1000;
 /** Times in a row that a thread may fail to start. */
 const FAILURE_LIMIT = 3;
-/** What contracts allocate is bounded by gas; this bounds what the gas of a very large block could buy. */
+/** Of the heap: memory that code pays for lies outside of it, and has its own bound (Pace.memoryBytes). */
 const THREAD_MEMORY_MB = 512;
 
 interface PendingJob<Job, Result> {

@@ -8,6 +8,8 @@ export interface Pace {
   rest(): Promise<void>;
   /** Holds work that may not even rest; absent where it may. */
   readonly brief?: Brief;
+  /** What the frames of a call may hold together; absent where gas is the only bound. */
+  readonly memoryBytes?: number;
 }
 
 /**
@@ -78,4 +80,5 @@ export function briefPace(nowMs: () => number, endMs: number): Pace & { readonly
 export const TIRELESS: Pace = {
   isDue: () => false,
   rest: () => Promise.resolve(),
+  memoryBytes: 256 * 1024 * 1024,
 };

@@ -2,6 +2,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { createAccessList } from "./accessList.ts";
 import { call } from "./call.ts";
 import { estimateGas } from "./estimateGas.ts";
+import { MemoryExhausted } from "./interpreter/heldMemory.ts";
 import { overridden } from "./overrides.ts";
 import type { SimulationScene } from "./simulate.ts";
 import type { SimulationJob, SimulationResult } from "./simulation.ts";
@@ -13,7 +14,19 @@ export async function runSimulation(job: SimulationJob, found: SimulationScene):
     const { code, message } = wanted.rejection;
     return { kind: "refused", code, detail: message };
   }
-  const scene = wanted.value;
+  try {
+    const result = await perform(job, wanted.value);
+    return "data" in result && result.data.length > OUTPUT_LIMIT_BYTES ? { kind: "tooLarge" } : result;
+  } catch (error) {
+    if (error instanceof MemoryExhausted) return { kind: "tooLarge" };
+    throw error;
+  }
+}
+
+/** More would keep the thread of the chain, which has to write it as text, from its other work. */
+const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
+
+function perform(job: SimulationJob, scene: SimulationScene): Promise<SimulationResult> {
   switch (job.kind) {
     case "call":
       return call(scene, job.call);

@@ -15,6 +15,7 @@ import { BlockReceipts } from "./blockReceipts.ts";
 import { openSession } from "./blockSession.ts";
 import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
+import { MemoryExhausted } from "./interpreter/heldMemory.ts";
 import { overrideAccounts, precompilesOf } from "./overrides.ts";
 import { TIRELESS } from "./pace.ts";
 import { type BlocksOrder, type OrderedCall, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
@@ -60,7 +61,7 @@ export async function simulateBlocks(scene: BlocksScene, order: BlocksOrder): Pr
   } catch (error) {
     if (error instanceof BlocksRefused)
       return { kind: "blocksRefused", code: error.code, detail: error.message };
-    if (error instanceof BranchTooLarge)
+    if (error instanceof BranchTooLarge || error instanceof MemoryExhausted)
       return { kind: "blocksRefused", code: "tooMuchMemory", detail: error.message };
     throw error;
   }

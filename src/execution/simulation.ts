@@ -81,6 +81,8 @@ export type SimulationResult =
   | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
+  /** It takes or returns more memory than one call may. */
+  | { readonly kind: "tooLarge" }
   /** Too much waits, and this asker has most of it. */
   | { readonly kind: "busy" };
 

@@ -43,6 +43,8 @@ export const ERRORS = {
   executionHalted: new RpcError(-32000, "Transaction processing could not be completed due to an exception"),
   rangeTooLarge: new RpcError(-32005, "Requested range exceeds maximum RPC range limit"),
   batchTooLarge: new RpcError(-32005, "Number of requests exceeds max batch size"),
+  /** Ours: the incumbent takes what memory there is. */
+  callTooLarge: new RpcError(-32005, "The call takes more than 256 MB of memory, or returns more than 16 MB"),
   /** Ours: the incumbent lets any number of calls wait. */
   tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
   unauthorized: new RpcError(-40100, "Unauthorized"),

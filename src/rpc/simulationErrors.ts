@@ -22,6 +22,8 @@ export function callError(failure: FailedSimulation): RpcError {
       return ERRORS.internalError;
     case "timedOut":
       return ERRORS.timeoutExpired;
+    case "tooLarge":
+      return ERRORS.callTooLarge;
     case "busy":
       return ERRORS.tooManyCalls;
     default:

@@ -156,6 +156,25 @@ describe("eth_call", () => {
     });
   });
 
+  it("ends where it takes or returns too much memory, whatever its gas", async () => {
+    const gasLimit = 2n ** 60n;
+    const ask = (code: string, request: CallRequest = {}) =>
+      call(aScene(code, { fork: "shanghai" }), { gasLimit, ...request });
+    const [filled, callsItself] = ["63039387005f5f39", "5f5f5f5f5f305af1"];
+    expect(await ask(`0x${filled}${callsItself}`)).toEqual({ kind: "tooLarge" });
+    // What callees before took is free again.
+    const callee = `5b${filled}00`;
+    const sixCalls = "5f5f60015f5f305af150".repeat(6);
+    expect(await ask(`0x36604157${sixCalls}00${callee}`)).toMatchObject({ kind: "returned" });
+    expect(await ask("0x63010000005ff3")).toMatchObject({ kind: "returned" });
+    expect(await ask("0x63010000015ff3")).toEqual({ kind: "tooLarge" });
+    expect(await ask("0x63010000015ffd")).toEqual({ kind: "tooLarge" });
+    expect(await ask(`0x${filled}`, { gasLimit: 30_000_000n })).toMatchObject({
+      kind: "halted",
+      reason: "INSUFFICIENT_GAS",
+    });
+  });
+
   it("tells a revert with its data from a halt with its reason", async () => {
     expect(await call(aScene("0x602a60005260206000fd"))).toMatchObject({ kind: "reverted", data: word(42n) });
     expect(await call(aScene("0xfe"), { gasLimit: 30_000n })).toEqual({

@@ -25,6 +25,7 @@ import type { Pace } from "../pace.ts";
 import type { PrecompilePlaces } from "../precompiles/places.ts";
 import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
+import { HeldMemory } from "./heldMemory.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
 import { SharedEvm } from "./sharedEvm.ts";
 
@@ -39,6 +40,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   readonly pace: Pace;
   readonly observed: Observed;
   readonly stackLimit: number;
+  readonly held: HeldMemory | undefined;
   private readonly rules: Rules;
   private readonly places: PrecompilePlaces | undefined;
   private readonly ownJournal: LibraryJournal;
@@ -61,6 +63,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.pace = pace;
     this.observed = observed;
     this.stackLimit = terms.stackLimit;
+    this.held = pace.memoryBytes === undefined ? undefined : new HeldMemory(pace.memoryBytes);
     this.rules = rules;
     this.places = precompiles;
     this.instructions = instructionsOf(opcodeTables(common), rules);
@@ -127,6 +130,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct;
     result.createdAddresses = message.createdAddresses;
     const error = await this.performCode(state, this.instructions);
+    state.giveMemoryBack();
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
       logs: error === undefined ? result.logs : [],

@@ -7,6 +7,7 @@ import type { AccessJournal } from "../accessJournal.ts";
 import type { Observed } from "../evm.ts";
 import type { Pace } from "../pace.ts";
 import { analyse, type CodeAnalysis } from "./analysis.ts";
+import type { HeldMemory } from "./heldMemory.ts";
 import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
 import { Memory } from "./memory.ts";
 import { Stack } from "./stack.ts";
@@ -18,6 +19,8 @@ export interface FrameEvm extends EVM {
   readonly pace: Pace;
   readonly observed: Observed;
   readonly stackLimit: number;
+  /** Absent where gas alone bounds memory. */
+  readonly held: HeldMemory | undefined;
   /** Whether the fork has an instruction of that code. */
   isKnown(instruction: number): boolean;
   precompileNumber(address: Uint8Array): number | undefined;
@@ -59,7 +62,7 @@ export class FrameState {
   programCounter = 0;
   opCode = 0;
   isStopped = false;
-  readonly memory = new Memory();
+  readonly memory: Memory;
   /** Words of memory paid for, the bytes that these are, and the gas that they took (memoryGas.ts). */
   memoryWords = 0;
   memoryEnd = 0n;
@@ -79,13 +82,14 @@ export class FrameState {
   private reserve = 0n;
   private readonly mostAtHand: bigint;
   stateGasSpilled = 0n;
-  returnBytes = EMPTY_BYTES;
+  private returned = EMPTY_BYTES;
   messageGasLimit: bigint | undefined = undefined;
   /** JUMPDESTs passed. */
   jumps = 0;
 
   constructor(evm: FrameEvm, interpreter: Frame, env: FrameEnvironment, gasLeft: bigint) {
     this.stack = new Stack(evm.stackLimit);
+    this.memory = new Memory(evm.held);
     this.code = env.code;
     this.analysis = analyse(env.code);
     this.stateManager = evm.stateManager;
@@ -96,6 +100,21 @@ export class FrameState {
     this.gasRefund = env.gasRefund;
     this.mostAtHand = evm.pace.brief === undefined ? MOST_AT_HAND : BRIEF_AT_HAND;
     this.gasLeft = gasLeft;
+  }
+
+  /** What the last callee returned: the library's name for it. */
+  get returnBytes(): Uint8Array {
+    return this.returned;
+  }
+
+  set returnBytes(bytes: Uint8Array) {
+    this.evm.held?.take(bytes.length - this.returned.length);
+    this.returned = bytes;
+  }
+
+  /** After the end of the frame. */
+  giveMemoryBack(): void {
+    this.evm.held?.giveBack(this.memory._store.length + this.returned.length);
   }
 
   /** All gas there is: the library's name for it. */

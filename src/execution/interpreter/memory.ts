@@ -1,4 +1,5 @@
 import { EVMError } from "@ethereumjs/evm";
+import type { HeldMemory } from "./heldMemory.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
@@ -9,12 +10,19 @@ export class Memory {
   /** At least as long as what is in use; the rest is zero. The name is the library's. */
   _store = NOTHING;
   private view = NO_VIEW;
+  private readonly held: HeldMemory | undefined;
+
+  constructor(held?: HeldMemory) {
+    this.held = held;
+  }
 
   extend(offset: number, size: number): void {
     const needed = offset + size;
     if (size === 0 || needed <= this._store.length) return;
     if (needed > MEMORY_LIMIT_BYTES) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
-    const larger = new Uint8Array(Math.max(FIRST_BYTES, 2 * this._store.length, Math.ceil(needed / 32) * 32));
+    const length = Math.max(FIRST_BYTES, 2 * this._store.length, Math.ceil(needed / 32) * 32);
+    this.held?.take(length - this._store.length);
+    const larger = new Uint8Array(length);
     larger.set(this._store);
     this._store = larger;
     this.view = new DataView(larger.buffer);

@@ -92,6 +92,7 @@ function log(topicCount: number): (basicFee: number) => QuickInstruction {
     stack.drop(2);
     const topics = stack.popN(topicCount).map(bytesOfWord);
     const data = size === 0n ? NOTHING : memory.read(Number(offset), Number(size));
+    state.evm.held?.take(data.length);
     state.interpreter._result.logs.push([env.address.bytes, topics, data]);
   };
 }
