@@ -44,6 +44,14 @@ describe("overrides of a call", () => {
     expect(creation).not.toBe(unchanged);
   });
 
+  it("may return more than is written at once", async () => {
+    // Copies its input, and returns a byte more than twice as much as a piece of the answer.
+    const code = "0x366000600037620400016000f3";
+    const input = Buffer.from(Uint8Array.from({ length: 0x40001 }, (_, at) => at % 251)).toString("hex");
+    const called = { to: NOBODY, data: `0x${input}`, gas: "0x10000000" };
+    expect((await ask("eth_call", called, "latest", { [NOBODY]: { code } })) === `0x${input}`).toBe(true);
+  });
+
   it("change the block that the call sees", async () => {
     const sees = (opcode: string, block: object) => call({ [NOBODY]: { code: returning(opcode) } }, block);
     expect(await sees("43", { number: "0x64" })).toBe(word(100));
