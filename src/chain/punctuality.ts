@@ -28,9 +28,11 @@ const MOST_PERIODS_APART = 1.25;
 /** Share of the period that is left for transactions, however long the fixed part takes. */
 const LEAST_SHARE = 0.2;
 /** How many times as late as usual a block may turn out without being late. */
-const LATENESS_ALLOWED = 3;
+const LATENESS_ALLOWED = 2;
 /** How much that of the newest block counts. */
 const WEIGHT_OF_NEWEST_LATENESS = 0.25;
+/** Of one block, which something else may have held up. */
+const MOST_LATENESS = 0.5;
 /** Less than a transaction takes anywhere. */
 const LEAST_EACH_MS = 0.001;
 /** What is believed before anything was learnt, milliseconds, of a transaction and of what is fixed: cold code is slow. */
@@ -48,7 +50,7 @@ const LONGEST_MS = 10_000;
 export function createPunctuality(nowMs: () => number): Punctuality {
   let fixedMs = FIRST_FIXED_GUESS_MS;
   let eachMs = FIRST_GUESS_MS;
-  /** As a share of what blocks with transactions were expected to take; of one block 0 to 1. */
+  /** As a share of what blocks with transactions were expected to take; of one block 0 to MOST_LATENESS. */
   let usualLateness = 0;
   let lastDoneMs = Number.POSITIVE_INFINITY;
 
@@ -62,7 +64,7 @@ export function createPunctuality(nowMs: () => number): Punctuality {
     if (ofAllMs <= fixedMs) fixedMs = Math.max(0, fixedMs + correctionMs);
     else eachMs = Math.min(eachMs + correctionMs / transactions, eachMs * MOST_GROWTH);
     if (transactions > 0) {
-      const lateness = Math.min(1, Math.max(0, errorMs) / expectedMs);
+      const lateness = Math.min(MOST_LATENESS, Math.max(0, errorMs) / expectedMs);
       usualLateness += (lateness - usualLateness) * WEIGHT_OF_NEWEST_LATENESS;
     }
     // Neither part can be more than the whole.
