@@ -10,6 +10,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
+import { PIPELINE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine.ts";
 
 export interface HttpRequestSettings {
@@ -184,7 +185,7 @@ async function respondPieces(response: ServerResponse, pieces: readonly JsonPiec
 
 async function writePieces(response: ServerResponse, pieces: Iterable<JsonPiece>): Promise<void> {
   for (const slice of slicesOf(pieces)) {
-    if (response.writableEnded || response.destroyed) return;
+    if (response.writableEnded || response.destroyed || response.req.socket.destroyed) return;
     await writePiece(response, slice);
     await nextTurn();
   }
@@ -197,13 +198,22 @@ function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<
     response.writeHead(200, { "Content-Type": "application/json", Vary: "origin" });
   }
   if (response.write(piece)) return;
+  // A response that waits behind another of its connection is not told when that is gone.
+  const { socket } = response.req;
+  if (socket.destroyed) return;
+  socket.setMaxListeners(SOCKET_LISTENERS);
   return new Promise((resolve) => {
     const resume = (): void => {
       response.off("drain", resume);
       response.off("close", resume);
+      socket.off("close", resume);
       resolve();
     };
     response.on("drain", resume);
     response.on("close", resume);
+    socket.on("close", resume);
   });
 }
+
+/** One for each response that may wait, and some of others. */
+const SOCKET_LISTENERS = 2 * PIPELINE_LIMIT;

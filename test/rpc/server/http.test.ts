@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -586,6 +586,28 @@ describe("limits", () => {
     const hold = '{"id":1,"method":"toy_hold"}';
     const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`;
     expect(await sendRaw(door, one.repeat(40))).toBe("");
+  });
+
+  it("forget a large answer behind another one when the client goes away", async () => {
+    const news = new EventEmitter();
+    const [begun, forgotten] = [once(news, "begun"), once(news, "forgotten")];
+    const door = await anHttpDoor({
+      answerRequest: () => new Promise(() => {}),
+      async answerBatch(_requests, _json, _caller, write) {
+        const written = write("7".repeat(4_000_000));
+        news.emit("begun");
+        await written;
+        news.emit("forgotten");
+        return "]";
+      },
+    });
+    const posted = (body: string) =>
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const client = net.connect(door.port, door.host);
+    client.write(posted(CHAIN_ID) + posted(`[${CHAIN_ID}]`));
+    await begun;
+    client.destroy();
+    await forgotten;
   });
 
   it("leave a client alone that pipelines a little", async () => {
