@@ -37,13 +37,13 @@ export function createCallMemory(nowMs: () => number): CallMemory {
   let countedAtMs = nowMs();
 
   function known(name: string): Known {
-    const old = names.get(name);
-    if (old !== undefined) return old;
-    const fresh = { creditMs: 0, pauses: 0, retryAtMs: 0 };
-    names.set(name, fresh);
+    const found = names.get(name) ?? { creditMs: 0, pauses: 0, retryAtMs: 0 };
+    // Those used last are kept.
+    names.delete(name);
+    names.set(name, found);
     const [oldest] = names.size > NAMES_LIMIT ? names.keys() : [];
     if (oldest !== undefined) names.delete(oldest);
-    return fresh;
+    return found;
   }
 
   function isTimeForTrials(now: number): boolean {

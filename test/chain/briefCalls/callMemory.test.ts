@@ -35,6 +35,16 @@ describe("the memory of calls", () => {
     }
   });
 
+  it("keeps what it knows of a name in use, however many others somebody invents", () => {
+    const memory = aMemory();
+    for (let n = 0; n < 100; n++) memory.wasBrief("light", 1);
+    for (let n = 0; n < 20_000; n++) {
+      memory.wasLong(`invented ${n}`, 1);
+      if (n % 1000 === 0) memory.wasBrief("light", 0.1);
+    }
+    expect(memory.isProven("light")).toBe(true);
+  });
+
   it("tries again soon a name that was too long while the code was cold", () => {
     const memory = aMemory();
     for (let n = 0; n < 8; n++) memory.wasLong("cold", 1);
