@@ -25,6 +25,11 @@ interface Share {
   readonly untilMs: number;
 }
 
+/** What a worker says before it begins with a seed. */
+interface SeedBegun {
+  readonly begun: number;
+}
+
 interface SeedNews {
   readonly seed: number;
   readonly isViolated: boolean;
@@ -35,6 +40,8 @@ const DEFAULT_SEEDS = 1_000;
 /** A broken machine would otherwise fill the screen. */
 const MOST_REPORTS = 3;
 const TOLD_EVERY_MS = 10_000;
+/** A network that lives so much longer than it was given has no end: its words multiply. */
+const LONGEST_SEED_MS = 120_000;
 
 if (isMainThread) await main(process.argv.slice(2));
 else runShare(workerData as Share);
@@ -94,7 +101,14 @@ async function runAll({
         untilMs,
       };
       const worker = new Worker(new URL(import.meta.url), { workerData: share });
-      worker.on("message", ({ seed, isViolated, figures }: SeedNews) => {
+      let watch: NodeJS.Timeout | undefined;
+      worker.on("message", (news: SeedBegun | SeedNews) => {
+        clearTimeout(watch);
+        if ("begun" in news) {
+          watch = setTimeout(() => giveUp(news.begun), LONGEST_SEED_MS);
+          return;
+        }
+        const { seed, isViolated, figures } = news;
         addSeed(totals, drawSetting(seed), figures);
         if (isViolated) violated.push(seed);
       });
@@ -108,9 +122,16 @@ async function runAll({
   return { totals, violated };
 }
 
+function giveUp(seed: number): never {
+  console.log(`seed ${seed} has no end: given up after ${LONGEST_SEED_MS / 1000} s`);
+  process.exit(1);
+}
+
 function runShare({ firstSeed, stride, seeds, untilMs }: Share): void {
   for (let done = 0; done < seeds && Date.now() < untilMs; done++) {
     const seed = firstSeed + done * stride;
+    const begun: SeedBegun = { begun: seed };
+    parentPort?.postMessage(begun);
     const { violation, figures } = runSetting(drawSetting(seed));
     const news: SeedNews = { seed, isViolated: violation !== undefined, figures };
     parentPort?.postMessage(news);
