@@ -8,7 +8,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
+import { equalBytes, includesBytes, toHex, toKey } from "../primitives/hex.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { createDistantWords } from "./distantWords.ts";
 import { createFutureMessages, type FutureLimits, type RawMessage } from "./futureMessages.ts";
@@ -26,8 +26,8 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  *                                                                             \-> relayed, same bytes, a little later
  *
  * It keeps these: a message is relayed to all validators but those who are known to have it, and nothing goes out twice
- * on one connection; only validators make us work; everything that is kept is bounded. Nothing that arrives can
- * make it throw.
+ * on one connection; only validators make us work; everything that is kept is bounded, and so is what is passed on for
+ * one author in a height. Nothing that arrives can make it throw.
  */
 export interface Correspondence {
   /** From the network: a payload, uncompressed, which belongs to us from now on. */
@@ -152,7 +152,19 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   const own = createOwnWords();
   /** To be passed on in a moment, by key, to whoever is not known to have it by then. */
   const relays = new Map<string, Relay>();
+  /** By author, how many were passed on in this height. */
+  const passedOn = new Map<string, number>();
   let head: Head | undefined;
+
+  /**
+   * An author who says more than we remember would else have us all pass on the same words again and again, for as long
+   * as the height lasts.
+   */
+  function hasRelayLeft(author: Address): boolean {
+    const count = passedOn.get(toKey(author)) ?? 0;
+    passedOn.set(toKey(author), count + 1);
+    return count < RELAYS_OF_AUTHOR;
+  }
 
   /** The message, if its author is one of those, or why it is refused. */
   function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
@@ -174,8 +186,8 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     if (typeof message === "string") return message;
     const { sender, code, payload } = raw;
     const key = spelling.keyOf(code, payload);
-    if (sent.add(key)) {
-      const { author, payload: words } = message.signed;
+    const { author, payload: words } = message.signed;
+    if (sent.add(key) && hasRelayLeft(author)) {
       const except = [sender, author, self];
       relays.set(key, { code, payload, height: words.height, to: tally.validators, except });
       if (relays.size === 1) later(passOn);
@@ -239,6 +251,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     headAdvanced(next) {
       if (head !== undefined && next.header.number <= head.header.number) return;
       head = next;
+      passedOn.clear();
       own.dropUpTo(next.header.number);
       const height = next.header.number + 1n;
       for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
@@ -271,6 +284,9 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
 
 /** More than the validators of one round say; who says more is not waited with. */
 const RELAYS_LIMIT = 256;
+
+/** In one height. An honest author says four things in a round, and the rounds become longer and longer. */
+const RELAYS_OF_AUTHOR = 256;
 
 interface Relay {
   readonly code: number;

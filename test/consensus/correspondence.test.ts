@@ -203,6 +203,21 @@ describe("consensus messages that come in", () => {
     expect(sent.length).toBe(256);
   });
 
+  it("are passed on as often as an honest author could need in a height, and no more, though they are forgotten meanwhile", () => {
+    const { hear, sent, taken, advance } = aDesk({
+      ...aSchedule(),
+      gossipedHistoryLimit: 2,
+      duplicateMessageLimit: 2,
+    } as ScheduleChange);
+    for (let again = 0; again < 100; again++)
+      for (let round = 1; round <= 4; round++) hear(1, aMessage(1, 1n, round));
+    hear(2, aMessage(2, 1n));
+    expect([taken.length, sent.length]).toEqual([401, 257]);
+    advance();
+    hear(1, aMessage(1, 2n));
+    expect(sent.length).toBe(258);
+  });
+
   it("are not passed on again once they are forgotten, but taken", () => {
     const { hear, sent, taken } = aDesk({ ...aSchedule(), duplicateMessageLimit: 2 } as ScheduleChange);
     hear(1, aMessage(1, 1n));
