@@ -40,7 +40,7 @@ beforeAll(async () => {
   genesis.alloc = { [ENDLESS]: { balance: "0x0", code: "0x5b5f56" } };
   const { chain, spec } = await aChain({ genesis: JSON.stringify(genesis), database });
   pool = createSimulationPool(
-    { ...DEFAULT_SIMULATION_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 5_000_000n },
+    { ...DEFAULT_SIMULATION_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 30_000_000n },
     { databasePath: path, spec, clock: systemClock },
   );
   dispatcher = createDispatcher(
@@ -80,8 +80,8 @@ async function greedyClient(door: Door, connections = 1): Promise<() => void> {
     return asking;
   });
   const waiting = Math.min(connections * UNDER_WAY - 10, WAITING_LIMIT);
-  await expect.poll(() => pool.load.active, { timeout: 20_000 }).toBe(1);
-  await expect.poll(() => pool.load.waiting, { timeout: 20_000 }).toBeGreaterThanOrEqual(waiting);
+  await expect.poll(() => pool.load.active, { timeout: 50_000 }).toBe(1);
+  await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThanOrEqual(waiting);
   return () => {
     for (const asking of all) asking.destroy();
   };
@@ -96,10 +96,10 @@ async function askBetween(door: Door, localAddress: string): Promise<number> {
 }
 
 async function expectPeace(): Promise<void> {
-  await expect.poll(() => pool.load, { timeout: 20_000 }).toMatchObject({ active: 0, waiting: 0 });
+  await expect.poll(() => pool.load, { timeout: 50_000 }).toMatchObject({ active: 0, waiting: 0 });
 }
 
-describe("endless calls", () => {
+describe("endless calls", { timeout: 120_000 }, () => {
   it("of one batch leave its neighbours their turn, and are forgotten when their client has gone", async () => {
     const door = await anHttpDoor(dispatcher);
     const leave = await greedyClient(door);
@@ -112,7 +112,7 @@ describe("endless calls", () => {
     const door = await anHttpDoor(dispatcher);
     const socket = await aWebSocketClient(await aWebSocketDoor(dispatcher));
     for (let n = 0; n < 20; n++) socket.send(endlessCall);
-    await expect.poll(() => pool.load.waiting, { timeout: 20_000 }).toBeGreaterThan(15);
+    await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThan(15);
     expect(await askBetween(door, "127.0.0.1")).toBeLessThan(5);
     socket.socket.terminate();
     await expectPeace();
