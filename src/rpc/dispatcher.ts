@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../logging/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
 import { assert } from "../primitives/assert.ts";
+import { onceKnown } from "../primitives/promised.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import { type JsonPiece, joinPieces } from "./jsonPieces.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
+import { LoopTurn } from "./loopTurn.ts";
 import {
   type Answer,
   type CallContext,
@@ -74,11 +75,6 @@ export interface DispatcherParts<Backend> {
 export const BATCH_PIECE_LENGTH = 256 * 1024;
 /** Characters from which on an answer is not joined with what is around it. */
 const LARGE_LENGTH = 1024 * 1024;
-/**
- * How long a batch may hold the event loop. By the time and not by the count of requests: sixty-four full blocks of a
- * thousand transactions take longer than the period of blocks.
- */
-const TURN_MS = 5;
 /** Characters of a caller's id that the log shows. */
 const LOGGED_ID_LENGTH = 80;
 /** Neighbours in a batch that may run at one time. */
@@ -105,14 +101,10 @@ export function createDispatcher<Backend>(
     if (metrics === undefined) return perform(method, call, context);
     const startedAtSeconds = metrics.stopwatchSeconds();
     const answer = perform(method, call, context);
-    if (answer instanceof Promise) {
-      return answer.then((value) => {
-        metrics.answered(name, startedAtSeconds, value);
-        return value;
-      });
-    }
-    metrics.answered(name, startedAtSeconds, answer);
-    return answer;
+    return onceKnown(answer, (value) => {
+      metrics.answered(name, startedAtSeconds, value);
+      return value;
+    });
   }
 
   function refuseName(name: string): RpcError {
@@ -166,10 +158,7 @@ export function createDispatcher<Backend>(
     if (request.kind === "notification") return undefined;
     if (request.kind === "invalid") return errorReply(request.idText, ERRORS.invalidRequest);
     const { method, idText } = request;
-    const answer = execute(request, context);
-    return answer instanceof Promise
-      ? answer.then((value) => reply(method, idText, value))
-      : reply(method, idText, answer);
+    return onceKnown(execute(request, context), (answer) => reply(method, idText, answer));
   }
 
   /** Where the run of neighbours ends that may be under way together with the request at `start`. */
@@ -191,7 +180,7 @@ export function createDispatcher<Backend>(
       const context = new BoundContext(endpoint, caller);
       let piece = "[";
       let isFirst = true;
-      let turnBeganAtMs = performance.now();
+      const turn = new LoopTurn();
       for (let start = 0; start < requests.length && !caller.isAbandoned(); ) {
         const end = endOfOverlap(requests, start);
         const replies = requests
@@ -212,10 +201,7 @@ export function createDispatcher<Backend>(
             if (typeof part !== "string") await write(part);
           }
         }
-        if (performance.now() - turnBeganAtMs > TURN_MS) {
-          await nextTurn();
-          turnBeganAtMs = performance.now();
-        }
+        if (turn.isOver) await turn.pass();
         start = end;
       }
       return `${piece}]`;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
 import { toKey } from "../primitives/hex.ts";
+import { onceKnown } from "../primitives/promised.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
@@ -119,13 +120,9 @@ export function createGasPriceOracle(
   }
 
   return {
-    gasPriceWei: () => once(estimate(), withinBounds),
-    maxPriorityFeeWei: () => once(estimate(), priorityFee),
+    gasPriceWei: () => onceKnown(estimate(), withinBounds),
+    maxPriorityFeeWei: () => onceKnown(estimate(), priorityFee),
   };
-}
-
-function once<T, R>(value: T | Promise<T>, use: (value: T) => R): R | Promise<R> {
-  return value instanceof Promise ? value.then(use) : use(value);
 }
 
 interface Estimate {

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { assert } from "../primitives/assert.ts";
+import { LoopTurn } from "./loopTurn.ts";
 
 /**
  * The JSON text that `write` writes. All answers share one writer, so this is done in one go: without waiting, and
@@ -26,12 +26,10 @@ export async function jsonInTurns(
 ): Promise<readonly Uint8Array[]> {
   const writer = new JsonWriter();
   const pieces: Uint8Array[] = [];
-  let turnBeganAtMs = performance.now();
+  const turn = new LoopTurn();
   for (const _ of write(writer)) {
     if (writer.length >= PIECE_BYTES) pieces.push(writer.takePiece());
-    if (performance.now() - turnBeganAtMs < TURN_MS) continue;
-    await nextTurn();
-    turnBeganAtMs = performance.now();
+    if (turn.isOver) await turn.pass();
   }
   pieces.push(writer.takePiece());
   return pieces;
@@ -42,7 +40,6 @@ export function writeAtOnce(pauses: Iterable<void>): void {
   for (const _ of pauses);
 }
 
-const TURN_MS = 5;
 const PIECE_BYTES = 256 * 1024;
 
 /**

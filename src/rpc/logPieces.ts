@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LocatedLog } from "../chain/chain.ts";
 import { logItemsJson } from "./logResult.ts";
+import { LoopTurn } from "./loopTurn.ts";
 
 /**
  * Logs that one answer may hold, and characters of JSON. The incumbent knows no such limits, but an answer that is larger
@@ -41,15 +41,12 @@ export function createLogPieces(): LogPieces {
 /** The texts of all these logs; undefined when they are too much for one answer. Others have their turn in between. */
 export async function logPieces(logs: readonly LocatedLog[]): Promise<readonly string[] | undefined> {
   const pieces = createLogPieces();
-  let turnBeganAtMs = performance.now();
+  const turn = new LoopTurn();
   for (let start = 0; start < logs.length; start += LOGS_PER_PIECE) {
     if (!pieces.add(logs.slice(start, start + LOGS_PER_PIECE))) return undefined;
-    if (performance.now() - turnBeganAtMs < TURN_MS) continue;
-    await nextTurn();
-    turnBeganAtMs = performance.now();
+    if (turn.isOver) await turn.pass();
   }
   return pieces.texts;
 }
 
 const LOGS_PER_PIECE = 100;
-const TURN_MS = 5;

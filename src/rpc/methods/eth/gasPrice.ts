@@ -1,4 +1,5 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
+import { onceKnown } from "../../../primitives/promised.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
 import { QUANTITY } from "../../schemas.ts";
@@ -11,7 +12,7 @@ export const ethGasPrice = defineMethod({
   summary: "Gas price in wei that recent transactions suggest, within the node's bounds.",
   parameters: [],
   result: { name: "gasPrice", schema: QUANTITY },
-  run: (_, { backend: { gasPrices } }) => quantityOf(gasPrices.gasPriceWei()),
+  run: (_, { backend: { gasPrices } }) => onceKnown(gasPrices.gasPriceWei(), toQuantity),
 });
 
 export const ethMaxPriorityFeePerGas = defineMethod({
@@ -20,7 +21,7 @@ export const ethMaxPriorityFeePerGas = defineMethod({
   summary: "Priority fee in wei that recent transactions suggest.",
   parameters: [],
   result: { name: "maxPriorityFeePerGas", schema: QUANTITY },
-  run: (_, { backend: { gasPrices } }) => quantityOf(gasPrices.maxPriorityFeeWei()),
+  run: (_, { backend: { gasPrices } }) => onceKnown(gasPrices.maxPriorityFeeWei(), toQuantity),
 });
 
 export const ethBlobBaseFee = defineMethod({
@@ -34,7 +35,3 @@ export const ethBlobBaseFee = defineMethod({
     return toQuantity(blobBaseFee(spec, chain.head.header.number + 1n, now));
   },
 });
-
-function quantityOf(wei: bigint | Promise<bigint>): string | Promise<string> {
-  return wei instanceof Promise ? wei.then(toQuantity) : toQuantity(wei);
-}

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlocksRefusal } from "../../../execution/blocksRefusal.ts";
 import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
 import { toHex } from "../../../primitives/hex.ts";
@@ -8,6 +7,7 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { type BlockDetail, blockJson } from "../../blockResult.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { logItemsJson } from "../../logResult.ts";
+import { LoopTurn } from "../../loopTurn.ts";
 import { defineMethod, JsonPieces, optional, RawJson, required } from "../../method.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 import { decodeSimulatePayload, SIMULATE_PAYLOAD } from "../../simulateParameter.ts";
@@ -76,21 +76,18 @@ const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
 async function textInTurns(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
   const pieces: string[] = [];
   let open = "";
-  let turnBeganAtMs = performance.now();
+  const turn = new LoopTurn();
   for (const part of parts) {
     open += part;
     if (open.length >= PIECE_LENGTH) {
       pieces.push(open);
       open = "";
     }
-    if (performance.now() - turnBeganAtMs < TURN_MS) continue;
-    await nextTurn();
-    turnBeganAtMs = performance.now();
+    if (turn.isOver) await turn.pass();
   }
   return pieces.length === 0 ? new RawJson(open) : new JsonPieces([...pieces, open]);
 }
 
-const TURN_MS = 5;
 const PIECE_LENGTH = 256 * 1024;
 
 /** A list of block objects with one member more. */
