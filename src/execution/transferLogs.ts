@@ -1,7 +1,8 @@
-import { addressFromHex, addressOfWord, asAddress } from "../primitives/address.ts";
+import { addressFromHex } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { Log } from "../types/log.ts";
+import { type Bequest, bequestOf } from "./trace/bequest.ts";
 import {
   type Callee,
   type CalleeEnd,
@@ -18,7 +19,6 @@ const TRANSFER = keccak256(new TextEncoder().encode("Transfer(address,address,ui
 
 const LOG0 = 0xa0;
 const LOG4 = 0xa4;
-const SELFDESTRUCT = 0xff;
 
 /** Watches for transfers of the chain's own coin, and tells each as a log among those that contracts made. */
 export class TransferWatch implements ExecutionObserver {
@@ -29,7 +29,7 @@ export class TransferWatch implements ExecutionObserver {
   private readonly frames: { readonly transfers: number; readonly logs: number }[] = [];
   private hasEntered = false;
   /** What a self-destruction is about to hand over. */
-  private bequest: Transfer | undefined;
+  private bequest: Bequest | undefined;
 
   entered(callee: Callee): void {
     this.hasEntered = true;
@@ -37,18 +37,14 @@ export class TransferWatch implements ExecutionObserver {
     if (callee.kind === "call" || isCreation(callee.kind)) this.note(callee);
   }
 
-  begun({ instruction, state }: Step): void {
-    this.bequest = undefined;
-    if (instruction !== SELFDESTRUCT || state.stack.length === 0) return;
-    const from = asAddress(state.env.address.bytes);
-    const value = state.evm.overlay.account(from)?.balance ?? 0n;
-    this.bequest = { from, to: addressOfWord(state.stack.at(0)), value };
+  begun(step: Step): void {
+    this.bequest = bequestOf(step);
   }
 
   performed({ instruction, halt }: Step): void {
     if (halt !== undefined) return;
     if (instruction >= LOG0 && instruction <= LOG4) this.logs++;
-    if (instruction === SELFDESTRUCT && this.bequest !== undefined) this.note(this.bequest);
+    if (this.bequest !== undefined) this.note(this.bequest);
   }
 
   resumed(): void {

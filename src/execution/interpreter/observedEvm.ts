@@ -5,7 +5,13 @@ import { present } from "../../primitives/assert.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { EvmParts } from "../evm.ts";
 import { haltReasonOf } from "../haltReason.ts";
-import type { Callee, CalleeEnd, CallKind, ExecutionObserver } from "../trace/observer.ts";
+import {
+  CALL_KINDS,
+  type Callee,
+  type CalleeEnd,
+  type CallKind,
+  type ExecutionObserver,
+} from "../trace/observer.ts";
 import { ForkEvm } from "./forkEvm.ts";
 import { Frame, type FrameState } from "./frame.ts";
 import type { InstructionSet } from "./loop.ts";
@@ -54,7 +60,7 @@ export class ObservedEvm extends ForkEvm {
     const call = this.calls.at(-1);
     if (call !== undefined) call.perform(this.observer);
     const callee: Callee = {
-      kind: call === undefined ? outermostKind(message) : present(KINDS.get(call.instruction), "a call"),
+      kind: call === undefined ? outermostKind(message) : present(CALL_KINDS.get(call.instruction), "a call"),
       depth: message.depth,
       from: asAddress((call?.state.env.address ?? message.caller).bytes),
       to: asAddress(to.bytes),
@@ -92,15 +98,6 @@ export class ObservedEvm extends ForkEvm {
 /** In Frontier a contract that cannot pay for its code simply stays without. */
 const UNPAID_CODE = "code store out of gas";
 const REVERTED = "revert";
-
-const KINDS: ReadonlyMap<number, CallKind> = new Map([
-  [0xf0, "create"],
-  [0xf1, "call"],
-  [0xf2, "callcode"],
-  [0xf4, "delegatecall"],
-  [0xf5, "create2"],
-  [0xfa, "staticcall"],
-]);
 
 function outermostKind({ to }: Message): CallKind {
   return to === undefined ? "create" : "call";

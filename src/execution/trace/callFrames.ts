@@ -1,8 +1,10 @@
 import { addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../primitives/quantity.ts";
+import { bequestOf, SELFDESTRUCT } from "./bequest.ts";
 import { flawOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
 import {
+  CALL_KINDS,
   type Callee,
   type CalleeEnd,
   type ExecutionObserver,
@@ -151,19 +153,11 @@ function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | und
   };
 }
 
-function plannedSuicide({ state, depth }: Step): Suicide | undefined {
-  if (state.stack.length === 0) return undefined;
-  const from = asAddress(state.env.address.bytes);
-  return {
-    kind: "selfdestruct",
-    depth: depth + 1,
-    from,
-    to: addressOfWord(state.stack.at(0)),
-    value: state.evm.overlay.account(from)?.balance ?? 0n,
-    input: new Uint8Array(0),
-    gas: 0n,
-    precompile: undefined,
-  };
+function plannedSuicide(step: Step): Suicide | undefined {
+  const bequest = bequestOf(step);
+  if (bequest === undefined) return undefined;
+  const nothing = { input: new Uint8Array(0), gas: 0n, precompile: undefined };
+  return { kind: "selfdestruct", depth: step.depth + 1, ...bequest, ...nothing };
 }
 
 /** Bytes of memory; nothing where there is not so much of it, because then the instruction fails. */
@@ -174,15 +168,6 @@ function memoryPart({ _store }: FrameView["memory"], offset: bigint, size: bigin
   return bytes;
 }
 
-const CALL_KINDS: ReadonlyMap<number, Callee["kind"]> = new Map([
-  [0xf0, "create"],
-  [0xf1, "call"],
-  [0xf2, "callcode"],
-  [0xf4, "delegatecall"],
-  [0xf5, "create2"],
-  [0xfa, "staticcall"],
-]);
-const SELFDESTRUCT = 0xff;
 const LOG0 = 0xa0;
 const DEPTH_LIMIT = 1024;
 /** What one takes beside its data, at most: its objects, and short data that has memory of its own. */

@@ -1,6 +1,7 @@
-import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
+import type { Address } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import { bequestOf } from "./bequest.ts";
 import { FLAWS } from "./flaws.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 import type { TransactionPlace } from "./style.ts";
@@ -43,15 +44,13 @@ export class FlatTraces implements ExecutionObserver {
     this.budget.spend(callee.input.length);
   }
 
-  begun({ instruction, state }: Step): void {
-    this.suicide = undefined;
-    if (instruction !== SELFDESTRUCT || state.stack.length === 0) return;
-    const address = asAddress(state.env.address.bytes);
-    this.suicide = {
+  begun(step: Step): void {
+    const bequest = bequestOf(step);
+    this.suicide = bequest && {
       kind: "suicide",
-      address,
-      balance: state.evm.overlay.account(address)?.balance ?? 0n,
-      refundAddress: addressOfWord(state.stack.at(0)),
+      address: bequest.from,
+      balance: bequest.value,
+      refundAddress: bequest.to,
     };
   }
 
@@ -80,7 +79,6 @@ export class FlatTraces implements ExecutionObserver {
 
 /** What one takes beside its data, at most: its objects, and short data that has memory of its own. */
 const TRACE_BYTES = 1000;
-const SELFDESTRUCT = 0xff;
 
 export interface FlatTerms {
   /** Left out for a transaction that is not mined. */

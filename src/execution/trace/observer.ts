@@ -22,6 +22,16 @@ export interface ExecutionObserver {
 
 export type CallKind = "call" | "callcode" | "delegatecall" | "staticcall" | "create" | "create2";
 
+/** By the instruction that makes such a call. */
+export const CALL_KINDS: ReadonlyMap<number, CallKind> = new Map([
+  [0xf0, "create"],
+  [0xf1, "call"],
+  [0xf2, "callcode"],
+  [0xf4, "delegatecall"],
+  [0xf5, "create2"],
+  [0xfa, "staticcall"],
+]);
+
 export function isCreation(kind: CallKind): boolean {
   return kind === "create" || kind === "create2";
 }

@@ -6,18 +6,10 @@ import { aChain } from "../../builders/aChain.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { type Ask, askerOf } from "../asker.ts";
+import { returning, word } from "../overriddenCode.ts";
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;
-
-/** Code that returns the word which `opcodes` leave on the stack. */
-function returning(opcodes: string): string {
-  return `0x${opcodes}60005260206000f3`;
-}
-
-function word(value: number | bigint): string {
-  return `0x${value.toString(16).padStart(64, "0")}`;
-}
 
 let ask: Ask;
 

@@ -6,19 +6,11 @@ import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, askerOf } from "../asker.ts";
+import { returning, word } from "../overriddenCode.ts";
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;
 const IDENTITY = `0x${"4".padStart(40, "0")}`;
-
-/** Code that returns the word which `opcodes` leave on the stack. */
-function returning(opcodes: string): string {
-  return `0x${opcodes}60005260206000f3`;
-}
-
-function word(value: number | bigint): string {
-  return `0x${value.toString(16).padStart(64, "0")}`;
-}
 
 let ask: Ask;
 
