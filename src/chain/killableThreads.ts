@@ -99,6 +99,8 @@ interface PendingJob<Job, Result> {
 interface Thread<Job, Result> {
   worker: Worker;
   isReady: boolean;
+  /** Whether it has loaded what its jobs need: the time of none counts before. */
+  isPrepared: boolean;
   failures: number;
   /** How many jobs the worker has answered. */
   answers: number;
@@ -149,6 +151,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     const thread: Thread<Job, Result> = {
       worker: this.startWorker(() => thread),
       isReady: false,
+      isPrepared: false,
       failures: 0,
       answers: 0,
       isQuick: false,
@@ -219,21 +222,33 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     if (thread.alarm === undefined) this.watch(thread);
   }
 
-  /** One alarm serves many short jobs: it looks whether the first one is overdue, and is set anew if not. */
+  /**
+   * One alarm serves many short jobs: it looks whether the first one is overdue, and is set anew if not. If it comes late,
+   * then this thread was held, and perhaps the whole machine, which is no job's fault. And what was answered meanwhile is
+   * received only after the alarm, in the same turn of the loop.
+   */
   private watch(thread: Thread<Job, Result>): void {
     const { clock } = this.parts;
-    const { timeoutMs } = this.settings;
     const oldEnoughAtMs = thread.begunAtMs + LOOK_MS;
-    const lookAtMs = oldEnoughAtMs > clock.nowMs() ? oldEnoughAtMs : clock.nowMs() + LOOK_MS;
-    thread.alarm = clock.at(Math.min(thread.begunAtMs + timeoutMs, lookAtMs), () => {
-      thread.alarm = undefined;
-      for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
-      const [first] = thread.jobs;
-      if (first === undefined) return;
-      const tookMs = clock.nowMs() - thread.begunAtMs;
-      if (tookMs >= timeoutMs || (tookMs >= LOOK_MS && first.asker.isAbandoned())) this.killFirst(thread);
-      else this.watch(thread);
+    const nextLookAtMs = oldEnoughAtMs > clock.nowMs() ? oldEnoughAtMs : clock.nowMs() + LOOK_MS;
+    const lookAtMs = Math.min(thread.begunAtMs + this.settings.timeoutMs, nextLookAtMs);
+    thread.alarm = clock.at(lookAtMs, () => {
+      const nowMs = clock.nowMs();
+      thread.begunAtMs = thread.isPrepared ? Math.min(nowMs, thread.begunAtMs + nowMs - lookAtMs) : nowMs;
+      const look = setImmediate(() => this.look(thread));
+      thread.alarm = { cancel: () => clearImmediate(look) };
     });
+  }
+
+  private look(thread: Thread<Job, Result>): void {
+    thread.alarm = undefined;
+    for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
+    const [first] = thread.jobs;
+    if (first === undefined) return;
+    const tookMs = this.parts.clock.nowMs() - thread.begunAtMs;
+    const isOverdue = tookMs >= this.settings.timeoutMs;
+    if (isOverdue || (tookMs >= LOOK_MS && first.asker.isAbandoned())) this.killFirst(thread);
+    else this.watch(thread);
   }
 
   private receive(thread: Thread<Job, Result>, answer: ThreadAnswer<Result>): void {
@@ -243,6 +258,11 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       thread.failures = 0;
       thread.worker.unref();
       this.sendAll();
+      return;
+    }
+    if (answer.kind === "prepared") {
+      thread.isPrepared = true;
+      this.beginFirst(thread);
       return;
     }
     const done = present(thread.jobs.shift(), "the job that was answered");
@@ -284,6 +304,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     thread.alarm?.cancel();
     thread.alarm = undefined;
     thread.isReady = false;
+    thread.isPrepared = false;
     thread.answers = 0;
     thread.isQuick = false;
     thread.worker = this.startWorker(() => thread);

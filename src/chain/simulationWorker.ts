@@ -1,5 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { loadInterpreter } from "../execution/blockSession.ts";
 import type { InspectionJob, InspectionResult } from "../execution/inspection.ts";
 import { runSimulation } from "../execution/runSimulation.ts";
 import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
@@ -31,6 +32,7 @@ export type ThreadJob =
   | { readonly task: "inspect"; readonly job: InspectionJob };
 
 performJobs<ThreadJob, SimulationResult | InspectionResult>({
+  prepare: loadInterpreter,
   perform: async ({ task, job }) =>
     task === "simulate" ? run(job) : inspect({ spec, database, history, gasCap }, job),
 });

@@ -6,6 +6,8 @@ import { LONG_JOB_MS, type ThreadAnswer, type ThreadOrder } from "./threadMessag
 import { createTurns } from "./turns.ts";
 
 export interface ThreadWork<Job, Result> {
+  /** Loads what takes long, with the first job, whose time limit does not include it. */
+  prepare(): Promise<void>;
   /** What it throws is broken machinery, and goes to the log. */
   perform(job: Job): Promise<Result>;
   /** Bytes of the result that are handed over, not copied. */
@@ -17,16 +19,22 @@ export interface ThreadWork<Job, Result> {
  * wait (for code that is loaded at its first use), and the next one must not overtake it. After a long job those are not
  * begun that were sent before its answer: somebody else's may come first.
  */
-export function performJobs<Job, Result>({ perform, handedOver }: ThreadWork<Job, Result>): void {
+export function performJobs<Job, Result>({ prepare, perform, handedOver }: ThreadWork<Job, Result>): void {
   const port = present(parentPort, "the port of a worker thread");
   comeAfterBlocks();
   const turns = createTurns();
+  let isPrepared = false;
   let answers = 0;
   let answersUpToLong = 0;
   const answer = (message: ThreadAnswer<Result>, moved: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...moved]);
   const performOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
     if (answersSeen < answersUpToLong) return;
+    if (!isPrepared) {
+      await prepare();
+      isPrepared = true;
+      answer({ kind: "prepared" });
+    }
     const begunAtMs = performance.now();
     const ended = await perform(job).then(
       (result) => ({ kind: "done", result }) as const,

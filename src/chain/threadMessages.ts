@@ -5,9 +5,13 @@ export interface ThreadOrder<Job> {
   readonly answersSeen: number;
 }
 
-/** What a thread says: first that it is ready, then one answer for each job that was not taken back, in their order. */
+/**
+ * What a thread says: first that it is ready; with its first job that it begins that now, having loaded what all need; and
+ * one answer for each job that was not taken back, in their order.
+ */
 export type ThreadAnswer<Result> =
   | { readonly kind: "ready" }
+  | { readonly kind: "prepared" }
   | { readonly kind: "done"; readonly result: Result; readonly isLong: boolean }
   /** Broken machinery, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly message: string; readonly isLong: boolean };

@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import { loadInterpreter } from "../execution/blockSession.ts";
 import { runTrace } from "../execution/trace/runTrace.ts";
 import type { TraceJob, TraceResult } from "../execution/trace/traceJob.ts";
 import type { TraceSource } from "../execution/trace/traceSource.ts";
@@ -35,6 +36,7 @@ const source: TraceSource = {
 };
 
 performJobs<TraceJob, TraceResult>({
+  prepare: loadInterpreter,
   perform: (job) => runTrace(job, source),
   handedOver: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
 });

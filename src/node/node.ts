@@ -180,12 +180,12 @@ async function open(
   const { pool } = opening;
   const simulator = createSimulationPool(
     { ...DEFAULT_SIMULATION_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
-    { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
+    { databasePath: directory.value.chain, spec: settings.chainSpec, clock: durationClock },
   );
   onStop(() => simulator.close());
   const tracer = createTracePool(
     { ...DEFAULT_TRACE_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
-    { databasePath: directory.value.chain, spec: settings.chainSpec, clock },
+    { databasePath: directory.value.chain, spec: settings.chainSpec, clock: durationClock },
   );
   onStop(() => tracer.close());
   const logs = openLogs(settings, {
