@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, it } from "vitest";
+import { describe, it, type TestOptions } from "vitest";
 
 /**
  * Public conformance vectors live outside the project: in the folder that IBEX_VECTORS names, else in
@@ -14,8 +14,8 @@ export const vectorsDirectory: string | undefined = findVectors();
  * A suite over vectors, which its body may read at once (for `it.each`). Without them the body is not run, and a
  * skipped test in its place says why.
  */
-export function describeWithVectors(name: string, body: () => void): void {
-  describe(name, () => {
+export function describeWithVectors(name: string, body: () => void, options: TestOptions = {}): void {
+  describe(name, options, () => {
     if (vectorsDirectory !== undefined) body();
     else it.skip("skipped: no vectors here; set IBEX_VECTORS to their folder", () => undefined);
   });

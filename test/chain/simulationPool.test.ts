@@ -22,6 +22,7 @@ import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
 import { somebody } from "../builders/somebody.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = "0x00000000000000000000000000000000000add00";
@@ -120,7 +121,7 @@ function sumOf(result: SimulationResult): bigint | string {
   return result.kind === "returned" ? BigInt(toHex(result.data)) : result.kind;
 }
 
-describe("simulated calls on threads", () => {
+describe("simulated calls on threads", IN_REAL_TIME, () => {
   it("answers each job with its own result, however many are asked at once", async () => {
     openPool({ threads: 2 });
     const sums = await Promise.all(Array.from({ length: 200 }, (_, n) => call(ADDER, BigInt(n)).then(sumOf)));

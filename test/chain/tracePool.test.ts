@@ -12,6 +12,7 @@ import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
 import { somebody } from "../builders/somebody.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 
 /** Returns slot 0. */
@@ -71,7 +72,7 @@ function jsonOf(result: TraceResult): unknown {
   return JSON.parse(Buffer.from(result.json).toString("latin1"));
 }
 
-describe("traces on a thread", () => {
+describe("traces on a thread", IN_REAL_TIME, () => {
   it("shows each instruction with the stack before and the memory after it", async () => {
     const word = (value: number): string => value.toString(16).padStart(64, "0");
     const trace = jsonOf(await traceCall(READER, STRUCT_LOGS)) as { structLogs: { op: string }[] };

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "../cluster/nodeProcess.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
-describe("the running program", () => {
+describe("the running program", IN_REAL_TIME, () => {
   it("keeps its process id in a file, and stops cleanly though Ctrl-C arrives twice, as it does under npm", async () => {
     const folder = temporaryFolder();
     const pidFile = join(folder, "node.pid");

@@ -31,6 +31,7 @@ import {
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -46,7 +47,7 @@ afterAll(async () => {
   expect(await node.stop()).toBe(0);
 });
 
-describe("viem", () => {
+describe("viem", IN_REAL_TIME, () => {
   const account = mnemonicToAccount(MNEMONIC, { addressIndex: 1 });
 
   function clients() {
@@ -233,7 +234,7 @@ describe("viem", () => {
   });
 });
 
-describe("ethers", () => {
+describe("ethers", IN_REAL_TIME, () => {
   const mnemonic = Mnemonic.fromPhrase(MNEMONIC);
   const key = HDNodeWallet.fromMnemonic(mnemonic, "m/44'/60'/0'/0/2").privateKey;
 
@@ -330,7 +331,7 @@ describe("cast", () => {
   });
 });
 
-describe("a contract that never ends", () => {
+describe("a contract that never ends", IN_REAL_TIME, () => {
   it("is stopped at the time limit while blocks keep their second", async () => {
     const account = mnemonicToAccount(MNEMONIC, { addressIndex: 4 });
     const chain = defineChain({

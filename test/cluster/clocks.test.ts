@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach, surprises } from "./chainReading.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
@@ -13,6 +14,7 @@ import { type Member, prepareNetwork } from "./validatorNetwork.ts";
  */
 itIfThorough(
   "clocks half a second apart cost no round; one two seconds ahead costs its turns, and is named by all",
+  { ...IN_REAL_TIME, timeout: 180_000 },
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
     onTestFinished(network.stopAll);
@@ -56,12 +58,12 @@ itIfThorough(
     expect(blocks.filter(({ sealers }) => sealers.includes(address)).length).toBeGreaterThan(0);
     expect(blocks.map(({ proposer }) => proposer)).not.toContain(address);
   },
-  180_000,
 );
 
 /** It refuses what the others propose, because the time has not come for it; they go on without it, but for its turns. */
 itIfThorough(
   "one two seconds behind costs its turns, follows late, and says so itself",
+  { ...IN_REAL_TIME, timeout: 180_000 },
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
     onTestFinished(network.stopAll);
@@ -83,7 +85,6 @@ itIfThorough(
     expect(surprises(blocks, [address])).toEqual([]);
     expect(blocks.map(({ proposer }) => proposer)).not.toContain(address);
   },
-  180_000,
 );
 
 function roundsOf(blocks: readonly { readonly round: number }[]): readonly number[] {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import {
@@ -52,7 +53,7 @@ describe("a folder that the node may not use ends the start with 2 and says what
   });
 });
 
-describe("a node", () => {
+describe("a node", IN_REAL_TIME, () => {
   it("warns of a key that others may read, and of a Besu database in its folder, which it leaves alone", async () => {
     const { program } = await started({}, (folder) => {
       writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o644 });
@@ -98,7 +99,7 @@ function throwingOn(signal: string): string {
   return `data:text/javascript,process.on("${signal}",()=>setTimeout(()=>{throw new Error("broken for a test")}))`;
 }
 
-describe("too few open files", () => {
+describe("too few open files", IN_REAL_TIME, () => {
   it.each([40, 64, 100])(
     "end a start that cannot even load the program, saying which limit to raise: %d",
     async (files) => {
@@ -180,7 +181,7 @@ async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
   );
 }
 
-describe("a clock that is set", () => {
+describe("a clock that is set", IN_REAL_TIME, () => {
   it.each([
     ["ahead", 3600],
     ["back", -3600],
@@ -210,7 +211,7 @@ function settingTheClockOn(signal: string, seconds: number): string {
   return `data:text/javascript,${code}`;
 }
 
-describe("open files that run out while the node runs", () => {
+describe("open files that run out while the node runs", IN_REAL_TIME, () => {
   itIfThorough(
     "cost nothing that was answered: it goes on, or ends with 74 and says what to do",
     async () => {

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import { freePort, rpc, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
@@ -12,6 +13,7 @@ const SMALL_DISK = { first: "ulimit -f 4000" };
 
 itIfThorough(
   "ends by itself when the disk is full, says so, and goes on from there once there is room",
+  { ...IN_REAL_TIME, timeout: 60_000 },
   async () => {
     const dataPath = temporaryFolder();
     const port = await freePort();
@@ -54,5 +56,4 @@ itIfThorough(
     );
     expect(await again.stop()).toBe(0);
   },
-  60_000,
 );

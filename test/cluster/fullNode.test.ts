@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -31,7 +32,7 @@ async function portsIn(dataPath: string): Promise<Record<string, number>> {
   );
 }
 
-describe("the configuration of the interface document, as TOML", () => {
+describe("the configuration of the interface document, as TOML", IN_REAL_TIME, () => {
   it("starts a node unchanged, which answers the health check and makes blocks", async () => {
     const folder = temporaryFolder();
     const dataPath = join(folder, "data");
@@ -75,21 +76,25 @@ rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
   });
 });
 
-describeWithVectors("the incumbent's complete_config.toml", () => {
-  it("starts a node, once its two paths lead somewhere", async () => {
-    const folder = temporaryFolder();
-    writeNetwork(folder, 42);
-    const toml = readFileSync(vectorPath("besu-core", "cli", "complete_config.toml"), "utf8")
-      .replace("/opt/besu/genesis.json", join(folder, "mainnet.json"))
-      .replace('"/opt/besu"', `"${join(folder, "data")}"`);
-    writeFileSync(join(folder, "config.toml"), toml);
-    const program = runProgram([`--config-file=${join(folder, "config.toml")}`]);
-    await until(
-      async () => (program.output().includes("Ethereum main loop is up.") ? true : undefined),
-      30_000,
-      "the start",
-    );
-    program.child.kill("SIGTERM");
-    expect(await program.exit).toBe(0);
-  });
-});
+describeWithVectors(
+  "the incumbent's complete_config.toml",
+  () => {
+    it("starts a node, once its two paths lead somewhere", async () => {
+      const folder = temporaryFolder();
+      writeNetwork(folder, 42);
+      const toml = readFileSync(vectorPath("besu-core", "cli", "complete_config.toml"), "utf8")
+        .replace("/opt/besu/genesis.json", join(folder, "mainnet.json"))
+        .replace('"/opt/besu"', `"${join(folder, "data")}"`);
+      writeFileSync(join(folder, "config.toml"), toml);
+      const program = runProgram([`--config-file=${join(folder, "config.toml")}`]);
+      await until(
+        async () => (program.output().includes("Ethereum main loop is up.") ? true : undefined),
+        30_000,
+        "the start",
+      );
+      program.child.kill("SIGTERM");
+      expect(await program.exit).toBe(0);
+    });
+  },
+  IN_REAL_TIME,
+);

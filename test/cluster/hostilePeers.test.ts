@@ -6,6 +6,7 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { parseExposition, sampleValue } from "../metrics/exposition.ts";
 import type { Identity } from "../network/identities.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
 import { type Battlefield, newStranger } from "./battlefield.ts";
@@ -92,7 +93,7 @@ describe("a peer is told why, and remembered, when it", () => {
   });
 });
 
-describe("blocks keep their second, and memory its size, under", () => {
+describe("blocks keep their second, and memory its size, under", IN_REAL_TIME, () => {
   const alone = EACH_SECONDS > 0 ? Object.entries(ATTACKS) : [];
   it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), 60_000 + EACH_SECONDS * 1000);
 

@@ -9,6 +9,7 @@ import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { COUNTER, contractIn, LOGGER } from "./contracts.ts";
 import { longestPauseMs, watchingPauses } from "./loopPauses.ts";
@@ -96,7 +97,7 @@ async function askWebSocket(body: string): Promise<Seen> {
   return { bytes: data.length, digest: createHash("sha256").update(data).digest("hex") };
 }
 
-describe.runIf(IS_THOROUGH)("a very large answer", () => {
+describe.runIf(IS_THOROUGH)("a very large answer", IN_REAL_TIME, () => {
   it("holds up nothing else for long, and is the same by every way", async () => {
     const [counter, logger] = [await contractIn(node, COUNTER), await contractIn(node, LOGGER)];
     const [counted, { blockNumber: countedIn }] = await send(counter, word(COUNT));

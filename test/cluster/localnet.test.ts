@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { pause, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -9,6 +10,7 @@ const SCRIPT = resolve(import.meta.dirname, "..", "..", "scripts", "localnet.mjs
 
 itIfThorough(
   "npm run localnet makes a network from nothing, tells how it fares, and leaves no process behind",
+  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const folder = join(temporaryFolder(), "network");
     const firstPort = 20_000 + (process.pid % 5_000);
@@ -33,7 +35,6 @@ itIfThorough(
     await pause(0);
     expect(processesIn(folder)).toEqual([]);
   },
-  120_000,
 );
 
 /** Ids of the processes whose arguments name the folder, but for the script's own. */

@@ -8,6 +8,7 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { contractIn, LOGGER } from "./contracts.ts";
 import { longestPauseMs, watchingPauses } from "./loopPauses.ts";
@@ -85,7 +86,7 @@ async function sendForBlock(node: NodeProcess, turn: number, to: string): Promis
   await (await fetch(node.httpUrl, { method: "POST", body: JSON.stringify(batch) })).text();
 }
 
-describe("thousands of subscribers", () => {
+describe("thousands of subscribers", IN_REAL_TIME, () => {
   itIfThorough(
     "hear every block and its logs, in order, within the block's period, and make no block late",
     async () => {

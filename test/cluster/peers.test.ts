@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 const NETWORK = [
@@ -14,7 +15,7 @@ const NETWORK = [
 /** Counts what the first test asks for. */
 const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
-describe("two nodes of one network", () => {
+describe("two nodes of one network", IN_REAL_TIME, () => {
   it("connect by their static nodes, say so, and connect again after one was killed", async () => {
     const validator = await startNodeProcess({ options: [...NETWORK, ...COUNTING] });
     const folder = temporaryFolder();

@@ -5,6 +5,7 @@ import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import {
   type NodeProcess,
   type RpcFailure,
@@ -41,7 +42,7 @@ function mined(node: NodeProcess, who: number): Promise<unknown> {
 
 const REFUSED = { code: -32007, message: "Sender account not authorized to send transactions" };
 
-describe("a node with an account allowlist", () => {
+describe("a node with an account allowlist", IN_REAL_TIME, () => {
   it("takes whom it names, follows changes at once, and keeps them", { timeout: 60_000 }, async () => {
     const dataPath = temporaryFolder();
     const file = join(dataPath, "permissions_config.toml");

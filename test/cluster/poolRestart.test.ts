@@ -5,6 +5,7 @@ import { toHex } from "../../src/primitives/hex.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 
 const KEEP = "--tx-pool-enable-save-restore";
@@ -25,7 +26,7 @@ async function pooled(node: NodeProcess): Promise<readonly string[]> {
   return entries.map(({ hash, isReceivedFromLocalSource }) => `${hash} ${isReceivedFromLocalSource}`);
 }
 
-describe("the pool over a restart of the program", () => {
+describe("the pool over a restart of the program", IN_REAL_TIME, () => {
   it("is still there, in order and with its origins, and is mined", { timeout: 60_000 }, async () => {
     const [first, second, other, beyond] = [
       from(0, 0, 100n),

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import {
   freePort,
   type NodeProcess,
@@ -35,7 +36,7 @@ async function flood(node: NodeProcess): Promise<void> {
   }
 }
 
-describe("stopping in the middle of work", () => {
+describe("stopping in the middle of work", IN_REAL_TIME, () => {
   it("ends within five seconds while transactions flood in, and keeps what it answered", async () => {
     const node = await startNodeProcess();
     const flooding = flood(node);

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import type { Hex } from "../../src/primitives/hex.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -29,17 +30,20 @@ function leaveRoom(megabytes: number): void {
   if (bytes > 0) writeFileSync(BALLAST, new Uint8Array(bytes));
 }
 
-beforeAll(() => {
-  if (isMounted) leaveRoom(DISK_MB);
+/** Some of them may be a second try. */
+beforeEach(() => {
+  for (const name of readdirSync(DISK)) rmSync(join(DISK, name), { recursive: true });
 });
 
 itOnSmallDisk(
   "makes no blocks on an almost full disk, answers, and goes on by itself when there is room",
+  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const node = await startNodeProcess({
       dataPath: join(DISK, "held"),
       options: ["--min-free-disk-mb=32"],
     });
+    onTestFinished(() => node.kill());
     const height = async () => Number(await node.rpc<Hex>("eth_blockNumber"));
     await until(async () => ((await height()) > 1 ? true : undefined), 10_000, "two blocks");
     leaveRoom(16);
@@ -62,15 +66,16 @@ itOnSmallDisk(
     expect(node.output()).toContain("there is room on the disk again: blocks are made again");
     expect(await node.stop()).toBe(0);
   },
-  120_000,
 );
 
 itOnSmallDiskIfThorough(
   "ends with 74 when the disk is full while votes and blocks are written, and when it starts on it",
+  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const dataPath = join(DISK, "full");
     leaveRoom(64);
     const node = await startNodeProcess({ dataPath, options: ["--min-free-disk-mb=0"] });
+    onTestFinished(() => node.kill());
     await until(
       async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
       10_000,
@@ -99,5 +104,4 @@ itOnSmallDiskIfThorough(
       ).toMatchObject({ hash });
     expect(await again.stop()).toBe(0);
   },
-  120_000,
 );

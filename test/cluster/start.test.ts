@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
-describe("starting and stopping", () => {
+describe("starting and stopping", IN_REAL_TIME, () => {
   it("runs the development network, says what a person needs once, and stops cleanly on SIGTERM and SIGINT", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const node = await startNodeProcess();

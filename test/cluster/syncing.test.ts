@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -13,7 +14,7 @@ const NETWORK = [
   "--min-gas-price=0",
 ];
 
-describe("a subscriber to syncing", () => {
+describe("a subscriber to syncing", IN_REAL_TIME, () => {
   itIfThorough(
     "hears of the chain that the node begins to fetch, and that there is nothing more to fetch",
     async () => {

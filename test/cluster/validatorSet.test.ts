@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { quorum } from "../../src/ibft/quorum.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
@@ -22,6 +23,7 @@ interface Status {
 
 itIfThorough(
   `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block forgets what has no majority`,
+  { ...IN_REAL_TIME, timeout: 120_000 + MOST * 60_000 },
   async () => {
     const network = await prepareNetwork({ validators: 1, followers: MOST - 1, epochLength: EPOCH });
     onTestFinished(network.stopAll);
@@ -86,7 +88,6 @@ itIfThorough(
       );
     }
   },
-  120_000 + MOST * 60_000,
 );
 
 function statusOf(node: NodeProcess): Promise<Status> {

@@ -5,6 +5,7 @@ import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY } from "../../src/config/devNe
 import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 interface Status {
@@ -44,7 +45,10 @@ async function extraDataOf(node: NodeProcess, number: Hex) {
   return extra.value;
 }
 
-it("votes as it is told, and says whom it waits for once it is not enough alone", async () => {
+it("votes as it is told, and says whom it waits for once it is not enough alone", {
+  ...IN_REAL_TIME,
+  timeout: 90_000,
+}, async () => {
   const node = await aNode(DEV_VALIDATOR_KEY);
   // Past the first epoch block.
   await until(
@@ -76,9 +80,12 @@ it("votes as it is told, and says whom it waits for once it is not enough alone"
   );
   expect(await node.rpc("eth_blockNumber")).toBe(last);
   expect(await node.stop()).toBe(0);
-}, 90_000);
+});
 
-it("only follows where its key is no validator's, and tells so", async () => {
+it("only follows where its key is no validator's, and tells so", {
+  ...IN_REAL_TIME,
+  timeout: 60_000,
+}, async () => {
   const node = await aNode(STRANGER_KEY);
   const started = async () => {
     const status = await node.rpc<{ mode: string }>("ibft_status");
@@ -95,4 +102,4 @@ it("only follows where its key is no validator's, and tells so", async () => {
   });
   expect(await node.rpc("eth_mining")).toBe(false);
   expect(await node.stop()).toBe(0);
-}, 60_000);
+});

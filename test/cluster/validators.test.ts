@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { agreedBlocks, hashesOf, heightOf, reach, surprises } from "./chainReading.ts";
 import { type LogLine, logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
-describe("four validators and a follower, processes of their own", () => {
+describe("four validators and a follower, processes of their own", IN_REAL_TIME, () => {
   it("make the same blocks in turn, and pass on what was sent to one of them", async () => {
     const network = await prepareNetwork({ validators: 4, followers: 1 });
     onTestFinished(network.stopAll);

@@ -4,6 +4,7 @@ import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { clockOf, systemClock } from "../../src/primitives/clock.ts";
 import { concatBytes, toKey } from "../../src/primitives/hex.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { createRandom } from "../simulation/random.ts";
 import { type Identity, identity } from "./identities.ts";
 import { callAsStranger, type Stranger, strangersHello } from "./stranger.ts";
@@ -150,7 +151,7 @@ const CASES: readonly [
   ],
 ];
 
-describe("a stranger is dropped, and remembered, who", () => {
+describe("a stranger is dropped, and remembered, who", IN_REAL_TIME, () => {
   it.each(CASES)("%s", async (_, act, told, { reason, detail, isKnown }) => {
     const node = await startToy(1);
     const stranger = callAsStranger(node, STRANGER);
@@ -169,7 +170,7 @@ describe("a stranger is dropped, and remembered, who", () => {
   });
 });
 
-describe("what is strange but allowed is passed over", () => {
+describe("what is strange but allowed is passed over", IN_REAL_TIME, () => {
   it("messages of nobody, ids beyond all, a second Hello, Pongs, Pings without end", async () => {
     const node = await startToy(1);
     const stranger = callAsStranger(node, STRANGER);

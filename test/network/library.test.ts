@@ -2,6 +2,7 @@ import { createServer, type Socket } from "node:net";
 import { Common, Mainnet } from "@ethereumjs/common";
 import { DISCONNECT_REASON, Peer } from "@ethereumjs/devp2p";
 import { afterEach, describe, expect, it } from "vitest";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { type Identity, identity } from "./identities.ts";
 import { callNode, closeAfterEach, HOST, startToy, until } from "./toyNetwork.ts";
 
@@ -13,7 +14,7 @@ afterEach(() => {
 });
 
 /** Ours against the wire library's own peers, which share nothing with us but the making of handshake packets. */
-describe("a node and a peer of the wire library", () => {
+describe("a node and a peer of the wire library", IN_REAL_TIME, () => {
   it("understand each other when the library calls", async () => {
     const node = await startToy(1);
     const socket = callNode(node.address);

@@ -3,6 +3,7 @@ import type { Hello } from "../../src/network/rlpx/hello.ts";
 import { createWire, ownHello } from "../../src/network/rlpx/wire.ts";
 import { toKey } from "../../src/primitives/hex.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { type Identity, identity } from "./identities.ts";
 import { callNode, closeAfterEach, createToy, startToy, type ToyNode, until } from "./toyNetwork.ts";
 
@@ -10,7 +11,7 @@ closeAfterEach();
 
 const TOY = [{ name: "toy", version: 1 }];
 
-describe("two nodes", () => {
+describe("two nodes", IN_REAL_TIME, () => {
   it("introduce themselves and exchange messages both ways", async () => {
     const [alice, bob] = [await startToy(1), await startToy(2)];
     alice.network.addPeer(bob.address);
@@ -89,7 +90,7 @@ describe("two nodes", () => {
   });
 });
 
-describe("four nodes under load", () => {
+describe("four nodes under load", IN_REAL_TIME, () => {
   it("hear everything that was sent to them, in order", async () => {
     const ROUNDS = 200;
     const nodes: ToyNode[] = [];
@@ -118,7 +119,7 @@ describe("four nodes under load", () => {
   });
 });
 
-describe("a node lets nobody in", () => {
+describe("a node lets nobody in", IN_REAL_TIME, () => {
   it.each([
     ["beyond its number of peers", { limits: { maxPeers: 1, maxInbound: undefined } }, "tooManyPeers"],
     ["beyond the share of those who call", { limits: { maxPeers: 9, maxInbound: 1 } }, "tooManyPeers"],

@@ -1,42 +1,47 @@
 import { expect, it } from "vitest";
 import type { RefusalCause, Traffic } from "../../src/network/traffic.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { identity } from "./identities.ts";
 import { callAsStranger } from "./stranger.ts";
 import { closeAfterEach, createToy, startToy, until } from "./toyNetwork.ts";
 
 closeAfterEach();
 
-it("messages are counted by direction, protocol, name and code, and callers who are not let in by cause", async () => {
-  const counted = new Map<string, number>();
-  const refused: RefusalCause[] = [];
-  const traffic: Traffic = {
-    passed({ direction, protocol, name, code }) {
-      const key = `${direction} ${protocol} ${name} ${code}`;
-      counted.set(key, (counted.get(key) ?? 0) + 1);
-    },
-    inboundRefused: (cause) => void refused.push(cause),
-  };
-  const toy = { ...createToy(), messageNames: ["Nought", "One"] };
-  const node = await startToy(1, { traffic, toy, bannedIds: [identity(101).nodeId] });
-  const peer = await startToy(2, { maintained: [node.address] });
-  await until(() => node.toy.sessions.size === 1 && peer.toy.sessions.size === 1);
-  peer.toy.sessionWith(node.identity)?.send(1, Uint8Array.of(1));
-  node.toy.sessionWith(peer.identity)?.send(0, Uint8Array.of(1));
-  node.toy.sessionWith(peer.identity)?.send(3, Uint8Array.of(1));
-  await until(() => node.toy.heard.length === 1);
-  const banned = callAsStranger(node, identity(101));
-  await banned.enter();
-  const rude = callAsStranger(node, identity(102));
-  rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
-  await rude.dismissal;
-  await until(() => refused.length === 2);
-  expect(refused.sort()).toEqual(["denied", "handshake"]);
-  expect(Object.fromEntries(counted)).toEqual({
-    "inbound Wire Hello 0": 2,
-    "outbound Wire Hello 0": 2,
-    "outbound Wire Disconnect 1": 1,
-    "inbound toy/1 One 1": 1,
-    "outbound toy/1 Nought 0": 1,
-    "outbound toy/1 Invalid 3": 1,
-  });
-});
+it(
+  "messages are counted by direction, protocol, name and code, and callers who are not let in by cause",
+  IN_REAL_TIME,
+  async () => {
+    const counted = new Map<string, number>();
+    const refused: RefusalCause[] = [];
+    const traffic: Traffic = {
+      passed({ direction, protocol, name, code }) {
+        const key = `${direction} ${protocol} ${name} ${code}`;
+        counted.set(key, (counted.get(key) ?? 0) + 1);
+      },
+      inboundRefused: (cause) => void refused.push(cause),
+    };
+    const toy = { ...createToy(), messageNames: ["Nought", "One"] };
+    const node = await startToy(1, { traffic, toy, bannedIds: [identity(101).nodeId] });
+    const peer = await startToy(2, { maintained: [node.address] });
+    await until(() => node.toy.sessions.size === 1 && peer.toy.sessions.size === 1);
+    peer.toy.sessionWith(node.identity)?.send(1, Uint8Array.of(1));
+    node.toy.sessionWith(peer.identity)?.send(0, Uint8Array.of(1));
+    node.toy.sessionWith(peer.identity)?.send(3, Uint8Array.of(1));
+    await until(() => node.toy.heard.length === 1);
+    const banned = callAsStranger(node, identity(101));
+    await banned.enter();
+    const rude = callAsStranger(node, identity(102));
+    rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+    await rude.dismissal;
+    await until(() => refused.length === 2);
+    expect(refused.sort()).toEqual(["denied", "handshake"]);
+    expect(Object.fromEntries(counted)).toEqual({
+      "inbound Wire Hello 0": 2,
+      "outbound Wire Hello 0": 2,
+      "outbound Wire Disconnect 1": 1,
+      "inbound toy/1 One 1": 1,
+      "outbound toy/1 Nought 0": 1,
+      "outbound toy/1 Invalid 3": 1,
+    });
+  },
+);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/logging/logger.ts";
 import { startNode } from "../../src/node/node.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
@@ -14,7 +15,7 @@ function askerAt(port: number | undefined): (method: string, ...params: unknown[
   };
 }
 
-describe("a validator's operator", () => {
+describe("a validator's operator", IN_REAL_TIME, () => {
   it("stops block production, changes what blocks say, and starts it again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
@@ -46,7 +47,7 @@ describe("a validator's operator", () => {
   }, 60_000);
 });
 
-describe("the only validator of a network", () => {
+describe("the only validator of a network", IN_REAL_TIME, () => {
   it("does not go back, stopped or not: nobody could make those blocks again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };

@@ -12,6 +12,7 @@ import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
 import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
@@ -67,7 +68,7 @@ async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
   return logs.map(({ blockNumber }) => Number(blockNumber));
 }
 
-describe("the index of logs", () => {
+describe("the index of logs", IN_REAL_TIME, () => {
   it("is written in the background, removed, written again when asked, and mended when it is damaged", async () => {
     const place = await aPlace(2_100);
     const logs = logsOf(place);
@@ -122,7 +123,7 @@ describe("the index of logs", () => {
   });
 });
 
-describe("a search on another thread", () => {
+describe("a search on another thread", IN_REAL_TIME, () => {
   it("answers many at once, each with its own logs", async () => {
     const place = await aPlace(700);
     const logs = logsOf(place, false);

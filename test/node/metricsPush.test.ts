@@ -7,6 +7,7 @@ import { METRIC_CATEGORIES } from "../../src/metrics/categories.ts";
 import { createMetrics } from "../../src/metrics/registry.ts";
 import { startMetricsPush } from "../../src/node/metricsPush.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 
 interface Received {
   readonly line: string;
@@ -75,7 +76,7 @@ async function ringUntil(clock: HandClock, condition: () => boolean): Promise<vo
 const text = (height: number): string =>
   `# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height ${height}\n`;
 
-describe("pushing metrics", () => {
+describe("pushing metrics", IN_REAL_TIME, () => {
   it("begins after half an interval, goes on in whole ones, and takes the group away at the end", async () => {
     const gateway = await aGateway();
     const { clock, push, said } = aPusher(gateway.port);

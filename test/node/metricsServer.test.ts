@@ -7,6 +7,7 @@ import { METRIC_CATEGORIES } from "../../src/metrics/categories.ts";
 import { createMetrics, type Metrics } from "../../src/metrics/registry.ts";
 import { openMetricsServer } from "../../src/node/metricsServer.ts";
 import type { Door } from "../../src/rpc/server/door.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { ask, sendRaw } from "../rpc/server/doors.ts";
 
 const SETTINGS: MetricsServerSettings = {
@@ -41,7 +42,7 @@ const HEIGHT =
   "# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height 7\n";
 const PEERS = "# HELP ethereum_peer_count Peers\n# TYPE ethereum_peer_count gauge\nethereum_peer_count 0\n";
 
-describe("the metrics server", () => {
+describe("the metrics server", IN_REAL_TIME, () => {
   it("answers as the incumbent's: 201 to a probe, the text, 404 elsewhere, 405 to what is no GET", async () => {
     const server = await aServer();
     expect(await ask(server, { method: "GET" })).toMatchObject({ status: 201, body: "" });

@@ -4,6 +4,7 @@ import { concatBytes } from "../../../src/primitives/hex.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, rlpPrefix } from "../../../src/primitives/rlp.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors } from "../../vectors.ts";
 import { createToyEth, type OtherEnd } from "./toyEth.ts";
 
@@ -13,91 +14,97 @@ const MIB = 1024 ** 2;
 /** Before they were bounded most of these took 3 to 11 s, now some tens of ms: the rest is for a busy machine. */
 const LONGEST_MS = 1_500;
 
-describeWithVectors("messages as large as can be, of items as small as can be", () => {
-  /** How long the thread is kept. */
-  function heard(end: OtherEnd, code: number, payload: Uint8Array): number {
-    const startMs = performance.now();
-    end.sayBytes(code, payload);
-    return performance.now() - startMs;
-  }
+describeWithVectors(
+  "messages as large as can be, of items as small as can be",
+  () => {
+    /** How long the thread is kept. */
+    function heard(end: OtherEnd, code: number, payload: Uint8Array): number {
+      const startMs = performance.now();
+      end.sayBytes(code, payload);
+      return performance.now() - startMs;
+    }
 
-  const heavy: readonly (readonly [what: string, code: number, make: () => Uint8Array])[] = [
-    [
-      "a blob transaction with ten million attachments",
-      CODES.transactions,
-      () =>
-        encodeRlpList([
-          encodeRlpString(
-            concatBytes(
-              Uint8Array.of(3),
-              list(concatBytes(Uint8Array.of(0xc0), new Uint8Array(10 * MIB - 100).fill(0x80))),
+    const heavy: readonly (readonly [what: string, code: number, make: () => Uint8Array])[] = [
+      [
+        "a blob transaction with ten million attachments",
+        CODES.transactions,
+        () =>
+          encodeRlpList([
+            encodeRlpString(
+              concatBytes(
+                Uint8Array.of(3),
+                list(concatBytes(Uint8Array.of(0xc0), new Uint8Array(10 * MIB - 100).fill(0x80))),
+              ),
             ),
+          ]),
+      ],
+      [
+        "receipts that nobody asked for",
+        CODES.receipts,
+        () => encodeRlpList([Uint8Array.of(1), list(list(manyOf(receiptOfLogs(), 15 * MIB)))]),
+      ],
+      ["a million transactions", CODES.transactions, () => list(manyOf(TINY_TRANSACTION, 10 * MIB))],
+      [
+        "several MiB of transactions",
+        CODES.transactions,
+        () =>
+          encodeRlpList(
+            Array.from({ length: 30 }, () => aTransaction({ data: new Uint8Array(100_000) }).raw),
           ),
-        ]),
-    ],
-    [
-      "receipts that nobody asked for",
-      CODES.receipts,
-      () => encodeRlpList([Uint8Array.of(1), list(list(manyOf(receiptOfLogs(), 15 * MIB)))]),
-    ],
-    ["a million transactions", CODES.transactions, () => list(manyOf(TINY_TRANSACTION, 10 * MIB))],
-    [
-      "several MiB of transactions",
-      CODES.transactions,
-      () =>
-        encodeRlpList(Array.from({ length: 30 }, () => aTransaction({ data: new Uint8Array(100_000) }).raw)),
-    ],
-  ];
-  it.each(heavy)("%s: whoever sends it goes", async (_, code, make) => {
-    const end = await createToyEth().befriend(1);
-    expect(heard(end, code, make())).toBeLessThan(LONGEST_MS);
-    expect(end.reason).toBe("breachOfProtocol");
-  });
+      ],
+    ];
+    it.each(heavy)("%s: whoever sends it goes", async (_, code, make) => {
+      const end = await createToyEth().befriend(1);
+      expect(heard(end, code, make())).toBeLessThan(LONGEST_MS);
+      expect(end.reason).toBe("breachOfProtocol");
+    });
 
-  it("many tiny transactions: no more of them are read than a usual message has", async () => {
-    const toy = createToyEth();
-    const end = await toy.befriend(1);
-    end.sayBytes(
-      CODES.transactions,
-      encodeRlpList(Array.from({ length: 12_000 }, (_, index) => tiny(index))),
-    );
-    expect([toy.pool.offered.length, end.reason]).toEqual([10_922, undefined]);
-  });
+    it("many tiny transactions: no more of them are read than a usual message has", async () => {
+      const toy = createToyEth();
+      const end = await toy.befriend(1);
+      end.sayBytes(
+        CODES.transactions,
+        encodeRlpList(Array.from({ length: 12_000 }, (_, index) => tiny(index))),
+      );
+      expect([toy.pool.offered.length, end.reason]).toEqual([10_922, undefined]);
+    });
 
-  it("a block of a million transactions: it is left unread, and refused when its header is sound", async () => {
-    const toy = createToyEth();
-    toy.chain.moveHead(700);
-    const end = await toy.befriend(1);
-    const header = encodeHeader(toy.chain.blocks[701]?.header ?? toy.chain.head.header);
-    const block = encodeRlpList([header, list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
-    expect(heard(end, CODES.newBlock, encodeRlpList([block, Uint8Array.of(6)]))).toBeLessThan(LONGEST_MS);
-    const startMs = performance.now();
-    expect(toy.blocks.map((announced) => announced.open())).toMatchObject([
-      { ok: false, rejection: { code: "foreignBody" } },
-    ]);
-    expect(performance.now() - startMs).toBeLessThan(LONGEST_MS);
-  });
+    it("a block of a million transactions: it is left unread, and refused when its header is sound", async () => {
+      const toy = createToyEth();
+      toy.chain.moveHead(700);
+      const end = await toy.befriend(1);
+      const header = encodeHeader(toy.chain.blocks[701]?.header ?? toy.chain.head.header);
+      const block = encodeRlpList([header, list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
+      expect(heard(end, CODES.newBlock, encodeRlpList([block, Uint8Array.of(6)]))).toBeLessThan(LONGEST_MS);
+      const startMs = performance.now();
+      expect(toy.blocks.map((announced) => announced.open())).toMatchObject([
+        { ok: false, rejection: { code: "foreignBody" } },
+      ]);
+      expect(performance.now() - startMs).toBeLessThan(LONGEST_MS);
+    });
 
-  it("a body of a million transactions: it is given up where the gas limit of the chain ends", async () => {
-    const toy = createToyEth();
-    const end = await toy.befriend(1);
-    const answer = toy.eth.peers[0]?.askBodies([toy.chain.head.hash]);
-    const body = encodeRlpList([list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
-    const { requestId } = end.last("getBlockBodies");
-    expect(requestId).toBe(1n);
-    heard(end, CODES.blockBodies, encodeRlpList([Uint8Array.of(1), encodeRlpList([body])]));
-    expect(await answer).toMatchObject({ ok: false, rejection: { code: "badAnswer" } });
-    expect(end.reason).toBe("breachOfProtocol");
-  });
+    it("a body of a million transactions: it is given up where the gas limit of the chain ends", async () => {
+      const toy = createToyEth();
+      const end = await toy.befriend(1);
+      const answer = toy.eth.peers[0]?.askBodies([toy.chain.head.hash]);
+      const body = encodeRlpList([list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
+      const { requestId } = end.last("getBlockBodies");
+      expect(requestId).toBe(1n);
+      heard(end, CODES.blockBodies, encodeRlpList([Uint8Array.of(1), encodeRlpList([body])]));
+      expect(await answer).toMatchObject({ ok: false, rejection: { code: "badAnswer" } });
+      expect(end.reason).toBe("breachOfProtocol");
+    });
 
-  it("one large transaction: it is taken", async () => {
-    const toy = createToyEth();
-    const end = await toy.befriend(1);
-    const transaction = aTransaction({ data: new Uint8Array(3 * MIB) });
-    end.say({ kind: "transactions", transactions: [transaction] });
-    expect(toy.pool.offered).toHaveLength(1);
-  });
-});
+    it("one large transaction: it is taken", async () => {
+      const toy = createToyEth();
+      const end = await toy.befriend(1);
+      const transaction = aTransaction({ data: new Uint8Array(3 * MIB) });
+      end.say({ kind: "transactions", transactions: [transaction] });
+      expect(toy.pool.offered).toHaveLength(1);
+    });
+  },
+  IN_REAL_TIME,
+);
 
 /** One of its kind. */
 function tiny(nonce: number): Uint8Array {

@@ -9,6 +9,7 @@ import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { nestedLists } from "../../builders/nestedLists.ts";
 import { nodeOf, nodesOf, replacementsFor, withReplaced } from "../../builders/rlpMutations.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { createRandom } from "../../simulation/random.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { payloadOf, type RecordedEth, recordedTraffic } from "./recordedTraffic.ts";
@@ -145,7 +146,7 @@ describe("eth messages of the sheet", () => {
     }
   });
 
-  it("lists without end are left unread", () => {
+  it("lists without end are left unread", IN_REAL_TIME, () => {
     const nested = nestedLists(500_000);
     const flat = new Uint8Array(4_000_004).fill(0xc0);
     flat.set([0xfa, 0x3d, 0x09, 0x00]);

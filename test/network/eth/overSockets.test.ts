@@ -6,47 +6,52 @@ import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors } from "../../vectors.ts";
 import { closeAfterEach, startToy, until } from "../toyNetwork.ts";
 import { createToyPool, type ToyPool } from "./toyEth.ts";
 
-describeWithVectors("two nodes over loopback", () => {
-  closeAfterEach();
+describeWithVectors(
+  "two nodes over loopback",
+  () => {
+    closeAfterEach();
 
-  it("learn of each other's heads, blocks and transactions", async () => {
-    const ahead = anEth();
-    const behind = anEth();
-    behind.chain.moveHead(700);
-    const one = await startToy(1, { protocols: [ahead.eth.protocol] });
-    await startToy(2, { protocols: [behind.eth.protocol], maintained: [one.address] });
-    await until(() => behind.eth.peers[0]?.height === 717n && ahead.eth.peers[0]?.height === 700n);
+    it("learn of each other's heads, blocks and transactions", async () => {
+      const ahead = anEth();
+      const behind = anEth();
+      behind.chain.moveHead(700);
+      const one = await startToy(1, { protocols: [ahead.eth.protocol] });
+      await startToy(2, { protocols: [behind.eth.protocol], maintained: [one.address] });
+      await until(() => behind.eth.peers[0]?.height === 717n && ahead.eth.peers[0]?.height === 700n);
 
-    const headers = await behind.eth.peers[0]?.askHeaders({
-      start: { number: 701n },
-      max: 200,
-      skip: 0,
-      isReverse: false,
+      const headers = await behind.eth.peers[0]?.askHeaders({
+        start: { number: 701n },
+        max: 200,
+        skip: 0,
+        isReverse: false,
+      });
+      expect(headers).toMatchObject({ ok: true, value: { length: 17 } });
+      const block = ahead.chain.blocks[701];
+      if (block === undefined) throw new Error("no such block");
+      const bodies = await behind.eth.peers[0]?.askBodies([block.hash]);
+      expect(bodies).toMatchObject({ ok: true, value: { length: 1 } });
+
+      ahead.eth.broadcastBlock(block, 702n);
+      ahead.eth.announceTransactions([aTransaction()]);
+      await until(() => behind.blocks.length === 1 && behind.pool.offered.length === 1);
+      expect(behind.blocks[0]?.hash).toEqual(block.hash);
+      expect(one.network.peerCount).toBe(1);
     });
-    expect(headers).toMatchObject({ ok: true, value: { length: 17 } });
-    const block = ahead.chain.blocks[701];
-    if (block === undefined) throw new Error("no such block");
-    const bodies = await behind.eth.peers[0]?.askBodies([block.hash]);
-    expect(bodies).toMatchObject({ ok: true, value: { length: 1 } });
 
-    ahead.eth.broadcastBlock(block, 702n);
-    ahead.eth.announceTransactions([aTransaction()]);
-    await until(() => behind.blocks.length === 1 && behind.pool.offered.length === 1);
-    expect(behind.blocks[0]?.hash).toEqual(block.hash);
-    expect(one.network.peerCount).toBe(1);
-  });
-
-  it("part when they are on different networks", async () => {
-    const one = await startToy(3, { protocols: [anEth(1n).eth.protocol] });
-    const two = await startToy(4, { protocols: [anEth(2n).eth.protocol], maintained: [one.address] });
-    await until(() => two.network.partings.some(({ reason }) => reason === "subprotocolTriggered"));
-    expect(two.network.peerCount).toBe(0);
-  });
-});
+    it("part when they are on different networks", async () => {
+      const one = await startToy(3, { protocols: [anEth(1n).eth.protocol] });
+      const two = await startToy(4, { protocols: [anEth(2n).eth.protocol], maintained: [one.address] });
+      await until(() => two.network.partings.some(({ reason }) => reason === "subprotocolTriggered"));
+      expect(two.network.peerCount).toBe(0);
+    });
+  },
+  IN_REAL_TIME,
+);
 
 function anEth(networkId = 7772n): {
   readonly eth: Eth;

@@ -3,6 +3,7 @@ import { createIbfTransport, type ReceivedMessage } from "../../../src/network/i
 import type { Session } from "../../../src/network/subProtocol.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { type Identity, identity } from "../identities.ts";
 import { closeAfterEach, startToy, until } from "../toyNetwork.ts";
 
@@ -29,7 +30,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
   };
 }
 
-describe("the consensus transport", () => {
+describe("the consensus transport", IN_REAL_TIME, () => {
   it("sends to addresses over all their connections, but for those excepted", () => {
     const sent: string[] = [];
     const { protocol, send, ...transport } = createIbfTransport({ receive: () => undefined });

@@ -4,6 +4,7 @@ import { type Connection, createConnection, type Parting } from "../../../src/ne
 import type { Hello } from "../../../src/network/rlpx/hello.ts";
 import { ownHello } from "../../../src/network/rlpx/wire.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { createRandom } from "../../simulation/random.ts";
 import { type Identity, identity } from "../identities.ts";
 import { until } from "../toyNetwork.ts";
@@ -27,7 +28,7 @@ interface End {
   isReleased: boolean;
 }
 
-describe("a connection", () => {
+describe("a connection", IN_REAL_TIME, () => {
   it("is cut after ten seconds when nobody speaks", async () => {
     const clock = createHandClock(0);
     const [near] = await sockets();

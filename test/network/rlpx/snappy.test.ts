@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compressSnappy, uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorBytes, readVectorJson } from "../../vectors.ts";
 
 const LARGEST = 0xff_ff_fe;
@@ -12,7 +13,7 @@ describe("snappy", () => {
     expect(back.ok && Buffer.compare(back.value, bytes)).toBe(0);
   });
 
-  it("reads eight million pieces of one byte in some hundred ms, on a busy machine too", () => {
+  it("reads eight million pieces of one byte in some hundred ms, on a busy machine too", IN_REAL_TIME, () => {
     const count = 2 ** 23 - 1;
     const pieces = new Uint8Array(4 + 2 * count).fill(7);
     for (let at = 4; at < pieces.length; at += 2) pieces[at] = 0;

@@ -18,6 +18,7 @@ import type { Database } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/levelDatabase.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
@@ -99,7 +100,7 @@ async function expectPeace(): Promise<void> {
   await expect.poll(() => pool.load, { timeout: 50_000 }).toMatchObject({ active: 0, waiting: 0 });
 }
 
-describe("endless calls", { timeout: 120_000 }, () => {
+describe("endless calls", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
   it("of one batch leave its neighbours their turn, and are forgotten when their client has gone", async () => {
     const door = await anHttpDoor(dispatcher);
     const leave = await greedyClient(door);

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openHttpDoor } from "../../../src/rpc/server/http.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpDoor, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./doors.ts";
@@ -537,7 +538,7 @@ describe("origins", () => {
   });
 });
 
-describe("limits", () => {
+describe("limits", IN_REAL_TIME, () => {
   it("turn away a body that is too large, announced or not, and keep the door open", async () => {
     const { door } = await aToyDoor({ maxBodyBytes: 1000 });
     const large = "x".repeat(1001);
@@ -638,7 +639,7 @@ describe("what is not HTTP", () => {
   });
 });
 
-describe("opening and closing", () => {
+describe("opening and closing", IN_REAL_TIME, () => {
   it("refuses a port that is in use", async () => {
     const { dispatcher } = aToyDispatcher();
     const door = await anHttpDoor(dispatcher);

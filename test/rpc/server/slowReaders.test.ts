@@ -8,6 +8,7 @@ import type { Log } from "../../../src/types/log.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { itIfThorough } from "../../thorough.ts";
 import { aWebSocketClient, aWebSocketDoor } from "./doors.ts";
 
@@ -66,7 +67,7 @@ function heldBytes(): number {
   return heapUsed + external;
 }
 
-describe("a subscriber who never reads", () => {
+describe("a subscriber who never reads", IN_REAL_TIME, () => {
   it("is cut off, and who reads hears of everything, in order", async () => {
     const { door, move, subscriber } = await aTellingDoor(80);
     const [reader, sleeper] = [await subscriber(), await subscriber()];

@@ -5,6 +5,7 @@ import WebSocket from "ws";
 import { HEARTBEAT_MS, MESSAGES_UNDER_WAY } from "../../../src/rpc/server/limits.ts";
 import { openWebSocketDoor } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import {
   ask,
@@ -209,7 +210,7 @@ describe("the port", () => {
   });
 });
 
-describe("a client that does not keep up", () => {
+describe("a client that does not keep up", IN_REAL_TIME, () => {
   it("is cut when it only listens", async () => {
     const { door, backend } = await aToyDoor();
     const listener = await aWebSocketClient(door);
@@ -267,7 +268,7 @@ describe("a client that does not keep up", () => {
   });
 });
 
-describe("signs of life", () => {
+describe("signs of life", IN_REAL_TIME, () => {
   it("are asked for, and who gives none is cut", async () => {
     const clock = createHandClock(0);
     const { door } = await aToyDoor({}, { clock });
@@ -301,7 +302,7 @@ describe("signs of life", () => {
   });
 });
 
-describe("closing", () => {
+describe("closing", IN_REAL_TIME, () => {
   it("says goodbye, and is done when the clients have answered", async () => {
     const { door } = await aToyDoor();
     const clients = [await aWebSocketClient(door), await aWebSocketClient(door)];
