@@ -42,31 +42,51 @@ export interface SessionParts {
 }
 
 export function openSession(parts: SessionParts): BlockSession {
-  const { terms, rules, block, overlay, shownBlock = block } = parts;
-  const usual = precompileKeys(rules.fork);
-  const places = parts.precompiles;
-  // Also those that were moved are warm, where they usually are.
-  const accesses = new AccessJournal(usual);
-  let evm: Evm | undefined;
-  const session: BlockSession = {
-    terms,
-    rules,
-    block,
-    overlay,
-    accesses,
-    isPrecompile:
-      places === undefined
-        ? (address) => hasLowNumber(address) && usual.has(toKey(address))
-        : (address) => places.has(toKey(address)),
-    isObserved: parts.observer !== undefined,
-    get evm() {
-      if (interpreter === undefined) return onceLoaded(() => session.evm);
-      const observed = parts.observed ?? nothingObserved();
-      evm ??= interpreter.createEvm({ ...parts, block: shownBlock, accesses, observed });
-      return evm;
-    },
-  };
-  return session;
+  return new OpenSession(parts);
+}
+
+/** A class, because an object with a getter of its own has a shape of its own, and all that use it grow slow. */
+class OpenSession implements BlockSession {
+  readonly terms: ChainTerms;
+  readonly rules: Rules;
+  readonly block: BlockContext;
+  readonly overlay: Overlay;
+  readonly accesses: AccessJournal;
+  readonly isObserved: boolean;
+  private readonly parts: SessionParts;
+  private readonly usualPrecompiles: ReadonlySet<string>;
+  private machine: Evm | undefined;
+
+  constructor(parts: SessionParts) {
+    const { terms, rules, block, overlay, observer } = parts;
+    this.terms = terms;
+    this.rules = rules;
+    this.block = block;
+    this.overlay = overlay;
+    this.usualPrecompiles = precompileKeys(rules.fork);
+    // Also those that were moved are warm, where they usually are.
+    this.accesses = new AccessJournal(this.usualPrecompiles);
+    this.isObserved = observer !== undefined;
+    this.parts = parts;
+  }
+
+  get evm(): Evm {
+    if (interpreter === undefined) return onceLoaded(() => this.evm);
+    this.machine ??= this.createMachine(interpreter);
+    return this.machine;
+  }
+
+  isPrecompile(address: Address): boolean {
+    const { precompiles } = this.parts;
+    if (precompiles !== undefined) return precompiles.has(toKey(address));
+    return hasLowNumber(address) && this.usualPrecompiles.has(toKey(address));
+  }
+
+  private createMachine({ createEvm }: Interpreter): Evm {
+    const { parts, accesses } = this;
+    const { shownBlock = parts.block, observed = nothingObserved() } = parts;
+    return createEvm({ ...parts, block: shownBlock, accesses, observed });
+  }
 }
 
 /** Precompiled contracts have low addresses, so nearly always a look at the first bytes is enough. */
@@ -87,7 +107,8 @@ export function isInterpreterLoaded(): boolean {
   return interpreter !== undefined;
 }
 
-let interpreter: typeof import("./libraryEvm.ts") | undefined;
+type Interpreter = typeof import("./libraryEvm.ts");
+let interpreter: Interpreter | undefined;
 
 function onceLoaded(evm: () => Evm): Evm {
   return {
