@@ -1,6 +1,6 @@
 import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, keccak256 } from "../../src/primitives/hash.ts";
-import { EMPTY_BYTES, toKey } from "../../src/primitives/hex.ts";
+import { EMPTY_BYTES, toDigits } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import type { PoolChainView } from "../../src/txpool/ports.ts";
 import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
@@ -42,7 +42,7 @@ function measure(senders: number): Figures {
     selected = drain(pool);
   });
   if (selected.length !== BLOCK) throw new Error(`selected ${selected.length} of ${BLOCK}`);
-  for (const { sender, nonce } of selected) nonces.set(toKey(sender), nonce + 1n);
+  for (const { sender, nonce } of selected) nonces.set(toDigits(sender), nonce + 1n);
   const headChanged = timed(() => pool.headChanged({ added: [{ transactions: selected }], removed: [] }));
   if (pool.statistics.pending !== 0) throw new Error("mined transactions stayed");
   return { naive, add, select, headChanged };
@@ -60,14 +60,14 @@ function measureFull(senders: number): Figures {
   const select = timed(() => {
     selected = drain(pool);
   });
-  for (const { sender, nonce } of selected) nonces.set(toKey(sender), nonce + 1n);
+  for (const { sender, nonce } of selected) nonces.set(toDigits(sender), nonce + 1n);
   const headChanged = timed(() => pool.headChanged({ added: [{ transactions: selected }], removed: [] }));
   return { naive, add, select, headChanged };
 }
 
 function createPool(nonces: ReadonlyMap<string, bigint>, maxTransactions: number): TxPool {
   const chain: PoolChainView = {
-    nonce: (sender) => nonces.get(toKey(sender)) ?? 0n,
+    nonce: (sender) => nonces.get(toDigits(sender)) ?? 0n,
     balanceWei: () => 10n ** 24n,
     isContract: () => false,
     headGasLimit: 300_000_000n,
@@ -104,7 +104,7 @@ function drain(pool: TxPool): readonly SentTransaction[] {
 
 function insertIntoMap(transactions: readonly SentTransaction[]): void {
   const byHash = new Map<string, SentTransaction>();
-  for (const transaction of transactions) byHash.set(toKey(transaction.hash), transaction);
+  for (const transaction of transactions) byHash.set(toDigits(transaction.hash), transaction);
 }
 
 /** Unsigned, since the pool never looks at a signature: senders take turns, `extraWei` sets two lots apart. */

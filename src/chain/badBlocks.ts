@@ -1,4 +1,4 @@
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { memoryOfBlock, type NamedBlock } from "../types/block.ts";
 
 /** Blocks that were refused for a flaw of their own, for whoever looks for the reason (debug_getBadBlocks). */

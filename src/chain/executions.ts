@@ -1,4 +1,4 @@
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { Receipt } from "../types/receipt.ts";

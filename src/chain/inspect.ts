@@ -4,8 +4,9 @@ import type { InspectionJob, InspectionResult, Moment } from "../execution/inspe
 import { replayStart } from "../execution/replay.ts";
 import { simulateBlocks } from "../execution/simulateBlocks.ts";
 import { assertNever } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { compareBytes, equalBytes, toKey } from "../primitives/hex.ts";
+import { compareBytes, equalBytes } from "../primitives/hex.ts";
 import type { ListedSlot, StateHistory } from "../state/history.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import { readTransactions } from "../storage/bodyStore.ts";

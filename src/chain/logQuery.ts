@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
-import { EMPTY_BYTES, includesBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { EMPTY_BYTES, includesBytes } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { BLOOM_BYTES, type BloomBits, bloomBits } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";

@@ -1,7 +1,7 @@
 import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
 import { isEpochBlock, tallyAfter, tallyAfterEpoch, type VoteTally } from "../ibft/validatorVotes.ts";
 import { present } from "../primitives/assert.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";

@@ -1,6 +1,7 @@
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, hashFromHex, ZERO_HASH } from "../primitives/hash.ts";
-import { EMPTY_BYTES, toHex, toKey } from "../primitives/hex.ts";
+import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 import type { GenesisAccount } from "./chainSpec.ts";
@@ -74,7 +75,7 @@ export function readAlloc(root: GenesisSection): readonly GenesisAccount[] {
   return alloc.keys().map((key) => {
     const account = readAccount(alloc, key);
     const id = toKey(account.address);
-    if (seen.has(id)) throw alloc.fault(key, `alloc names the account 0x${id} twice`);
+    if (seen.has(id)) throw alloc.fault(key, `alloc names the account ${toHex(account.address)} twice`);
     seen.add(id);
     return account;
   });

@@ -1,7 +1,8 @@
 import type { Authored } from "../ibft/message.ts";
 import type { Facts } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, includesBytes, toHex, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 
 /**
  * Whether the clocks of the validators agree, as far as one of them can see. A proposal of round 0 bears the nearest

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { RawMessage } from "./futureMessages.ts";
 
 /**

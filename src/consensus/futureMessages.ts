@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 
 /** A message as it came, to be read when its height has come. */
 export interface RawMessage {

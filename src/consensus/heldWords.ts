@@ -3,7 +3,8 @@ import type { Head, Input } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import { findMessageFlaw } from "../ibft/messageRules.ts";
 import type { Rules, State } from "../ibft/state.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes } from "../primitives/hex.ts";
 
 /**
  * What the others say in the height in progress while this node is paused, and have said in it before. Nobody says it

@@ -1,7 +1,8 @@
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, includesBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes, includesBytes } from "../primitives/hex.ts";
 
 /**
  * Which validators are there: when each was last heard, and how many of its turns came to nothing. A validator that has

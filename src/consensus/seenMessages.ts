@@ -1,5 +1,6 @@
+import { toKey } from "../primitives/byteKey.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes, toKey } from "../primitives/hex.ts";
+import { concatBytes } from "../primitives/hex.ts";
 
 /** The last so many messages, or other things known by a key; the oldest is forgotten first. */
 export interface SeenMessages {

@@ -1,6 +1,6 @@
 import { chooseVote, type VoteTally } from "../ibft/validatorVotes.ts";
 import type { Address } from "../primitives/address.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 
 /** What the operator wants of the validator set: forgotten at a restart, never removed by itself (ibft2.md §6.6). */

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, assertNever, present } from "../primitives/assert.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { precompileAddress } from "./precompiles/addresses.ts";
 
 /**
  * What one transaction has accessed and touched: warm addresses and slots (EIP-2929) and accounts that vanish if they
@@ -51,7 +52,7 @@ export class AccessJournal {
     return this.touchedAccounts.values();
   }
 
-  /** Warm slots by address, both as hex without prefix; addresses without a warm slot are left out. */
+  /** Warm slots by address, both as keys (byteKey.ts); addresses without a warm slot are left out. */
   *warmStorage(): Iterable<readonly [address: string, slots: ReadonlySet<string>]> {
     for (const entry of this.warmSlots) if (entry[1].size > 0) yield entry;
   }
@@ -109,4 +110,4 @@ type Undo =
   | { readonly kind: "slot"; readonly slots: Set<string>; readonly key: string }
   | { readonly kind: "touch"; readonly key: string };
 
-const RIPEMD160_KEY = "0000000000000000000000000000000000000003";
+const RIPEMD160_KEY = toKey(precompileAddress(3));

@@ -1,6 +1,6 @@
 import { asAddress } from "../primitives/address.ts";
+import { bytesOfKey, toKey } from "../primitives/byteKey.ts";
 import { asHash } from "../primitives/hash.ts";
-import { hexToBytes, toKey } from "../primitives/hex.ts";
 import type { AccessListEntry } from "../types/transaction.ts";
 import { toSimulationResult } from "./call.ts";
 import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
@@ -41,8 +41,8 @@ function warmList(
 ): readonly AccessListEntry[] {
   if (maxDepth < 0) return [];
   return [...session.accesses.warmStorage()].map(([address, slots]) => ({
-    address: asAddress(hexToBytes(address)),
-    storageKeys: [...slots].map((slot) => asHash(hexToBytes(slot))),
+    address: asAddress(bytesOfKey(address)),
+    storageKeys: [...slots].map((slot) => asHash(bytesOfKey(slot))),
   }));
 }
 

@@ -1,12 +1,12 @@
 import type { Address } from "../primitives/address.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
 import type { Pace } from "./pace.ts";
-import { precompileKeys } from "./precompiles/addresses.ts";
+import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
 import type { ExecutionObserver } from "./trace/observer.ts";
@@ -87,12 +87,6 @@ class OpenSession implements BlockSession {
     const { shownBlock = parts.block, observed = nothingObserved() } = parts;
     return createEvm({ ...parts, block: shownBlock, accesses, observed });
   }
-}
-
-/** Precompiled contracts have low addresses, so nearly always a look at the first bytes is enough. */
-function hasLowNumber(address: Address): boolean {
-  for (let at = 0; at < 18; at++) if (address[at] !== 0) return false;
-  return true;
 }
 
 /**

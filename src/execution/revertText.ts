@@ -1,4 +1,4 @@
-import { toKey, viewAsBuffer } from "../primitives/hex.ts";
+import { toDigits, viewAsBuffer } from "../primitives/hex.ts";
 
 /** True for what `revert("…")` and `require` leave: Solidity's Error(string). */
 export function isErrorText(output: Uint8Array): boolean {
@@ -15,7 +15,7 @@ export function decodeRevertText(output: Uint8Array): string | undefined {
   if (isErrorText(output)) return decodeErrorText(output);
   if (selectorOf(output) !== PANIC_SELECTOR || output.length !== SELECTOR_BYTES + WORD_BYTES)
     return undefined;
-  const code = `0x${BigInt(`0x${toKey(output.subarray(SELECTOR_BYTES))}`).toString(16)}`;
+  const code = `0x${BigInt(`0x${toDigits(output.subarray(SELECTOR_BYTES))}`).toString(16)}`;
   return PANICS.get(code) ?? `unknown panic code: ${code}`;
 }
 
@@ -39,7 +39,7 @@ const PANICS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function selectorOf(output: Uint8Array): string {
-  return toKey(output.subarray(0, SELECTOR_BYTES));
+  return toDigits(output.subarray(0, SELECTOR_BYTES));
 }
 
 /** The one string of an ABI encoding; undefined when it points outside of its bytes. */
@@ -54,6 +54,6 @@ function decodeAbiString(encoded: Uint8Array): string | undefined {
 /** The word at `offset` as a position in the same bytes; undefined when there is no such word or place. */
 function readWord(bytes: Uint8Array, offset: number): number | undefined {
   if (offset + WORD_BYTES > bytes.length) return undefined;
-  const word = BigInt(`0x${toKey(bytes.subarray(offset, offset + WORD_BYTES))}`);
+  const word = BigInt(`0x${toDigits(bytes.subarray(offset, offset + WORD_BYTES))}`);
   return word <= BigInt(bytes.length) ? Number(word) : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { type Committee, isMember, isProposer } from "./committee.ts";
 import type {
   PreparedCertificate,

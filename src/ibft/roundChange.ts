@@ -1,5 +1,6 @@
 import { present } from "../primitives/assert.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { highestPrepared } from "./certificate.ts";
 import { isProposer } from "./committee.ts";
 import type { Draft } from "./draft.ts";

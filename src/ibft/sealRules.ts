@@ -1,5 +1,6 @@
 import type { Address } from "../primitives/address.ts";
-import { includesBytes, toHex, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { includesBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { quorum } from "./quorum.ts";
 

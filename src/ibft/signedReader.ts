@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes, toKey } from "../primitives/hex.ts";
+import { concatBytes } from "../primitives/hex.ts";
 import { bytesToBigint } from "../primitives/quantity.ts";
 import { rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, type Signature } from "../primitives/secp256k1.ts";

@@ -1,5 +1,5 @@
+import { toKey } from "../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
-import { toKey } from "../primitives/hex.ts";
 import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, MAX_CALLS_UNDER_WAY, STEADY_CONNECTION_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 

@@ -1,4 +1,4 @@
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { DENYLIST_LIMIT, MAX_REMEMBERED_PARTINGS, USELESS_REST_MS } from "./limits.ts";
 import type { Parting } from "./rlpx/connection.ts";
 

@@ -1,8 +1,9 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
-import { toHex, toKey } from "../primitives/hex.ts";
+import { toHex } from "../primitives/hex.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { isLastingDirection, type PeerLimits, refuseConnection } from "./admission.ts";
 import type { Dialer, NodeAddress } from "./dialer.ts";

@@ -8,20 +8,14 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${viewAsBuffer(bytes).toString("hex")}`;
 }
 
-/** Hashes and addresses are turned into keys by the ten thousand; through a reused buffer that takes 0.08 µs, not 0.25. */
-const scratch = Buffer.alloc(64);
-
-/** Lower-case hex without prefix, for use as a Map key. Never compare byte arrays with `===`. */
-export function toKey(bytes: Uint8Array): string {
-  const { length } = bytes;
-  if (length > scratch.length) return viewAsBuffer(bytes).toString("hex");
-  scratch.set(bytes);
-  return scratch.toString("hex", 0, length);
+/** Lower-case hex without prefix. */
+export function toDigits(bytes: Uint8Array): string {
+  return viewAsBuffer(bytes).toString("hex");
 }
 
 /** At most 32 bytes as a word, padded on the left, with the 0x prefix: how the value of a storage slot is shown. */
 export function toWordHex(bytes: Uint8Array): Hex {
-  return `0x${toKey(bytes).padStart(64, "0")}`;
+  return `0x${toDigits(bytes).padStart(64, "0")}`;
 }
 
 const HEX_BYTES = /^(0x|0X)?(?:[0-9a-fA-F]{2})*$/;

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, toKey } from "./hex.ts";
+import { EMPTY_BYTES, type Hex, toDigits } from "./hex.ts";
 
 /** Big-endian bytes without leading zeros; zero gives no bytes (RLP's canonical scalar). */
 export function bigintToBytes(value: bigint): Uint8Array {
@@ -20,7 +20,7 @@ export function bigintToFixedBytes(value: bigint, length: number): Uint8Array {
 
 /** Value of big-endian bytes of any length; no bytes give zero. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  if (bytes.length > SAFE_BYTES) return BigInt(`0x${toKey(bytes)}`);
+  if (bytes.length > SAFE_BYTES) return BigInt(`0x${toDigits(bytes)}`);
   let value = 0;
   for (const byte of bytes) value = value * 256 + byte;
   return BigInt(value);

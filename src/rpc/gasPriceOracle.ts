@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../chain/chain.ts";
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { onceKnown } from "../primitives/promised.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";

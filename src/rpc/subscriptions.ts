@@ -1,7 +1,8 @@
 import type { ChainReader, HeadChange } from "../chain/chain.ts";
 import { locateLogs } from "../chain/logQuery.ts";
 import type { Logger } from "../logging/logger.ts";
-import { toHex, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { toHex } from "../primitives/hex.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { StoredBlock } from "../types/block.ts";
 import type { Log } from "../types/log.ts";

@@ -1,6 +1,6 @@
 import { assert } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { toKey } from "../primitives/hex.ts";
 import type { StateChanges } from "./overlay.ts";
 import { type StagedEntries, stageChanges } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";

@@ -1,5 +1,6 @@
+import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash, keccak256 } from "../primitives/hash.ts";
-import { EMPTY_BYTES, equalBytes, toHex, toKey } from "../primitives/hex.ts";
+import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import { createBoundedCache } from "../storage/boundedCache.ts";
 import { damaged, missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";

@@ -1,7 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, assertNever, present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
-import { EMPTY_BYTES, equalBytes, toKey } from "../primitives/hex.ts";
+import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import type { StateReader } from "./stateReader.ts";
 

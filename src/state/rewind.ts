@@ -1,5 +1,5 @@
 import { present } from "../primitives/assert.ts";
-import { toKey } from "../primitives/hex.ts";
+import { bytesOfKey, toKey } from "../primitives/byteKey.ts";
 import { missing, openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import {
@@ -44,7 +44,7 @@ export async function rewindState(database: Database, number: number, batch: Bat
   const storages = restoreAccounts(database, record, named.get(ACCOUNT_TRIE) ?? new Set(), batch);
   for (const [trieId, keys] of named) {
     if (trieId === ACCOUNT_TRIE) continue;
-    if (trieId >= record.nextTrieId) for (const key of keys) batch.delete(slotKey(trieId, bytesOf(key)));
+    if (trieId >= record.nextTrieId) for (const key of keys) batch.delete(slotKey(trieId, bytesOfKey(key)));
     else restoreSlots(present(storages.get(trieId), `the account of storage ${trieId}`), keys, batch);
   }
   for await (const [key] of database.range(stateRecordKeysFrom(number + 1))) batch.delete(key);
@@ -80,7 +80,7 @@ function restoreAccounts(
   const reader = new PageReader(database, PAGE_CACHE_BYTES);
   const storages = new Map<number, TrieSource>();
   for (const text of keys) {
-    const addressHash = bytesOf(text);
+    const addressHash = bytesOfKey(text);
     const leaf = findLeaf({ reader, trieId: ACCOUNT_TRIE, root }, addressHash);
     const key = accountKey(addressHash);
     if (leaf === undefined) {
@@ -98,14 +98,10 @@ function restoreAccounts(
 
 function restoreSlots(source: TrieSource, keys: ReadonlySet<string>, batch: Batch): void {
   for (const text of keys) {
-    const slotHash = bytesOf(text);
+    const slotHash = bytesOfKey(text);
     const leaf = findLeaf(source, slotHash);
     const key = slotKey(source.trieId, slotHash);
     if (leaf === undefined) batch.delete(key);
     else batch.put(key, sealEntry(key, decodeSlotValue(leaf.value)));
   }
-}
-
-function bytesOf(key: string): Uint8Array {
-  return Buffer.from(key, "hex");
 }

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { EMPTY_BYTES, toKey } from "../primitives/hex.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { createBoundedCache } from "../storage/boundedCache.ts";
 import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";

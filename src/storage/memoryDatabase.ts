@@ -1,5 +1,6 @@
 import { assert } from "../primitives/assert.ts";
-import { compareBytes, toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { compareBytes } from "../primitives/hex.ts";
 import type { Batch, Database, KeyRange } from "./database.ts";
 
 /** One stored entry. */

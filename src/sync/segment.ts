@@ -1,5 +1,6 @@
+import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";

@@ -1,5 +1,6 @@
+import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { equalBytes, toKey } from "../primitives/hex.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { MAX_WAITING_BLOCKS, MAX_WAITING_BLOCKS_OF_PEER, MAX_WAITING_BYTES } from "./limits.ts";
 import type { OfferedBlock } from "./ports.ts";
 

@@ -1,4 +1,4 @@
-import { toKey } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { readRlp } from "../primitives/rlp.ts";
 import {

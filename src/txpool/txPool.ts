@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { toKey } from "../primitives/hex.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { type Applicant, checkPrice, checkSender, checkSoundness, type Refusal } from "./admission.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "../../src/primitives/address.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../src/txpool/limits.ts";
 import type { PoolParts, PoolRules } from "../../src/txpool/ports.ts";
 import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
@@ -61,8 +61,10 @@ export function aPool(
     { chain: head, clock, ...changes.parts },
   );
   const events: string[] = [];
-  pool.onAdded(({ transaction }) => events.push(`added ${toKey(transaction.hash)}`));
-  pool.onDropped(({ transaction }, reason) => events.push(`dropped ${toKey(transaction.hash)}: ${reason}`));
+  pool.onAdded(({ transaction }) => events.push(`added ${toDigits(transaction.hash)}`));
+  pool.onDropped(({ transaction }, reason) =>
+    events.push(`dropped ${toDigits(transaction.hash)}: ${reason}`),
+  );
   return {
     pool,
     head,
@@ -81,13 +83,13 @@ export function aPool(
 
 function aHead(rules: PoolRules): HeadInHand {
   const accounts = new Map<string, AccountAtHead>();
-  const at = (sender: Address): AccountAtHead => accounts.get(toKey(sender)) ?? UNTOUCHED;
+  const at = (sender: Address): AccountAtHead => accounts.get(toDigits(sender)) ?? UNTOUCHED;
   return {
     headGasLimit: 30_000_000n,
     nextBaseFeePerGas: rules.hasBaseFee ? (rules.isZeroBaseFee ? 0n : 1000n) : undefined,
     isStateAvailable: true,
     rules,
-    set: (sender, changes) => accounts.set(toKey(sender), { ...at(sender), ...changes }),
+    set: (sender, changes) => accounts.set(toDigits(sender), { ...at(sender), ...changes }),
     nonce: (sender) => at(sender).nonce,
     balanceWei: (sender) => at(sender).balanceWei,
     isContract: (sender) => at(sender).isContract,

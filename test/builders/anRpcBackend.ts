@@ -4,7 +4,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import { createVoteProposals } from "../../src/consensus/voteProposals.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/outcome.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import { createLogFinder } from "../../src/rpc/findLogs.ts";
@@ -124,13 +124,13 @@ export function poolOf(transactions: readonly SentTransaction[]): FixedPool {
       addedAtMs: entries.size,
       sequence: entries.size,
     };
-    entries.set(toKey(transaction.hash), entry);
+    entries.set(toDigits(transaction.hash), entry);
     for (const listener of listeners) listener(entry, "pending");
   };
   for (const transaction of transactions) arrive(transaction);
   return {
     arrive,
-    get: (hash) => entries.get(toKey(hash)),
+    get: (hash) => entries.get(toDigits(hash)),
     entries: () => entries.values(),
     nextNonce: () => 0n,
     get statistics() {

@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import type { ChainReader, HeadChange } from "../../src/chain/chain.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
-import { hexToBytes, toKey } from "../../src/primitives/hex.ts";
+import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
 import { blockFromItems, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
@@ -35,10 +35,10 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
     hash,
     totalDifficulty,
   }));
-  const numberByHash = new Map(blocks.map(({ hash }, number) => [toKey(hash), number]));
+  const numberByHash = new Map(blocks.map(({ hash }, number) => [toDigits(hash), number]));
   const placeByTransaction = new Map(
     blocks.flatMap(({ transactions }, number) =>
-      transactions.map(({ hash }, index) => [toKey(hash), { number, index }] as const),
+      transactions.map(({ hash }, index) => [toDigits(hash), { number, index }] as const),
     ),
   );
   const listeners = new Set<(change: HeadChange) => void>();
@@ -57,11 +57,11 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
       return must(headers[head]);
     },
     headerByNumber: (number) => known(headers, Number(number)),
-    headerByHash: (hash) => known(headers, numberByHash.get(toKey(hash))),
+    headerByHash: (hash) => known(headers, numberByHash.get(toDigits(hash))),
     blockByNumber: (number) => known(blocks, Number(number)),
-    blockByHash: (hash) => known(blocks, numberByHash.get(toKey(hash))),
+    blockByHash: (hash) => known(blocks, numberByHash.get(toDigits(hash))),
     transactionByHash(hash) {
-      const place = placeByTransaction.get(toKey(hash));
+      const place = placeByTransaction.get(toDigits(hash));
       const block = known(blocks, place?.number);
       const transaction = block?.transactions[place?.index ?? -1];
       const receipt = block?.receipts[place?.index ?? -1];
@@ -117,7 +117,7 @@ export function recordedBlocks(
       receipts: own.map((receipt, index) => ({
         ...receipt,
         gasUsed: receipt.cumulativeGasUsed - (own[index - 1]?.cumulativeGasUsed ?? 0n),
-        ...revertReasonOf(answers[`0x${toKey(transactions[index]?.hash ?? new Uint8Array())}`]),
+        ...revertReasonOf(answers[`0x${toDigits(transactions[index]?.hash ?? new Uint8Array())}`]),
       })),
     });
     rest = remainder;

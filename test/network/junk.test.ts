@@ -2,7 +2,7 @@ import { ECIES } from "@ethereumjs/devp2p";
 import { describe, expect, it } from "vitest";
 import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { clockOf, systemClock } from "../../src/primitives/clock.ts";
-import { concatBytes, toKey } from "../../src/primitives/hex.ts";
+import { concatBytes, toDigits } from "../../src/primitives/hex.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { createRandom } from "../simulation/random.ts";
@@ -250,10 +250,10 @@ describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX
         for (const { toy, identity: friend } of honest) {
           const session = toy.sessionWith(node.identity);
           if (session?.send(1, Uint8Array.of(number & 0xff)) === true) sent++;
-          expect(toKey(friend.nodeId)).not.toBe(toKey(own.nodeId));
+          expect(toDigits(friend.nodeId)).not.toBe(toDigits(own.nodeId));
         }
       }
-      const friends = new Set(honest.map(({ identity: { nodeId } }) => toKey(nodeId)));
+      const friends = new Set(honest.map(({ identity: { nodeId } }) => toDigits(nodeId)));
       const heardOfFriends = (): number => node.toy.heard.filter(({ from }) => friends.has(from)).length;
       await until(() => heardOfFriends() === 2 * STRANGERS);
       expect(sent).toBe(2 * STRANGERS);

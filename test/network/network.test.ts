@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Hello } from "../../src/network/rlpx/hello.ts";
 import { createWire, ownHello } from "../../src/network/rlpx/wire.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { type Identity, identity } from "./identities.ts";
@@ -38,7 +38,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     const [alice, bob] = await pair();
     await alice.network.close();
     await until(() => bob.toy.closed.length === 1);
-    expect(bob.toy.closed).toEqual([{ nodeId: toKey(alice.identity.nodeId), reason: "clientQuitting" }]);
+    expect(bob.toy.closed).toEqual([{ nodeId: toDigits(alice.identity.nodeId), reason: "clientQuitting" }]);
     expect(bob.network.partings).toMatchObject([{ reason: "clientQuitting", by: "them", count: 1 }]);
     expect(alice.toy.closed).toMatchObject([{ reason: "clientQuitting" }]);
   });
@@ -108,7 +108,7 @@ describe("four nodes under load", IN_REAL_TIME, () => {
     await until(() => nodes.every(({ toy }) => toy.heard.length === 3 * ROUNDS));
     for (const { toy } of nodes) {
       for (const other of nodes) {
-        const fromOther = toy.heard.filter(({ from }) => from === toKey(other.identity.nodeId));
+        const fromOther = toy.heard.filter(({ from }) => from === toDigits(other.identity.nodeId));
         if (other.toy === toy) expect(fromOther).toEqual([]);
         else
           expect(fromOther.map(({ payload }) => payload[0])).toEqual(
@@ -126,7 +126,7 @@ describe("a node lets nobody in", IN_REAL_TIME, () => {
     ["who is banned", { bannedIds: [identity(3).nodeId] }, "unknown"],
     [
       "whom the operator's list does not name",
-      { isPermitted: ({ nodeId }: Identity) => toKey(nodeId) !== toKey(identity(3).nodeId) },
+      { isPermitted: ({ nodeId }: Identity) => toDigits(nodeId) !== toDigits(identity(3).nodeId) },
       "unknown",
     ],
     ["with whom it shares no protocol", {}, "uselessPeer"],

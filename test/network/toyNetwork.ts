@@ -11,7 +11,7 @@ import {
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../../src/network/subProtocol.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { type Identity, identity } from "./identities.ts";
 
 export const HOST = "127.0.0.1";
@@ -35,12 +35,12 @@ export function createToy(name = "toy", messageCodes = 4): Toy {
     sessions,
     heard,
     closed,
-    sessionWith: ({ nodeId }) => [...sessions].find((one) => toKey(one.nodeId) === toKey(nodeId)),
+    sessionWith: ({ nodeId }) => [...sessions].find((one) => toDigits(one.nodeId) === toDigits(nodeId)),
     onOpen: (session) => void sessions.add(session),
-    onMessage: ({ nodeId }, code, payload) => void heard.push({ from: toKey(nodeId), code, payload }),
+    onMessage: ({ nodeId }, code, payload) => void heard.push({ from: toDigits(nodeId), code, payload }),
     onClose(session, reason) {
       sessions.delete(session);
-      closed.push({ nodeId: toKey(session.nodeId), reason });
+      closed.push({ nodeId: toDigits(session.nodeId), reason });
     },
   };
 }

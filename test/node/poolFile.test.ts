@@ -14,7 +14,7 @@ import type { RecoverSenders } from "../../src/chain/importBlock.ts";
 import type { Facts, Logger } from "../../src/logging/logger.ts";
 import { silentLogger } from "../../src/logging/logger.ts";
 import { createPoolFile, type PoolFile } from "../../src/node/poolFile.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { type SentTransaction, withRecoveredSender } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -71,11 +71,11 @@ function keeper(path: string, inHand = aPool(), recoverSenders = recover): Keepe
 }
 
 function contents({ pool }: PoolInHand): string[] {
-  return [...pool.entries()].map(({ transaction, origin }) => `${origin} ${toKey(transaction.hash)}`);
+  return [...pool.entries()].map(({ transaction, origin }) => `${origin} ${toDigits(transaction.hash)}`);
 }
 
 function named(origin: string, ...transactions: readonly SentTransaction[]): string[] {
-  return transactions.map(({ hash }) => `${origin} ${toKey(hash)}`);
+  return transactions.map(({ hash }) => `${origin} ${toDigits(hash)}`);
 }
 
 /** A file with these in it. */

@@ -8,7 +8,7 @@ import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { createPoolView } from "../../src/node/poolView.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
-import { toHex, toKey } from "../../src/primitives/hex.ts";
+import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -54,7 +54,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
     pool.headChanged(change);
     for (const { header, hash, transactions } of change.added) {
       known.heads.set(header.number, hash);
-      for (const transaction of transactions) known.receipts.set(toKey(transaction.hash), toKey(hash));
+      for (const transaction of transactions) known.receipts.set(toDigits(transaction.hash), toDigits(hash));
     }
   });
   const onFailure = (error: unknown): void => {
@@ -98,7 +98,7 @@ async function expectNothingLost(chain: Chain, known: Known): Promise<void> {
   }
   for (const [transaction, block] of known.receipts) {
     const located = chain.transactionByHash(Uint8Array.from(Buffer.from(transaction, "hex")) as Hash);
-    expect(located === undefined ? `transaction ${transaction} is lost` : toKey(located.block.hash)).toBe(
+    expect(located === undefined ? `transaction ${transaction} is lost` : toDigits(located.block.hash)).toBe(
       block,
     );
   }

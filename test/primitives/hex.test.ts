@@ -6,8 +6,8 @@ import {
   equalBytes,
   hexToBytes,
   parseHex,
+  toDigits,
   toHex,
-  toKey,
 } from "../../src/primitives/hex.ts";
 
 const bytes = fc.uint8Array({ maxLength: 200, size: "max" });
@@ -18,7 +18,7 @@ describe("hex text", () => {
       fc.property(bytes, fc.nat({ max: 10 }), (content, offset) => {
         const view = concatBytes(new Uint8Array(offset), content).subarray(offset);
         const expected = [...content].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-        expect(toKey(view)).toBe(expected);
+        expect(toDigits(view)).toBe(expected);
         expect(toHex(view)).toBe(`0x${expected}`);
         expect(equalBytes(hexToBytes(toHex(view)), content)).toBe(true);
       }),
@@ -26,7 +26,7 @@ describe("hex text", () => {
   });
 
   it.each(["0xAb01", "0XaB01", "ab01", "AB01"])("is read in any case, with prefix or without: %s", (text) => {
-    expect(toKey(hexToBytes(text))).toBe("ab01");
+    expect(toDigits(hexToBytes(text))).toBe("ab01");
   });
 
   it.each(["0x1", "1", "0xzz", "0x 1", "0x0x", "12 ", "-1", "0x12\n"])(
@@ -47,7 +47,7 @@ describe("comparing bytes", () => {
   it("is by value and by unsigned big-endian order, as that of their hex text", () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
-        const [keyOfA, keyOfB] = [toKey(a), toKey(b)];
+        const [keyOfA, keyOfB] = [toDigits(a), toDigits(b)];
         expect(equalBytes(a, b)).toBe(keyOfA === keyOfB);
         expect(Math.sign(compareBytes(a, b))).toBe(keyOfA < keyOfB ? -1 : keyOfA > keyOfB ? 1 : 0);
       }),

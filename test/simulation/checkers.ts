@@ -8,7 +8,7 @@ import { quorum } from "../../src/ibft/quorum.ts";
 import type { State } from "../../src/ibft/state.ts";
 import type { Transition } from "../../src/ibft/step.ts";
 import type { Address } from "../../src/primitives/address.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
 import type { DeskLimits } from "./relays.ts";
 import type { SealedBlock } from "./toyLedger.ts";
@@ -72,7 +72,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
 
   /** One digest per author, kind, height and round; the seal in a block counts as a Commit. */
   function checkDigest(author: Address, kind: string, height: bigint, round: number, about: string): void {
-    const place = `${toKey(author)} ${kind} ${height}/${round}`;
+    const place = `${toDigits(author)} ${kind} ${height}/${round}`;
     const known = promised.get(place) ?? about;
     check(known === about, "promise", `two ${kind}s of one validator in ${height}/${round}`);
     promised.set(place, known);
@@ -125,7 +125,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       const { kind, signed } = message;
       const { author } = signed;
       const { height, round } = signed.payload;
-      const last = lastWords.get(toKey(author)) ?? { height: -1n, round: 0, preparedRound: -1 };
+      const last = lastWords.get(toDigits(author)) ?? { height: -1n, round: 0, preparedRound: -1 };
       const isSameHeight = last.height === height;
       check(height >= last.height, "promise", `a word in ${height} after one in ${last.height}`);
       check(
@@ -137,18 +137,18 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       if (message.kind === "roundChange") {
         checkBroughtAlong(message, preparedRound);
         const prepared = message.signed.payload.prepared?.proposal.payload.digest;
-        checkDigest(author, kind, height, round, prepared === undefined ? "" : toKey(prepared));
+        checkDigest(author, kind, height, round, prepared === undefined ? "" : toDigits(prepared));
       } else {
-        checkDigest(author, kind, height, round, toKey(message.signed.payload.digest));
+        checkDigest(author, kind, height, round, toDigits(message.signed.payload.digest));
       }
       const isCommit = kind === "commit";
-      lastWords.set(toKey(author), { height, round, preparedRound: isCommit ? round : preparedRound });
+      lastWords.set(toDigits(author), { height, round, preparedRound: isCommit ? round : preparedRound });
     },
 
     onBlock(parent, block) {
       const { candidate, seals } = block;
       const { number } = candidate.header;
-      const hash = toKey(candidate.hash);
+      const hash = toDigits(candidate.hash);
       check((agreed.get(number) ?? hash) === hash, "agreement", `two blocks at height ${number}`);
       agreed.set(number, hash);
       check(number === parent.header.number + 1n, "order", "heads rise by one");
@@ -166,7 +166,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       );
       const { round } = candidate.extra;
       for (const sealer of sealers.filter(isHonest)) {
-        checkDigest(sealer, "commit", number, round, toKey(candidate.digest));
+        checkDigest(sealer, "commit", number, round, toDigits(candidate.digest));
       }
     },
 

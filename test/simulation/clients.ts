@@ -1,5 +1,5 @@
 import { addressFromHex } from "../../src/primitives/address.ts";
-import { hexToBytes, toHex, toKey } from "../../src/primitives/hex.ts";
+import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import type { TxPool } from "../../src/txpool/txPool.ts";
@@ -64,7 +64,7 @@ export function createClients(random: Random): Clients {
     sendNew(pool) {
       const transaction = nextOf(random.between(0, TEST_ACCOUNTS.length - 1));
       sent += 1;
-      unmined.set(toKey(transaction.hash), transaction);
+      unmined.set(toDigits(transaction.hash), transaction);
       pool.add(transaction, "local");
     },
     sendAgain(pool) {
@@ -72,8 +72,8 @@ export function createClients(random: Random): Clients {
     },
     onBlock({ hash, header, transactions }) {
       for (const transaction of transactions) {
-        const key = toKey(transaction.hash);
-        const place = toKey(hash);
+        const key = toDigits(transaction.hash);
+        const place = toDigits(hash);
         if ((told.get(key) ?? place) !== place)
           throw new Error(`${toHex(transaction.hash)} is in another block ${header.number} as well`);
         told.set(key, place);

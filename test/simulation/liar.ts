@@ -13,7 +13,7 @@ import type {
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { Height, Rules } from "../../src/ibft/state.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
-import { equalBytes, toKey } from "../../src/primitives/hex.ts";
+import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { aCandidate } from "../builders/toyChain.ts";
 import type { Random } from "./random.ts";
@@ -100,7 +100,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
   /** Nearly the same block, which may be unsound or bear another's name. */
   function variantOf({ header, extra, transactions }: Candidate): Candidate {
     marks += 1;
-    const stateRoot = keccak256(new TextEncoder().encode(`${toKey(rules.self)} lie ${marks}`));
+    const stateRoot = keccak256(new TextEncoder().encode(`${toDigits(rules.self)} lie ${marks}`));
     const gasUsed = random.chance(0.2) ? header.gasLimit + 1n : header.gasUsed;
     return createCandidate({ ...header, stateRoot, gasUsed }, extra, transactions);
   }
@@ -292,6 +292,7 @@ function preparedRoundOf(payload: RoundChange["signed"]["payload"]): number {
 
 function onePerAuthor<S extends { readonly author: Uint8Array }>(signed: readonly S[]): S[] {
   const byAuthor = new Map<string, S>();
-  for (const item of signed) if (!byAuthor.has(toKey(item.author))) byAuthor.set(toKey(item.author), item);
+  for (const item of signed)
+    if (!byAuthor.has(toDigits(item.author))) byAuthor.set(toDigits(item.author), item);
   return [...byAuthor.values()];
 }

@@ -1,7 +1,7 @@
 import type { HeadChange } from "../../src/chain/chain.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
-import { hexToBytes, toHex, toKey } from "../../src/primitives/hex.ts";
+import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { faultIn } from "../conformance/chains/soundness.ts";
 import { createCheckers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
@@ -58,7 +58,7 @@ export function createRealJudge(clients: Clients, nowMs: () => number): RealJudg
     const { chain, disk } = life;
     for (const [transaction, block] of clients.told) {
       const found = chain.transactionByHash(hexToBytes(transaction) as Hash)?.block.hash;
-      if (found === undefined || toKey(found) !== block) yield `transaction ${transaction} is lost`;
+      if (found === undefined || toDigits(found) !== block) yield `transaction ${transaction} is lost`;
     }
     const state = chain.stateAt(chain.head.header.number);
     const difference = state === undefined ? "it has no state" : clients.differenceIn(state);
@@ -94,8 +94,8 @@ export function createRealJudge(clients: Clients, nowMs: () => number): RealJudg
       if (lives.length < nodes.length) return "a node is down";
       const heads = lives.map(({ chain }) => chain.head);
       if (heads.some(({ header }) => header.number < goal)) return `a node has no block ${goal}`;
-      if (new Set(heads.map(({ hash }) => toKey(hash))).size > 1) return "heads differ";
-      if (new Set(heads.map(({ header }) => toKey(header.stateRoot))).size > 1) return "states differ";
+      if (new Set(heads.map(({ hash }) => toDigits(hash))).size > 1) return "heads differ";
+      if (new Set(heads.map(({ header }) => toDigits(header.stateRoot))).size > 1) return "states differ";
       if (clients.unmined > 0) return `${clients.unmined} transactions are not mined`;
       return lives.some(({ pool }) => [...pool.entries()].length > 0) ? "a pool is not empty" : undefined;
     },

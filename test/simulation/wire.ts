@@ -2,7 +2,7 @@ import type { Spelling } from "../../src/consensus/spelling.ts";
 import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { MESSAGE_CODES, messageHash } from "../../src/ibft/payloadCodec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { ok, rejected } from "../../src/primitives/outcome.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
@@ -86,7 +86,7 @@ function contentKey(message: Authored): string {
   const place = `${message.kind} ${payload.height}/${payload.round} ${author.at(-1)}`;
   const key = `${place} ${tokenKey(signature)}`;
   if (message.kind === "prepare" || message.kind === "commit") return key;
-  const block = message.candidate === undefined ? "" : toKey(message.candidate.digest);
+  const block = message.candidate === undefined ? "" : toDigits(message.candidate.digest);
   if (message.kind === "roundChange") return `${key} ${block}`;
   return `${key} ${block} ${message.certificate?.map((asked) => tokenKey(asked.signature)).join(" ")}`;
 }

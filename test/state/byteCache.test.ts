@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { ByteCache } from "../../src/state/byteCache.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -18,12 +18,12 @@ describe("byte cache", () => {
             if (!isRead) {
               const value = new Uint8Array(length).fill(name + length);
               cache.put(key, { bytes: value, start: 0, length });
-              model.set(toKey(key), value);
+              model.set(toDigits(key), value);
             }
             const found = read(cache, key);
             if (!isRead) expect(found).toBeDefined();
             if (found !== undefined)
-              expect(Buffer.compare(found, model.get(toKey(key)) ?? new Uint8Array(1))).toBe(0);
+              expect(Buffer.compare(found, model.get(toDigits(key)) ?? new Uint8Array(1))).toBe(0);
           }
           expect(heldBytes(cache, model)).toBeLessThanOrEqual(2 * MEGABYTE);
         },

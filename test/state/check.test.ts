@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { checkState } from "../../src/state/check.ts";
 import { createStateHistory } from "../../src/state/history.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
@@ -47,7 +47,7 @@ describe("state check", () => {
       const lost = database.copy();
       await change(lost, key, undefined);
       expectNoWrongAnswer(lost, states);
-      expect((await checkState(lost)).damages, `entry ${toKey(key)} lost`).not.toEqual([]);
+      expect((await checkState(lost)).damages, `entry ${toDigits(key)} lost`).not.toEqual([]);
       const flipped = database.copy();
       const bit = (index * 37) % (value.length * 8);
       await change(
@@ -56,7 +56,7 @@ describe("state check", () => {
         value.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte)),
       );
       expectNoWrongAnswer(flipped, states);
-      expect((await checkState(flipped)).damages, `entry ${toKey(key)} flipped`).not.toEqual([]);
+      expect((await checkState(flipped)).damages, `entry ${toDigits(key)} flipped`).not.toEqual([]);
     }
   });
 

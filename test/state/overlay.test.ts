@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
-import { EMPTY_BYTES, toKey } from "../../src/primitives/hex.ts";
+import { EMPTY_BYTES, toDigits } from "../../src/primitives/hex.ts";
 import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../src/types/account.ts";
@@ -82,7 +82,9 @@ describe("overlay", () => {
     const upper = createOverlay(lower);
     expect(upper.hasStorage(addressOf(1))).toBe(false);
     upper.putStorage(addressOf(4), slotOf(2), Uint8Array.of(3));
-    expect(upper.changes().accounts.map((change) => toKey(change.address))).toEqual([toKey(addressOf(4))]);
+    expect(upper.changes().accounts.map((change) => toDigits(change.address))).toEqual([
+      toDigits(addressOf(4)),
+    ]);
     expect(lower.storage(addressOf(4), slotOf(2))).toEqual(EMPTY_BYTES);
   });
 });
@@ -167,9 +169,9 @@ function baseWorld(): World {
     const slots: Record<string, string> = {};
     for (let slot = 0; slot < SLOTS; slot++) {
       const value = BASE.storage(addressOf(who), slotOf(slot));
-      if (value.length > 0) slots[toKey(slotOf(slot))] = toKey(value);
+      if (value.length > 0) slots[toDigits(slotOf(slot))] = toDigits(value);
     }
-    world[toKey(addressOf(who))] = { account: structuredClone(account), slots };
+    world[toDigits(addressOf(who))] = { account: structuredClone(account), slots };
   }
   return world;
 }
@@ -195,24 +197,24 @@ function perform(overlay: Overlay, model: Model, step: Action): void {
       performAccount(overlay, model, step.who, step.balance);
       return;
     case "slot": {
-      const state = model.world[toKey(addressOf(step.who))];
+      const state = model.world[toDigits(addressOf(step.who))];
       if (state === undefined) return;
       const value = step.value === 0 ? EMPTY_BYTES : Uint8Array.of(step.value);
       overlay.putStorage(addressOf(step.who), slotOf(step.slot), value);
-      if (step.value === 0) delete state.slots[toKey(slotOf(step.slot))];
-      else state.slots[toKey(slotOf(step.slot))] = toKey(value);
+      if (step.value === 0) delete state.slots[toDigits(slotOf(step.slot))];
+      else state.slots[toDigits(slotOf(step.slot))] = toDigits(value);
       return;
     }
     case "clear": {
       overlay.clearStorage(addressOf(step.who));
-      const state = model.world[toKey(addressOf(step.who))];
+      const state = model.world[toDigits(addressOf(step.who))];
       if (state !== undefined) state.slots = {};
     }
   }
 }
 
 function performAccount(overlay: Overlay, model: Model, who: number, balance: bigint | undefined): void {
-  const key = toKey(addressOf(who));
+  const key = toDigits(addressOf(who));
   if (balance === undefined) {
     overlay.putAccount(addressOf(who), undefined);
     delete model.world[key];
@@ -225,13 +227,13 @@ function performAccount(overlay: Overlay, model: Model, who: number, balance: bi
 
 function expectSameAnswers(overlay: Overlay, model: Model): void {
   for (let who = 0; who < ADDRESSES; who++) {
-    const state = model.world[toKey(addressOf(who))];
+    const state = model.world[toDigits(addressOf(who))];
     expect(overlay.account(addressOf(who))).toEqual(state?.account);
     for (let slot = 0; slot < SLOTS; slot++) {
-      const key = toKey(slotOf(slot));
-      expect(toKey(overlay.storage(addressOf(who), slotOf(slot)))).toBe(state?.slots[key] ?? "");
-      expect(toKey(overlay.originalStorage(addressOf(who), slotOf(slot)))).toBe(
-        model.atTransaction[toKey(addressOf(who))]?.slots[key] ?? "",
+      const key = toDigits(slotOf(slot));
+      expect(toDigits(overlay.storage(addressOf(who), slotOf(slot)))).toBe(state?.slots[key] ?? "");
+      expect(toDigits(overlay.originalStorage(addressOf(who), slotOf(slot)))).toBe(
+        model.atTransaction[toDigits(addressOf(who))]?.slots[key] ?? "",
       );
     }
     // Emptied slots of the state below still count (see hasStorage), so only one direction holds.
@@ -245,15 +247,15 @@ function expectSameAnswers(overlay: Overlay, model: Model): void {
 function rebuilt(overlay: Overlay): World {
   const world = baseWorld();
   for (const { address, account, storageCleared, slots } of overlay.changes().accounts) {
-    const key = toKey(address);
+    const key = toDigits(address);
     if (account === undefined) {
       delete world[key];
       continue;
     }
     const state = { account, slots: storageCleared ? {} : (world[key]?.slots ?? {}) };
     for (const { slot, value } of slots) {
-      if (value.length === 0) delete state.slots[toKey(slot)];
-      else state.slots[toKey(slot)] = toKey(value);
+      if (value.length === 0) delete state.slots[toDigits(slot)];
+      else state.slots[toDigits(slot)] = toDigits(value);
     }
     world[key] = state;
   }

@@ -3,7 +3,7 @@ import { RLP } from "@ethereumjs/rlp";
 import fc from "fast-check";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { asHash, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../../src/primitives/hash.ts";
-import { hexToBytes, toKey } from "../../src/primitives/hex.ts";
+import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import type { Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
@@ -58,7 +58,7 @@ export function blockActions(): fc.Arbitrary<readonly Action[]> {
 /** Performs one action on both; the model's rules are those of the overlay, written down naively. */
 export function perform(overlay: Overlay, state: ModelState, action: Action): void {
   const address = addressOf(action.who);
-  const name = toKey(address);
+  const name = toDigits(address);
   switch (action.kind) {
     case "fund": {
       const account = overlay.account(address) ?? EMPTY_ACCOUNT;
@@ -79,7 +79,7 @@ export function perform(overlay: Overlay, state: ModelState, action: Action): vo
     case "deploy": {
       const code = new Uint8Array(action.code * 50).fill(action.code);
       overlay.putCode(address, code);
-      ensure(state, name).code = toKey(code);
+      ensure(state, name).code = toDigits(code);
       return;
     }
     case "slot":
@@ -95,8 +95,8 @@ function performSlot(
   if (model === undefined) return;
   const digits = value === 0 ? "" : value.toString(16).padStart(value > 255 ? 6 : 2, "0");
   overlay.putStorage(addressOf(who), slotOf(slot), hexToBytes(digits));
-  if (value === 0) delete model.slots[toKey(slotOf(slot))];
-  else model.slots[toKey(slotOf(slot))] = digits;
+  if (value === 0) delete model.slots[toDigits(slotOf(slot))];
+  else model.slots[toDigits(slotOf(slot))] = digits;
 }
 
 function ensure(state: ModelState, name: string): ModelAccount {
@@ -144,10 +144,15 @@ export function readAll(reader: StateReader): ModelState {
     const slots: Record<string, string> = {};
     for (let slot = 0; slot < SLOTS; slot++) {
       const value = reader.storage(addressOf(who), slotOf(slot));
-      if (value.length > 0) slots[toKey(slotOf(slot))] = toKey(value);
+      if (value.length > 0) slots[toDigits(slotOf(slot))] = toDigits(value);
     }
     const { nonce, balance } = account;
-    state[toKey(addressOf(who))] = { nonce, balance, code: toKey(reader.code(account.codeHash)), slots };
+    state[toDigits(addressOf(who))] = {
+      nonce,
+      balance,
+      code: toDigits(reader.code(account.codeHash)),
+      slots,
+    };
   }
   return state;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
-import { toHex, toKey } from "../../src/primitives/hex.ts";
+import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { BranchTooLarge } from "../../src/state/branch.ts";
 import { checkState } from "../../src/state/check.ts";
@@ -326,7 +326,7 @@ async function expectProof(world: WorldState, number: number, who: number, state
   const slots = Array.from({ length: SLOTS }, (_, slot) => slotOf(slot));
   const proof = world.prove(BigInt(number), addressOf(who), slots);
   if (proof === undefined) throw new Error(`block ${number} is not stored`);
-  const model = state[toKey(addressOf(who))];
+  const model = state[toDigits(addressOf(who))];
   expect(proof.account === undefined).toBe(model === undefined);
   const root = keccak256(proof.accountProof[0] ?? Uint8Array.of(0x80));
   if (Object.keys(state).length > 0) {
@@ -335,7 +335,7 @@ async function expectProof(world: WorldState, number: number, who: number, state
     expect(leaf ?? undefined).toEqual(proof.account === undefined ? undefined : encodeAccount(proof.account));
   }
   for (const { slot, value, proof: nodes } of proof.storageProof) {
-    expect(toKey(value)).toBe(model?.slots[toKey(slot)] ?? "");
+    expect(toDigits(value)).toBe(model?.slots[toDigits(slot)] ?? "");
     if (nodes.length === 0) continue;
     expect(toHex(keccak256(nodes[0] ?? slot))).toBe(toHex(proof.account?.storageRoot ?? slot));
     const leaf = await verifyMerkleProof(keccak256(slot), [...nodes]);

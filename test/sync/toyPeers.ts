@@ -1,7 +1,7 @@
 import { createLogger } from "../../src/logging/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
-import { equalBytes, toKey } from "../../src/primitives/hex.ts";
+import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../src/primitives/outcome.ts";
 import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
@@ -104,7 +104,7 @@ export function aNode(
   let number = head;
   const imported: bigint[] = [];
   const broadcast: bigint[] = [];
-  const known = new Map(source.blocks.map((block) => [toKey(block.hash), block]));
+  const known = new Map(source.blocks.map((block) => [toDigits(block.hash), block]));
   const headerAt = (at: number): NamedHeader => {
     const header = source.headerByNumber(BigInt(at));
     if (header === undefined) throw new Error("no such block");
@@ -115,7 +115,7 @@ export function aNode(
       return headerAt(number);
     },
     headerByHash(hash) {
-      const block = known.get(toKey(hash));
+      const block = known.get(toDigits(hash));
       return block === undefined || block.header.number > BigInt(number) ? undefined : block;
     },
     async checkNextHeader(header) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import type { Selection, TransactionOrigin } from "../../src/txpool/txPool.ts";
 import { effectivePriorityFee, type SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
@@ -119,17 +119,17 @@ function aWorld(limits: Partial<typeof LIMITS> = LIMITS): World {
   const permitted = new Set(Array.from({ length: SENDERS }, (_, index) => keyOf(index)));
   const inHand = aPool({
     limits: { ...limits, blockFloors: OPEN },
-    parts: { isSenderPermitted: (sender) => permitted.has(toKey(sender)) },
+    parts: { isSenderPermitted: (sender) => permitted.has(toDigits(sender)) },
   });
   return { inHand, permitted, mined: new Set() };
 }
 
 function isFrom({ sender }: SentTransaction, index: number): boolean {
-  return toKey(sender) === keyOf(index);
+  return toDigits(sender) === keyOf(index);
 }
 
 function keyOf(index: number): string {
-  return toKey(account(index).address);
+  return toDigits(account(index).address);
 }
 
 /** As execution does it: some of what is offered does not fit, and then its sender is left out of this block. */
@@ -146,8 +146,8 @@ function draw(selection: Selection, { size, skips }: { readonly size: number; re
 
 function mine({ inHand, mined }: World, block: readonly SentTransaction[]): void {
   for (const { hash } of block) {
-    expect(mined.has(toKey(hash)), "included twice").toBe(false);
-    mined.add(toKey(hash));
+    expect(mined.has(toDigits(hash)), "included twice").toBe(false);
+    mined.add(toDigits(hash));
   }
   inHand.mine(...block);
 }
@@ -216,7 +216,7 @@ function expectSound(block: readonly SentTransaction[], { inHand: { head }, perm
   }
   for (const transaction of block) {
     expect(effectivePriorityFee(transaction, head.nextBaseFeePerGas)).toBeGreaterThanOrEqual(0n);
-    expect(permitted.has(toKey(transaction.sender))).toBe(true);
+    expect(permitted.has(toDigits(transaction.sender))).toBe(true);
   }
 }
 
@@ -322,7 +322,7 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
             if (index % 4 !== 3) continue;
             mine(world, draw(pool.select(head.nextBaseFeePerGas), { size, skips: 0 }));
             if (index >= arriveAt) blocksSince++;
-            const in_ = champions.filter(({ hash }) => world.mined.has(toKey(hash))).length;
+            const in_ = champions.filter(({ hash }) => world.mined.has(toDigits(hash))).length;
             expect(in_).toBe(Math.min(run, blocksSince * size));
           }
         },
@@ -346,7 +346,7 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
             order.push(transaction);
             // Fewer blocks than arrivals: the pool grows, and the first in line goes all the same.
             if (index % (size + 1) === size) mine(world, draw(pool.select(1000n), { size, skips: 0 }));
-            const waiting = order.filter(({ hash }) => !world.mined.has(toKey(hash)));
+            const waiting = order.filter(({ hash }) => !world.mined.has(toDigits(hash)));
             const oldest = waiting[0];
             if (oldest === undefined) continue;
             expect(pool.select(1000n).next()).toEqual(oldest);

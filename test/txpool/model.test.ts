@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import type { Selection, TransactionOrigin } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
@@ -85,7 +85,7 @@ function drain(selection: Selection, count = Number.POSITIVE_INFINITY): SentTran
 }
 
 const hashes = (transactions: Iterable<SentTransaction>): string[] =>
-  [...transactions].map(({ hash }) => toKey(hash));
+  [...transactions].map(({ hash }) => toDigits(hash));
 
 /** The pool, the model, and the blocks they have seen. */
 interface Twins {
@@ -102,7 +102,9 @@ function twins(): Twins {
 }
 
 function mineBoth({ inHand, model, blocks }: Twins, transactions: readonly SentTransaction[]): void {
-  const before = new Map(transactions.map(({ sender }) => [toKey(sender), model.nonceOf(sender)] as const));
+  const before = new Map(
+    transactions.map(({ sender }) => [toDigits(sender), model.nonceOf(sender)] as const),
+  );
   blocks.push({ transactions, before });
   inHand.mine(...transactions);
   model.mine(transactions);
@@ -141,7 +143,7 @@ function perform(step: Action, pair: Twins): void {
       const block = blocks.pop();
       if (block === undefined) return;
       for (const { sender } of block.transactions) {
-        head.set(sender, { nonce: block.before.get(toKey(sender)) ?? 0n });
+        head.set(sender, { nonce: block.before.get(toDigits(sender)) ?? 0n });
       }
       pool.headChanged({ added: [], removed: [block] });
       model.rewind(block.transactions, block.before);
@@ -196,11 +198,11 @@ describe("the pool, whatever happens to it", () => {
         const { pool } = pair.inHand;
         const told = new Set<string>();
         pool.onAdded(({ transaction }) => {
-          expect(told.has(toKey(transaction.hash))).toBe(false);
-          told.add(toKey(transaction.hash));
+          expect(told.has(toDigits(transaction.hash))).toBe(false);
+          told.add(toDigits(transaction.hash));
         });
         pool.onDropped(({ transaction }) => {
-          expect(told.delete(toKey(transaction.hash))).toBe(true);
+          expect(told.delete(toDigits(transaction.hash))).toBe(true);
         });
         for (const step of steps) {
           const before = new Set(told);
@@ -241,7 +243,7 @@ describe("a block drawn from the pool", () => {
         for (let index = 0; index < 5; index++) {
           const { address } = account(index);
           const nonces = block
-            .filter(({ sender }) => toKey(sender) === toKey(address))
+            .filter(({ sender }) => toDigits(sender) === toDigits(address))
             .map(({ nonce }) => nonce);
           expect(nonces).toEqual(nonces.map((_, at) => BigInt(at)));
         }

@@ -1,4 +1,4 @@
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { mayReplace } from "../../src/txpool/replacement.ts";
 import type { TransactionOrigin } from "../../src/txpool/txPool.ts";
 import { effectivePriorityFee, type SentTransaction } from "../../src/types/transaction.ts";
@@ -28,7 +28,7 @@ export class NaivePool {
 
   add(transaction: SentTransaction, origin: TransactionOrigin): string {
     const { sender, nonce, hash } = transaction;
-    if (this.entries.some((entry) => toKey(entry.transaction.hash) === toKey(hash)))
+    if (this.entries.some((entry) => toDigits(entry.transaction.hash) === toDigits(hash)))
       return "knownTransaction";
     if (nonce < this.nonceOf(sender)) return "nonceTooLow";
     const holder = this.#of(sender).find((entry) => entry.transaction.nonce === nonce);
@@ -43,12 +43,12 @@ export class NaivePool {
   }
 
   drop(hash: Uint8Array): void {
-    this.entries = this.entries.filter((entry) => toKey(entry.transaction.hash) !== toKey(hash));
+    this.entries = this.entries.filter((entry) => toDigits(entry.transaction.hash) !== toDigits(hash));
   }
 
   mine(transactions: readonly SentTransaction[]): void {
     for (const { sender, nonce } of transactions) {
-      if (nonce >= this.nonceOf(sender)) this.nonces.set(toKey(sender), nonce + 1n);
+      if (nonce >= this.nonceOf(sender)) this.nonces.set(toDigits(sender), nonce + 1n);
     }
     this.entries = this.entries.filter(
       ({ transaction }) => transaction.nonce >= this.nonceOf(transaction.sender),
@@ -61,7 +61,7 @@ export class NaivePool {
   }
 
   nonceOf(sender: Uint8Array): bigint {
-    return this.nonces.get(toKey(sender)) ?? 0n;
+    return this.nonces.get(toDigits(sender)) ?? 0n;
   }
 
   nextNonce(sender: Uint8Array): bigint {
@@ -82,7 +82,7 @@ export class NaivePool {
       const heads = rest.filter((entry) =>
         rest.every(
           (other) =>
-            toKey(other.transaction.sender) !== toKey(entry.transaction.sender) ||
+            toDigits(other.transaction.sender) !== toDigits(entry.transaction.sender) ||
             other.transaction.nonce >= entry.transaction.nonce,
         ),
       );
@@ -95,7 +95,7 @@ export class NaivePool {
 
   #of(sender: Uint8Array): NaiveEntry[] {
     return this.entries
-      .filter(({ transaction }) => toKey(transaction.sender) === toKey(sender))
+      .filter(({ transaction }) => toDigits(transaction.sender) === toDigits(sender))
       .sort((a, b) => Number(a.transaction.nonce - b.transaction.nonce));
   }
 

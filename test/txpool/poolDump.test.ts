@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import { decodeDumpLine, encodeDumpLine, inOfferOrder } from "../../src/txpool/poolDump.ts";
 import type { SentTransaction, TransactionType } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
@@ -93,11 +93,11 @@ describe("the order in which a saved pool is offered", () => {
         const items = list.map(([who, nonce]) => ({ transaction: transfer(who, nonce) }));
         const ordered = inOfferOrder(items);
         const names = (all: typeof items): string[] =>
-          all.map(({ transaction }) => toKey(transaction.hash)).sort();
+          all.map(({ transaction }) => toDigits(transaction.hash)).sort();
         expect(names(ordered)).toEqual(names(items));
         for (let who = 0; who < 4; who++) {
           const own = ordered.filter(
-            ({ transaction }) => toKey(transaction.sender) === toKey(account(who).address),
+            ({ transaction }) => toDigits(transaction.sender) === toDigits(account(who).address),
           );
           const nonces = own.map(({ transaction }) => Number(transaction.nonce));
           expect(nonces).toEqual(nonces.toSorted((a, b) => a - b));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toKey } from "../../src/primitives/hex.ts";
+import { toDigits } from "../../src/primitives/hex.ts";
 import type { TxPool } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";
@@ -15,11 +15,11 @@ function addAll(pool: TxPool, ...transactions: readonly SentTransaction[]): void
 }
 
 function hashes(pool: TxPool): string[] {
-  return [...pool.entries()].map(({ transaction }) => toKey(transaction.hash));
+  return [...pool.entries()].map(({ transaction }) => toDigits(transaction.hash));
 }
 
 function hashesOf(...transactions: readonly SentTransaction[]): string[] {
-  return transactions.map(({ hash }) => toKey(hash));
+  return transactions.map(({ hash }) => toDigits(hash));
 }
 
 describe("what the pool tells", () => {
@@ -77,7 +77,7 @@ describe("drop", () => {
     const { pool, events } = aPool();
     addAll(pool, from(0, 0), from(0, 1), from(0, 2));
     pool.drop(from(0, 1).hash, "too poor");
-    expect(events.at(-1)).toBe(`dropped ${toKey(from(0, 1).hash)}: too poor`);
+    expect(events.at(-1)).toBe(`dropped ${toDigits(from(0, 1).hash)}: too poor`);
     expect(pool.statistics).toMatchObject({ pending: 1, queued: 1 });
     addAll(pool, from(0, 1, 2500n));
     expect(pool.statistics).toMatchObject({ pending: 3, queued: 0 });
@@ -92,12 +92,12 @@ describe("drop", () => {
 
 describe("the account allowlist", () => {
   it("is asked again for each block: whoever has left it loses what is pooled, for good", () => {
-    const permitted = new Set([0, 1].map((who) => toKey(account(who).address)));
+    const permitted = new Set([0, 1].map((who) => toDigits(account(who).address)));
     const { pool, events } = aPool({
-      parts: { isSenderPermitted: (sender) => permitted.has(toKey(sender)) },
+      parts: { isSenderPermitted: (sender) => permitted.has(toDigits(sender)) },
     });
     addAll(pool, from(0, 0), from(0, 1), from(0, 4), from(1, 0));
-    permitted.delete(toKey(account(0).address));
+    permitted.delete(toDigits(account(0).address));
     expect(pool.statistics).toMatchObject({ pending: 3, queued: 1 });
     const selection = pool.select(1000n);
     expect(selection.next()).toEqual(from(1, 0));
@@ -155,7 +155,7 @@ describe("a new block", () => {
     mine(from(0, 0, 5000n));
     expect(hashes(pool)).toEqual(hashesOf(from(0, 1)));
     expect(events.at(-1)).toBe(
-      `dropped ${toKey(from(0, 0).hash)}: its nonce was used by another transaction`,
+      `dropped ${toDigits(from(0, 0).hash)}: its nonce was used by another transaction`,
     );
   });
 

@@ -1,5 +1,5 @@
 import type { Overrides, SimulationJob } from "../../execution/simulation.ts";
-import { toKey } from "../../primitives/hex.ts";
+import { toKey } from "../../primitives/byteKey.ts";
 
 /** Whether what comes before the first instruction of a job takes some tenths of a millisecond at most. */
 export function isSmall({ call, overrides }: SimulationJob): boolean {

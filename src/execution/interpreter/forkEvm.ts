@@ -6,11 +6,12 @@ import {
   type Message,
   type PrecompileFunc,
 } from "@ethereumjs/evm";
-import { Account as LibraryAccount, Address as LibraryAddress } from "@ethereumjs/util";
+import { Account as LibraryAccount, type Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
 import { present } from "../../primitives/assert.ts";
+import { bytesOfKey, toKey } from "../../primitives/byteKey.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
-import { EMPTY_BYTES, toKey } from "../../primitives/hex.ts";
+import { EMPTY_BYTES, toDigits } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { AccessJournal } from "../accessJournal.ts";
@@ -22,6 +23,7 @@ import { LibraryJournal } from "../libraryJournal.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
 import type { Pace } from "../pace.ts";
+import { hasLowNumber } from "../precompiles/addresses.ts";
 import type { PrecompilePlaces } from "../precompiles/places.ts";
 import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
@@ -75,23 +77,27 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   isPrecompile(address: Uint8Array): boolean {
-    return this.getPrecompile(new LibraryAddress(address)) !== undefined;
+    return this.precompileNumber(address) !== undefined;
   }
 
-  override getPrecompile(address: LibraryAddress): PrecompileFunc | undefined {
-    const key = this.precompileKey(address.bytes);
-    return key === undefined ? undefined : this.precompiles.get(key);
+  override getPrecompile({ bytes }: LibraryAddress): PrecompileFunc | undefined {
+    const own = this.precompileAt(bytes);
+    return own === undefined ? undefined : this.precompiles.get(toDigits(own));
   }
 
   /** Number of the precompiled contract that answers at an address. */
   precompileNumber(address: Uint8Array): number | undefined {
-    const key = this.precompileKey(address);
-    return key === undefined || !this.precompiles.has(key) ? undefined : Number.parseInt(key, 16);
+    const own = this.precompileAt(address);
+    if (own === undefined) return undefined;
+    const digits = toDigits(own);
+    return this.precompiles.has(digits) ? Number.parseInt(digits, 16) : undefined;
   }
 
-  private precompileKey(address: Uint8Array): string | undefined {
-    const key = toKey(address);
-    return this.places === undefined ? key : this.places.get(key);
+  /** Its own address, if there may be one that answers at `address`. */
+  private precompileAt(address: Uint8Array): Uint8Array | undefined {
+    if (this.places === undefined) return hasLowNumber(address) ? address : undefined;
+    const key = this.places.get(toKey(address));
+    return key === undefined ? undefined : bytesOfKey(key);
   }
 
   isKnown(instruction: number): boolean {

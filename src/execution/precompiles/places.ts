@@ -1,5 +1,6 @@
 import type { ForkName } from "../../chainspec/forks.ts";
-import { compareBytes, toHex, toKey } from "../../primitives/hex.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { compareBytes, toHex } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import type { AccountOverride } from "../simulation.ts";
 import { precompileKeys } from "./addresses.ts";

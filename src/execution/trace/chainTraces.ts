@@ -1,6 +1,7 @@
 import { parametersAt } from "../../chainspec/ibftParameters.ts";
 import type { Address } from "../../primitives/address.ts";
-import { toHex, toKey } from "../../primitives/hex.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { toHex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { blockRules } from "../blockRules.ts";
 import { creationMethodOf, type FlatTrace, FlatTraces, flatTraceJson } from "./flatTraces.ts";

@@ -1,5 +1,6 @@
 import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
-import { toHex, toKey, toWordHex } from "../../primitives/hex.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { toHex, toWordHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { isEmpty } from "../emptyAccounts.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
+import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { toKey } from "../../primitives/hex.ts";
 import type { Overlay, StateChanges } from "../../state/overlay.ts";
 import type { Account } from "../../types/account.ts";
 

@@ -1,4 +1,4 @@
-import { toKey } from "../../primitives/hex.ts";
+import { toKey } from "../../primitives/byteKey.ts";
 import type { CalleeEnd, Step } from "./observer.ts";
 import { wordDigits } from "./traceText.ts";
 

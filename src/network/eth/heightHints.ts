@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
+import { toKey } from "../../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../../primitives/clock.ts";
-import { toKey } from "../../primitives/hex.ts";
 import { HINT_GRACE_MS } from "./limits.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { toKey } from "../../primitives/hex.ts";
+import { toDigits } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { larger, smaller } from "../../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
@@ -22,7 +22,7 @@ export type AskFailure = RequestFailure | "badAnswer";
 /** A peer as the eth protocol knows it: by its node id, over one connection or two. */
 export interface EthPeer {
   readonly nodeId: Uint8Array;
-  /** toKey of the node id. */
+  /** The node id in hexadecimal digits. */
   readonly key: string;
   /** Of its node's key: the validator's, if it is one. */
   readonly address: Address;
@@ -109,7 +109,7 @@ export function createPeer(
 
   const peer: PeerRecord = {
     nodeId,
-    key: toKey(nodeId),
+    key: toDigits(nodeId),
     address,
     status: undefined,
     best: undefined,

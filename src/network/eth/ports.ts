@@ -35,7 +35,7 @@ export interface AnnouncedBlock {
   readonly isLong: boolean;
   /** Reads the body. */
   open(): Outcome<Block, BlockFlaw>;
-  /** Key (toKey) of the peer's node id. */
+  /** The peer's node id in hexadecimal digits. */
   readonly peer: string;
 }
 

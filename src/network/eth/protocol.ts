@@ -1,7 +1,8 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Address } from "../../primitives/address.ts";
+import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { equalBytes, toKey } from "../../primitives/hex.ts";
+import { equalBytes, toDigits } from "../../primitives/hex.ts";
 import type { Block } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
@@ -276,18 +277,18 @@ export function createEth(parts: EthParts): Eth {
     messageNames: MESSAGE_NAMES,
     hasGreeting: true,
     onOpen(session) {
-      const key = toKey(session.nodeId);
+      const key = toDigits(session.nodeId);
       const peer = peers.get(key) ?? createPeer(session, { ...parts, mostTransactions });
       peers.set(key, peer);
       peer.sessions.set(session, { isGreeted: false });
       session.send(CODES.status, encodeMessage({ kind: "status", status: ownStatus(identity, chain) }));
     },
     onMessage(session, code, payload) {
-      const peer = peers.get(toKey(session.nodeId));
+      const peer = peers.get(toDigits(session.nodeId));
       if (peer !== undefined) receive(peer, session, code, payload);
     },
     onClose(session) {
-      const key = toKey(session.nodeId);
+      const key = toDigits(session.nodeId);
       const peer = peers.get(key);
       peer?.sessions.delete(session);
       if (peer === undefined || peer.sessions.size > 0) return;

@@ -1,6 +1,6 @@
+import { toKey } from "../../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { toKey } from "../../primitives/hex.ts";
 import { encodeRlpList } from "../../primitives/rlp.ts";
 import { encodeBodyTransaction, type Transaction } from "../../types/transaction.ts";
 import {

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
-import { includesBytes, toKey } from "../../primitives/hex.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { includesBytes } from "../../primitives/hex.ts";
 import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 

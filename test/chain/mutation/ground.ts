@@ -4,7 +4,7 @@ import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { createCandidate, sealedHeader } from "../../../src/ibft/candidate.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
-import { compareBytes, hexToBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { compareBytes, hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import type { Block, NamedHeader } from "../../../src/types/block.ts";
@@ -84,7 +84,7 @@ export async function ownGround(): Promise<Ground> {
   ]);
   return groundOf(
     { block, parent, validatorKeys, genesis, database },
-    new Map(TEST_ACCOUNTS.map(({ address, privateKey }) => [toKey(address), privateKey])),
+    new Map(TEST_ACCOUNTS.map(({ address, privateKey }) => [toDigits(address), privateKey])),
     true,
   );
 }
@@ -113,7 +113,7 @@ export async function recordedGround(network: "net1" | "net2" | "net4", number: 
       database,
       ...(validatorKeys && { validatorKeys }),
     },
-    new Map(senders.map((key) => [toKey(addressOfPrivateKey(key)), key])),
+    new Map(senders.map((key) => [toDigits(addressOfPrivateKey(key)), key])),
     network !== "net1",
   );
 }

@@ -1,4 +1,4 @@
-import { concatBytes, toKey } from "../../../src/primitives/hex.ts";
+import { concatBytes, toDigits } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction, type TransactionFields } from "../../builders/aTransaction.ts";
@@ -197,7 +197,7 @@ export function signedAnew(
   transaction: SentTransaction,
   changes: Partial<TransactionFields>,
 ): SentTransaction | undefined {
-  const privateKey = senderKeys.get(toKey(transaction.sender));
+  const privateKey = senderKeys.get(toDigits(transaction.sender));
   if (privateKey === undefined) return undefined;
   const {
     v: _v,

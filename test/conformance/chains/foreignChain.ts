@@ -4,7 +4,7 @@ import { type ChainStores, createHeadMover } from "../../../src/chain/headMover.
 import { silentLogger } from "../../../src/logging/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
-import { equalBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
 import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blockStore.ts";
@@ -75,7 +75,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     withdrawals: [],
     parent: undefined,
   };
-  const tree = new Map([[toKey(hash), genesis]]);
+  const tree = new Map([[toDigits(hash), genesis]]);
   const mover = createHeadMover(stores, genesis, { alsoWrite: () => undefined, logger: silentLogger });
   const hashOf = (number: bigint): Hash | undefined => stores.blocks.header(number)?.hash;
   let head = genesis;
@@ -141,9 +141,9 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     hashOf,
     async import(block) {
       const hash: Hash = keccak256(encodeHeader(block.header));
-      const known = tree.get(toKey(hash));
+      const known = tree.get(toDigits(hash));
       if (known !== undefined) return ok(known);
-      const parent = tree.get(toKey(block.header.parentHash));
+      const parent = tree.get(toDigits(block.header.parentHash));
       if (parent === undefined)
         return rejected({ code: "unknownParent", fault: "peer", message: "the parent is not known" });
       const judged = judge(rules, parent, { ...block, hash });
@@ -151,7 +151,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
       await goTo(parent);
       const committed = await commit(judged.value);
       if (!committed.ok) return committed;
-      tree.set(toKey(hash), judged.value);
+      tree.set(toDigits(hash), judged.value);
       if (isHeavier(rules, judged.value, head)) head = judged.value;
       return judged;
     },

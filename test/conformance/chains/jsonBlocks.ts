@@ -4,7 +4,7 @@ import type { BuiltBlock } from "../../../src/execution/buildBlock.ts";
 import { nextGasLimit } from "../../../src/execution/gasLimit.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { toHex, toKey } from "../../../src/primitives/hex.ts";
+import { toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
@@ -121,8 +121,8 @@ function signAll(chain: ForeignChain, transactions: readonly JsonTransaction[]):
   return transactions.map(({ secretKey, gasLimit, gasPrice, to, value, data }) => {
     const privateKey = bytesOfHex(secretKey);
     const sender = addressOfPrivateKey(privateKey);
-    const nonce = nonces.get(toKey(sender)) ?? chain.world.head.account(sender)?.nonce ?? 0n;
-    nonces.set(toKey(sender), nonce + 1n);
+    const nonce = nonces.get(toDigits(sender)) ?? chain.world.head.account(sender)?.nonce ?? 0n;
+    nonces.set(toDigits(sender), nonce + 1n);
     return aTransaction({
       chainId: undefined,
       nonce,

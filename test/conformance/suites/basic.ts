@@ -1,6 +1,6 @@
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, hashFromHex } from "../../../src/primitives/hash.ts";
-import { toHex, toKey } from "../../../src/primitives/hex.ts";
+import { toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
 import { setNibble } from "../../../src/state/trie/nibbles.ts";
 import { payloadStart, readPath, writeHeader, writePath } from "../../../src/state/trie/nodeRlp.ts";
@@ -46,10 +46,10 @@ function checkHexPrefix({ seq, term, out }: HexPrefixTest): Failure | undefined 
   const itemAt = writeHeader(node, 0, 0, 0xc0);
   const end = writePath(node, itemAt, key, 0, seq.length, term ? 0x20 : 0);
   writeHeader(node, 0, end - itemAt, 0xc0);
-  const path = toKey(node.subarray(payloadStart(node, itemAt), end));
+  const path = toDigits(node.subarray(payloadStart(node, itemAt), end));
   if (path !== out) return `written as ${path}, expected ${out}`;
   const back = new Uint8Array(32);
-  if (readPath(node, 0, back, 0) !== seq.length || toKey(back) !== toKey(key))
+  if (readPath(node, 0, back, 0) !== seq.length || toDigits(back) !== toDigits(key))
     return "not read as it was written";
   return undefined;
 }
@@ -64,7 +64,7 @@ function keyCases(): Case[] {
   return readVectorJson<readonly KeyTest[]>("basic-tests", "keyaddrtest.json").map(({ seed, key, addr }) => ({
     id: `keyaddrtest ${seed}`,
     run: () => {
-      const address = toKey(addressOfPrivateKey(bytesOfHex(key)));
+      const address = toDigits(addressOfPrivateKey(bytesOfHex(key)));
       return address === addr ? undefined : `address ${address}, expected ${addr}`;
     },
   }));
@@ -85,7 +85,11 @@ function mainNetGenesis(): Case {
       if (!block.ok) return block.rejection.message;
       const hash = hashOfHeader(block.value.header);
       if (!hash.ok) return hash.rejection.message;
-      const found = [toKey(encodeBlock(block.value)), toKey(block.value.header.stateRoot), toKey(hash.value)];
+      const found = [
+        toDigits(encodeBlock(block.value)),
+        toDigits(block.value.header.stateRoot),
+        toDigits(hash.value),
+      ];
       const wanted = [expected.genesis_rlp_hex, expected.genesis_state_root, expected.genesis_hash];
       return found.join() === wanted.join() ? undefined : `found ${found.slice(1).join(" ")}`;
     },
@@ -124,7 +128,7 @@ async function checkGenesis(test: GenesisTest): Promise<Failure | undefined> {
   const world = await worldOf(Object.fromEntries(alloc));
   const { root } = world.stage(world.overlay().changes(), 1n);
   const header = genesisHeader(test, root);
-  const block = toKey(encodeBlock({ header, transactions: [], ommers: [] }));
+  const block = toDigits(encodeBlock({ header, transactions: [], ommers: [] }));
   return block === test.result ? undefined : `state root ${toHex(root)}, block ${block}`;
 }
 

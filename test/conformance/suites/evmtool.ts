@@ -3,7 +3,7 @@ import { intrinsicGas } from "../../../src/execution/intrinsicGas.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { runTransaction } from "../../../src/execution/runTransaction.ts";
 import { addressFromHex, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
-import { hexToBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { toQuantity } from "../../../src/primitives/quantity.ts";
 import { readVectorJson } from "../../vectors.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
@@ -105,7 +105,7 @@ async function checkPrinted({ stdin, stdout }: PrintedStateTest): Promise<Failur
   if ("refusal" in run) return `refused: ${run.refusal}`;
   const { outcome, gasUsed, output } = run.result;
   return firstDifference(printed, {
-    output: toKey(output),
+    output: toDigits(output),
     gasUsed: toQuantity(gasUsed),
     postHash: run.root,
     postLogsHash: run.logsHash,

@@ -1,6 +1,6 @@
 import { AssertionFailed } from "../../../src/primitives/assert.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
-import { parseHex, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { parseHex, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { trieLeaves } from "../../../src/state/trie/trieLeaves.ts";
 import { bytesOf, TrieHarness } from "../../state/trie/trieHarness.ts";
 import { readVectorJson } from "../../vectors.ts";
@@ -37,7 +37,7 @@ const FILES = [
 function rootCases(file: string): Case[] {
   const tests = readVectorJson<Readonly<Record<string, RootTest>>>("trie-tests", `${file}.json`);
   const keyOf = (text: string): string =>
-    toKey(/secure/i.test(file) ? keccak256(bytesOfText(text)) : bytesOfText(text));
+    toDigits(/secure/i.test(file) ? keccak256(bytesOfText(text)) : bytesOfText(text));
   return Object.entries(tests).flatMap(([title, { in: input, root }]) => {
     const isOrdered = Array.isArray(input);
     const changes: readonly Change[] = isOrdered ? input : Object.entries(input);
@@ -101,13 +101,13 @@ const KEY_LENGTH = 32;
 
 async function keysInOrder(keys: readonly string[]): Promise<string[]> {
   const trie = new TrieHarness();
-  const padded = (key: string): string => toKey(bytesOfText(key)).padEnd(KEY_LENGTH * 2, "0");
+  const padded = (key: string): string => toDigits(bytesOfText(key)).padEnd(KEY_LENGTH * 2, "0");
   await trie.apply(new Map(keys.map((key) => [padded(key), Uint8Array.of(1)])));
   const onDamage = (error: unknown): never => {
     throw error;
   };
   return [...trieLeaves(trie.source(), KEY_LENGTH, onDamage)].map(({ key }) =>
-    Buffer.from(bytesOf(toKey(key).replace(/(00)+$/, ""))).toString("utf8"),
+    Buffer.from(bytesOf(toDigits(key).replace(/(00)+$/, ""))).toString("utf8"),
   );
 }
 

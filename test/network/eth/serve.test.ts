@@ -4,7 +4,7 @@ import { decodeMessage } from "../../../src/network/eth/messages.ts";
 import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
 import { answerTo, type Question } from "../../../src/network/eth/serve.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";
-import { equalBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import type { NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import type { Header } from "../../../src/types/header.ts";
@@ -159,10 +159,10 @@ function asSealedFor(answered: readonly Header[], chain: RecordedChain): EthChai
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 function poolOf(transactions: readonly Transaction[]): EthPool {
-  const byHash = new Map(transactions.map((transaction) => [toKey(transaction.hash), transaction]));
+  const byHash = new Map(transactions.map((transaction) => [toDigits(transaction.hash), transaction]));
   return {
     isOpen: true,
-    get: (hash) => byHash.get(toKey(hash)),
+    get: (hash) => byHash.get(toDigits(hash)),
     transactions: () => byHash.values(),
     offer: () => undefined,
   };

@@ -7,7 +7,7 @@ import type { AnnouncedBlock, EthPool } from "../../../src/network/eth/ports.ts"
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import type { DisconnectReason } from "../../../src/network/rlpx/disconnectReason.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
-import { toKey } from "../../../src/primitives/hex.ts";
+import { toDigits } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
@@ -27,8 +27,8 @@ export function createToyPool(): ToyPool {
   return {
     isOpen: true,
     offered,
-    put: (transaction) => void byHash.set(toKey(transaction.hash), transaction),
-    get: (hash) => byHash.get(toKey(hash)),
+    put: (transaction) => void byHash.set(toDigits(transaction.hash), transaction),
+    get: (hash) => byHash.get(toDigits(hash)),
     transactions: () => byHash.values(),
     offer: (transactions) => void offered.push(...transactions),
   };

@@ -9,7 +9,7 @@ import { createSubmission } from "../../../src/node/submission.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
-import { toHex, toKey } from "../../../src/primitives/hex.ts";
+import { toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
@@ -350,12 +350,12 @@ function aDialer({ id }: { readonly id: string }): Parameters<typeof peerCommand
   const ids = new Set<string>();
   return {
     addPeer({ nodeId }) {
-      const key = toKey(nodeId);
+      const key = toDigits(nodeId);
       if (toHex(nodeId) === `0x${id}` || ids.has(key)) return false;
       ids.add(key);
       return true;
     },
-    removePeer: (nodeId) => ids.delete(toKey(nodeId)),
+    removePeer: (nodeId) => ids.delete(toDigits(nodeId)),
   };
 }
 

@@ -6,7 +6,7 @@ import { silentLogger } from "../../../src/logging/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { EMPTY_CODE_HASH, keccak256 } from "../../../src/primitives/hash.ts";
-import { EMPTY_BYTES, equalBytes, hexToBytes, toHex, toKey } from "../../../src/primitives/hex.ts";
+import { EMPTY_BYTES, equalBytes, hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { rejected } from "../../../src/primitives/outcome.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
@@ -35,7 +35,7 @@ const STATE: StateReader = {
       : undefined;
   },
   storage: (address, slot) =>
-    equalBytes(address, CONTRACT) && toKey(slot) === "2".padStart(64, "0")
+    equalBytes(address, CONTRACT) && toDigits(slot) === "2".padStart(64, "0")
       ? Uint8Array.of(0x01, 0x02)
       : EMPTY_BYTES,
   code: (codeHash) => (equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_BYTES : CODE),

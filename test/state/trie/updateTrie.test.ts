@@ -2,7 +2,7 @@ import { MerklePatriciaTrie, verifyMerkleProof } from "@ethereumjs/mpt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keccak256 } from "../../../src/primitives/hash.ts";
-import { toHex, toKey } from "../../../src/primitives/hex.ts";
+import { toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { casesOf } from "../../thorough.ts";
 import { bytesOf, someValue, TrieHarness } from "./trieHarness.ts";
 
@@ -53,7 +53,7 @@ describe("trie of one key length", () => {
   });
 
   it("is independent of how changes are split into versions", async () => {
-    const keys = Array.from({ length: 3000 }, (_, i) => toKey(keccak256(Uint8Array.of(i & 255, i >> 8))));
+    const keys = Array.from({ length: 3000 }, (_, i) => toDigits(keccak256(Uint8Array.of(i & 255, i >> 8))));
     const whole = new TrieHarness();
     await whole.apply(new Map(keys.map((key, i) => [key, someValue(i, 1 + (i % 40))])));
     const pieces = new TrieHarness();
@@ -94,10 +94,10 @@ function expectEveryVersionReads(
   for (const [version, contents] of snapshots.entries())
     for (const text of keys) {
       const found = trie.find(text, trie.roots[version]);
-      expect(found === undefined ? undefined : toKey(found.value)).toBe(keyOrNothing(contents.get(text)));
+      expect(found === undefined ? undefined : toDigits(found.value)).toBe(keyOrNothing(contents.get(text)));
     }
 }
 
 function keyOrNothing(value: Uint8Array | undefined): string | undefined {
-  return value === undefined ? undefined : toKey(value);
+  return value === undefined ? undefined : toDigits(value);
 }

@@ -1,4 +1,4 @@
-import { toHex, toKey } from "../../../primitives/hex.ts";
+import { toDigits, toHex } from "../../../primitives/hex.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { decodeCall } from "../../callParameter.ts";
 import { RpcError } from "../../errors.ts";
@@ -35,7 +35,7 @@ function outputAnswer(output: Uint8Array): string | JsonPieces {
   if (output.length <= PIECE_BYTES) return toHex(output);
   const pieces = [`"0x`];
   for (let at = 0; at < output.length; at += PIECE_BYTES)
-    pieces.push(toKey(output.subarray(at, at + PIECE_BYTES)));
+    pieces.push(toDigits(output.subarray(at, at + PIECE_BYTES)));
   return new JsonPieces([...pieces, `"`]);
 }
 

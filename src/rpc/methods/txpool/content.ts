@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Address } from "../../../primitives/address.ts";
-import { compareBytes, equalBytes, toHex, toKey } from "../../../primitives/hex.ts";
+import { toKey } from "../../../primitives/byteKey.ts";
+import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
 import { type CallContext, defineMethod, RawJson, required } from "../../method.ts";
