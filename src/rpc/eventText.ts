@@ -6,12 +6,19 @@ export interface EventText {
 }
 
 export function createEventText(json: string): EventText {
-  let bytes: Buffer | undefined;
-  return {
-    json,
-    get bytes() {
-      bytes ??= Buffer.from(json, "utf8");
-      return bytes;
-    },
-  };
+  return new WrittenEvent(json);
+}
+
+class WrittenEvent implements EventText {
+  readonly json: string;
+  #bytes: Buffer | undefined;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(this.json, "utf8");
+    return this.#bytes;
+  }
 }

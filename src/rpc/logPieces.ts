@@ -18,24 +18,23 @@ export interface LogPieces {
 }
 
 export function createLogPieces(): LogPieces {
-  const texts: string[] = [];
-  let logCount = 0;
-  let characters = 0;
-  return {
-    texts,
-    get characters() {
-      return characters;
-    },
-    add(logs) {
-      if (logs.length === 0) return true;
-      logCount += logs.length;
-      if (logCount > LOGS_PER_ANSWER) return false;
-      const text = logItemsJson(logs);
-      texts.push(text);
-      characters += text.length;
-      return characters <= CHARACTERS_PER_ANSWER;
-    },
-  };
+  return new GatheredLogs();
+}
+
+class GatheredLogs implements LogPieces {
+  readonly texts: string[] = [];
+  characters = 0;
+  private logCount = 0;
+
+  add(logs: readonly LocatedLog[]): boolean {
+    if (logs.length === 0) return true;
+    this.logCount += logs.length;
+    if (this.logCount > LOGS_PER_ANSWER) return false;
+    const text = logItemsJson(logs);
+    this.texts.push(text);
+    this.characters += text.length;
+    return this.characters <= CHARACTERS_PER_ANSWER;
+  }
 }
 
 /** The texts of all these logs; undefined when they are too much for one answer. Others have their turn in between. */

@@ -99,9 +99,8 @@ function readReceiptFields(reader: RecordReader): Receipt {
   const logs: Log[] = [];
   for (let at = 0; at < count; at++) logs.push(readLog(reader));
   const type = (flags & TYPE_MASK) as TransactionType;
-  const fields = { type, outcome, cumulativeGasUsed, gasUsed, logs };
-  if ((flags & HAS_REVERT_REASON) === 0) return withBloom(fields);
-  return withBloom({ ...fields, revertReason: reader.sized() });
+  const revertReason = (flags & HAS_REVERT_REASON) === 0 ? undefined : reader.sized();
+  return new DerivingReceipt({ type, outcome, cumulativeGasUsed, gasUsed, logs }, revertReason);
 }
 
 function readLog(reader: RecordReader): Log {
@@ -110,16 +109,29 @@ function readLog(reader: RecordReader): Log {
   return { address, topics, data: reader.sized() };
 }
 
-function withBloom(fields: Omit<Receipt, "logsBloom">): Receipt {
-  if (fields.logs.length === 0) return { ...fields, logsBloom: EMPTY_BLOOM };
-  let bloom: Uint8Array | undefined;
-  return {
-    ...fields,
-    get logsBloom() {
-      bloom ??= bloomOfLogs(fields.logs);
-      return bloom;
-    },
-  };
+/** A class, because objects with getters of their own would each have a shape of their own. */
+class DerivingReceipt implements Receipt {
+  readonly type: TransactionType;
+  readonly outcome: Receipt["outcome"];
+  readonly cumulativeGasUsed: bigint;
+  readonly gasUsed: bigint;
+  readonly logs: readonly Log[];
+  declare readonly revertReason?: Uint8Array;
+  #logsBloom: Uint8Array | undefined;
+
+  constructor(fields: Omit<Receipt, "logsBloom" | "revertReason">, revertReason: Uint8Array | undefined) {
+    this.type = fields.type;
+    this.outcome = fields.outcome;
+    this.cumulativeGasUsed = fields.cumulativeGasUsed;
+    this.gasUsed = fields.gasUsed;
+    this.logs = fields.logs;
+    if (revertReason !== undefined) this.revertReason = revertReason;
+  }
+
+  get logsBloom(): Uint8Array {
+    this.#logsBloom ??= this.logs.length === 0 ? EMPTY_BLOOM : bloomOfLogs(this.logs);
+    return this.#logsBloom;
+  }
 }
 
 function readChunk(database: Database, number: bigint, chunk: number): RecordReader {

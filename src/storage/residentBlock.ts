@@ -30,29 +30,58 @@ export function residentFromMemory(block: StoredBlock): ResidentBlock {
 
 /** A block of which only the header has been read. */
 export function residentFromDisk(database: Database, record: HeaderRecord): ResidentBlock {
-  const { transactionCount, ...rest } = record;
+  const block = new BlockOnDisk(database, record);
   const { number } = record.header;
-  let transactions: readonly SentTransaction[] | undefined;
-  let receipts: readonly Receipt[] | undefined;
-  const readAllReceipts = (): readonly Receipt[] => {
-    receipts ??= readReceipts(database, number, transactionCount);
-    return receipts;
-  };
-  const receiptAt = receiptLookup(readAllReceipts);
+  const receiptAt = receiptLookup(() => block.receipts);
   return {
-    block: {
-      ...rest,
-      get transactions() {
-        transactions ??= readTransactions(database, number, transactionCount);
-        return transactions;
-      },
-      get receipts() {
-        return readAllReceipts();
-      },
-    },
-    transaction: (index) => transactions?.[index] ?? readTransaction(database, number, index),
-    receipt: (index) => (receipts === undefined ? readReceipt(database, number, index) : receiptAt(index)),
+    block,
+    transaction: (index) => block.transactionsRead?.[index] ?? readTransaction(database, number, index),
+    receipt: (index) => (block.hasReadReceipts ? receiptAt(index) : readReceipt(database, number, index)),
   };
+}
+
+/** A class, because objects with getters of their own would each have a shape of their own. */
+class BlockOnDisk implements StoredBlock {
+  readonly header: StoredBlock["header"];
+  readonly hash: StoredBlock["hash"];
+  readonly ommers: StoredBlock["ommers"];
+  declare readonly withdrawals?: NonNullable<StoredBlock["withdrawals"]>;
+  readonly totalDifficulty: bigint;
+  readonly size: number;
+  readonly #database: Database;
+  readonly #transactionCount: number;
+  #transactions: readonly SentTransaction[] | undefined;
+  #receipts: readonly Receipt[] | undefined;
+
+  constructor(database: Database, record: HeaderRecord) {
+    this.header = record.header;
+    this.hash = record.hash;
+    this.ommers = record.ommers;
+    if (record.withdrawals !== undefined) this.withdrawals = record.withdrawals;
+    this.totalDifficulty = record.totalDifficulty;
+    this.size = record.size;
+    this.#database = database;
+    this.#transactionCount = record.transactionCount;
+  }
+
+  get transactions(): readonly SentTransaction[] {
+    this.#transactions ??= readTransactions(this.#database, this.header.number, this.#transactionCount);
+    return this.#transactions;
+  }
+
+  get receipts(): readonly Receipt[] {
+    this.#receipts ??= readReceipts(this.#database, this.header.number, this.#transactionCount);
+    return this.#receipts;
+  }
+
+  /** Those in memory. */
+  get transactionsRead(): readonly SentTransaction[] | undefined {
+    return this.#transactions;
+  }
+
+  get hasReadReceipts(): boolean {
+    return this.#receipts !== undefined;
+  }
 }
 
 /** Finds receipts among many; the counts of logs before each are added up once. */

@@ -14,12 +14,20 @@ const chain = aStoredChain({ seed: 1, blocks: 3, transactions: 150 });
 const shortChain = aStoredChain({ seed: 2, blocks: 3, transactions: 30 });
 const [genesis, first, second, third] = chain as [StoredBlock, StoredBlock, StoredBlock, StoredBlock];
 
+/** All that a block says, also what it reads or derives when it is asked. */
+function shown(block: StoredBlock | undefined): StoredBlock | undefined {
+  if (block === undefined) return undefined;
+  const { transactions } = block;
+  const receipts = block.receipts.map((receipt) => ({ ...receipt, logsBloom: receipt.logsBloom }));
+  return { ...block, transactions, receipts };
+}
+
 describe("the block store", () => {
   it("answers each block as it was committed, by number and by hash, from the disk alone", async () => {
     const store = storeOver(await databaseWith(shortChain));
     for (const block of shortChain) {
-      expect(store.block(block.header.number)).toEqual(block);
-      expect(store.blockByHash(block.hash)).toEqual(block);
+      expect(shown(store.block(block.header.number))).toEqual(block);
+      expect(shown(store.blockByHash(block.hash))).toEqual(block);
       expect(store.header(block.header.number)).toMatchObject({ header: block.header, hash: block.hash });
       expect(store.headerByHash(block.hash)?.totalDifficulty).toBe(block.totalDifficulty);
     }
@@ -72,7 +80,7 @@ describe("the block store", () => {
     expect(store.block(3n)).toBe(third);
     expect(store.block(2n)).toBe(second);
     expect(store.block(1n)).not.toBe(first);
-    expect(store.block(1n)).toEqual(first);
+    expect(shown(store.block(1n))).toEqual(first);
   });
 
   it("derives a receipt's bloom from its logs", async () => {
@@ -100,7 +108,7 @@ describe("the block store", () => {
       ommers: [first.header, second.header],
       withdrawals: [[Uint8Array.of(1)]],
     };
-    expect(storeOver(await databaseWith([odd])).block(0n)).toEqual(odd);
+    expect(shown(storeOver(await databaseWith([odd])).block(0n))).toEqual(odd);
   });
 
   it("forgets everything about the blocks that a rewind takes away", async () => {
