@@ -9,8 +9,8 @@ import {
   leniently,
   STATE_OVERRIDES_SCHEMA,
 } from "./overrideParameters.ts";
-import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
-import { BOOLEAN, listOf } from "./schemas.ts";
+import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./parameters.ts";
+import { BOOLEAN, listOf, QUANTITY } from "./schemas.ts";
 
 /**
  * The options of the debug tracing methods (json-rpc.md §7), and go-ethereum's tracers beside them, which the
@@ -44,11 +44,13 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   }
 }
 
-/** The options of debug_traceCall: those of the others, and what is to be otherwise before the call. */
+/** The options of debug_traceCall: those of the others, where in the block, and what is to be otherwise before the call. */
 export interface TraceCallOptions {
   readonly style: DebugStyle;
   readonly accounts: readonly AccountOverride[] | null;
   readonly block: BlockOverride | null;
+  /** go-ethereum's txIndex: the call takes the place of this transaction of the block. */
+  readonly index: bigint | null;
 }
 
 export function decodeTraceCallOptions(value: unknown): TraceCallOptions | undefined {
@@ -56,7 +58,9 @@ export function decodeTraceCallOptions(value: unknown): TraceCallOptions | undef
   if (style === undefined || !isObject(value)) return undefined;
   const accounts = leniently(decodeStateOverrides)(value["stateOverrides"]);
   const block = leniently(decodeBlockOverrides)(value["blockOverrides"]);
-  return accounts === undefined || block === undefined ? undefined : { style, accounts, block };
+  const index = isAbsent(value["txIndex"]) ? null : decodeWei(value["txIndex"]);
+  if (accounts === undefined || block === undefined || index === undefined) return undefined;
+  return { style, accounts, block, index };
 }
 
 const FLAGS = ["disableStorage", "disableMemory", "disableStack"] as const;
@@ -92,6 +96,7 @@ export const TRACE_CALL_OPTIONS: JsonSchema = {
     ...OPTIONS,
     stateOverrides: STATE_OVERRIDES_SCHEMA,
     blockOverrides: BLOCK_OVERRIDES_SCHEMA,
+    txIndex: QUANTITY,
   },
 };
 

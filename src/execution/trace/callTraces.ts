@@ -1,5 +1,8 @@
 import { createOverlay, type Overlay } from "../../state/overlay.ts";
+import type { StateReader } from "../../state/stateReader.ts";
+import { blockRules } from "../blockRules.ts";
 import { overridden } from "../overrides.ts";
+import { replayStart } from "../replay.ts";
 import { type SimulationScene, sceneRules, simulateOn } from "../simulate.ts";
 import type { CallRequest, Overrides } from "../simulation.ts";
 import { StateUnavailable } from "./replay.ts";
@@ -17,26 +20,43 @@ export class OverridesRefused extends Error {
   override name = "OverridesRefused";
 }
 
+/** Where calls are traced: after a block, or after its first `transactions`. */
+export interface CallPlace {
+  readonly blockNumber: bigint;
+  readonly transactions?: number;
+  readonly overrides?: Overrides;
+}
+
 /**
- * Traces calls one after another on the state after a block, each seeing what those before it did. Unlike with eth_call
- * the base fee counts, and the gas must be paid for (json-rpc.md §7). Throws CallRefused,
+ * Traces calls one after another on the state after a block or in the middle of it, each seeing what those before it did.
+ * Unlike with eth_call the base fee counts, and the gas must be paid for (json-rpc.md §7). Throws CallRefused,
  * OverridesRefused and StateUnavailable.
  */
 export async function traceCalls(
   source: TraceSource,
-  blockNumber: bigint,
+  place: CallPlace,
   calls: readonly { readonly call: CallRequest; readonly style: TraceStyle }[],
-  overrides: Overrides = {},
 ): Promise<void> {
-  const { header } = blockOf(source, blockNumber);
-  const state = source.stateAt(blockNumber);
-  if (state === undefined) throw new StateUnavailable(`the state of block ${blockNumber} is not stored`);
+  const { header } = blockOf(source, place.blockNumber);
+  const state = await stateOf(source, place);
   const { spec, gasCap } = source;
   const ancestorHash = (number: bigint) => source.hashOf(number);
-  const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, overrides);
+  const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, place.overrides ?? {});
   if (!wanted.ok) throw new OverridesRefused(wanted.rejection.message);
   const overlay = createOverlay(wanted.value.state);
   for (const each of calls) await traceCall(wanted.value, overlay, each);
+}
+
+async function stateOf(source: TraceSource, { blockNumber, transactions }: CallPlace): Promise<StateReader> {
+  const last = transactions === undefined ? blockNumber : blockNumber - 1n;
+  const state = source.stateAt(last);
+  if (state === undefined) throw new StateUnavailable(`the state of block ${last} is not stored`);
+  if (transactions === undefined) return state;
+  const block = blockOf(source, blockNumber);
+  const rules = blockRules(source.spec, block.header, (number) => source.hashOf(number));
+  const overlay = createOverlay(state);
+  await replayStart(rules, block.transactions.slice(0, transactions), overlay);
+  return overlay;
 }
 
 async function traceCall(

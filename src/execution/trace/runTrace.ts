@@ -62,12 +62,7 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
       return replayBlock(source, chosenBlock(source, job.block), { index: job.index, style });
     }
     case "debugCall":
-      return traceCalls(
-        source,
-        job.blockNumber,
-        [{ call: job.call, style: debugStyle(job.style, output) }],
-        job.overrides,
-      );
+      return traceCalls(source, job, [{ call: job.call, style: debugStyle(job.style, output) }]);
     case "transaction":
       return writeTransactionTraces(source, job, output);
     case "block":
@@ -82,7 +77,7 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
     }
     case "call": {
       const { call, types } = job.call;
-      return traceCalls(source, job.blockNumber, [{ call, style: parityStyle(types, "call", output) }]);
+      return traceCalls(source, job, [{ call, style: parityStyle(types, "call", output) }]);
     }
     case "calls":
       return listed(text, (item) => {
@@ -90,7 +85,7 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
           call,
           style: item(parityStyle(types, "call", output)),
         }));
-        return traceCalls(source, job.blockNumber, calls);
+        return traceCalls(source, job, calls);
       });
     default:
       return assertNever(job);

@@ -33,10 +33,11 @@ export type TraceJob =
       readonly index: number;
       readonly options: StandardTraceOptions;
     }
-  /** debug_traceCall. */
+  /** debug_traceCall; after the first `transactions` of the block, or after all of it. */
   | {
       readonly kind: "debugCall";
       readonly blockNumber: bigint;
+      readonly transactions?: number;
       readonly call: CallRequest;
       readonly style: DebugStyle;
       readonly overrides?: Overrides;

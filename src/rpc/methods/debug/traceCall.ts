@@ -1,3 +1,5 @@
+import { toHex } from "../../../primitives/hex.ts";
+import type { StoredBlock } from "../../../types/block.ts";
 import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { decodeCall } from "../../callParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
@@ -10,7 +12,7 @@ import { decodeTraceCallOptions, EVERYTHING, TRACE_CALL_OPTIONS } from "../../tr
 export const debugTraceCall = defineMethod({
   name: "debug_traceCall",
   namespace: "DEBUG",
-  summary: "Executes a call on the state after a block and shows each instruction.",
+  summary: "Executes a call on the state after a block, or in the middle of it, and shows each instruction.",
   parameters: [
     required("call", decodeCall, CALL),
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
@@ -23,11 +25,26 @@ export const debugTraceCall = defineMethod({
     if (block instanceof RpcError) return block;
     if (block === undefined) return ERRORS.blockNotFound;
     const { number } = block.header;
-    const { style = EVERYTHING, accounts, block: otherBlock } = options ?? {};
+    const { style = EVERYTHING, accounts, block: otherBlock, index = null } = options ?? {};
+    const place = index === null ? {} : placeIn(block, index);
+    if (place instanceof RpcError) return place;
     const overrides = overridesOf(accounts, otherBlock);
-    const job = { kind: "debugCall", blockNumber: number, call, style, ...overrides } as const;
+    const job = { kind: "debugCall", blockNumber: number, call, style, ...place, ...overrides } as const;
     const result = await tracer.run(job, context);
     const { code, message } = ERRORS.internalError;
     return result.kind === "refused" ? new RpcError(code, message, result.detail) : traceAnswer(result);
   },
 });
+
+/** Before a transaction of the block, which has to be there; before the first one also where there is none. */
+function placeIn(
+  { header, hash, transactions: all }: StoredBlock,
+  index: bigint,
+): { readonly transactions: number } | RpcError {
+  if (header.number === 0n) return new RpcError(NO_SUCH_PLACE, "no transaction in genesis");
+  if (index < all.length || index === 0n) return { transactions: Number(index) };
+  return new RpcError(NO_SUCH_PLACE, `transaction index ${index} out of range for block ${toHex(hash)}`);
+}
+
+/** go-ethereum's, as its words are: the incumbent ignores the option. */
+const NO_SUCH_PLACE = -32000;
