@@ -158,17 +158,27 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "ibex-test-"));
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * A port that nobody listens on: each time another one, and none of those that the system gives to connections, so that
+ * none is taken again before the program that it is meant for listens on it.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + (portsTried++ % PORTS);
+    if (await isFree(port)) return port;
+  }
+}
+
+const FIRST_PORT = 10_000;
+const PORTS = 10_000;
+/** Other processes of the same run begin elsewhere. */
+let portsTried = process.pid * 1009;
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => {
-        if (typeof address === "object" && address !== null) resolve(address.port);
-        else reject(new Error("no port"));
-      });
-    });
+    server.on("error", () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
   });
 }
 
