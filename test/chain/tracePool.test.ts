@@ -51,7 +51,7 @@ beforeAll(async () => {
   ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
   // A thread costs most of a second to start, so all tests share one.
   pool = createTracePool(
-    { ...DEFAULT_TRACE_SETTINGS, timeoutMs: 4000, limitBytes: 4 * 1024 * 1024 },
+    { ...DEFAULT_TRACE_SETTINGS, timeoutMs: 2000, limitBytes: 4 * 1024 * 1024 },
     { databasePath: path, spec, clock: systemClock },
   );
 });
@@ -106,7 +106,7 @@ describe("traces on a thread", IN_REAL_TIME, () => {
   it("kills the thread of an endless call at the time limit, and goes on with the next", async () => {
     const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n);
     const next = traceCall(READER, CALL_TRACER);
-    expect(await endless).toEqual({ kind: "timedOut", limitMs: 4000 });
+    expect(await endless).toEqual({ kind: "timedOut", limitMs: 2000 });
     expect(jsonOf(await next)).toMatchObject({ type: "CALL" });
   });
 

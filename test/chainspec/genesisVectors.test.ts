@@ -125,14 +125,22 @@ describeWithVectors("genesis files of other chains, read for tests", () => {
   const chainGeneses = new Map(chains.map((chain) => [chain.genesis, chain.genesisHash]));
   chainGeneses.delete(null);
 
+  /** Some are named by both lists, and one of them has thousands of accounts. */
+  const headers = new Map<string, Promise<Header>>();
+  function headerOf(file: string): Promise<Header> {
+    const header = headers.get(file) ?? genesisHeader(specOf("any", file));
+    headers.set(file, header);
+    return header;
+  }
+
   it.each(genesis.filter((expected) => !isOfUnknownFork(expected)))("$file", async (expected) => {
-    const header = await genesisHeader(specOf("any", expected.file));
+    const header = await headerOf(expected.file);
     expect(toHex(header.stateRoot)).toBe(expected.stateRoot);
     expect(hashText(header)).toBe(expected.genesisHash);
   });
 
   it.each([...chainGeneses])("%s", async (file, hash) => {
-    expect(hashText(await genesisHeader(specOf("any", file ?? "")))).toBe(hash);
+    expect(hashText(await headerOf(file ?? ""))).toBe(hash);
   });
 
   it.each([

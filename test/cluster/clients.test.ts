@@ -25,7 +25,6 @@ import {
   http,
   keccak256,
   pad,
-  toFunctionSelector,
   webSocket,
 } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
@@ -328,40 +327,6 @@ describe("cast", () => {
     expect(await cast("call", created.contractAddress, "count()(uint256)")).toBe("1");
     await expect(cast("call", created.contractAddress, "refuse()")).rejects.toThrow(/out of order/);
     expect(await cast("nonce", sender.address)).toBe("2");
-  });
-});
-
-describe("a contract that never ends", IN_REAL_TIME, () => {
-  it("is stopped at the time limit while blocks keep their second", async () => {
-    const account = mnemonicToAccount(MNEMONIC, { addressIndex: 4 });
-    const chain = defineChain({
-      id: 1337,
-      name: "d",
-      nativeCurrency: { name: "E", symbol: "E", decimals: 18 },
-      rpcUrls: { default: { http: [node.httpUrl] } },
-    });
-    const wallet = createWalletClient({ chain, account, transport: http() });
-    const reader = createPublicClient({ chain, transport: http(), pollingInterval: 100 });
-    const receipt = await reader.waitForTransactionReceipt({
-      hash: await wallet.deployContract({ ...ledger, args: [1n] }),
-    });
-    const before = await reader.getBlock();
-    const call = node.rpc("eth_call", [
-      { to: receipt.contractAddress, data: toFunctionSelector("forever()"), gas: "0x7fffffffffffffff" },
-      "latest",
-    ]);
-    await expect(call).rejects.toThrow(/time/i);
-    const after = await reader.getBlock();
-    const passed = Number(after.timestamp - before.timestamp);
-    expect(passed).toBeGreaterThanOrEqual(2);
-    expect(Number(after.number - before.number)).toBeGreaterThanOrEqual(passed - 1);
-    expect(
-      await reader.readContract({
-        address: receipt.contractAddress ?? "0x",
-        abi: ledger.abi,
-        functionName: "count",
-      }),
-    ).toBe(1n);
   });
 });
 

@@ -182,7 +182,7 @@ async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
 }
 
 describe("a clock that is set", IN_REAL_TIME, () => {
-  it.each([
+  it.concurrent.each([
     ["ahead", 3600],
     ["back", -3600],
   ])("%s by an hour is told, and reaches no block meanwhile", async (direction, seconds) => {

@@ -8,12 +8,12 @@ import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 import { openThrower } from "./throwing.ts";
 
 /** The daily run; the long run asks for 20,000 (`npm run test:long`). */
-const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 2_000);
+const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 1_000);
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 /** Requests under way at one time. */
 const ROUND = 50;
 const ROUNDS = Math.ceil(REQUESTS / ROUND);
-const ROUNDS_PER_CONNECTION = 20;
+const ROUNDS_PER_CONNECTION = 10;
 /**
  * What the last two thirds of the requests may add to what the process keeps. Installed filters stay for ten minutes by
  * their nature, some hundred bytes for one request in thirty; beyond that, code is still being compiled.

@@ -5,6 +5,7 @@ import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
 import {
   freePort,
   type NodeProcess,
@@ -59,46 +60,50 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
     expect(await again.stop()).toBe(0);
   });
 
-  it("ends within five seconds in the middle of a contract that would run for as long as a block may", async () => {
-    const folder = temporaryFolder();
-    const genesis = JSON.parse(
-      readFileSync(join(import.meta.dirname, "..", "..", "genesis", "dev.json"), "utf8"),
-    ) as { gasLimit: Hex; config: { ibft2: object }; alloc: Record<string, object> };
-    genesis.config.ibft2 = { ...genesis.config.ibft2, blockperiodseconds: PERIOD_SECONDS };
-    genesis.gasLimit = "0x77359400";
-    genesis.alloc[toHex(ENDLESS)] = { balance: "0x0", code: "0x5b5f56" };
-    writeFileSync(join(folder, "genesis.json"), JSON.stringify(genesis));
-    const port = await freePort();
-    const program = runProgram([
-      `--genesis-file=${join(folder, "genesis.json")}`,
-      "--p2p-enabled=false",
-      `--data-path=${join(folder, "data")}`,
-      "--rpc-http-enabled",
-      `--rpc-http-port=${port}`,
-      "--min-gas-price=0",
-      "--poa-block-txs-selection-max-time=100",
-    ]);
-    const call = <T>(method: string, params: readonly unknown[]): Promise<T> =>
-      rpc<T>(`http://127.0.0.1:${port}`, method, params);
-    const { timestamp } = await until(
-      async () =>
-        (await call<{ timestamp: Hex } | null>("eth_getBlockByNumber", ["0x1", false]).catch(() => null)) ??
-        undefined,
-      10_000,
-      "the first block",
-    );
-    const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });
-    const hash = await call("eth_sendRawTransaction", [toHex(endless.raw)]);
-    const buildsAtMs = (Number(timestamp) + PERIOD_SECONDS) * 1000;
-    await pause(buildsAtMs + 300 - Date.now());
-    expect(await call("eth_blockNumber", [])).toBe("0x1");
-    expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
-    const askedAtMs = Date.now();
-    program.child.kill("SIGTERM");
-    expect(await program.exit).toBe(0);
-    expect(Date.now() - askedAtMs).toBeLessThan(STOPS_WITHIN_MS);
-    expect(program.output()).not.toContain('"level":"ERROR"');
-  }, 60_000);
+  itIfThorough(
+    "ends within five seconds in the middle of a contract that would run for as long as a block may",
+    async () => {
+      const folder = temporaryFolder();
+      const genesis = JSON.parse(
+        readFileSync(join(import.meta.dirname, "..", "..", "genesis", "dev.json"), "utf8"),
+      ) as { gasLimit: Hex; config: { ibft2: object }; alloc: Record<string, object> };
+      genesis.config.ibft2 = { ...genesis.config.ibft2, blockperiodseconds: PERIOD_SECONDS };
+      genesis.gasLimit = "0x77359400";
+      genesis.alloc[toHex(ENDLESS)] = { balance: "0x0", code: "0x5b5f56" };
+      writeFileSync(join(folder, "genesis.json"), JSON.stringify(genesis));
+      const port = await freePort();
+      const program = runProgram([
+        `--genesis-file=${join(folder, "genesis.json")}`,
+        "--p2p-enabled=false",
+        `--data-path=${join(folder, "data")}`,
+        "--rpc-http-enabled",
+        `--rpc-http-port=${port}`,
+        "--min-gas-price=0",
+        "--poa-block-txs-selection-max-time=100",
+      ]);
+      const call = <T>(method: string, params: readonly unknown[]): Promise<T> =>
+        rpc<T>(`http://127.0.0.1:${port}`, method, params);
+      const { timestamp } = await until(
+        async () =>
+          (await call<{ timestamp: Hex } | null>("eth_getBlockByNumber", ["0x1", false]).catch(() => null)) ??
+          undefined,
+        10_000,
+        "the first block",
+      );
+      const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });
+      const hash = await call("eth_sendRawTransaction", [toHex(endless.raw)]);
+      const buildsAtMs = (Number(timestamp) + PERIOD_SECONDS) * 1000;
+      await pause(buildsAtMs + 300 - Date.now());
+      expect(await call("eth_blockNumber", [])).toBe("0x1");
+      expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
+      const askedAtMs = Date.now();
+      program.child.kill("SIGTERM");
+      expect(await program.exit).toBe(0);
+      expect(Date.now() - askedAtMs).toBeLessThan(STOPS_WITHIN_MS);
+      expect(program.output()).not.toContain('"level":"ERROR"');
+    },
+    60_000,
+  );
 });
 
 /** JUMPDEST PUSH0 JUMP, for ever. */

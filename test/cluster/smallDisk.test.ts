@@ -45,7 +45,7 @@ itOnSmallDisk(
     });
     onTestFinished(() => node.kill());
     const height = async () => Number(await node.rpc<Hex>("eth_blockNumber"));
-    await until(async () => ((await height()) > 1 ? true : undefined), 10_000, "two blocks");
+    await until(async () => ((await height()) > 0 ? true : undefined), 10_000, "a block");
     leaveRoom(16);
     await until(
       async () => (node.output().includes("the disk is almost full: ") ? true : undefined),
@@ -62,7 +62,7 @@ itOnSmallDisk(
       number: `0x${held.toString(16)}`,
     });
     leaveRoom(64);
-    await until(async () => ((await height()) > held + 1 ? true : undefined), 15_000, "two more blocks");
+    await until(async () => ((await height()) > held ? true : undefined), 15_000, "another block");
     expect(node.output()).toContain("there is room on the disk again: blocks are made again");
     expect(await node.stop()).toBe(0);
   },

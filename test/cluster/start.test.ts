@@ -10,9 +10,9 @@ describe("starting and stopping", IN_REAL_TIME, () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const node = await startNodeProcess();
       const block = await until(
-        async () => ((await node.rpc<string>("eth_blockNumber")) > "0x1" ? "made" : undefined),
+        async () => ((await node.rpc<string>("eth_blockNumber")) > "0x0" ? "made" : undefined),
         10_000,
-        "a second block",
+        "a block",
       );
       expect(block).toBe("made");
       for (const fact of [
@@ -36,10 +36,10 @@ describe("starting and stopping", IN_REAL_TIME, () => {
     const height = await until(
       async () => {
         const number = Number(await first.rpc<string>("eth_blockNumber"));
-        return number >= 2 ? number : undefined;
+        return number > 0 ? number : undefined;
       },
       10_000,
-      "two blocks",
+      "a block",
     );
     const block = await first.rpc<{ hash: string }>("eth_getBlockByNumber", [
       `0x${height.toString(16)}`,
@@ -102,7 +102,7 @@ describe("starting and stopping", IN_REAL_TIME, () => {
     const dataPath = temporaryFolder();
     writeFileSync(join(dataPath, "key"), `0x${"11".repeat(32)}`);
     const node = await startNodeProcess({ dataPath });
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(await node.rpc("eth_blockNumber")).toBe("0x0");
     expect(await node.rpc("eth_mining")).toBe(false);
     expect(await node.stop()).toBe(0);

@@ -24,6 +24,7 @@ import { concatBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator, type Random } from "../storage/random.ts";
+import { casesOf, IS_THOROUGH } from "../thorough.ts";
 import { anOverlay, theRules } from "./scene.ts";
 
 async function callPrecompile(number: number, data: Uint8Array, fork: ForkName): Promise<MessageResult> {
@@ -98,7 +99,7 @@ describe("the curve of 0x06 to 0x08", () => {
     const theirs: EVMBN254Interface = new NobleBN254();
     const random = generator(SEED);
     const outcomes = new Map<string, number>();
-    for (let run = 0; run < 25; run++) {
+    for (let run = 0; run < casesOf(25); run++) {
       const sum = concatBytes(point(random), point(random));
       const product = concatBytes(point(random), bigintToFixedBytes(randomScalar(random), 32));
       const pairs = concatBytes(point(random), point2(random));
@@ -114,7 +115,7 @@ describe("the curve of 0x06 to 0x08", () => {
         outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
       }
     }
-    expect(outcomes.size).toBe(6);
+    if (IS_THOROUGH) expect(outcomes.size).toBe(6);
   });
 
   it("knows a product of pairings that is one: e(P, Q) e(-P, Q)", async () => {

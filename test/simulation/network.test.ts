@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { casesOf } from "../thorough.ts";
 import { addSeed, noTotals, reportFailure } from "./report.ts";
 import { runSetting } from "./runSeed.ts";
 import { FORGETS_CERTIFICATE } from "./sabotage.ts";
 import { createWorld } from "./simulator.ts";
 import { drawSetting, FAIR, FAULT_CLASSES, type Setting, USUAL_LIMITS } from "./weather.ts";
 
-/** The daily set; `npm run simulate` takes fresh ones, as many as it is told. */
-const SEEDS = 30;
+/** `npm run simulate` takes fresh ones, as many as it is told. */
+const SEEDS = casesOf(30);
 
 const CALM_SETTING = { liars: 0, isRuthless: false, storm: FAIR, relays: undefined };
 

@@ -224,9 +224,9 @@ describe("world state", () => {
   });
 });
 
-/** Reads so many other accounts that the smallest cache has nothing else left. */
+/** Reads so many other accounts that the smallest cache, of some 40,000, has nothing else left. */
 function forgetAccounts(world: WorldState): void {
-  for (let i = 0; i < 200_000; i++) world.head.account(numberedAddress(i));
+  for (let i = 0; i < 100_000; i++) world.head.account(numberedAddress(i));
 }
 
 function numberedAddress(number: number): Address {

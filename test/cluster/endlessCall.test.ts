@@ -1,0 +1,49 @@
+import { createPublicClient, createWalletClient, defineChain, http, toFunctionSelector } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { expect } from "vitest";
+import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { startNodeProcess } from "./nodeProcess.ts";
+
+itIfThorough(
+  "a call that never ends is stopped at the time limit while blocks keep their second",
+  {
+    ...IN_REAL_TIME,
+    timeout: 60_000,
+  },
+  async () => {
+    const node = await startNodeProcess();
+    const ledger = compileContract(LEDGER_SOURCE, "Ledger");
+    const account = mnemonicToAccount("test test test test test test test test test test test junk");
+    const chain = defineChain({
+      id: 1337,
+      name: "d",
+      nativeCurrency: { name: "E", symbol: "E", decimals: 18 },
+      rpcUrls: { default: { http: [node.httpUrl] } },
+    });
+    const wallet = createWalletClient({ chain, account, transport: http() });
+    const reader = createPublicClient({ chain, transport: http(), pollingInterval: 100 });
+    const receipt = await reader.waitForTransactionReceipt({
+      hash: await wallet.deployContract({ ...ledger, args: [1n] }),
+    });
+    const before = await reader.getBlock();
+    const call = node.rpc("eth_call", [
+      { to: receipt.contractAddress, data: toFunctionSelector("forever()"), gas: "0x7fffffffffffffff" },
+      "latest",
+    ]);
+    await expect(call).rejects.toThrow(/time/i);
+    const after = await reader.getBlock();
+    const passed = Number(after.timestamp - before.timestamp);
+    expect(passed).toBeGreaterThanOrEqual(2);
+    expect(Number(after.number - before.number)).toBeGreaterThanOrEqual(passed - 1);
+    expect(
+      await reader.readContract({
+        address: receipt.contractAddress ?? "0x",
+        abi: ledger.abi,
+        functionName: "count",
+      }),
+    ).toBe(1n);
+    expect(await node.stop()).toBe(0);
+  },
+);
