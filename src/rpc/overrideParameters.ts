@@ -107,11 +107,18 @@ const BLOCK_MEMBERS: readonly (readonly [name: string, member: keyof BlockOverri
   ["blobBaseFee", "blobBaseFee", decodeWei],
 ];
 
-const LONG_LIMIT = 2n ** 63n;
+/** 64 bits without a sign (EIP-2681); the last one is a nonce that an account may have, and sends nothing with. */
+export function decodeNonce(value: unknown): bigint | undefined {
+  return decodeBelow(2n ** 64n, value);
+}
 
 function decodeLong(value: unknown): bigint | undefined {
+  return decodeBelow(2n ** 63n, value);
+}
+
+function decodeBelow(limit: bigint, value: unknown): bigint | undefined {
   const number = decodeWei(value);
-  return number !== undefined && number < LONG_LIMIT ? number : undefined;
+  return number !== undefined && number < limit ? number : undefined;
 }
 
 type Account = Readonly<Record<string, unknown>>;
@@ -119,7 +126,7 @@ type Account = Readonly<Record<string, unknown>>;
 /** Storage can be given as a whole or in parts, not both. */
 function decodeAccountOverride(given: Account): Omit<AccountOverride, "address"> | undefined {
   const precompileTo = member(given, "movePrecompileToAddress", decodeAddress);
-  const nonce = member(given, "nonce", decodeLong);
+  const nonce = member(given, "nonce", decodeNonce);
   const balance = member(given, "balance", decodeWei);
   const code = member(given, "code", decodeData);
   const whole = member(given, "state", decodeSlots);

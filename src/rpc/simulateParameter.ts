@@ -1,7 +1,7 @@
 import type { BlockOrder, BlocksOrder } from "../execution/plannedBlocks.ts";
 import { decodeCall } from "./callParameter.ts";
-import { decodeBlockOverrides, decodeStateOverrides } from "./overrideParameters.ts";
-import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./parameters.ts";
+import { decodeBlockOverrides, decodeNonce, decodeStateOverrides } from "./overrideParameters.ts";
+import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 import { BOOLEAN, CALL, listOf, OBJECT } from "./schemas.ts";
 
 /** What eth_simulateV1 is asked, and how blocks are to be shown. */
@@ -51,7 +51,7 @@ function decodeBlockOrder(value: unknown): BlockOrder | undefined {
 function decodeOneCall(value: unknown): BlockOrder["calls"][number] | undefined {
   const call = decodeCall(value);
   const given = isObject(value) ? value["nonce"] : undefined;
-  const nonce = isAbsent(given) ? undefined : decodeWei(given);
+  const nonce = isAbsent(given) ? undefined : decodeNonce(given);
   if (call === undefined || (!isAbsent(given) && nonce === undefined)) return undefined;
   return { call, nonce };
 }

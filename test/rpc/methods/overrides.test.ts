@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
+import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
@@ -18,6 +20,12 @@ beforeAll(async () => {
   ask = askerOf({ ...node, ...hereWorkers(node) });
 });
 
+/** Where the account's next contract will be (yellow paper §7). */
+function createdBy(creator: string, nonce: bigint): bigint {
+  const hash = keccak256(RLP.encode([creator, nonce]));
+  return BigInt(toHex(hash.subarray(12)));
+}
+
 describe("overrides of a call", () => {
   const call = (...params: unknown[]) => ask("eth_call", { to: NOBODY }, "latest", ...params);
 
@@ -34,6 +42,27 @@ describe("overrides of a call", () => {
     });
     const unchanged = await ask("eth_call", { from: RICH, data: returning("30") }, "latest");
     expect(creation).not.toBe(unchanged);
+  });
+
+  it("give an account any nonce of 64 bits, with the last of which it neither creates nor sends", async () => {
+    // CREATE(0, 0, 0), then the address.
+    const creator = (nonce: bigint) =>
+      call({ [NOBODY]: { code: returning("600060006000f0"), nonce: `0x${nonce.toString(16)}` } });
+    const addresses = [2n ** 63n, 2n ** 64n - 2n].map((nonce) => word(createdBy(NOBODY, nonce)));
+    expect(await creator(2n ** 63n)).toBe(addresses[0]);
+    expect(await creator(2n ** 64n - 2n)).toBe(addresses[1]);
+    expect(await creator(2n ** 64n - 1n)).toBe(word(0));
+    const send = (nonce: string, method = "eth_call") =>
+      ask(method, { from: RICH, to: NOBODY }, "latest", { [RICH]: { nonce } });
+    expect(await send("0xfffffffffffffffe")).toBe("0x");
+    expect(await send("0xfffffffffffffffe", "eth_estimateGas")).toBe("0x5208");
+    // The incumbent's answer for an account that has come so far (EIP-2681).
+    expect(await send("0xffffffffffffffff")).toEqual({ code: -32603, message: "Internal error" });
+    expect(await send("0xffffffffffffffff", "eth_estimateGas")).toEqual({
+      code: -32603,
+      message: "Internal error: Nonce must be less than 2^64-1",
+    });
+    expect(await send("0x10000000000000000")).toEqual({ code: -32602, message: "Invalid params" });
   });
 
   it("may return more than is written at once", async () => {

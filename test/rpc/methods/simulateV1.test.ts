@@ -204,6 +204,10 @@ describe("eth_simulateV1", () => {
         strict,
       ),
     ).toBe(-38010);
+    const last = { stateOverrides: { [RICH]: { nonce: "0xffffffffffffffff" } }, calls: [callsContract] };
+    expect(await codeOf([last], strict)).toBe(-32603);
+    const beyond = { ...callsContract, nonce: "0x10000000000000000" };
+    expect(await codeOf([{ calls: [beyond] }])).toBe(-32602);
     expect(await codeOf([{ blockOverrides: { number: "0x0" } }])).toBe(-38020);
     expect(await codeOf([{ blockOverrides: { time: "0x0" } }])).toBe(-38021);
     expect(await codeOf([{ blockOverrides: { number: "0x200" } }])).toBe(-38026);

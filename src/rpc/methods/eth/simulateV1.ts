@@ -52,7 +52,6 @@ export const ethSimulateV1 = defineMethod({
 const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
   nonceTooLow: -38010,
   nonceTooHigh: -38011,
-  nonceOverflow: -38011,
   gasPriceBelowBaseFee: -38012,
   blobFeeBelowBaseFee: -38012,
   intrinsicGasAboveLimit: -38013,
@@ -66,6 +65,7 @@ const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
   tooManyCalls: -38026,
   tooMuchMemory: -38026,
   systemCallFailed: -32603,
+  nonceOverflow: -32603,
   precompileNotMovable: PRECOMPILE_NOT_MOVABLE,
   priorityFeeAboveFeeCap: -32602,
   invalidTransactionType: -32602,
