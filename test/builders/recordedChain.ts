@@ -20,10 +20,18 @@ export interface RecordedChain extends ChainReader {
 
 /** Reads `besu-ibft/<network>` of the vectors; the head is the last block unless moved. */
 export function recordedChain(network: "net1" | "net2"): RecordedChain {
-  const receipts = readVectorJson<Record<string, string[]>>("besu-ibft", network, "receipts-rlp.json");
-  const answers = readVectorJson<ReceiptAnswers>("besu-ibft", network, "receipts.json");
-  return chainOf(recordedBlocks(["besu-ibft", network], receipts, answers));
+  let blocks = readBefore.get(network);
+  if (blocks === undefined) {
+    const receipts = readVectorJson<Record<string, string[]>>("besu-ibft", network, "receipts-rlp.json");
+    const answers = readVectorJson<ReceiptAnswers>("besu-ibft", network, "receipts.json");
+    blocks = recordedBlocks(["besu-ibft", network], receipts, answers);
+    readBefore.set(network, blocks);
+  }
+  return chainOf(blocks);
 }
+
+/** Nobody changes them, and some suites ask for each test. */
+const readBefore = new Map<string, readonly StoredBlock[]>();
 
 /** Receipts as eth_getTransactionReceipt answered them, by transaction. */
 type ReceiptAnswers = Readonly<Record<string, { readonly revertReason?: string }>>;

@@ -11,7 +11,7 @@ import { toDigits } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
-import { chainOf, type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
+import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
 import { identity } from "../identities.ts";
 
 /** A pool that takes whatever it is offered. */
@@ -61,13 +61,8 @@ export interface OtherEnd {
   last<K extends MessageKind>(kind: K): Extract<EthMessage, { kind: K }>;
 }
 
-/** Read once: senders take a moment to recover. */
-const BLOCKS = new Map<string, RecordedChain["blocks"]>();
-
 export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
-  const blocks = BLOCKS.get(network) ?? recordedChain(network).blocks;
-  BLOCKS.set(network, blocks);
-  const chain = chainOf(blocks);
+  const chain = recordedChain(network);
   const pool = createToyPool();
   const clock = createHandClock(1_000_000);
   const announced: AnnouncedBlock[] = [];

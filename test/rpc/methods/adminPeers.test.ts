@@ -179,7 +179,19 @@ function factsOf(self: Awaited<ReturnType<typeof startToy>>): PeerToPeerFacts {
   return peerToPeerFacts(self.network, settings, { nodeId: self.identity.nodeId, headOf: () => undefined });
 }
 
-async function aRecordedNode(network: Network, head: number): Promise<Pick<TestChain, "chain" | "spec">> {
+/** Nothing here changes its chain, so that each is made once. */
+function aRecordedNode(network: Network, head: number): Promise<RecordedNode> {
+  const key = `${network} ${head}`;
+  const node = nodes.get(key) ?? importedUpTo(network, head);
+  nodes.set(key, node);
+  return node;
+}
+
+type RecordedNode = Pick<TestChain, "chain" | "spec">;
+
+const nodes = new Map<string, Promise<RecordedNode>>();
+
+async function importedUpTo(network: Network, head: number): Promise<RecordedNode> {
   const genesis = readFileSync(vectorPath("besu-ibft", network, "genesis.json"), "utf8");
   const node = await aChain({ genesis });
   for (const block of recordedBlocks(["besu-ibft", network]).slice(1, head + 1)) {
