@@ -1,5 +1,7 @@
 import { Worker } from "node:worker_threads";
+import { FairQueue } from "../chain/fairQueue.ts";
 import type { BlockRange, LogCriteria } from "../chain/logQuery.ts";
+import type { Asker } from "../primitives/asker.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
@@ -11,7 +13,8 @@ import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSe
  * Searches for logs in ranges of many blocks, on a thread that reads the database itself and makes the JSON, too
  * (architecture.md, decision 6): this thread only passes the text on. The thread starts with the first search.
  *
- * Invariant: each search is answered exactly once, whatever happens to the thread.
+ * Invariants: each search is answered exactly once, whatever happens to the thread; those that wait are begun by machine
+ * and client in turn, and when too many do, whoever has most of them loses the newest as busy.
  */
 export interface LogSearch {
   readonly find: FindLogs;
@@ -35,7 +38,7 @@ export const SEARCHES_WAITING = 1_000;
 interface Job {
   readonly criteria: LogCriteria;
   readonly range: BlockRange;
-  readonly isAbandoned: () => boolean;
+  readonly asker: Asker;
   readonly pieces: JsonPiece[];
   resolve(found: FoundLogs): void;
   reject(error: Error): void;
@@ -49,7 +52,7 @@ export class LogSearchFailure extends Error {
 export function createLogSearch(parts: LogSearchParts): LogSearch {
   const { clock } = parts;
   const underWay = new Map<number, Job>();
-  const waiting: Job[] = [];
+  const waiting = new FairQueue<Job>(SEARCHES_WAITING);
   let worker: Worker | undefined;
   let watch: Alarm | undefined;
   let lastId = 0;
@@ -76,7 +79,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
 
   function begin(): void {
     while (underWay.size < SEARCHES_UNDER_WAY) {
-      const job = waiting.shift();
+      const job = waiting.take();
       if (job === undefined) break;
       worker ??= startWorker();
       lastId++;
@@ -114,30 +117,27 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   function dropAbandoned(): void {
     watch = undefined;
     for (const [id, job] of underWay) {
-      if (!job.isAbandoned()) continue;
+      if (!job.asker.isAbandoned()) continue;
       order({ kind: "abandon", id });
       underWay.delete(id);
       job.resolve({ kind: "abandoned" });
     }
-    for (const job of waiting.splice(0)) {
-      if (job.isAbandoned()) job.resolve({ kind: "abandoned" });
-      else waiting.push(job);
-    }
+    for (const { resolve } of waiting.takeAbandoned()) resolve({ kind: "abandoned" });
     begin();
   }
 
   function failAll(failure: LogSearchFailure): void {
-    const jobs = [...underWay.values(), ...waiting.splice(0)];
+    const jobs = [...underWay.values(), ...waiting.takeAll()];
     underWay.clear();
     for (const { reject } of jobs) reject(failure);
   }
 
   return {
-    find(criteria, range, isAbandoned) {
+    find(criteria, range, asker) {
       if (isClosed) return Promise.reject(new LogSearchFailure("the search is closed"));
-      if (waiting.length >= SEARCHES_WAITING) return Promise.resolve({ kind: "busy" });
       return new Promise((resolve, reject) => {
-        waiting.push({ criteria, range, isAbandoned, pieces: [], resolve, reject });
+        const job = { criteria, range, asker, pieces: [], resolve, reject };
+        waiting.add(job)?.resolve({ kind: "busy" });
         begin();
       });
     },

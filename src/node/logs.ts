@@ -42,10 +42,10 @@ export function openLogs(
   const findHere = createLogFinder(chain);
   return {
     index,
-    find(criteria, range, isAbandoned) {
+    find(criteria, range, asker) {
       const { from, to } = range;
       const isShort = to - from < FEW_BLOCKS || chain.head.header.number - from < FEW_BLOCKS;
-      return (isShort ? findHere : search.find)(criteria, range, isAbandoned);
+      return (isShort ? findHere : search.find)(criteria, range, asker);
     },
     async close() {
       await Promise.all([index.close(), search.close()]);

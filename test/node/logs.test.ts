@@ -4,13 +4,20 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { type Logger, silentLogger } from "../../src/logging/logger.ts";
-import { createLogSearch, SEARCHES_UNDER_WAY, SEARCHES_WAITING } from "../../src/node/logSearch.ts";
+import {
+  createLogSearch,
+  type LogSearch,
+  SEARCHES_UNDER_WAY,
+  SEARCHES_WAITING,
+} from "../../src/node/logSearch.ts";
 import { type Logs, openLogs } from "../../src/node/logs.ts";
+import type { Asker } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
+import { somebody } from "../builders/somebody.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -18,7 +25,6 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
 const FOR_OURS = { addresses: [OURS.address], topics: [] };
 const EVERYTHING = { from: 0n, to: 1_000_000n };
-const isWaitedFor = () => false;
 
 /** Ours in every 300th block. */
 function contentOf(number: number): BlockContent {
@@ -51,6 +57,19 @@ function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logg
   return logs;
 }
 
+const SEARCH_LIMIT = SEARCHES_UNDER_WAY + SEARCHES_WAITING;
+
+function searchOf({ path, caches }: Place): LogSearch {
+  const search = createLogSearch({
+    databasePath: join(path, "chain"),
+    bloomFolder: caches,
+    clock: systemClock,
+    onUnsound: () => undefined,
+  });
+  onTestFinished(() => search.close());
+  return search;
+}
+
 /** Settles when the thread that writes the index has ended. */
 async function written({ index }: Logs): Promise<void> {
   await expect.poll(() => index.status.isIndexing, { timeout: 30_000, interval: 5 }).toBe(false);
@@ -62,7 +81,7 @@ async function writtenUpTo(logs: Logs, block: bigint): Promise<void> {
 }
 
 async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
-  const found = await find(FOR_OURS, EVERYTHING, isWaitedFor);
+  const found = await find(FOR_OURS, EVERYTHING, somebody);
   if (found.kind !== "found") throw new Error(found.kind);
   const logs = JSON.parse(`[${found.pieces.join(",")}]`) as { blockNumber: string }[];
   return logs.map(({ blockNumber }) => Number(blockNumber));
@@ -132,27 +151,39 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     expect(existsSync(place.caches)).toBe(false);
   });
 
+  it("does not wait behind all of somebody else's, who loses one for it when too many wait", async () => {
+    const search = searchOf(await aPlace(50));
+    let isGone = false;
+    const crowd: Asker = { machine: "crowd", client: {}, isAbandoned: () => isGone };
+    const ended: string[] = [];
+    const find = async (asker: Asker) => {
+      const { kind } = await search.find(FOR_OURS, EVERYTHING, asker);
+      ended.push(`${asker.machine} ${kind}`);
+      return kind;
+    };
+    const crowded = Array.from({ length: SEARCH_LIMIT }, () => find(crowd));
+    expect(await find(somebody)).toBe("found");
+    // Of the crowd only what was under way, and what takes turns with it.
+    expect(ended.length).toBeLessThan(3 * SEARCHES_UNDER_WAY);
+    expect(ended[0]).toBe("crowd busy");
+    isGone = true;
+    expect((await Promise.all(crowded)).filter((kind) => kind === "busy")).toHaveLength(1);
+  });
+
   it("is refused when too many wait, given up when nobody waits, and fails when the thread is gone", async () => {
     const place = await aPlace(700);
-    const search = createLogSearch({
-      databasePath: join(place.path, "chain"),
-      bloomFolder: place.caches,
-      clock: systemClock,
-      onUnsound: () => undefined,
-    });
+    const search = searchOf(place);
     let isAbandoned = false;
-    const limit = SEARCHES_UNDER_WAY + SEARCHES_WAITING;
-    const asked = Array.from({ length: limit + 1 }, () =>
-      search.find(FOR_OURS, EVERYTHING, () => isAbandoned),
-    );
+    const asker = { ...somebody, isAbandoned: () => isAbandoned };
+    const asked = Array.from({ length: SEARCH_LIMIT + 1 }, () => search.find(FOR_OURS, EVERYTHING, asker));
     expect((await asked.at(-1))?.kind).toBe("busy");
     isAbandoned = true;
     const kinds = new Set((await Promise.all(asked)).map(({ kind }) => kind));
     expect([...kinds].sort()).toContain("busy");
     isAbandoned = false;
-    const last = search.find(FOR_OURS, EVERYTHING, () => isAbandoned);
+    const last = search.find(FOR_OURS, EVERYTHING, asker);
     await search.close();
     await expect(last).rejects.toThrow("the thread ended");
-    await expect(search.find(FOR_OURS, EVERYTHING, () => false)).rejects.toThrow("closed");
+    await expect(search.find(FOR_OURS, EVERYTHING, asker)).rejects.toThrow("closed");
   });
 });

@@ -49,7 +49,7 @@ export const ethGetFilterChanges = defineMethod({
   parameters: [ID],
   result: { name: "changes", schema: listOf({}) },
   async run([id], context) {
-    const changes = await context.backend.filters.changes(id, () => context.isAbandoned());
+    const changes = await context.backend.filters.changes(id, context);
     return changes === undefined ? ERRORS.filterNotFound : logQueryAnswer(changes);
   },
 });
@@ -61,7 +61,7 @@ export const ethGetFilterLogs = defineMethod({
   parameters: [ID],
   result: { name: "logs", schema: listOf(OBJECT) },
   async run([id], context) {
-    const result = await context.backend.filters.logs(id, () => context.isAbandoned());
+    const result = await context.backend.filters.logs(id, context);
     return result === undefined ? ERRORS.logsFilterNotFound : logQueryAnswer(result);
   },
 });

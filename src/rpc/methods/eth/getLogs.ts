@@ -30,7 +30,7 @@ async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer>
   if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
   if (settings.maxLogsRange > 0n && range.to - range.from > settings.maxLogsRange)
     return ERRORS.rangeTooLarge;
-  return logQueryAnswer(await findLogs(filter, range, () => context.isAbandoned()));
+  return logQueryAnswer(await findLogs(filter, range, context));
 }
 
 async function ofBlock(filter: LogFilter, blockHash: Hash, { backend }: CallContext): Promise<FoundLogs> {
