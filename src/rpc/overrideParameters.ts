@@ -1,6 +1,7 @@
 import type { AccountOverride, BlockOverride, Overrides } from "../execution/simulation.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { ERRORS, RpcError } from "./errors.ts";
 import { type JsonSchema, optional } from "./method.ts";
 import {
   type Decoder,
@@ -48,11 +49,25 @@ export const STATE_OVERRIDES = optional(
   STATE_OVERRIDES_SCHEMA,
 );
 
-export const BLOCK_OVERRIDES = optional(
-  "blockOverrides",
-  leniently(decodeBlockOverrides),
-  BLOCK_OVERRIDES_SCHEMA,
-);
+export const BLOCK_OVERRIDES = {
+  ...optional("blockOverrides", leniently(decodeBlockOverrides), BLOCK_OVERRIDES_SCHEMA),
+  explain: (given: unknown) => blockOverridesError([given], "for this RPC method"),
+};
+
+/** Why block overrides were not decoded. Go-ethereum's code and words for those that not every method of its takes. */
+export function blockOverridesError(overrides: readonly unknown[], where: string): RpcError {
+  const name = overrides.filter(isObject).map(foreignMember).find(Boolean);
+  return name === undefined
+    ? ERRORS.invalidParams
+    : new RpcError(-32000, `block override "${name}" is not supported ${where}`);
+}
+
+/** What no block of an IBFT chain has, whatever its fork (ibft2.md §17); that it has no withdrawals may be said. */
+function foreignMember({ beaconRoot, withdrawals }: Readonly<Record<string, unknown>>): string | undefined {
+  if (!isAbsent(beaconRoot)) return "beaconRoot";
+  const hasNone = isAbsent(withdrawals) || (Array.isArray(withdrawals) && withdrawals.length === 0);
+  return hasNone ? undefined : "withdrawals";
+}
 
 /** Where other clients take a block, the incumbent looks at nothing. */
 export const IGNORED_BLOCK = optional("block", (value) => value, NUMBER_TAG_OR_HASH);
@@ -78,8 +93,9 @@ export function decodeStateOverrides(value: unknown): readonly AccountOverride[]
   return overrides;
 }
 
+/** Undefined also for what no block of this chain can have: see blockOverridesError. */
 export function decodeBlockOverrides(value: unknown): BlockOverride | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isObject(value) || foreignMember(value) !== undefined) return undefined;
   const override: { -readonly [Member in keyof BlockOverride]: BlockOverride[Member] } = {};
   for (const [name, member, decode] of BLOCK_MEMBERS) {
     const given = value[name];

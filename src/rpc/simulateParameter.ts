@@ -1,6 +1,12 @@
 import type { BlockOrder, BlocksOrder } from "../execution/plannedBlocks.ts";
 import { decodeCall } from "./callParameter.ts";
-import { decodeBlockOverrides, decodeNonce, decodeStateOverrides } from "./overrideParameters.ts";
+import type { RpcError } from "./errors.ts";
+import {
+  blockOverridesError,
+  decodeBlockOverrides,
+  decodeNonce,
+  decodeStateOverrides,
+} from "./overrideParameters.ts";
 import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 import { BOOLEAN, CALL, listOf, OBJECT } from "./schemas.ts";
 
@@ -33,6 +39,15 @@ export function decodeSimulatePayload(value: unknown): SimulatePayload | undefin
   if (showsTransfers === undefined || isStrict === undefined || showsWholeTransactions === undefined)
     return undefined;
   return { blocks, showsTransfers, isStrict, showsWholeTransactions };
+}
+
+/** Why a payload was not decoded. */
+export function simulatePayloadError(given: unknown): RpcError {
+  const blocks: unknown = isObject(given) ? given["blockStateCalls"] : undefined;
+  const overrides = Array.isArray(blocks)
+    ? blocks.map((block: unknown) => (isObject(block) ? block["blockOverrides"] : undefined))
+    : [];
+  return blockOverridesError(overrides, "on an IBFT chain");
 }
 
 function flag(value: unknown): boolean | undefined {

@@ -1,9 +1,11 @@
 import type { AccountOverride, BlockOverride } from "../execution/simulation.ts";
 import type { ParityTypes } from "../execution/trace/parityTrace.ts";
 import type { DebugStyle } from "../execution/trace/traceJob.ts";
+import type { RpcError } from "./errors.ts";
 import type { JsonSchema } from "./method.ts";
 import {
   BLOCK_OVERRIDES_SCHEMA,
+  blockOverridesError,
   decodeBlockOverrides,
   decodeStateOverrides,
   leniently,
@@ -61,6 +63,11 @@ export function decodeTraceCallOptions(value: unknown): TraceCallOptions | undef
   const index = isAbsent(value["txIndex"]) ? null : decodeWei(value["txIndex"]);
   if (accounts === undefined || block === undefined || index === undefined) return undefined;
   return { style, accounts, block, index };
+}
+
+/** Why such options were not decoded. */
+export function traceCallOptionsError(given: unknown): RpcError {
+  return blockOverridesError(isObject(given) ? [given["blockOverrides"]] : [], "for this RPC method");
 }
 
 const FLAGS = ["disableStorage", "disableMemory", "disableStack"] as const;

@@ -83,6 +83,21 @@ describe("overrides of a call", () => {
     expect(await sees("606340", { number: "0x64" })).toBe(word(0));
   });
 
+  it("name no withdrawals and no beacon root, which no block of the chain has", async () => {
+    const unsupported = (name: string) => ({
+      code: -32000,
+      message: `block override "${name}" is not supported for this RPC method`,
+    });
+    const withdrawal = { index: "0x0", validatorIndex: "0x0", address: NOBODY, amount: "0x1" };
+    for (const method of ["eth_call", "eth_estimateGas", "eth_createAccessList"]) {
+      const block = (overrides: object) => ask(method, { to: NOBODY }, "latest", {}, overrides);
+      expect(await block({ beaconRoot: word(1) })).toEqual(unsupported("beaconRoot"));
+      expect(await block({ withdrawals: [withdrawal] })).toEqual(unsupported("withdrawals"));
+      const plain = await ask(method, { to: NOBODY }, "latest");
+      expect(await block({ withdrawals: [], beaconRoot: null })).toEqual(plain);
+    }
+  });
+
   it("hold for estimates and access lists, too", async () => {
     const code = returning("600054");
     const transaction = { to: NOBODY };

@@ -217,4 +217,15 @@ describe("eth_simulateV1", () => {
     for (const nonsense of [[], {}, [5], [{ calls: [7] }], [{ stateOverrides: { zz: {} } }], undefined])
       expect(await codeOf(nonsense), JSON.stringify(nonsense)).toBe(-32602);
   });
+
+  it("makes no blocks with withdrawals or a beacon root, which the chain's own never have", async () => {
+    const unsupported = (name: string) => ({
+      code: -32000,
+      message: `block override "${name}" is not supported on an IBFT chain`,
+    });
+    const withdrawals = [{ index: "0x0", validatorIndex: "0x0", address: NOBODY, amount: "0x1" }];
+    expect(await simulate([{}, { blockOverrides: { withdrawals } }])).toEqual(unsupported("withdrawals"));
+    expect(await simulate([{ blockOverrides: { beaconRoot: word(0) } }])).toEqual(unsupported("beaconRoot"));
+    expect(await simulate([{ blockOverrides: { withdrawals: [] } }])).toEqual(await simulate([{}]));
+  });
 });

@@ -63,6 +63,11 @@ describe("overrides of a traced call", () => {
     const invalid = { code: -32602, message: "Invalid params" };
     for (const bad of [{ stateOverrides: { zz: {} } }, { blockOverrides: { number: "-1" } }])
       expect(await trace(bad), JSON.stringify(bad)).toEqual(invalid);
+    const unsupported = 'block override "beaconRoot" is not supported for this RPC method';
+    expect(await trace({ blockOverrides: { beaconRoot: word(1) } })).toEqual({
+      code: -32000,
+      message: unsupported,
+    });
     for (const nothing of [7, "x", [], null])
       expect(await output({ stateOverrides: nothing, blockOverrides: nothing })).toBeUndefined();
   });

@@ -7,7 +7,12 @@ import { defineMethod, optional, required } from "../../method.ts";
 import { overridesOf } from "../../overrideParameters.ts";
 import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceCallOptions, EVERYTHING, TRACE_CALL_OPTIONS } from "../../traceParameters.ts";
+import {
+  decodeTraceCallOptions,
+  EVERYTHING,
+  TRACE_CALL_OPTIONS,
+  traceCallOptionsError,
+} from "../../traceParameters.ts";
 
 export const debugTraceCall = defineMethod({
   name: "debug_traceCall",
@@ -16,7 +21,7 @@ export const debugTraceCall = defineMethod({
   parameters: [
     required("call", decodeCall, CALL),
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
-    optional("options", decodeTraceCallOptions, TRACE_CALL_OPTIONS),
+    { ...optional("options", decodeTraceCallOptions, TRACE_CALL_OPTIONS), explain: traceCallOptionsError },
   ],
   result: { name: "trace", schema: OBJECT },
   async run([call, choice = "latest", options], context) {

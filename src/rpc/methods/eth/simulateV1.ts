@@ -10,7 +10,7 @@ import { logItemsJson } from "../../logResult.ts";
 import { LoopTurn } from "../../loopTurn.ts";
 import { defineMethod, JsonPieces, optional, RawJson, required } from "../../method.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
-import { decodeSimulatePayload, SIMULATE_PAYLOAD } from "../../simulateParameter.ts";
+import { decodeSimulatePayload, SIMULATE_PAYLOAD, simulatePayloadError } from "../../simulateParameter.ts";
 import { PRECOMPILE_NOT_MOVABLE, revertError } from "../../simulationErrors.ts";
 
 /** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */
@@ -19,7 +19,7 @@ export const ethSimulateV1 = defineMethod({
   namespace: "ETH",
   summary: "Runs calls in blocks that never were, one on top of the other, without changing anything.",
   parameters: [
-    required("payload", decodeSimulatePayload, SIMULATE_PAYLOAD),
+    { ...required("payload", decodeSimulatePayload, SIMULATE_PAYLOAD), explain: simulatePayloadError },
     optional("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "blocks", schema: listOf(OBJECT) },
