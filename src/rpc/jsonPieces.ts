@@ -16,10 +16,10 @@ export function lengthOfPieces(pieces: readonly JsonPiece[]): number {
 }
 
 /** The same text in pieces of which none takes long to send; bytes are not copied. */
-export function* slicesOf(pieces: Iterable<JsonPiece>): Generator<JsonPiece, void> {
+export function* slicesOf(pieces: Iterable<JsonPiece>, length = SLICE_LENGTH): Generator<JsonPiece, void> {
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; ) {
-      const end = typeof piece === "string" ? endOfSlice(piece, at) : at + SLICE_LENGTH;
+      const end = typeof piece === "string" ? endOfSlice(piece, at + length) : at + length;
       yield typeof piece === "string" ? piece.slice(at, end) : piece.subarray(at, end);
       at = end;
     }
@@ -29,8 +29,7 @@ export function* slicesOf(pieces: Iterable<JsonPiece>): Generator<JsonPiece, voi
 const SLICE_LENGTH = 256 * 1024;
 
 /** Not between the two halves of a character. */
-function endOfSlice(text: string, start: number): number {
-  const end = start + SLICE_LENGTH;
+function endOfSlice(text: string, end: number): number {
   const last = text.charCodeAt(end - 1);
   return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }

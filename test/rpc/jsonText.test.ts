@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { endOfString, prettyJson } from "../../src/rpc/jsonText.ts";
+import { endOfString } from "../../src/rpc/jsonText.ts";
 import { SourceIds } from "../../src/rpc/sourceIds.ts";
 
 describe("the end of a string", () => {
@@ -9,22 +9,6 @@ describe("the end of a string", () => {
       const json = JSON.stringify(text);
       expect(endOfString(`[${json},"next"]`, 1)).toBe(1 + json.length);
     }
-  });
-});
-
-describe("JSON laid out for people", () => {
-  it("means the same", () => {
-    fc.assert(
-      fc.property(fc.json(), (json) => {
-        expect(JSON.parse(prettyJson(json))).toEqual(JSON.parse(json));
-      }),
-    );
-  });
-
-  it("looks as the incumbent prints it", () => {
-    expect(prettyJson('{"a":1,"b":[1,"x,{}",[]],"c":{},"d":{"e":null}}')).toBe(
-      '{\n  "a" : 1,\n  "b" : [ 1, "x,{}", [ ] ],\n  "c" : { },\n  "d" : {\n    "e" : null\n  }\n}',
-    );
   });
 });
 

@@ -4,8 +4,8 @@ import type { Logger } from "../../logging/logger.ts";
 import { BATCH_PIECE_LENGTH, type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
 import { ERRORS } from "../errors.ts";
 import { type JsonPiece, lengthOfPieces, slicesOf } from "../jsonPieces.ts";
-import { prettyJson } from "../jsonText.ts";
 import { isObject } from "../parameters.ts";
+import { prettyJson, prettySlices } from "../prettyJson.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import { readBody } from "./httpBody.ts";
@@ -53,13 +53,19 @@ export function createHttpRequestHandler(
   function onSingle(value: object, body: string, request: IncomingMessage, response: ServerResponse): void {
     const reply = dispatcher.answerRequest(value, body, new HttpCaller(request, response));
     if (reply instanceof Promise) inTime(response, async () => respondSingle(response, await reply));
-    else if (reply?.pieces !== undefined) inTime(response, async () => respondSingle(response, reply));
+    else if (reply !== undefined && isLarge(reply)) inTime(response, () => respondSingle(response, reply));
     else respondReply(response, reply);
   }
 
+  /** Whether the answer takes too long to be sent, or laid out, in one go. */
+  function isLarge(reply: Reply): boolean {
+    return reply.pieces !== undefined || (settings.isPretty && reply.text.length > LAID_OUT_AT_ONCE);
+  }
+
   async function respondSingle(response: ServerResponse, reply: Reply): Promise<void> {
-    if (reply.pieces === undefined || settings.isPretty) respondReply(response, reply);
-    else await respondPieces(response, reply.pieces);
+    if (!isLarge(reply)) respondReply(response, reply);
+    else if (settings.isPretty) await respondLaidOut(response, reply);
+    else await respondPieces(response, reply.pieces ?? [reply.text]);
   }
 
   function onBatch(
@@ -182,6 +188,17 @@ async function respondPieces(response: ServerResponse, pieces: readonly JsonPiec
   await writePieces(response, pieces);
   if (!response.writableEnded) response.end();
 }
+
+/** As respondPieces, but how long it will be is not known before it has been laid out, part by part. */
+async function respondLaidOut(response: ServerResponse, reply: Reply): Promise<void> {
+  if (response.writableEnded) return;
+  response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin" });
+  await writePieces(response, prettySlices(reply.pieces ?? [reply.text]));
+  if (!response.writableEnded) response.end();
+}
+
+/** Characters. */
+const LAID_OUT_AT_ONCE = 64 * 1024;
 
 async function writePieces(response: ServerResponse, pieces: Iterable<JsonPiece>): Promise<void> {
   for (const slice of slicesOf(pieces)) {

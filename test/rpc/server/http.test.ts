@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { prettyJson } from "../../../src/rpc/prettyJson.ts";
 import { openHttpDoor } from "../../../src/rpc/server/http.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
@@ -285,6 +286,20 @@ describe("a single request", () => {
       `{\n  "jsonrpc" : "2.0",\n  "id" : ${id},\n  "result" : {\n    "a" : [ 1, {\n      "b" : [ ]\n    } ]\n  }\n}`,
     );
     expect((await ask(door, { body: `[${CHAIN_ID}]` })).body).toBe(`[${CHAIN_ID_ANSWER}]`);
+  });
+
+  it("is laid out and sent in parts when it is large", async () => {
+    const [plain, pretty] = [await aToyDoor(), await aToyDoor({ isPretty: true })];
+    for (const method of ["toy_pieces", "toy_large"]) {
+      const asked = { body: `{"id":1,"method":"${method}"}` };
+      const { body } = await ask(plain.door, asked);
+      const answer = await ask(pretty.door, asked);
+      expect(answer.body === prettyJson(body), method).toBe(true);
+      expect(answer.headers).toMatchObject({
+        "content-type": "application/json",
+        "transfer-encoding": "chunked",
+      });
+    }
   });
 });
 
