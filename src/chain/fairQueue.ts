@@ -26,8 +26,10 @@ export class FairQueue<Item extends { readonly asker: Asker }> {
     return this.count > this.limit ? this.dropNewest(item.asker) : undefined;
   }
 
-  take(): Item | undefined {
+  /** The next in turn, of the machines that `mayCome`; of all of them unless given. */
+  take(mayCome?: (machine: string) => boolean): Item | undefined {
     for (const [machine, line] of this.machines) {
+      if (mayCome?.(machine) === false) continue;
       for (const [client, queue] of line.clients) {
         const item = queue.shift();
         this.removed(machine, line, client, queue);

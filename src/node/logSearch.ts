@@ -31,8 +31,9 @@ export interface LogSearchParts {
   onUnsound(segment: number): void;
 }
 
-/** Searches that may be under way, and those that may wait for them. */
+/** Searches that may be under way, as many again of machines that have none else, and those that may wait for them. */
 export const SEARCHES_UNDER_WAY = 32;
+const SEARCHES_OF_NEWCOMERS = 32;
 export const SEARCHES_WAITING = 1_000;
 
 interface Job {
@@ -78,9 +79,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   }
 
   function begin(): void {
-    while (underWay.size < SEARCHES_UNDER_WAY) {
-      const job = waiting.take();
-      if (job === undefined) break;
+    for (let job = next(); job !== undefined; job = next()) {
       worker ??= startWorker();
       lastId++;
       underWay.set(lastId, job);
@@ -90,6 +89,14 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     if (underWay.size > 0) worker?.ref();
     else worker?.unref();
     if (underWay.size > 0) watch ??= clock.at(clock.nowMs() + WATCH_MS, dropAbandoned);
+  }
+
+  /** Nobody waits for the long searches of one who has taken all places. */
+  function next(): Job | undefined {
+    if (underWay.size < SEARCHES_UNDER_WAY) return waiting.take();
+    if (underWay.size >= SEARCHES_UNDER_WAY + SEARCHES_OF_NEWCOMERS) return undefined;
+    const served = new Set([...underWay.values()].map(({ asker }) => asker.machine));
+    return waiting.take((machine) => !served.has(machine));
   }
 
   function order(message: LogSearchOrder): void {
