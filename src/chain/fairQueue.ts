@@ -7,13 +7,14 @@ import { present } from "../primitives/assert.ts";
  * of one client keeps its order. When more waits than may, whoever has most waiting loses what it asked for last.
  */
 export class FairQueue<Item extends { readonly asker: Asker }> {
-  private readonly limit: number;
+  private readonly limit: () => number;
   /** By machine, whose turn is next first; none is empty. */
   private machines = new Map<string, Line<Item>>();
   private count = 0;
 
-  constructor(limit: number) {
-    this.limit = limit;
+  /** How many may wait; asked again each time. */
+  constructor(limit: number | (() => number)) {
+    this.limit = typeof limit === "number" ? () => limit : limit;
   }
 
   get size(): number {
@@ -23,7 +24,7 @@ export class FairQueue<Item extends { readonly asker: Asker }> {
   /** What has to go instead, which may be the item itself. */
   add(item: Item): Item | undefined {
     this.append(item.asker, [item]);
-    return this.count > this.limit ? this.dropNewest(item.asker) : undefined;
+    return this.count > this.limit() ? this.dropNewest(item.asker) : undefined;
   }
 
   /** The next in turn, of the machines that `mayCome`; of all of them unless given. */

@@ -22,12 +22,10 @@ import {
 export function decodeCall(value: unknown): CallRequest | undefined {
   if (!isObject(value)) return undefined;
   const call: Writable<CallRequest> = {};
-  for (const [name, member, decode] of MEMBERS) {
+  for (const name of Object.keys(value)) {
     const given = value[name];
-    if (isAbsent(given)) continue;
-    const decoded = decode(given);
-    if (decoded === undefined) return undefined;
-    Object.assign(call, { [member]: decoded });
+    const set = isAbsent(given) ? undefined : MEMBERS.get(name);
+    if (set !== undefined && !set(call, given)) return undefined;
   }
   return hasTwoInputs(value) || hasTwoPricings(call) ? undefined : call;
 }
@@ -51,22 +49,34 @@ export function callOf(transaction: SentTransaction): CallRequest {
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
-/** Name in JSON, name in a CallRequest, decoder. `input` stands after `data` because it wins. */
-const MEMBERS: readonly (readonly [name: string, member: keyof CallRequest, decode: Decoder<unknown>])[] = [
-  ["from", "from", decodeAddress],
-  ["to", "to", decodeAddress],
-  ["gas", "gasLimit", decodeGas],
-  ["gasPrice", "gasPrice", decodeWei],
-  ["maxFeePerGas", "maxFeePerGas", decodeWei],
-  ["maxPriorityFeePerGas", "maxPriorityFeePerGas", decodeWei],
-  ["maxFeePerBlobGas", "maxFeePerBlobGas", decodeWei],
-  ["value", "value", decodeWei],
-  ["data", "data", decodeData],
-  ["input", "data", decodeData],
-  ["accessList", "accessList", decodeList(decodeAccessListEntry)],
-  ["blobVersionedHashes", "blobVersionedHashes", decodeList(decodeHash)],
-  ["strict", "strict", decodeBoolean],
-];
+/** By name in JSON: puts what is given where it belongs in a CallRequest; false when it does not decode. */
+const MEMBERS: ReadonlyMap<string, (call: Writable<CallRequest>, given: unknown) => boolean> = new Map([
+  ["from", setting("from", decodeAddress)],
+  ["to", setting("to", decodeAddress)],
+  ["gas", setting("gasLimit", decodeGas)],
+  ["gasPrice", setting("gasPrice", decodeWei)],
+  ["maxFeePerGas", setting("maxFeePerGas", decodeWei)],
+  ["maxPriorityFeePerGas", setting("maxPriorityFeePerGas", decodeWei)],
+  ["maxFeePerBlobGas", setting("maxFeePerBlobGas", decodeWei)],
+  ["value", setting("value", decodeWei)],
+  ["data", setting("data", decodeData)],
+  ["input", setting("data", decodeData)],
+  ["accessList", setting("accessList", decodeList(decodeAccessListEntry))],
+  ["blobVersionedHashes", setting("blobVersionedHashes", decodeList(decodeHash))],
+  ["strict", setting("strict", decodeBoolean)],
+]);
+
+function setting<Member extends keyof CallRequest>(
+  member: Member,
+  decode: Decoder<NonNullable<CallRequest[Member]>>,
+): (call: Writable<CallRequest>, given: unknown) => boolean {
+  return (call, given) => {
+    const decoded = decode(given);
+    if (decoded === undefined) return false;
+    call[member] = decoded;
+    return true;
+  };
+}
 
 function hasTwoInputs({ data, input }: Readonly<Record<string, unknown>>): boolean {
   if (isAbsent(data) || isAbsent(input)) return false;

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
-import { assert } from "../primitives/assert.ts";
+import { assert, present } from "../primitives/assert.ts";
 import { onceKnown } from "../primitives/promised.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import { type JsonPiece, joinPieces } from "./jsonPieces.ts";
@@ -278,7 +278,8 @@ function decodeParams<Backend>(
   if (exactParams !== undefined && params.length !== exactParams) return ERRORS.invalidParams;
   if (parameters.length === 0) return NO_VALUES;
   const values: unknown[] = [];
-  for (const [index, { decode, isRequired, isRest, explain }] of parameters.entries()) {
+  for (let index = 0; index < parameters.length; index++) {
+    const { decode, isRequired, isRest, explain } = present(parameters[index], "a parameter");
     const given = isRest === true ? params.slice(index) : params[index];
     const isAbsent = given === undefined || given === null;
     const value = isAbsent ? undefined : decode(given);

@@ -1,6 +1,6 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
-import { parseHex } from "../primitives/hex.ts";
+import { parseDigits, parseHex } from "../primitives/hex.ts";
 
 /**
  * Decoders for the values of a `params` array, as lenient and as strict as the incumbent (json-rpc.md §0.2).
@@ -135,8 +135,7 @@ function withoutPrefix(text: string): string {
 function paddedBytes(value: unknown, length: number): Uint8Array | undefined {
   if (typeof value !== "string") return undefined;
   const digits = withoutPrefix(value);
-  if (digits.length > length * 2 || !HEX_DIGITS.test(digits)) return undefined;
-  return new Uint8Array(Buffer.from(digits.padStart(length * 2, "0"), "hex"));
+  return digits.length > length * 2 ? undefined : parseDigits(digits.padStart(length * 2, "0"), 0, length);
 }
 
 function hexNumber(value: unknown, maxBytes: number): bigint | undefined {

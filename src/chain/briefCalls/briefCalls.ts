@@ -20,8 +20,8 @@ import { callName, isSmall } from "./smallJob.ts";
  *             not known to last             │                  └── too long, remembered ──> threads
  *             └── otherwise ──> threads     └── a block is executed ──> threads
  *
- * Invariants: an answer is the same here as on a thread · a call holds the event loop for BRIEF_MS and one step between
- * two looks at the clock (pace.ts) · in one turn of the event loop calls take TURN_MS, and then wait for the next one ·
+ * Invariants: an answer is the same here as on a thread · a call holds the event loop for BRIEF_MS, one that is not known
+ * to be short for TRIAL_MS, and one step between two looks at the clock (pace.ts) · in one turn of the event loop calls take TURN_MS, and then wait for the next one ·
  * none runs while transactions of a block are executed, or the state of the head is rewritten · what is spent on calls
  * that are given up is bounded, by which ones were given up before and as a share of the time (callMemory.ts).
  */
@@ -50,8 +50,16 @@ export interface HeadChain {
 export const BRIEF_MS = 1;
 /** How long all calls of one turn of the event loop may take; it is what a batch of other requests may take, too. */
 export const TURN_MS = 5;
-/** Calls that may wait for the next turn; more than these are for the threads. */
-const WAITING_LIMIT = 256;
+/**
+ * How long one may take that is new, or whose last ones took too long: code that has never run here takes ten times as
+ * long as it will, and would otherwise never be warm enough to be found short.
+ */
+export const TRIAL_MS = 3;
+/** As many calls may wait as are done in this time, by what they took of late; more than these are for the threads. */
+const WAITING_MS = 50;
+const FEWEST_WAITING = 256;
+/** Weight of a call in what calls take of late. */
+const NEWEST_WEIGHT = 1 / 64;
 
 interface WaitingCall {
   readonly job: SimulationJob;
@@ -65,7 +73,8 @@ interface WaitingCall {
 
 export function createBriefCalls(parts: BriefCallParts): Simulator {
   const { chain, threads, nowMs } = parts;
-  const waiting = new FairQueue<WaitingCall>(WAITING_LIMIT);
+  let usualMs = BRIEF_MS;
+  const waiting = new FairQueue<WaitingCall>(() => Math.max(FEWEST_WAITING, WAITING_MS / usualMs));
   const memory = createCallMemory(nowMs);
   let isAtWork = false;
   let isTurnOpen = false;
@@ -106,8 +115,11 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
     const begunMs = nowMs();
     openTurn();
     try {
-      const result = await runSimulation(job, sceneOn(head, begunMs + BRIEF_MS));
-      memory.wasBrief(name, nowMs() - begunMs);
+      const mostMs = memory.isProven(name) ? BRIEF_MS : TRIAL_MS;
+      const result = await runSimulation(job, sceneOn(head, begunMs + mostMs));
+      const tookMs = nowMs() - begunMs;
+      memory.wasBrief(name, tookMs);
+      usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
       return chain.head === head ? result : undefined;
     } catch {
       memory.wasLong(name, nowMs() - begunMs);
