@@ -48,6 +48,7 @@ const PIECE_BYTES = 256 * 1024;
  */
 export class JsonWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+  #view = viewOf(this.#bytes);
   #length = 0;
   /** What stands before the first byte here. */
   #before = OPEN_BRACKET;
@@ -92,7 +93,8 @@ export class JsonWriter {
 
   /** A member that is a quantity: hex without leading zeros. */
   quantity(name: string, value: bigint | number): void {
-    const digits = value.toString(16);
+    // Digits of a bigint take longer.
+    const digits = (value <= Number.MAX_SAFE_INTEGER ? Number(value) : value).toString(16);
     this.#start(name, digits.length);
     this.#ascii('"0x');
     this.#ascii(digits);
@@ -131,7 +133,7 @@ export class JsonWriter {
   clear(): void {
     this.#length = 0;
     this.#before = OPEN_BRACKET;
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+    if (this.#bytes.length > KEPT_BYTES) this.#use(Buffer.allocUnsafe(INITIAL_BYTES));
   }
 
   /** Makes room for a member of that many digits; then a comma, unless it is the first inside its brackets, and the name. */
@@ -153,12 +155,14 @@ export class JsonWriter {
   }
 
   #hex(data: Uint8Array): void {
-    const bytes = this.#bytes;
+    const view = this.#view;
+    const even = data.length & ~1;
     let at = this.#length;
-    for (let index = 0; index < data.length; index++) {
-      const pair = HEX_PAIRS[data[index] ?? 0] ?? 0;
-      bytes[at++] = pair >> 8;
-      bytes[at++] = pair & 0xff;
+    for (let index = 0; index < even; index += 2, at += 4)
+      view.setUint32(at, (pairAt(data, index) << 16) | pairAt(data, index + 1));
+    if (even < data.length) {
+      view.setUint16(at, pairAt(data, even));
+      at += 2;
     }
     this.#length = at;
   }
@@ -168,7 +172,12 @@ export class JsonWriter {
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
     this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
+    this.#use(larger);
+  }
+
+  #use(bytes: Buffer<ArrayBuffer>): void {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
   }
 }
 
@@ -190,6 +199,14 @@ const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
   const digits = byte.toString(16).padStart(2, "0");
   return (digits.charCodeAt(0) << 8) | digits.charCodeAt(1);
 });
+
+function pairAt(data: Uint8Array, index: number): number {
+  return HEX_PAIRS[data[index] as number] as number;
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
 
 const shared = new JsonWriter();
 let isBusy = false;
