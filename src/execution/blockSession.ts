@@ -32,13 +32,13 @@ export interface SessionParts {
   readonly overlay: Overlay;
   readonly pace: Pace;
   /** What code sees of the block, where that is not what is charged for. */
-  readonly shownBlock?: BlockContext;
+  readonly shownBlock?: BlockContext | undefined;
   /** Where precompiled contracts are, unless they all are where they belong. */
-  readonly precompiles?: PrecompilePlaces;
+  readonly precompiles?: PrecompilePlaces | undefined;
   /** For gas estimation. */
-  readonly observed?: Observed;
+  readonly observed?: Observed | undefined;
   /** For traces. */
-  readonly observer?: ExecutionObserver;
+  readonly observer?: ExecutionObserver | undefined;
 }
 
 export function openSession(parts: SessionParts): BlockSession {
@@ -83,9 +83,26 @@ class OpenSession implements BlockSession {
   }
 
   private createMachine({ createEvm }: Interpreter): Evm {
-    const { parts, accesses } = this;
-    const { shownBlock = parts.block, observed = nothingObserved() } = parts;
-    return createEvm({ ...parts, block: shownBlock, accesses, observed });
+    const { terms, rules, overlay, accesses } = this;
+    const {
+      block,
+      shownBlock = block,
+      pace,
+      precompiles,
+      observed = nothingObserved(),
+      observer,
+    } = this.parts;
+    return createEvm({
+      terms,
+      rules,
+      block: shownBlock,
+      overlay,
+      accesses,
+      pace,
+      precompiles,
+      observed,
+      observer,
+    });
   }
 }
 

@@ -30,10 +30,10 @@ export interface EvmParts {
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
   readonly pace: Pace;
-  readonly precompiles?: PrecompilePlaces;
+  readonly precompiles?: PrecompilePlaces | undefined;
   readonly observed: Observed;
   /** Is told of each call and instruction; without one nothing of it costs anything. */
-  readonly observer?: ExecutionObserver;
+  readonly observer?: ExecutionObserver | undefined;
 }
 
 /** A call, or without `to` a creation, by an account whose nonce was raised and whose gas was paid already. */

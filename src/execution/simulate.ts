@@ -71,16 +71,19 @@ export async function simulateOn(
 ): Promise<Simulated> {
   const asMade = sceneRules(scene);
   const { observed, observer } = terms;
+  const { terms: chainTerms, rules } = asMade;
+  const block = terms.enforcesBalance ? asMade.block : withoutFees(asMade.block);
   const session = openSession({
-    ...(terms.enforcesBalance ? asMade : withoutFees(asMade)),
-    ...(terms.showsFees && { shownBlock: asMade.block }),
-    ...(scene.precompiles && { precompiles: scene.precompiles }),
+    terms: chainTerms,
+    rules,
+    block,
     overlay,
     pace: scene.pace ?? TIRELESS,
-    ...(observed && { observed }),
-    ...(observer && { observer }),
+    shownBlock: terms.showsFees === true ? asMade.block : undefined,
+    precompiles: scene.precompiles,
+    observed,
+    observer,
   });
-  const { rules, block } = session;
   const sender = call.from ?? ZERO_ADDRESS;
   const account = overlay.account(sender);
   const transaction = toExecutable(call, terms, scene, account?.nonce ?? 0n);
@@ -106,10 +109,9 @@ export function sceneRules({
   return blockTerms === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockTerms } };
 }
 
-function withoutFees(rules: BlockRules): BlockRules {
-  const hasBaseFee = rules.block.baseFeePerGas !== undefined;
-  const free = { blobBaseFee: 0n, ...(hasBaseFee && { baseFeePerGas: 0n }) };
-  return { ...rules, block: { ...rules.block, ...free } };
+function withoutFees(block: BlockContext): BlockContext {
+  const free = { ...block, blobBaseFee: 0n };
+  return block.baseFeePerGas === undefined ? free : { ...free, baseFeePerGas: 0n };
 }
 
 function toExecutable(
