@@ -80,7 +80,8 @@ async function greedyClient(door: Door, connections = 1): Promise<() => void> {
     asking.end(endlessBatch);
     return asking;
   });
-  const waiting = Math.min(connections * UNDER_WAY - 10, WAITING_LIMIT);
+  // Some have ended by then, and what was turned away is not asked again.
+  const waiting = Math.min(connections * UNDER_WAY - 10, WAITING_LIMIT - 20);
   await expect.poll(() => pool.load.active, { timeout: 50_000 }).toBe(1);
   await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThanOrEqual(waiting);
   return () => {
@@ -130,7 +131,7 @@ describe("endless calls", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
   it("of one machine that fill the queue turn nobody else away, on another machine or the same", async () => {
     const door = await anHttpDoor(dispatcher);
     const leave = await greedyClient(door, 4);
-    expect(pool.load.waiting).toBeGreaterThan(WAITING_LIMIT - 5);
+    expect(pool.load.waiting).toBeGreaterThan(WAITING_LIMIT - 30);
     await askBetween(door, MODEST);
     await askBetween(door, GREEDY);
     leave();
