@@ -2,7 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { createTracePool, DEFAULT_TRACE_SETTINGS, type TracePool } from "../../src/chain/tracePool.ts";
+import {
+  createTracePool,
+  DEFAULT_TRACE_SETTINGS,
+  type TracePool,
+  type TraceSettings,
+} from "../../src/chain/tracePool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "../../src/execution/trace/traceJob.ts";
@@ -50,10 +55,7 @@ beforeAll(async () => {
   };
   ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
   // A thread costs most of a second to start, so all tests share one.
-  pool = createTracePool(
-    { ...DEFAULT_TRACE_SETTINGS, timeoutMs: 2000, limitBytes: 4 * 1024 * 1024 },
-    { databasePath: path, spec, clock: systemClock },
-  );
+  pool = aPool({ limitBytes: 4 * 1024 * 1024 });
 });
 
 afterAll(async () => {
@@ -62,9 +64,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function traceCall(to: string, style: DebugStyle, gasLimit = 100_000n): Promise<TraceResult> {
+function aPool(settings: Partial<TraceSettings>): TracePool {
+  return createTracePool(
+    { ...DEFAULT_TRACE_SETTINGS, ...settings },
+    { databasePath: path, spec, clock: systemClock },
+  );
+}
+
+function traceCall(
+  to: string,
+  style: DebugStyle,
+  gasLimit = 100_000n,
+  threads: TracePool = pool,
+): Promise<TraceResult> {
   const call = { to: addressFromHex(to), gasLimit };
-  return pool.run({ kind: "debugCall", blockNumber: 0n, call, style }, somebody);
+  return threads.run({ kind: "debugCall", blockNumber: 0n, call, style }, somebody);
 }
 
 function jsonOf(result: TraceResult): unknown {
@@ -104,9 +118,11 @@ describe("traces on a thread", IN_REAL_TIME, () => {
   });
 
   it("kills the thread of an endless call at the time limit, and goes on with the next", async () => {
-    const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n);
-    const next = traceCall(READER, CALL_TRACER);
-    expect(await endless).toEqual({ kind: "timedOut", limitMs: 2000 });
+    const impatient = aPool({ timeoutMs: 1000 });
+    onTestFinished(() => impatient.close());
+    const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n, impatient);
+    const next = traceCall(READER, CALL_TRACER, 100_000n, impatient);
+    expect(await endless).toEqual({ kind: "timedOut", limitMs: 1000 });
     expect(jsonOf(await next)).toMatchObject({ type: "CALL" });
   });
 
@@ -149,10 +165,7 @@ describe("traces on a thread", IN_REAL_TIME, () => {
   ])(
     "has memory enough for as many %s as an answer may hold, and refuses more",
     async (_, job) => {
-      const large = createTracePool(
-        { ...DEFAULT_TRACE_SETTINGS, timeoutMs: 120_000 },
-        { databasePath: path, spec, clock: systemClock },
-      );
+      const large = aPool({ timeoutMs: 120_000 });
       onTestFinished(() => large.close());
       expect(await large.run(job, somebody)).toEqual({ kind: "tooLarge" });
     },

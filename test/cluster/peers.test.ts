@@ -31,14 +31,14 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     await peersOf(follower, "0x1");
     expect(await follower.rpc("net_listening")).toBe(true);
     expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "0.0.0.0" } });
-    expect(validator.output()).toContain("peer connected");
+    await expect.poll(() => validator.output()).toContain("peer connected");
     await follower.kill();
     await peersOf(validator, "0x0");
     const again = await start();
     await peersOf(validator, "0x1");
     expect(await again.stop()).toBe(0);
     await peersOf(validator, "0x0");
-    expect(validator.output()).toContain("clientQuitting");
+    await expect.poll(() => validator.output()).toContain("clientQuitting");
     const { metrics } = await validator.rpc<{ metrics: { host: string; port: string } }>("net_services");
     const counted = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
     expect(counted).toMatch(/^besu_peers_connected_total 2/m);

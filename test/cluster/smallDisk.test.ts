@@ -63,8 +63,8 @@ itOnSmallDisk(
     });
     leaveRoom(64);
     await until(async () => ((await height()) > held ? true : undefined), 15_000, "another block");
-    expect(node.output()).toContain("there is room on the disk again: blocks are made again");
     expect(await node.stop()).toBe(0);
+    expect(node.output()).toContain("there is room on the disk again: blocks are made again");
   },
 );
 
