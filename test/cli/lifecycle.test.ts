@@ -13,7 +13,7 @@ describe("the running program", IN_REAL_TIME, () => {
     const node = await startNodeProcess({ dataPath: folder, options: [`--pid-path=${pidFile}`] });
     const written = await until(
       async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : undefined),
-      5000,
+      20_000,
       "a pid file",
     );
     expect(written).toBe(`${node.child.pid}`);

@@ -82,7 +82,7 @@ describe("a node", IN_REAL_TIME, () => {
       undefined,
       [`--pid-path=${pidFile}`],
     );
-    await until(async () => (existsSync(pidFile) ? true : undefined), 5000, "a pid file");
+    await until(async () => (existsSync(pidFile) ? true : undefined), 20_000, "a pid file");
     expect(existsSync(join(folder, "besu.ports"))).toBe(true);
     program.child.kill("SIGUSR2");
     expect(await program.exit).toBe(1);
@@ -124,9 +124,9 @@ describe("too few open files", IN_REAL_TIME, () => {
       "a line about connections turned away",
     );
     const before = blocksIn(program);
-    await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), 10_000, "two more blocks");
+    await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), 20_000, "two more blocks");
     for (const socket of crowd) socket.destroy();
-    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 5000, "an answer");
+    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
     expect(program.output().split("connections are turned away")).toHaveLength(2);
     program.child.kill();
     expect(await program.exit).toBe(0);
@@ -158,7 +158,7 @@ async function expectNewBlock(url: string): Promise<void> {
   const height = Number(await rpc<Hex>(url, "eth_blockNumber", []));
   await until(
     async () => (Number(await rpc<Hex>(url, "eth_blockNumber", [])) > height ? true : undefined),
-    10_000,
+    20_000,
     "a new block",
   );
 }
@@ -193,7 +193,7 @@ describe("a clock that is set", IN_REAL_TIME, () => {
     program.child.kill("SIGUSR2");
     await until(
       async () => (program.output().includes(`clock was set 3600 s ${direction}`) ? true : undefined),
-      10_000,
+      20_000,
       "a line about the clock",
     );
     await expectNewBlock(url);

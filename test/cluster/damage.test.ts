@@ -75,7 +75,7 @@ describe("a sound data folder", () => {
       const height = Number(await node.rpc<Hex>("eth_blockNumber"));
       await until(
         async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
-        10_000,
+        20_000,
         "a new block",
       );
       expect(await node.stop()).toBe(0);

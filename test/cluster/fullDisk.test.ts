@@ -26,7 +26,7 @@ itIfThorough(
     void program.exit.then(() => {
       isOver = true;
     });
-    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 10_000, "an answer");
+    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
     const answered: unknown[] = [];
     for (let nonce = 0; !isOver; nonce += BATCH) {
       const batch = Array.from({ length: BATCH }, (_, id) => {
@@ -51,7 +51,7 @@ itIfThorough(
     const height = Number(await again.rpc<Hex>("eth_blockNumber"));
     await until(
       async () => (Number(await again.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
-      10_000,
+      20_000,
       "a new block",
     );
     expect(await again.stop()).toBe(0);

@@ -47,7 +47,7 @@ describe("mutated requests", () => {
       // One block a second, with room for a machine that does other things, too.
       expect(blocks).toBeGreaterThanOrEqual(Math.floor(tookMs / 2000));
       const next = headBefore + blocks + 2;
-      await until(async () => ((await headOf(node)) >= next ? next : undefined), 10_000, "two more blocks");
+      await until(async () => ((await headOf(node)) >= next ? next : undefined), 20_000, "two more blocks");
       expect(node.child.exitCode).toBeNull();
       expect(complaintsOf(node)).toEqual([]);
       expectFlat(memory);

@@ -119,7 +119,7 @@ describe("thousands of subscribers", IN_REAL_TIME, () => {
         const number = Number(await node.rpc<string>("eth_blockNumber"));
         await until(
           async () => (Number(await node.rpc<string>("eth_blockNumber")) > number ? true : undefined),
-          10_000,
+          20_000,
           "a block",
         );
       }
@@ -130,7 +130,7 @@ describe("thousands of subscribers", IN_REAL_TIME, () => {
       );
       await until(
         async () => (lastHeard.get(numbers.at(-1) ?? "")?.count === SUBSCRIBERS ? true : undefined),
-        10_000,
+        20_000,
         "that all hear of the last block",
       );
       const endedAtMs = Date.now();

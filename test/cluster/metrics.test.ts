@@ -14,7 +14,7 @@ let metricsUrl: string;
 
 beforeAll(async () => {
   node = await startNodeProcess({ options: ["--metrics-enabled", "--metrics-port=0"] });
-  metricsUrl = await until(async () => metricsUrlIn(node.dataPath), 10_000, "the list of ports");
+  metricsUrl = await until(async () => metricsUrlIn(node.dataPath), 20_000, "the list of ports");
   socket = new WebSocket(node.wsUrl);
   await new Promise((resolve) => socket.once("open", resolve));
   socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}');
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await expect(send({ nonce: 7n, value: 2n, gasPrice: 1n })).rejects.toThrow();
   await until(
     async () => (await node.rpc("eth_getTransactionReceipt", [hashes[2]])) ?? undefined,
-    10_000,
+    20_000,
     "three transactions in blocks",
   );
   await expect(send({ nonce: 0n, value: 3n })).rejects.toThrow();

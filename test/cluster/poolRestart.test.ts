@@ -49,7 +49,7 @@ describe("the pool over a restart of the program", IN_REAL_TIME, () => {
     const two = await startNodeProcess({ dataPath, options: WAITING });
     await until(
       async () => ((await pooled(two)).length === 4 ? true : undefined),
-      10_000,
+      20_000,
       "the pool of the first run",
     );
     expect(await pooled(two)).toEqual([
@@ -65,7 +65,7 @@ describe("the pool over a restart of the program", IN_REAL_TIME, () => {
           async () =>
             (await two.rpc<{ blockNumber: string } | null>("eth_getTransactionReceipt", [toHex(hash)])) ??
             undefined,
-          10_000,
+          20_000,
           "a receipt",
         ),
       ),

@@ -78,7 +78,7 @@ describe("debug_setHead", () => {
         expect(await node.rpc("miner_stop")).toBe(true);
         const stopped = async () =>
           (await node.rpc<{ round: unknown }>("ibft_status")).round === null ? true : undefined;
-        await until(stopped, 10_000, "a validator that has stopped");
+        await until(stopped, 20_000, "a validator that has stopped");
         expect(await node.rpc("debug_setHead", ["0x2"])).toBe("Success");
         expect(await node.rpc("miner_start")).toBe(true);
         const isBack = async () =>

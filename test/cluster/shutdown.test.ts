@@ -46,7 +46,7 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
         const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
         return block.transactions.at(-1);
       },
-      10_000,
+      20_000,
       "a block with transactions",
     );
     const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
@@ -87,7 +87,7 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
         async () =>
           (await call<{ timestamp: Hex } | null>("eth_getBlockByNumber", ["0x1", false]).catch(() => null)) ??
           undefined,
-        10_000,
+        20_000,
         "the first block",
       );
       const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });

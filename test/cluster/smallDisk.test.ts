@@ -45,16 +45,16 @@ itOnSmallDisk(
     });
     onTestFinished(() => node.kill());
     const height = async () => Number(await node.rpc<Hex>("eth_blockNumber"));
-    await until(async () => ((await height()) > 0 ? true : undefined), 10_000, "a block");
+    await until(async () => ((await height()) > 0 ? true : undefined), 20_000, "a block");
     leaveRoom(16);
     await until(
       async () => (node.output().includes("the disk is almost full: ") ? true : undefined),
-      10_000,
+      20_000,
       "a line about the disk",
     );
     await until(
       async () => ((await node.rpc("eth_mining")) === false ? true : undefined),
-      5000,
+      20_000,
       "standing still",
     );
     const held = await height();
@@ -78,7 +78,7 @@ itOnSmallDiskIfThorough(
     onTestFinished(() => node.kill());
     await until(
       async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
-      10_000,
+      20_000,
       "a block",
     );
     leaveRoom(0);

@@ -11,7 +11,7 @@ describe("starting and stopping", IN_REAL_TIME, () => {
       const node = await startNodeProcess();
       const block = await until(
         async () => ((await node.rpc<string>("eth_blockNumber")) > "0x0" ? "made" : undefined),
-        10_000,
+        20_000,
         "a block",
       );
       expect(block).toBe("made");
@@ -38,7 +38,7 @@ describe("starting and stopping", IN_REAL_TIME, () => {
         const number = Number(await first.rpc<string>("eth_blockNumber"));
         return number > 0 ? number : undefined;
       },
-      10_000,
+      20_000,
       "a block",
     );
     const block = await first.rpc<{ hash: string }>("eth_getBlockByNumber", [
