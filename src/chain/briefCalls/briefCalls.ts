@@ -9,7 +9,7 @@ import { present } from "../../primitives/assert.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { FairQueue } from "../fairQueue.ts";
 import { briefReader } from "./briefReader.ts";
-import { createCallMemory } from "./callMemory.ts";
+import { BRIEF_MS, createCallMemory } from "./callMemory.ts";
 import { callName, isSmall } from "./smallJob.ts";
 
 /**
@@ -21,9 +21,10 @@ import { callName, isSmall } from "./smallJob.ts";
  *             └── otherwise ──> threads     └── a block is executed ──> threads
  *
  * Invariants: an answer is the same here as on a thread · a call holds the event loop for BRIEF_MS, one that is not known
- * to be short for TRIAL_MS, and one step between two looks at the clock (pace.ts) · in one turn of the event loop calls take TURN_MS, and then wait for the next one ·
- * none runs while transactions of a block are executed, or the state of the head is rewritten · what is spent on calls
- * that are given up is bounded, by which ones were given up before and as a share of the time (callMemory.ts).
+ * to be short for TRIAL_MS (callMemory.ts), and one step between two looks at the clock (pace.ts) · in one turn of the
+ * event loop calls take TURN_MS, and then wait for the next one · none runs while transactions of a block are executed,
+ * or the state of the head is rewritten · what is spent on calls that are not known to be short is bounded, by which ones
+ * were given up before and as a share of the time (callMemory.ts).
  */
 export interface BriefCallParts {
   readonly spec: ChainSpec;
@@ -46,18 +47,12 @@ export interface HeadChain {
   stateAt(number: bigint): SimulationScene["state"] | undefined;
 }
 
-/** How long one call may take. */
-export const BRIEF_MS = 1;
 /** How long all calls of one turn of the event loop may take; it is what a batch of other requests may take, too. */
 export const TURN_MS = 5;
-/**
- * How long one may take that is new, or whose last ones took too long: code that has never run here takes ten times as
- * long as it will, and would otherwise never be warm enough to be found short.
- */
-export const TRIAL_MS = 3;
 /** As many calls may wait as are done in this time, by what they took of late; more than these are for the threads. */
 const WAITING_MS = 50;
 const FEWEST_WAITING = 256;
+const MOST_WAITING = 4096;
 /** Weight of a call in what calls take of late. */
 const NEWEST_WEIGHT = 1 / 64;
 
@@ -74,7 +69,9 @@ interface WaitingCall {
 export function createBriefCalls(parts: BriefCallParts): Simulator {
   const { chain, threads, nowMs } = parts;
   let usualMs = BRIEF_MS;
-  const waiting = new FairQueue<WaitingCall>(() => Math.max(FEWEST_WAITING, WAITING_MS / usualMs));
+  const waiting = new FairQueue<WaitingCall>(() =>
+    Math.max(FEWEST_WAITING, Math.min(WAITING_MS / usualMs, MOST_WAITING)),
+  );
   const memory = createCallMemory(nowMs);
   let isAtWork = false;
   let isTurnOpen = false;
@@ -115,17 +112,16 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
     const begunMs = nowMs();
     openTurn();
     try {
-      const mostMs = memory.isProven(name) ? BRIEF_MS : TRIAL_MS;
-      const result = await runSimulation(job, sceneOn(head, begunMs + mostMs));
-      const tookMs = nowMs() - begunMs;
-      memory.wasBrief(name, tookMs);
-      usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
+      const result = await runSimulation(job, sceneOn(head, begunMs + memory.mostMs(name)));
+      memory.ended(name, nowMs() - begunMs);
       return chain.head === head ? result : undefined;
     } catch {
       memory.wasLong(name, nowMs() - begunMs);
       return undefined;
     } finally {
-      spentMs += nowMs() - begunMs;
+      const tookMs = nowMs() - begunMs;
+      spentMs += tookMs;
+      usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
     }
   }
 

@@ -1,23 +1,33 @@
 /**
  * Which calls are worth trying at once. A name earns credit by the time of its calls that came to an end, and pays for
  * those that were given up, of which any may have been held up by others' work: one whose calls mostly end is always
- * tried. One without credit is left alone for longer each time, and all such trials together have a small share of the
- * time.
+ * tried. One without credit is left alone for longer each time that it was given up. All trials of such together have a
+ * small share of the time, unless they were short after all.
  */
 export interface CallMemory {
   mayTry(name: string): boolean;
   /** Whether its calls mostly end in time. */
   isProven(name: string): boolean;
+  /** How long a call of that name may take. */
+  mostMs(name: string): number;
   /** It came to an end after so long. */
-  wasBrief(name: string, tookMs: number): void;
+  ended(name: string, tookMs: number): void;
   /** It was given up after so long. */
   wasLong(name: string, tookMs: number): void;
 }
 
+/** How long one call may take. */
+export const BRIEF_MS = 1;
+/**
+ * How long one may take that is new, or whose last ones took too long: code that has never run here takes ten times as
+ * long as it will, and would otherwise never be warm enough to be found short.
+ */
+export const TRIAL_MS = 3;
+
 const NAMES_LIMIT = 4096;
 const MOST_CREDIT_MS = 20;
 /** What one call costs at most, however long something else held it up. */
-const MOST_COST_MS = 2;
+const MOST_COST_MS = TRIAL_MS;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 10_000;
 /** Of the time, for names without credit. */
@@ -56,15 +66,24 @@ export function createCallMemory(nowMs: () => number): CallMemory {
     return (names.get(name)?.creditMs ?? 0) > 0;
   }
 
+  function mostMs(name: string): number {
+    return isProven(name) ? BRIEF_MS : TRIAL_MS;
+  }
+
   return {
     isProven,
+    mostMs,
     mayTry(name) {
       if (isProven(name)) return true;
       const now = nowMs();
       return now >= (names.get(name)?.retryAtMs ?? 0) && isTimeForTrials(now);
     },
-    wasBrief(name, tookMs) {
+    ended(name, tookMs) {
       const call = known(name);
+      if (tookMs > BRIEF_MS) {
+        trialMs -= Math.min(tookMs, MOST_COST_MS);
+        return;
+      }
       call.creditMs = Math.min(call.creditMs + tookMs, MOST_CREDIT_MS);
       if (call.pauses > 0) call.pauses--;
     },

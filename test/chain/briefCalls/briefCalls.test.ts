@@ -3,12 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  createBriefCalls,
-  type HeadChain,
-  TRIAL_MS,
-  TURN_MS,
-} from "../../../src/chain/briefCalls/briefCalls.ts";
+import { createBriefCalls, type HeadChain, TURN_MS } from "../../../src/chain/briefCalls/briefCalls.ts";
+import { TRIAL_MS } from "../../../src/chain/briefCalls/callMemory.ts";
 import {
   createSimulationPool,
   DEFAULT_SIMULATION_SETTINGS,

@@ -31,16 +31,16 @@ describe("the memory of calls", () => {
       memory.wait(1);
       expect(memory.mayTry("light")).toBe(true);
       if (n % 100 === 0) memory.wasLong("light", 50);
-      else memory.wasBrief("light", 0.1);
+      else memory.ended("light", 0.1);
     }
   });
 
   it("keeps what it knows of a name in use, however many others somebody invents", () => {
     const memory = aMemory();
-    for (let n = 0; n < 100; n++) memory.wasBrief("light", 1);
+    for (let n = 0; n < 100; n++) memory.ended("light", 1);
     for (let n = 0; n < 20_000; n++) {
       memory.wasLong(`invented ${n}`, 1);
-      if (n % 1000 === 0) memory.wasBrief("light", 0.1);
+      if (n % 1000 === 0) memory.ended("light", 0.1);
     }
     expect(memory.isProven("light")).toBe(true);
   });
@@ -49,7 +49,7 @@ describe("the memory of calls", () => {
     const memory = aMemory();
     for (let n = 0; n < 8; n++) memory.wasLong("cold", 1);
     memory.wait(10_000);
-    for (let n = 0; n < 20; n++) memory.wasBrief("cold", 0.1);
+    for (let n = 0; n < 20; n++) memory.ended("cold", 0.1);
     memory.wasLong("cold", 2);
     memory.wait(50);
     expect(memory.mayTry("cold")).toBe(true);
@@ -57,7 +57,7 @@ describe("the memory of calls", () => {
 
   it("spends a small share of the time on names that are new, and has all of it for those that proved themselves", () => {
     const memory = aMemory();
-    memory.wasBrief("light", 1);
+    memory.ended("light", 1);
     let spentMs = 0;
     let isLightTried = true;
     for (let n = 0; n < 20_000; n++) {
@@ -65,7 +65,7 @@ describe("the memory of calls", () => {
       isLightTried &&= memory.mayTry("light");
       const name = `new ${n}`;
       if (!memory.mayTry(name)) {
-        memory.wasBrief("light", 0.05);
+        memory.ended("light", 0.05);
         continue;
       }
       memory.wasLong(name, 1);
@@ -74,5 +74,31 @@ describe("the memory of calls", () => {
     expect(isLightTried).toBe(true);
     expect(spentMs).toBeGreaterThan(250);
     expect(spentMs).toBeLessThan(350);
+  });
+
+  it.each([1.5, 2.9])(
+    "spends no more of it on a name whose calls end, but take %s ms each time",
+    (tookMs) => {
+      const memory = aMemory();
+      let spentMs = 0;
+      for (let n = 0; n < 20_000; n++) {
+        memory.wait(0.5);
+        if (!memory.mayTry("middling")) continue;
+        memory.wait(tookMs);
+        spentMs += tookMs;
+        if (tookMs < memory.mostMs("middling")) memory.ended("middling", tookMs);
+        else memory.wasLong("middling", memory.mostMs("middling"));
+      }
+      expect(spentMs).toBeLessThan(350);
+    },
+  );
+
+  it("finds a name short whose calls were long as long as their code was cold", () => {
+    const memory = aMemory();
+    for (const tookMs of [2.8, 2, 1.3, 0.6]) {
+      expect(memory.mayTry("warming")).toBe(true);
+      memory.ended("warming", tookMs);
+    }
+    expect(memory.isProven("warming")).toBe(true);
   });
 });
