@@ -84,6 +84,8 @@ export class SimulationFailure extends Error {
 const JOBS_PER_THREAD = 8;
 /** How often threads at a long job are looked after. A thread takes most of this to start, so none is killed earlier. */
 const LOOK_MS = 1000;
+/** How long a thread may load what its jobs need: 0.4 s of CPU, for a thread that comes after all others. */
+const LOADING_MS = 60_000;
 /** Times in a row that a thread may fail to start. */
 const FAILURE_LIMIT = 3;
 /** Of the heap: memory that code pays for lies outside of it, and has its own bound (Pace.memoryBytes). */
@@ -231,10 +233,10 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     const { clock } = this.parts;
     const oldEnoughAtMs = thread.begunAtMs + LOOK_MS;
     const nextLookAtMs = oldEnoughAtMs > clock.nowMs() ? oldEnoughAtMs : clock.nowMs() + LOOK_MS;
-    const lookAtMs = Math.min(thread.begunAtMs + this.settings.timeoutMs, nextLookAtMs);
+    const lookAtMs = Math.min(thread.begunAtMs + this.limitMsOf(thread), nextLookAtMs);
     thread.alarm = clock.at(lookAtMs, () => {
       const nowMs = clock.nowMs();
-      thread.begunAtMs = thread.isPrepared ? Math.min(nowMs, thread.begunAtMs + nowMs - lookAtMs) : nowMs;
+      thread.begunAtMs = Math.min(nowMs, thread.begunAtMs + nowMs - lookAtMs);
       const look = setImmediate(() => this.look(thread));
       thread.alarm = { cancel: () => clearImmediate(look) };
     });
@@ -246,9 +248,13 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     const [first] = thread.jobs;
     if (first === undefined) return;
     const tookMs = this.parts.clock.nowMs() - thread.begunAtMs;
-    const isOverdue = tookMs >= this.settings.timeoutMs;
-    if (isOverdue || (tookMs >= LOOK_MS && first.asker.isAbandoned())) this.killFirst(thread);
+    const isInVain = thread.isPrepared && tookMs >= LOOK_MS && first.asker.isAbandoned();
+    if (isInVain || tookMs >= this.limitMsOf(thread)) this.killFirst(thread);
     else this.watch(thread);
+  }
+
+  private limitMsOf({ isPrepared }: Thread<Job, Result>): number {
+    return isPrepared ? this.settings.timeoutMs : LOADING_MS;
   }
 
   private receive(thread: Thread<Job, Result>, answer: ThreadAnswer<Result>): void {

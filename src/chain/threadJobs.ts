@@ -30,13 +30,17 @@ export function performJobs<Job, Result>({ prepare, perform, handedOver }: Threa
     port.postMessage(message, [...moved]);
   const performOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
     if (answersSeen < answersUpToLong) return;
-    if (!isPrepared) {
-      await prepare();
-      isPrepared = true;
-      answer({ kind: "prepared" });
-    }
-    const begunAtMs = performance.now();
-    const ended = await perform(job).then(
+    let begunAtMs = performance.now();
+    const prepareAndPerform = async (): Promise<Result> => {
+      if (!isPrepared) {
+        await prepare();
+        isPrepared = true;
+        answer({ kind: "prepared" });
+        begunAtMs = performance.now();
+      }
+      return perform(job);
+    };
+    const ended = await prepareAndPerform().then(
       (result) => ({ kind: "done", result }) as const,
       (error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const,
     );
