@@ -91,7 +91,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     if (underWay.size > 0) watch ??= clock.at(clock.nowMs() + WATCH_MS, dropAbandoned);
   }
 
-  /** Nobody waits for the long searches of one who has taken all places. */
+  /** A machine that has none under way does not wait for the long searches of those who have, while there are places. */
   function next(): Job | undefined {
     if (underWay.size < SEARCHES_UNDER_WAY) return waiting.take();
     if (underWay.size >= SEARCHES_UNDER_WAY + SEARCHES_OF_NEWCOMERS) return undefined;

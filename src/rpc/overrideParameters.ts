@@ -54,12 +54,14 @@ export const BLOCK_OVERRIDES = {
   explain: (given: unknown) => blockOverridesError([given], "for this RPC method"),
 };
 
+const NOT_SUPPORTED = -32000;
+
 /** Why block overrides were not decoded. Go-ethereum's code and words for those that not every method of its takes. */
 export function blockOverridesError(overrides: readonly unknown[], where: string): RpcError {
   const name = overrides.filter(isObject).map(foreignMember).find(Boolean);
   return name === undefined
     ? ERRORS.invalidParams
-    : new RpcError(-32000, `block override "${name}" is not supported ${where}`);
+    : new RpcError(NOT_SUPPORTED, `block override "${name}" is not supported ${where}`);
 }
 
 /** What no block of an IBFT chain has, whatever its fork (ibft2.md §17); that it has no withdrawals may be said. */

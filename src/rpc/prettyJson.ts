@@ -10,7 +10,7 @@ export function prettyJson(json: string): string {
   return new JsonLayout().next(json);
 }
 
-/** As prettyJson, of a text in pieces; to make each of the answer's takes a millisecond or a few. */
+/** As prettyJson, of a text in pieces. A slice takes some milliseconds, of an answer a thousand levels deep some fifty. */
 export function* prettySlices(pieces: Iterable<JsonPiece>): Generator<string, void> {
   const layout = new JsonLayout();
   // A slice of bytes may end within a character.

@@ -22,7 +22,7 @@ import { walkPage } from "./trie/walkPage.ts";
 const KEY_LENGTH = 32;
 const PAGE_CACHE_BYTES = 16 * 1024 * 1024;
 
-/** Keys of leaves that were written or deleted, as hex text, by trie. */
+/** Keys of leaves that were written or deleted, by trie. */
 type NamedLeaves = Map<number, Set<string>>;
 
 /**
