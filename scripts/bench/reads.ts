@@ -20,8 +20,8 @@ const BATCH = 100;
 /** Long answers asked a hundred at a time are measured by fewer askers, or the machine's memory is. */
 const BATCH_CONNECTIONS = 8;
 
-/** Part of the measured time that is asked before, for code to be compiled and caches to be filled. */
-const WARM_UP = 0.25;
+/** Asked before, for code to be compiled and caches to be filled. */
+const WARM_UP_SECONDS = 2;
 
 /** Requests per second of the commonest reads, over HTTP and WebSocket, each alone and a hundred in a batch. */
 export async function measureReads(
@@ -52,7 +52,7 @@ async function measure(
     asked.transport === "HTTP" ? openHttpAsker(contender.port) : openWsAsker(contender.wsPort);
   const askers = await Promise.all(Array.from({ length: connections }, open));
   const latenciesMs: number[] = [];
-  let stopAtMs = performance.now() + seconds * WARM_UP * 1000;
+  let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
 
   async function keepAsking(asker: Asker): Promise<void> {
     while (performance.now() < stopAtMs) {
