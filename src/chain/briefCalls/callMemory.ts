@@ -81,7 +81,7 @@ export function createCallMemory(nowMs: () => number): CallMemory {
     ended(name, tookMs) {
       const call = known(name);
       if (tookMs > BRIEF_MS) {
-        trialMs -= Math.min(tookMs, MOST_COST_MS);
+        if (call.creditMs <= 0) trialMs -= Math.min(tookMs, MOST_COST_MS);
         return;
       }
       call.creditMs = Math.min(call.creditMs + tookMs, MOST_CREDIT_MS);

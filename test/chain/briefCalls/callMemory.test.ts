@@ -93,6 +93,14 @@ describe("the memory of calls", () => {
     },
   );
 
+  it("takes nothing from the time for trials for a name that is known to be short, though its calls end late now and then", () => {
+    const memory = aMemory();
+    memory.ended("light", 0.5);
+    for (let n = 0; n < 1000; n++) memory.ended("light", 1.2);
+    expect(memory.isProven("light")).toBe(true);
+    expect(memory.mayTry("new")).toBe(true);
+  });
+
   it("finds a name short whose calls were long as long as their code was cold", () => {
     const memory = aMemory();
     for (const tookMs of [2.8, 2, 1.3, 0.6]) {
