@@ -111,18 +111,18 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
     const { head } = chain;
     const begunMs = nowMs();
     openTurn();
+    let result: SimulationResult | undefined;
     try {
-      const result = await runSimulation(job, sceneOn(head, begunMs + memory.mostMs(name)));
-      memory.ended(name, nowMs() - begunMs);
-      return chain.head === head ? result : undefined;
+      result = await runSimulation(job, sceneOn(head, begunMs + memory.mostMs(name)));
     } catch {
-      memory.wasLong(name, nowMs() - begunMs);
-      return undefined;
-    } finally {
-      const tookMs = nowMs() - begunMs;
-      spentMs += tookMs;
-      usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
+      // Given up, or failed: a thread finds out which.
     }
+    const tookMs = nowMs() - begunMs;
+    spentMs += tookMs;
+    usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
+    if (result === undefined) memory.wasLong(name, tookMs);
+    else memory.ended(name, tookMs);
+    return chain.head === head ? result : undefined;
   }
 
   function openTurn(): void {

@@ -81,23 +81,21 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   override getPrecompile({ bytes }: LibraryAddress): PrecompileFunc | undefined {
-    const own = this.precompileAt(bytes);
-    return own === undefined ? undefined : this.precompiles.get(toDigits(own));
+    const digits = this.precompileDigits(bytes);
+    return digits === undefined ? undefined : this.precompiles.get(digits);
   }
 
   /** Number of the precompiled contract that answers at an address. */
   precompileNumber(address: Uint8Array): number | undefined {
-    const own = this.precompileAt(address);
-    if (own === undefined) return undefined;
-    const digits = toDigits(own);
-    return this.precompiles.has(digits) ? Number.parseInt(digits, 16) : undefined;
+    const digits = this.precompileDigits(address);
+    return digits !== undefined && this.precompiles.has(digits) ? Number.parseInt(digits, 16) : undefined;
   }
 
-  /** Its own address, if there may be one that answers at `address`. */
-  private precompileAt(address: Uint8Array): Uint8Array | undefined {
-    if (this.places === undefined) return hasLowNumber(address) ? address : undefined;
+  /** The library's name of the one that answers at `address`, if there may be one. */
+  private precompileDigits(address: Uint8Array): string | undefined {
+    if (this.places === undefined) return hasLowNumber(address) ? toDigits(address) : undefined;
     const key = this.places.get(toKey(address));
-    return key === undefined ? undefined : bytesOfKey(key);
+    return key === undefined ? undefined : toDigits(bytesOfKey(key));
   }
 
   isKnown(instruction: number): boolean {

@@ -4,8 +4,8 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 
 /**
- * Keys of the precompiled contracts that a fork brings along; they are always warm (EIP-2929). Told
- * here and not asked of the library, which need not be there before the first contract runs.
+ * Keys of the precompiled contracts that a fork brings along; they are always warm (EIP-2929). Told here and not asked of
+ * the library, which need not be there before the first contract runs.
  */
 export function precompileKeys(fork: ForkName): ReadonlySet<string> {
   return KEYS.get(fork) ?? new Set();
