@@ -37,7 +37,10 @@ import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
-  /** True while the state of the head is written otherwise than by a block's batch: its readers mix old and new then. */
+  /**
+   * True while the state of the head is written otherwise than by a block's batch: what is read in several goes may be of
+   * two heads then.
+   */
   readonly isRewriting: boolean;
   /** Judges a header that follows the head, seals included, before anybody looks at its body. */
   checkNextHeader(header: Header): Promise<Outcome<void, BlockDefect>>;

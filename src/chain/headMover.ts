@@ -115,7 +115,13 @@ export function createHeadMover(
     await world.rewind(number, batch);
     blocks.moveHead(batch, target);
     headWitness.lower({ number, hash: target.hash });
-    await database.write(batch);
+    // Until the head is announced, all that is read is of the old one: the disk is ahead of what is held in memory.
+    const reads = database.freeze();
+    try {
+      await database.write(batch);
+    } finally {
+      reads.release();
+    }
     world.rewound(number);
     blocks.forgetAbove(number);
     announce({ head: target, added: [], removed });

@@ -163,6 +163,7 @@ class EntryTally {
         }
       },
       write: (batch) => database.write(batch),
+      freeze: () => database.freeze(),
       close: () => database.close(),
     };
   }

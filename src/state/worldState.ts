@@ -51,7 +51,8 @@ import { EMPTY_TRIE } from "./trie/trieRoot.ts";
  * What always holds: the flat column equals the tries of the head (check.ts compares them) · a node, code and a flat
  * entry are compared with their hash or checksum when they come from disk, and the trie confirms that what is missing
  * from the flat column does not exist · every state record's root was written by that block or an earlier one · head
- * readers see one block's state at any moment, also while the next batch is being written.
+ * readers see one block's state at any moment, also while the next batch is being written, the head is rewound (its
+ * batch is not read before it is announced), or the flat column is written anew (the tries stand in for it).
  *
  * Left to others: the order of blocks, when to commit, and that only one batch is on its way at a time (chain).
  */
@@ -75,11 +76,14 @@ export interface WorldState {
   adopt(staged: StagedState): void;
   /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
-  /** Adds to `batch` all that makes the state after block `number` the newest again; call `rewound` once it is durable. */
+  /**
+   * Adds to `batch` all that makes the state after block `number` the newest again. Nobody may read what the batch writes
+   * (Database.freeze) before `rewound`, to be called once it is durable.
+   */
   rewind(number: bigint, batch: Batch): Promise<void>;
   /** Forgets caches after a durable rewind to block `number`. */
   rewound(number: bigint): void;
-  /** Writes the head's flat column anew from its tries. Nothing may be committed meanwhile. */
+  /** Writes the head's flat column anew from its tries, which answer meanwhile. Nothing may be committed until then. */
   rebuildHead(): Promise<void>;
 }
 
@@ -124,6 +128,8 @@ class StoredWorldState implements WorldState {
   private number: number | undefined;
   private epoch = 0;
   private record: StateRecord = NOTHING;
+  /** The head's state by its tries, while the flat column is written anew. */
+  private standIn: StateReader | undefined;
 
   constructor(database: Database, limits: WorldStateLimits) {
     this.database = database;
@@ -181,8 +187,14 @@ class StoredWorldState implements WorldState {
   }
 
   async rebuildHead(): Promise<void> {
-    await rebuildFlat(this.database, this.record.root);
-    this.flat.forget();
+    assert(this.number !== undefined, "there is a state to write anew");
+    this.standIn = this.history.at(BigInt(this.number));
+    try {
+      await rebuildFlat(this.database, this.record.root);
+    } finally {
+      this.flat.forget();
+      this.standIn = undefined;
+    }
   }
 
   /** The stored states; undefined before block 0. */
@@ -203,8 +215,10 @@ class StoredWorldState implements WorldState {
   private headReader(code: (codeHash: Hash) => Uint8Array): StateReader {
     const { flat } = this;
     return {
-      account: (address) => flat.account(address)?.account,
+      account: (address) =>
+        this.standIn === undefined ? flat.account(address)?.account : this.standIn.account(address),
       storage: (address, slot) => {
+        if (this.standIn !== undefined) return this.standIn.storage(address, slot);
         const owner = flat.account(address);
         return owner === undefined ? EMPTY_BYTES : flat.slot(owner, slot);
       },

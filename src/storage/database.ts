@@ -10,7 +10,16 @@ export interface Database {
   range(range: KeyRange): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
   /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskFailure. */
   write(batch: Batch): Promise<void>;
+  /**
+   * From here until the release, whoever reads by this object finds what is there now, whatever is written meanwhile: for a
+   * write that contradicts what is held in memory until that is put right. One at a time.
+   */
+  freeze(): FrozenReads;
   close(): Promise<void>;
+}
+
+export interface FrozenReads {
+  release(): void;
 }
 
 export interface KeyRange {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../primitives/assert.ts";
-import { type Batch, type Database, DiskFailure, type KeyRange } from "./database.ts";
+import { type Batch, type Database, DiskFailure, type FrozenReads, type KeyRange } from "./database.ts";
 import { translateDiskError } from "./diskFailure.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
@@ -47,6 +47,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
 }
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>;
+type Snapshot = ReturnType<Level["snapshot"]>;
 
 /**
  * Measured with blocks of 12,000 transfers (14 MB of pages, flat entries, index and body) over half a million accounts.
@@ -68,12 +69,17 @@ const OPTIONS = {
 const RANGE_CHUNK_ENTRIES = 1000;
 const RANGE_CHUNK_BYTES = 256 * 1024;
 
+/** Reads without a snapshot. */
+const NEWEST = {};
+
 class LevelDatabase implements Database {
   private readonly level: Level;
   private readonly path: string;
   private readonly isReader: boolean;
   /** Why the last write failed. No later one is tried: LevelDB would append it behind a torn record. */
   private failure: Error | undefined;
+  /** Names the snapshot that is read instead of the newest entries. */
+  private frozen: { readonly snapshot?: Snapshot } = NEWEST;
 
   constructor(level: Level, path: string, isReader: boolean) {
     this.level = level;
@@ -83,7 +89,9 @@ class LevelDatabase implements Database {
 
   get(key: Uint8Array): Uint8Array | undefined {
     try {
-      return plainBytes(this.level.getSync(key));
+      return plainBytes(
+        this.frozen === NEWEST ? this.level.getSync(key) : this.level.getSync(key, this.frozen),
+      );
     } catch (error) {
       throw translateDiskError(error, `The database in ${this.path} cannot be read`);
     }
@@ -91,7 +99,7 @@ class LevelDatabase implements Database {
 
   async getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
     try {
-      return (await this.level.getMany(keys as Uint8Array[])).map(plainBytes);
+      return (await this.level.getMany(keys as Uint8Array[], this.frozen)).map(plainBytes);
     } catch (error) {
       throw translateDiskError(error, `The database in ${this.path} cannot be read`);
     }
@@ -104,6 +112,7 @@ class LevelDatabase implements Database {
       reverse: reverse === true,
       limit: limit ?? -1,
       highWaterMarkBytes: RANGE_CHUNK_BYTES,
+      ...this.frozen,
     });
     try {
       for (;;) {
@@ -127,6 +136,19 @@ class LevelDatabase implements Database {
       this.failure ??= translateDiskError(error, `The database in ${this.path} cannot be written`);
       throw this.failure;
     }
+  }
+
+  freeze(): FrozenReads {
+    assert(this.frozen === NEWEST, "reads are frozen once at a time");
+    const snapshot = this.level.snapshot();
+    this.frozen = { snapshot };
+    return {
+      release: () => {
+        this.frozen = NEWEST;
+        // It waits for those who still read from it; a database that is closed has closed it.
+        void snapshot.close();
+      },
+    };
   }
 
   async close(): Promise<void> {

@@ -21,10 +21,12 @@ function overEntries(entries: Map<string, Entry>): MemoryDatabase {
   /** All entries in key order; undefined after a write, sorted again when the next range asks. */
   let sorted: readonly Entry[] | undefined;
   let isOpen = true;
+  /** What is read instead of the entries. */
+  let frozen: MemoryDatabase | undefined;
 
   const get = (key: Uint8Array): Uint8Array | undefined => {
     assert(isOpen, "a closed database cannot be read");
-    return entries.get(toKey(key))?.[1];
+    return frozen === undefined ? entries.get(toKey(key))?.[1] : frozen.get(key);
   };
 
   return {
@@ -32,6 +34,7 @@ function overEntries(entries: Map<string, Entry>): MemoryDatabase {
     getMany: async (keys) => keys.map(get),
     range(range) {
       assert(isOpen, "a closed database cannot be read");
+      if (frozen !== undefined) return frozen.range(range);
       sorted ??= [...entries.values()].sort(([a], [b]) => compareBytes(a, b));
       return eachOf(select(sorted, range));
     },
@@ -39,6 +42,15 @@ function overEntries(entries: Map<string, Entry>): MemoryDatabase {
       assert(isOpen, "a closed database cannot be written");
       apply(entries, batch);
       sorted = undefined;
+    },
+    freeze() {
+      assert(frozen === undefined, "reads are frozen once at a time");
+      frozen = overEntries(new Map(entries));
+      return {
+        release: () => {
+          frozen = undefined;
+        },
+      };
     },
     async close() {
       isOpen = false;

@@ -85,6 +85,10 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
       });
       return queue;
     },
+    freeze() {
+      refuseWhenCut();
+      return visible.freeze();
+    },
     async close() {
       if (!isCut) await queue;
       if (!isCut) while (underWay.length > 0) await syncOldest();

@@ -37,6 +37,27 @@ describe.each(kinds)("a database %s", (_, open) => {
     expect(database.get(bytes([2]))).toEqual(bytes([22]));
   });
 
+  it("shows what was there when its reads were frozen, until they are released", async () => {
+    const database = await open();
+    await database.write(batchOf([[1], [10]], [[2], [20]]));
+    const all = { from: bytes([0]), until: bytes([9]) };
+    const frozen = database.freeze();
+    const batch = batchOf([[1], [11]], [[3], [30]]);
+    batch.delete(bytes([2]));
+    await database.write(batch);
+    expect(database.get(bytes([1]))).toEqual(bytes([10]));
+    expect(database.get(bytes([3]))).toBeUndefined();
+    expect(await database.getMany([bytes([2])])).toEqual([bytes([20])]);
+    expect(await keysIn(database, all)).toEqual(["0x01", "0x02"]);
+    frozen.release();
+    expect(database.get(bytes([1]))).toEqual(bytes([11]));
+    expect(await keysIn(database, all)).toEqual(["0x01", "0x03"]);
+    const again = database.freeze();
+    await database.write(batchOf([[4], [40]]));
+    expect(await keysIn(database, all)).toEqual(["0x01", "0x03"]);
+    again.release();
+  });
+
   it("lists ranges in key order, either way, as the writes leave them", async () => {
     const database = await open();
     const model = new Map<string, Uint8Array>();
