@@ -13,7 +13,7 @@ export interface FeeHistoryRequest {
   /** The last block, at most the head. */
   readonly newest: bigint;
   readonly blockCount: number;
-  /** 0 to 100, of the gas used in each block. */
+  /** Of the gas used in each block; neither their order nor their range is checked, as with the incumbent. */
   readonly percentiles: readonly number[] | undefined;
   /** True once nobody waits for the answer any more: then it may be cut short. */
   readonly isAbandoned?: () => boolean;
@@ -130,20 +130,14 @@ function curveOf({ header, transactions, receipts }: StoredBlock): RewardCurve {
   return { feesWei, gasUpTo, gasUsed: Number(header.gasUsed) };
 }
 
-/** For each percentile, rising, the fee at which that share of the gas is reached; none for those above 100. */
+/** For each percentile, rising, the fee at which that share of the gas is reached; the highest fee where it never is. */
 function rewardsAt({ feesWei, gasUpTo, gasUsed }: RewardCurve, percentiles: readonly number[]): Hex[] {
-  const rewards: Hex[] = [];
-  for (const [index, feeWei] of feesWei.entries()) {
-    const share = (100 * (gasUpTo[index] ?? 0)) / gasUsed;
-    for (
-      let next = percentiles[rewards.length];
-      next !== undefined && share >= next;
-      next = percentiles[rewards.length]
-    ) {
-      rewards.push(toQuantity(feeWei));
-    }
-  }
-  return rewards;
+  let place = 0;
+  return percentiles.map((percentile) => {
+    const wantedGas = (percentile * gasUsed) / 100;
+    while (place < feesWei.length - 1 && (gasUpTo[place] ?? 0) < wantedGas) place++;
+    return toQuantity(feesWei[place] ?? 0n);
+  });
 }
 
 interface CurveCache {

@@ -128,10 +128,10 @@ describe("the fee history", () => {
     expect(reward).toEqual([["0x5", "0xa", "0xa", "0x1e", "0x1e"]]);
   });
 
-  it("sorts percentiles, has none for more than all the gas, and zeros for an empty block", async () => {
+  it("sorts percentiles, has the highest fee for more than all the gas, and zeros for an empty block", async () => {
     const { reward } = await reader.read({ newest: 2n, blockCount: 2, percentiles: [101, 50, 10] });
     expect(reward).toEqual([
-      ["0x5", "0xa"],
+      ["0x5", "0xa", "0x1e"],
       ["0x0", "0x0", "0x0"],
     ]);
   });
