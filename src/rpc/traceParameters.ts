@@ -39,8 +39,10 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
     }
     case "4byteTracer":
       return { kind: tracer };
-    case "prestateTracer":
-      return { kind: tracer, config: { diffMode: isSet("diffMode") } };
+    case "prestateTracer": {
+      const [diffMode, disableCode] = [isSet("diffMode"), isSet("disableCode")];
+      return { kind: tracer, config: { diffMode, disableCode, disableStorage: isSet("disableStorage") } };
+    }
     default:
       return { kind: "structLogs", options: { disableStorage, disableMemory, disableStack } };
   }
@@ -91,6 +93,8 @@ const OPTIONS = {
       convertParityErrors: BOOLEAN,
       includePrecompiles: BOOLEAN,
       diffMode: BOOLEAN,
+      disableCode: BOOLEAN,
+      disableStorage: BOOLEAN,
     },
   },
 };

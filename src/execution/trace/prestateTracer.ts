@@ -12,6 +12,8 @@ import type { WatchedOverlay } from "./watchedOverlay.ts";
 export interface PrestateConfig {
   /** What changed, before and after, instead of all that was touched. */
   readonly diffMode: boolean;
+  readonly disableCode: boolean;
+  readonly disableStorage: boolean;
 }
 
 /**
@@ -19,17 +21,26 @@ export interface PrestateConfig {
  * it touched as they were before; or with diffMode what it changed of them.
  */
 export function prestateTracer(
-  { diffMode }: PrestateConfig,
+  config: PrestateConfig,
   { state, beneficiary }: Pick<Subject, "state" | "beneficiary">,
   text: TraceText,
 ): TransactionTrace {
-  const touched = new TouchedState(beneficiary);
+  const touched = new TouchedState(beneficiary, config.disableStorage);
+  const codeOf = (account: Account): string =>
+    config.disableCode ? "0x" : toHex(state.code(account.codeHash));
+  const view = { state, codeOf };
   return {
     observer: touched,
     finish() {
-      text.add(diffMode ? diffJson(touched, state) : prestateJson(touched, state));
+      text.add(config.diffMode ? diffJson(touched, view) : prestateJson(touched, view));
     },
   };
+}
+
+/** The state around the transaction, with the code of an account as it is to be shown, "0x" for none. */
+interface View {
+  readonly state: WatchedOverlay;
+  codeOf(account: Account): string;
 }
 
 class TouchedState implements ExecutionObserver {
@@ -37,9 +48,11 @@ class TouchedState implements ExecutionObserver {
   readonly created = new Set<string>();
   readonly destroyed = new Set<string>();
   private readonly beneficiary: Address;
+  private readonly leavesOutSlots: boolean;
 
-  constructor(beneficiary: Address) {
+  constructor(beneficiary: Address, leavesOutSlots: boolean) {
     this.beneficiary = beneficiary;
+    this.leavesOutSlots = leavesOutSlots;
   }
 
   entered({ kind, from, to, depth }: Callee): void {
@@ -56,6 +69,7 @@ class TouchedState implements ExecutionObserver {
       case 0x54: // SLOAD
       case 0x55: {
         // SSTORE
+        if (this.leavesOutSlots) return;
         const slot = bigintToFixedBytes(stack.at(0), 32);
         this.touch(asAddress(env.address.bytes)).slots.set(toKey(slot), slot);
         return;
@@ -101,7 +115,8 @@ interface TouchedAccount {
   readonly slots: Map<string, Uint8Array>;
 }
 
-function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay): string {
+function prestateJson({ accounts, created }: TouchedState, view: View): string {
+  const { state } = view;
   const before: Member[] = [];
   for (const [key, { address, slots }] of accounts) {
     const account = state.accountBefore(address);
@@ -109,13 +124,14 @@ function prestateJson({ accounts, created }: TouchedState, state: WatchedOverlay
       (slot): Slot => [toHex(slot), toWordHex(state.storageBefore(address, slot))],
     );
     if (created.has(key) && isNothing(account)) continue;
-    before.push([toHex(address), accountJson(account ?? EMPTY_ACCOUNT, storage, state)]);
+    before.push([toHex(address), accountJson(account ?? EMPTY_ACCOUNT, storage, view)]);
   }
   return sortedObjectOf(before);
 }
 
 /** Of an account that is gone only the past is shown; from Cancun on most that destroy themselves stay. */
-function diffJson({ accounts, created, destroyed }: TouchedState, state: WatchedOverlay): string {
+function diffJson({ accounts, created, destroyed }: TouchedState, view: View): string {
+  const { state } = view;
   const before: Member[] = [];
   const after: Member[] = [];
   for (const [key, { address, slots }] of accounts) {
@@ -126,7 +142,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
     const isNew = created.has(key) && isNothing(old);
     const show = (storage: readonly (readonly [Uint8Array, string])[]): void => {
       const members = storage.map(([slot, value]): Slot => [toHex(slot), value]);
-      if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, state)]);
+      if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, view)]);
     };
     if (destroyed.has(key) && state.account(address) === undefined) {
       show(oldSlots);
@@ -145,7 +161,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
       old ?? EMPTY_ACCOUNT,
       state.account(address) ?? EMPTY_ACCOUNT,
       gained,
-      state,
+      view,
     );
     if (difference === "{}" && changed.length === 0) continue;
     after.push([toHex(address), difference]);
@@ -154,21 +170,21 @@ function diffJson({ accounts, created, destroyed }: TouchedState, state: Watched
   return `{"post":${sortedObjectOf(after)},"pre":${sortedObjectOf(before)}}`;
 }
 
-function accountJson(account: Account, storage: readonly Slot[], state: WatchedOverlay): string {
-  const code = state.code(account.codeHash);
+function accountJson(account: Account, storage: readonly Slot[], view: View): string {
+  const code = view.codeOf(account);
   return objectOf([
     `"balance":"${toQuantity(account.balance)}"`,
-    code.length > 0 && `"code":"${toHex(code)}"`,
+    code !== "0x" && `"code":"${code}"`,
     account.nonce > 0n && `"nonce":${account.nonce}`,
     storageMember(storage),
   ]);
 }
 
-function differenceJson(old: Account, now: Account, storage: readonly Slot[], state: WatchedOverlay): string {
-  const code = toHex(state.code(now.codeHash));
+function differenceJson(old: Account, now: Account, storage: readonly Slot[], view: View): string {
+  const code = view.codeOf(now);
   return objectOf([
     now.balance !== old.balance && `"balance":"${toQuantity(now.balance)}"`,
-    code !== toHex(state.code(old.codeHash)) && code !== "0x" && `"code":"${code}"`,
+    code !== view.codeOf(old) && code !== "0x" && `"code":"${code}"`,
     now.nonce !== old.nonce && now.nonce > 0n && `"nonce":${now.nonce}`,
     storageMember(storage),
   ]);

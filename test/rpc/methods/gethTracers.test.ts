@@ -139,3 +139,26 @@ describe("go-ethereum's 4byteTracer", () => {
     );
   });
 });
+
+describe("go-ethereum's prestateTracer", () => {
+  it("leaves out code and storage where that is asked for, in both its modes", async () => {
+    const code = "0x60026001556003600055";
+    const one = `0x${"1".padStart(64, "0")}`;
+    const stateOverrides = { [CALLEE]: { code, balance: "0x5", stateDiff: { [one]: one } } };
+    const trace = (tracerConfig: object) =>
+      ask("debug_traceCall", { from: RICH, to: CALLEE, value: "0x1" }, "latest", {
+        tracer: "prestateTracer",
+        tracerConfig,
+        stateOverrides,
+      });
+    const whole = (await trace({})) as { [CALLEE]: { storage: object } };
+    expect(whole[CALLEE]).toMatchObject({ balance: "0x5", code, storage: { [one]: one } });
+    const bare = { balance: "0x5" };
+    expect(await trace({ disableCode: true })).toMatchObject({ [CALLEE]: { storage: { [one]: one } } });
+    expect(await trace({ disableCode: true, disableStorage: true })).toHaveProperty(CALLEE, bare);
+    expect(await trace({ disableStorage: true })).toHaveProperty(CALLEE, { ...bare, code });
+    const changes = await trace({ diffMode: true, disableCode: true, disableStorage: true });
+    expect(changes).toMatchObject({ pre: { [CALLEE]: bare }, post: { [CALLEE]: { balance: "0x6" } } });
+    expect(JSON.stringify(changes)).not.toMatch(/"code"|"storage"/);
+  });
+});
