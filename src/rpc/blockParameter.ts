@@ -74,12 +74,12 @@ function findByHash(
 const HASH_TEXT_LENGTH = 65;
 const LONGEST_NUMBER_TEXT = 16;
 
+/** What is no boolean requires nothing. */
 function decodeObject(value: Readonly<Record<string, unknown>>): NumberTagOrHash | undefined {
   const { blockHash, blockNumber, requireCanonical } = value;
   if (!isAbsent(blockHash)) {
     const hash = decodeStoragePosition(blockHash);
-    const isRequired = isAbsent(requireCanonical) ? false : decodeBoolean(requireCanonical);
-    return hash && isRequired !== undefined ? { blockHash: hash, requireCanonical: isRequired } : undefined;
+    return hash && { blockHash: hash, requireCanonical: decodeBoolean(requireCanonical) ?? false };
   }
   if (typeof blockNumber === "number") {
     return Number.isSafeInteger(blockNumber) && blockNumber >= 0 ? BigInt(blockNumber) : undefined;

@@ -129,7 +129,7 @@ function* writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place):
 }
 
 /** Where a creation puts its contract (yellow paper, §7), shown for failed creations too. */
-function createdAddress(sender: Address, nonce: bigint): Address {
+export function createdAddress(sender: Address, nonce: bigint): Address {
   const items = [encodeRlpString(sender), encodeRlpString(bigintToBytes(nonce))];
   return asAddress(keccak256(encodeRlpList(items)).slice(12));
 }

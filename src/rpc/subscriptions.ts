@@ -188,9 +188,10 @@ function byId(a: LogSubscription, b: LogSubscription): number {
 
 type LogSubscription = SubscriptionTo<"logs">;
 
-/** Only numbers bound a subscription; tags do not. */
+/** Only numbers bound a subscription, and the tag that is one; the others do not. */
 function isWithin(number: bigint, { wish: { filter } }: LogSubscription): boolean {
-  const { from, to } = filter;
+  const { from } = filter;
+  const to = filter.to === "earliest" ? 0n : filter.to;
   return (typeof from !== "bigint" || number >= from) && (typeof to !== "bigint" || number <= to);
 }
 

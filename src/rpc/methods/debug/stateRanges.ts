@@ -1,20 +1,22 @@
 import type { InspectionFailure } from "../../../execution/inspection.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { assertNever } from "../../../primitives/assert.ts";
-import { asHash, ZERO_HASH } from "../../../primitives/hash.ts";
+import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { toHex, toWordHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeAddress, decodeJavaLong, decodeStoragePosition } from "../../parameters.ts";
+import { decodeAddress, decodeJavaLong, decodeStoragePosition, decodeText } from "../../parameters.ts";
 import { ADDRESS, HASH, INTEGER, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 /** The state from inside (json-rpc.md §7). Blocks are executed again where the moment lies within one. */
 
 const BLOCK = required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH);
 const INDEX = required("transactionIndex", decodeInteger, INTEGER);
-const LIMIT = required("limit", decodeCount, INTEGER);
+/** Text until it is read: malformed, it is -32603, not -32602. */
+const START_KEY = required("startKey", decodeText, HASH);
+const LIMIT = required("limit", decodeInteger, INTEGER);
 
 /** Items of an answer; `nextKey` leads on. */
 const RANGE_LIMIT = 10_000;
@@ -56,7 +58,7 @@ export const debugAccountRange = defineMethod({
     BLOCK,
     // Nobody looks at it: the state is that after the whole block.
     optional("transactionIndex", (value) => value, {}),
-    required("startKey", decodeStoragePosition, HASH),
+    START_KEY,
     LIMIT,
   ],
   result: { name: "accounts", schema: OBJECT },
@@ -65,11 +67,13 @@ export const debugAccountRange = defineMethod({
     const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { addressMap: {} };
+    const from = decodeStoragePosition(start);
+    if (from === undefined || limit < 0) return ERRORS.internalError;
     const answer = await inspector.inspect(
       {
         kind: "accounts",
         blockNumber: found.header.number,
-        from: asHash(start),
+        from,
         limit: Math.min(limit, RANGE_LIMIT),
       },
       context,
@@ -85,26 +89,22 @@ export const debugStorageRangeAt = defineMethod({
   name: "debug_storageRangeAt",
   namespace: "DEBUG",
   summary: "An account's storage as a transaction of a block found it, in the order of hashes, from one on.",
-  parameters: [
-    BLOCK,
-    INDEX,
-    required("address", decodeAddress, ADDRESS),
-    required("startKey", decodeStoragePosition, HASH),
-    LIMIT,
-  ],
+  parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS), START_KEY, LIMIT],
   result: { name: "storage", schema: OBJECT },
   mayOverlap: true,
   async run([choice, index, address, start, limit], context) {
     const { chain, inspector } = context.backend;
+    const from = decodeStoragePosition(start);
+    if (from === undefined) return ERRORS.internalError;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { storage: {}, complete: true };
-    if (index < 0) return ERRORS.internalError;
+    if (index < 0 || limit < 0) return ERRORS.internalError;
     const answer = await inspector.inspect(
       {
         kind: "slots",
         at: { blockNumber: found.header.number, transactions: index },
         address,
-        from: asHash(start),
+        from,
         limit: Math.min(limit, RANGE_LIMIT),
       },
       context,
@@ -144,9 +144,4 @@ function decodeInteger(value: unknown): number | undefined {
   const isDecimal = typeof value === "string" && /^[+-]?[0-9]+$/.test(value);
   const number = typeof value === "number" ? value : Number(isDecimal ? decodeJavaLong(value) : Number.NaN);
   return Number.isInteger(number) && Math.abs(number) < 2 ** 31 ? number : undefined;
-}
-
-function decodeCount(value: unknown): number | undefined {
-  const count = decodeInteger(value);
-  return count !== undefined && count >= 0 ? count : undefined;
 }

@@ -1,10 +1,14 @@
+import type { ParityTypes } from "../../../execution/trace/parityTrace.ts";
 import type { TracedCall } from "../../../execution/trace/traceJob.ts";
-import { decodeTransaction, withRecoveredSender } from "../../../types/transaction.ts";
+import { toHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { decodeTransaction, type SentTransaction, withRecoveredSender } from "../../../types/transaction.ts";
 import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { callOf, decodeCall } from "../../callParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeData, decodeList } from "../../parameters.ts";
+import { createdAddress } from "../../receiptResult.ts";
 import { CALL, DATA, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
@@ -71,12 +75,35 @@ export const traceRawTransaction = defineMethod({
     const { number } = chain.head.header;
     const call = { call: callOf(transaction), types };
     const result = await tracer.run({ kind: "call", blockNumber: number, call }, context);
-    return result.kind === "refused" ? NOTHING_HAPPENED : traceAnswer(result);
+    if (result.kind !== "refused") return traceAnswer(result);
+    const nonce = chain.stateAt(number)?.account(transaction.sender)?.nonce ?? 0n;
+    return notExecuted(transaction, nonce, types);
   },
 });
 
-/** A transaction that could not stand in a block: the incumbent tells of no error. */
-const NOTHING_HAPPENED = { output: "0x", stateDiff: null, trace: [], vmTrace: null };
+/** A transaction that could not stand in a block: the incumbent tells of no error, and shows a call without gas. */
+function notExecuted(transaction: SentTransaction, nonce: bigint, types: ParityTypes): object {
+  const { to, sender, value, data } = transaction;
+  const [from, amount] = [toHex(sender), toQuantity(value)];
+  const address = to === undefined ? toHex(createdAddress(sender, nonce)) : toHex(to);
+  const shown =
+    to === undefined
+      ? {
+          action: { from, init: toHex(data), value: amount },
+          result: { address, code: "0x", gasUsed: "0x0" },
+        }
+      : {
+          action: { callType: "call", from, input: toHex(data), to: address, value: amount },
+          result: { gasUsed: "0x0", output: "0x" },
+        };
+  const trace = { ...shown, subtraces: 0, traceAddress: [], type: to === undefined ? "create" : "call" };
+  return {
+    output: "0x",
+    stateDiff: null,
+    trace: types.trace ? [trace] : [],
+    vmTrace: types.vmTrace ? { code: "0x", ops: [] } : null,
+  };
+}
 
 function decodeCalls(value: unknown): readonly TracedCall[] | undefined {
   const calls = decodeList(decodeTracedCall)(value);

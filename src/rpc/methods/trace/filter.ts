@@ -2,7 +2,7 @@ import type { TraceFilter } from "../../../execution/trace/traceJob.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
 import { ERRORS } from "../../errors.ts";
-import { CRITERIA_LIMIT, decodeAddresses } from "../../logFilterParameter.ts";
+import { CRITERIA_LIMIT, decodeAddresses, decodeLogFilter } from "../../logFilterParameter.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeIndex, isAbsent, isObject } from "../../parameters.ts";
 import { ADDRESS, INTEGER, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
@@ -56,10 +56,15 @@ interface AskedFilter extends Omit<TraceFilter, "fromBlock" | "toBlock"> {
   readonly to: NumberOrTag;
 }
 
-/** Unknown members are refused, as with filters for logs. */
+/**
+ * Members that a filter for logs has are allowed if they decode, and do not count: the incumbent shares one type. Others
+ * are refused.
+ */
 function decodeTraceFilter(value: unknown): AskedFilter | undefined {
-  if (!isObject(value) || Object.keys(value).some((name) => !(name in FILTER.properties))) return undefined;
-  const { fromBlock, toBlock, fromAddress, toAddress, after, count } = value;
+  if (!isObject(value)) return undefined;
+  const { fromBlock, toBlock, ...others } = value;
+  if (decodeLogFilter(others) === undefined) return undefined;
+  const { fromAddress, toAddress, after, count } = others;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
   const fromAddresses = decodeParties(fromAddress);

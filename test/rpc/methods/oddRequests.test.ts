@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { aChain } from "../../builders/aChain.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { genesisWith } from "../../builders/genesisWith.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { tracerOf } from "../../builders/tracerOf.ts";
+import { type Ask, askerOf } from "../asker.ts";
+
+/** Requests that no recording has, answered as the incumbent's rules of reading them have it. */
+
+const RICH = toHex(account(0).address);
+const NOBODY = `0x${"de".repeat(20)}`;
+const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
+const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
+
+let ask: Ask;
+
+beforeAll(async () => {
+  const node = await aChain({ genesis: genesisWith({}) });
+  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+});
+
+describe("trace_rawTransaction of what could not stand in a block", () => {
+  const gasLimit = 1000n;
+  const [call, creation] = [aTransaction({ gasLimit }), aTransaction({ gasLimit, to: undefined })];
+  const trace = (raw: Uint8Array, ...types: string[]) => ask("trace_rawTransaction", toHex(raw), types);
+
+  it("shows a call, or a creation, that nobody gave gas to", async () => {
+    const nothing = { output: "0x", stateDiff: null, vmTrace: { code: "0x", ops: [] } };
+    const { from, input, to, value } = {
+      from: toHex(call.sender),
+      input: toHex(call.data),
+      to: toHex(call.to ?? new Uint8Array()),
+      value: `0x${call.value.toString(16)}`,
+    };
+    expect(await trace(call.raw, "trace", "vmTrace", "stateDiff")).toEqual({
+      ...nothing,
+      trace: [
+        {
+          action: { callType: "call", from, input, to, value },
+          result: { gasUsed: "0x0", output: "0x" },
+          subtraces: 0,
+          traceAddress: [],
+          type: "call",
+        },
+      ],
+    });
+    const address = expect.stringMatching(/^0x[0-9a-f]{40}$/);
+    expect(await trace(creation.raw, "trace")).toMatchObject({
+      vmTrace: null,
+      trace: [{ action: { from, value }, result: { address, code: "0x", gasUsed: "0x0" }, type: "create" }],
+    });
+    expect(await trace(call.raw)).toEqual({ output: "0x", stateDiff: null, trace: [], vmTrace: null });
+  });
+});
+
+describe("odd requests", () => {
+  it("for traces may have the members of a filter for logs, which do not count", async () => {
+    const members = { address: NOBODY, topics: [null], blockHash: `0x${"12".repeat(32)}` };
+    const range = { fromBlock: "0x0", toBlock: "0x0" };
+    expect(await ask("trace_filter", { ...range, ...members })).toEqual([]);
+    expect(await ask("trace_filter", { ...range, address: "zz" })).toEqual(INVALID_PARAMS);
+    expect(await ask("trace_filter", { ...range, mode: "union" })).toEqual(INVALID_PARAMS);
+  });
+
+  it("for a range that begins with no key, or has less than nothing in it, are an internal error", async () => {
+    for (const [key, limit] of [
+      ["zz", 1],
+      [`0x${"0".repeat(66)}`, 1],
+      ["0x0", -1],
+    ]) {
+      expect(await ask("debug_accountRange", "latest", 0, key, limit), `${key} ${limit}`).toEqual(
+        INTERNAL_ERROR,
+      );
+      expect(await ask("debug_storageRangeAt", "latest", 0, RICH, key, limit)).toEqual(INTERNAL_ERROR);
+    }
+    expect(await ask("debug_accountRange", "0xffff", 0, "zz", 1)).toEqual({ addressMap: {} });
+  });
+
+  it("report hash rates under any name, in any number of digits", async () => {
+    expect(await ask("eth_submitHashrate", "0x5", "miner one")).toBe(false);
+    expect(await ask("eth_submitHashrate", "zz", "miner one")).toEqual(INTERNAL_ERROR);
+    expect(await ask("eth_submitHashrate", "0x5")).toEqual(INVALID_PARAMS);
+  });
+
+  it("require a canonical block only by what is true", async () => {
+    const { hash } = (await ask("eth_getBlockByNumber", "latest", false)) as { hash: string };
+    for (const requireCanonical of [true, "true", 1, "maybe", {}, null])
+      expect(await ask("eth_getBalance", NOBODY, { blockHash: hash, requireCanonical })).toBe("0x0");
+  });
+});
