@@ -109,7 +109,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       },
       poolMaxSize: settings.rpc.poolMaxSize,
     },
-    network: { peerToPeer, ethVersion: peerToPeer === undefined ? undefined : ETH_VERSION, services },
+    network: { peerToPeer, ethVersion: ETH_VERSION, services },
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => {
       const { header } = chain.head;

@@ -172,8 +172,8 @@ export interface RpcSettings {
 export interface NetworkFacts {
   /** Undefined when peer-to-peer networking is disabled. */
   readonly peerToPeer: PeerToPeerFacts | undefined;
-  /** Highest version of the eth protocol that we speak; undefined when none. */
-  readonly ethVersion: number | undefined;
+  /** Highest version of the eth protocol that the program speaks, whether it talks to peers now or not. */
+  readonly ethVersion: number;
   /** The services that are up, as net_services shows them. */
   services(): ServiceEndpoints;
 }

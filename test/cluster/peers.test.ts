@@ -62,9 +62,10 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
 });
 
 describe("the development network", () => {
-  it("has no peers", async () => {
+  it("has no peers, though it speaks their protocol", async () => {
     const node = await startNodeProcess();
     await expect(node.rpc("net_peerCount")).rejects.toThrow("P2P has been disabled");
+    expect(await node.rpc("eth_protocolVersion")).toBe("0x44");
     expect(await node.stop()).toBe(0);
   }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
-import { BOOLEAN, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+import { BOOLEAN, OBJECT, QUANTITY } from "../../schemas.ts";
 
 /** Which chain this is, and how far we are. */
 
@@ -42,10 +42,8 @@ export const ethSyncing = defineMethod({
 export const ethProtocolVersion = defineMethod({
   name: "eth_protocolVersion",
   namespace: "ETH",
-  summary: "Highest version of the eth wire protocol; null when the node speaks none.",
+  summary: "Highest version of the eth wire protocol that the node speaks.",
   parameters: [],
-  result: { name: "version", schema: orNull(QUANTITY) },
-  run(_, { backend: { network } }) {
-    return network.ethVersion === undefined ? null : toQuantity(network.ethVersion);
-  },
+  result: { name: "version", schema: QUANTITY },
+  run: (_, { backend }) => toQuantity(backend.network.ethVersion),
 });
