@@ -44,6 +44,11 @@ function request(method: string, ...params: readonly unknown[]): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 }
 
+/** Lists in lists. */
+function nested(depth: number): string {
+  return "[".repeat(depth) + "]".repeat(depth);
+}
+
 async function post(body: string): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(node.httpUrl, { method: "POST", body });
   return { status: response.status, text: await response.text() };
@@ -67,6 +72,8 @@ describe("what is no JSON-RPC request", () => {
     ["null", "null", 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["nothing", "", 400, refusal(PARSE_ERROR), refusal(INVALID_REQUEST)],
     ["lists without end", "[".repeat(100_000), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
+    ["too deep a list", nested(1001), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
+    ["a deep list", nested(1000), 200, `[${refusal(INVALID_REQUEST)}]`, `[${refusal(INVALID_REQUEST)}]`],
     ["an empty object", "{}", 400, refusal(INVALID_REQUEST), refusal(INVALID_REQUEST)],
     ["an empty batch", "[]", 400, refusal(INVALID_REQUEST), "[]"],
     [

@@ -12,6 +12,7 @@ import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import { PIPELINE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine.ts";
+import { parseMessage } from "./parseMessage.ts";
 
 export interface HttpRequestSettings {
   readonly maxBodyBytes: number;
@@ -44,7 +45,7 @@ export function createHttpRequestHandler(
       respondUntyped(response, 406, "");
       return;
     }
-    const value = parseJson(body);
+    const value = parseMessage(body);
     if (Array.isArray(value)) onBatch(value, body, request, response);
     else if (isObject(value)) onSingle(value, body, request, response);
     else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
@@ -156,14 +157,6 @@ class HttpCaller implements Caller {
 
   isAbandoned(): boolean {
     return this.#request.socket.destroyed || this.#response.writableEnded;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

@@ -14,6 +14,7 @@ import {
   MESSAGES_UNDER_WAY,
   TURN_LIMIT_BYTES,
 } from "./limits.ts";
+import { parseMessage } from "./parseMessage.ts";
 import { SHARED_BYTES, writeFrame } from "./wholeFrame.ts";
 
 /**
@@ -96,7 +97,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       write(errorReply("null", ERRORS.invalidRequest).text);
       return;
     }
-    const value = parseJson(message);
+    const value = parseMessage(message);
     const caller = new MessageCaller(machine, connection, socket, clock, clock.nowMs() + timeoutMs);
     if (Array.isArray(value)) {
       // A batch is gathered before it is sent, so nothing else may be gathered beside it.
@@ -252,12 +253,4 @@ class MessageCaller implements Caller {
 function textOf(data: RawData): string {
   if (Buffer.isBuffer(data)) return data.toString("utf8");
   return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString("utf8");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
