@@ -86,7 +86,8 @@ export async function simulateOn(
   });
   const sender = call.from ?? ZERO_ADDRESS;
   const account = overlay.account(sender);
-  const transaction = toExecutable(call, terms, scene, account?.nonce ?? 0n);
+  const { blobBaseFee } = block;
+  const transaction = toExecutable(call, terms, scene, { nonce: account?.nonce ?? 0n, blobBaseFee });
   const refused =
     checkForm({ rules, chainId: scene.spec.chainId, block }, transaction) ?? checkFunds(transaction, account);
   if (refused !== undefined) return toRefusal(refused.rejection);
@@ -118,7 +119,7 @@ function toExecutable(
   call: CallRequest,
   { gasLimit, enforcesBalance }: SimulationTerms,
   { header, gasCap }: SimulationScene,
-  nonce: bigint,
+  { nonce, blobBaseFee }: { readonly nonce: bigint; readonly blobBaseFee: bigint },
 ): Executable {
   const gasPrice = enforcesBalance ? (call.gasPrice ?? 0n) : 0n;
   const isFeeMarket = header.baseFeePerGas !== undefined;
@@ -138,12 +139,12 @@ function toExecutable(
       maxFeePerGas: enforcesBalance ? (call.maxFeePerGas ?? gasPrice) : 0n,
       maxPriorityFeePerGas: enforcesBalance ? (call.maxPriorityFeePerGas ?? gasPrice) : 0n,
     }),
-    maxFeePerBlobGas: enforcesBalance ? (call.maxFeePerBlobGas ?? 0n) : 0n,
+    maxFeePerBlobGas: enforcesBalance ? (call.maxFeePerBlobGas ?? blobBaseFee) : 0n,
   };
 }
 
 function typeOf({ blobVersionedHashes, accessList }: CallRequest, isFeeMarket: boolean): TransactionType {
-  if (blobVersionedHashes !== undefined) return 3;
+  if (blobVersionedHashes !== undefined && blobVersionedHashes.length > 0) return 3;
   if (isFeeMarket) return 2;
   return accessList === undefined ? 0 : 1;
 }

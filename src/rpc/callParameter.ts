@@ -1,4 +1,5 @@
 import type { CallRequest } from "../execution/simulation.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { AccessListEntry, SentTransaction } from "../types/transaction.ts";
 import {
@@ -62,7 +63,7 @@ const MEMBERS: ReadonlyMap<string, (call: Writable<CallRequest>, given: unknown)
   ["data", setting("data", decodeData)],
   ["input", setting("data", decodeData)],
   ["accessList", setting("accessList", decodeList(decodeAccessListEntry))],
-  ["blobVersionedHashes", setting("blobVersionedHashes", decodeList(decodeHash))],
+  ["blobVersionedHashes", setting("blobVersionedHashes", decodeList(decodeVersionedHash))],
   ["strict", setting("strict", decodeBoolean)],
 ]);
 
@@ -87,6 +88,12 @@ function hasTwoInputs({ data, input }: Readonly<Record<string, unknown>>): boole
 function hasTwoPricings(call: CallRequest): boolean {
   const hasFeeCap = call.maxFeePerGas !== undefined || call.maxPriorityFeePerGas !== undefined;
   return call.gasPrice !== undefined && hasFeeCap;
+}
+
+/** Of the one version that there is. */
+function decodeVersionedHash(value: unknown): Hash | undefined {
+  const hash = decodeHash(value);
+  return hash?.[0] === 1 ? hash : undefined;
 }
 
 function decodeAccessListEntry(value: unknown): AccessListEntry | undefined {

@@ -11,7 +11,7 @@ const INCUMBENT_METHODS: Readonly<Record<string, string>> = {
     batchSendRawTransaction getBadBlocks getRawHeader getRawBlock getRawReceipts getRawTransaction`,
   engine: `getPayloadV1 getPayloadV2 getPayloadV3 getPayloadV4 newPayloadV1 newPayloadV2 newPayloadV3 newPayloadV4
     forkchoiceUpdatedV1 forkchoiceUpdatedV2 forkchoiceUpdatedV3 exchangeTransitionConfigurationV1
-    getPayloadBodiesByHashV1 getPayloadBodiesByRangeV1 exchangeCapabilities`,
+    getPayloadBodiesByHashV1 getPayloadBodiesByRangeV1 exchangeCapabilities preparePayload_debug`,
   priv: `call getPrivateTransaction getTransactionCount getPrivacyPrecompileAddress getTransactionReceipt
     createPrivacyGroup deletePrivacyGroup findPrivacyGroup debugGetStateRoot distributeRawTransaction
     getEeaTransactionCount getCode getLogs newFilter uninstallFilter getFilterChanges getFilterLogs

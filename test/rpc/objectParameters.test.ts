@@ -121,6 +121,7 @@ describe("a call object", () => {
       { accessList: {} },
       { accessList: [{}] },
       { blobVersionedHashes: ["0x12"] },
+      { blobVersionedHashes: [`0x02${"00".repeat(31)}`] },
       "0x12",
       [],
       null,

@@ -3,6 +3,7 @@ import { toHex } from "../../../src/primitives/hex.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
+import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, askerOf } from "../asker.ts";
@@ -11,14 +12,15 @@ import { type Ask, askerOf } from "../asker.ts";
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;
+const MUCH = "0x77359400";
 const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
 const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
 
 let ask: Ask;
 
 beforeAll(async () => {
-  const node = await aChain({ genesis: genesisWith({}) });
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+  const node = await aChain({ genesis: genesisWith({ zeroBaseFee: false }) });
+  ask = askerOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
 });
 
 describe("trace_rawTransaction of what could not stand in a block", () => {
@@ -88,5 +90,21 @@ describe("odd requests", () => {
     const { hash } = (await ask("eth_getBlockByNumber", "latest", false)) as { hash: string };
     for (const requireCanonical of [true, "true", 1, "maybe", {}, null])
       expect(await ask("eth_getBalance", NOBODY, { blockHash: hash, requireCanonical })).toBe("0x0");
+  });
+
+  it("with a list of no blobs are calls as others are, and blobs have the one version that there is", async () => {
+    const callWith = (...blobVersionedHashes: string[]) =>
+      ask("eth_call", { to: NOBODY, blobVersionedHashes }, "latest");
+    expect(await callWith()).toBe("0x");
+    expect(await callWith(`0x02${"0".repeat(62)}`)).toEqual(INVALID_PARAMS);
+    const paid = {
+      from: RICH,
+      to: NOBODY,
+      blobVersionedHashes: [`0x01${"0".repeat(62)}`],
+      maxFeePerGas: MUCH,
+    };
+    expect(await ask("eth_call", { ...paid, strict: true }, "latest")).toBe("0x");
+    const nothing = { ...paid, strict: true, maxFeePerBlobGas: "0x0" };
+    expect(await ask("eth_call", nothing, "latest")).toMatchObject({ code: -32009 });
   });
 });
