@@ -58,12 +58,13 @@ describe("trace_rawTransaction of what could not stand in a block", () => {
 });
 
 describe("odd requests", () => {
-  it("for traces may have the members of a filter for logs, which do not count", async () => {
+  it("for traces may have the members of a filter for logs, which do not count, but not pending blocks", async () => {
     const members = { address: NOBODY, topics: [null], blockHash: `0x${"12".repeat(32)}` };
     const range = { fromBlock: "0x0", toBlock: "0x0" };
     expect(await ask("trace_filter", { ...range, ...members })).toEqual([]);
     expect(await ask("trace_filter", { ...range, address: "zz" })).toEqual(INVALID_PARAMS);
     expect(await ask("trace_filter", { ...range, mode: "union" })).toEqual(INVALID_PARAMS);
+    expect(await ask("trace_filter", { ...range, toBlock: "pending" })).toEqual(INTERNAL_ERROR);
   });
 
   it("for a range that begins with no key, or has less than nothing in it, are an internal error", async () => {
