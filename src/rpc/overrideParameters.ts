@@ -12,14 +12,14 @@ import {
   isAbsent,
   isObject,
 } from "./parameters.ts";
-import { ADDRESS, DATA, HASH, NUMBER_TAG_OR_HASH, OBJECT, QUANTITY } from "./schemas.ts";
+import { ADDRESS, GIVEN_DATA, GIVEN_QUANTITY, HASH, NUMBER_TAG_OR_HASH, OBJECT } from "./schemas.ts";
 
 export const STATE_OVERRIDES_SCHEMA: JsonSchema = mapOf({
   type: "object",
   properties: {
-    balance: QUANTITY,
-    nonce: QUANTITY,
-    code: DATA,
+    balance: GIVEN_QUANTITY,
+    nonce: GIVEN_QUANTITY,
+    code: GIVEN_DATA,
     state: OBJECT,
     stateDiff: OBJECT,
     movePrecompileToAddress: ADDRESS,
@@ -29,13 +29,13 @@ export const STATE_OVERRIDES_SCHEMA: JsonSchema = mapOf({
 export const BLOCK_OVERRIDES_SCHEMA: JsonSchema = {
   type: "object",
   properties: {
-    number: QUANTITY,
-    time: QUANTITY,
-    gasLimit: QUANTITY,
+    number: GIVEN_QUANTITY,
+    time: GIVEN_QUANTITY,
+    gasLimit: GIVEN_QUANTITY,
     feeRecipient: ADDRESS,
     prevRandao: HASH,
-    baseFeePerGas: QUANTITY,
-    blobBaseFee: QUANTITY,
+    baseFeePerGas: GIVEN_QUANTITY,
+    blobBaseFee: GIVEN_QUANTITY,
   },
 };
 

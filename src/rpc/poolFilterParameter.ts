@@ -1,8 +1,24 @@
 import { equalBytes } from "../primitives/hex.ts";
 import { feeCap, type SentTransaction } from "../types/transaction.ts";
+import type { JsonSchema } from "./method.ts";
 import { decodeAddress, decodeJavaLong, decodeWei, isAbsent, isObject } from "./parameters.ts";
+import { ADDRESS, GIVEN_QUANTITY } from "./schemas.ts";
 
 export type PoolFilter = (transaction: SentTransaction) => boolean;
+
+const BOUND = condition({ eq: GIVEN_QUANTITY, lt: GIVEN_QUANTITY, gt: GIVEN_QUANTITY });
+
+export const POOL_FILTER: JsonSchema = {
+  type: "object",
+  properties: {
+    from: condition({ eq: ADDRESS }),
+    to: condition({ eq: ADDRESS, action: { enum: ["contract_creation"] } }),
+    gas: BOUND,
+    gasPrice: BOUND,
+    value: BOUND,
+    nonce: BOUND,
+  },
+};
 
 /**
  * The `fields` object of txpool_nodePendingTransactions (json-rpc.md §4): each known field holds exactly one operator
@@ -23,6 +39,11 @@ export function decodePoolFilter(value: unknown): PoolFilter | undefined {
     filters.push(filter);
   }
   return (transaction) => filters.every((filter) => filter(transaction));
+}
+
+/** One operator with its value. */
+function condition(operators: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: "object", properties: operators, additionalProperties: false, maxProperties: 1 };
 }
 
 type ConditionDecoder = (operator: string, operand: string) => PoolFilter | undefined;

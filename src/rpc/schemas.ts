@@ -1,25 +1,36 @@
 import type { JsonSchema } from "./method.ts";
 
-/** JSON schemas of the values that parameters and results are made of (json-rpc.md §0.1), for the OpenRPC document. */
+/**
+ * JSON schemas of the values that parameters and results are made of (json-rpc.md §0.1), for the OpenRPC document. Words
+ * of JSON Schema's seventh draft, which OpenRPC builds on.
+ */
 
 export const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 export const DATA: JsonSchema = { type: "string", pattern: "^0x([0-9a-f]{2})*$" };
+/** The same as clients write them: digits in any case, zeros in front of a number. */
+export const GIVEN_QUANTITY: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,64}$" };
+export const GIVEN_DATA: JsonSchema = { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" };
+/** A place in a storage or among hashes, with or without its leading zeros. */
+export const POSITION: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{0,64}$" };
 export const ADDRESS: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
 export const HASH: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" };
 export const TEXT: JsonSchema = { type: "string" };
 export const BOOLEAN: JsonSchema = { type: "boolean" };
 export const INTEGER: JsonSchema = { type: "integer" };
+export const NUMBER: JsonSchema = { type: "number" };
 export const OBJECT: JsonSchema = { type: "object" };
 
 const TAG: JsonSchema = { enum: ["latest", "earliest", "pending", "finalized", "safe"] };
+/** Shorter than any hash, so that nothing is both. */
+const BLOCK_NUMBER: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,16}$" };
 
-export const NUMBER_OR_TAG: JsonSchema = { oneOf: [QUANTITY, TAG] };
+export const NUMBER_OR_TAG: JsonSchema = { oneOf: [BLOCK_NUMBER, TAG] };
 export const NUMBER_TAG_OR_HASH: JsonSchema = {
   oneOf: [
-    QUANTITY,
+    BLOCK_NUMBER,
     TAG,
     HASH,
-    { type: "object", properties: { blockHash: HASH, blockNumber: QUANTITY, requireCanonical: BOOLEAN } },
+    { type: "object", properties: { blockHash: HASH, blockNumber: BLOCK_NUMBER, requireCanonical: BOOLEAN } },
   ],
 };
 
@@ -32,14 +43,14 @@ export const CALL: JsonSchema = {
   type: "object",
   properties: {
     from: ADDRESS,
-    to: ADDRESS,
-    gas: QUANTITY,
-    gasPrice: QUANTITY,
-    maxFeePerGas: QUANTITY,
-    maxPriorityFeePerGas: QUANTITY,
-    value: QUANTITY,
-    data: DATA,
-    input: DATA,
+    to: orNull(ADDRESS),
+    gas: GIVEN_QUANTITY,
+    gasPrice: GIVEN_QUANTITY,
+    maxFeePerGas: GIVEN_QUANTITY,
+    maxPriorityFeePerGas: GIVEN_QUANTITY,
+    value: GIVEN_QUANTITY,
+    data: GIVEN_DATA,
+    input: GIVEN_DATA,
     accessList: ACCESS_LIST,
     strict: BOOLEAN,
   },
@@ -51,8 +62,9 @@ export const LOG_FILTER: JsonSchema = {
     fromBlock: NUMBER_OR_TAG,
     toBlock: NUMBER_OR_TAG,
     blockHash: HASH,
-    address: { oneOf: [ADDRESS, listOf(ADDRESS)] },
-    topics: listOf({ oneOf: [{ type: "null" }, HASH, listOf({ oneOf: [{ type: "null" }, HASH] })] }),
+    blockhash: HASH,
+    address: orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] }),
+    topics: orNull(listOf({ oneOf: [{ type: "null" }, HASH, listOf({ oneOf: [{ type: "null" }, HASH] })] })),
   },
   additionalProperties: false,
 };

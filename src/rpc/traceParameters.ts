@@ -12,7 +12,7 @@ import {
   STATE_OVERRIDES_SCHEMA,
 } from "./overrideParameters.ts";
 import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./parameters.ts";
-import { BOOLEAN, listOf, QUANTITY } from "./schemas.ts";
+import { BOOLEAN, GIVEN_QUANTITY, listOf } from "./schemas.ts";
 
 /**
  * The options of the debug tracing methods (json-rpc.md §7), and go-ethereum's tracers beside them, which the
@@ -107,7 +107,7 @@ export const TRACE_CALL_OPTIONS: JsonSchema = {
     ...OPTIONS,
     stateOverrides: STATE_OVERRIDES_SCHEMA,
     blockOverrides: BLOCK_OVERRIDES_SCHEMA,
-    txIndex: QUANTITY,
+    txIndex: GIVEN_QUANTITY,
   },
 };
 

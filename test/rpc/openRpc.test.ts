@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/logging/logger.ts";
 import { present } from "../../src/primitives/assert.ts";
@@ -8,6 +11,8 @@ import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { somebody } from "../builders/somebody.ts";
+import { describeWithVectors, vectorPath } from "../vectors.ts";
+import { fits } from "./schemaFit.ts";
 
 interface Descriptor {
   readonly name: string;
@@ -69,6 +74,77 @@ describe("rpc.discover", () => {
   });
 });
 
+describeWithVectors("what rpc.discover says", () => {
+  it("fits what clients ask, and what they were answered", async () => {
+    const { methods } = await discover(EVERYTHING);
+    const described = new Map(methods.map((method) => [method.name, method]));
+    const misfits: string[] = [];
+    let count = 0;
+    for (const { file, request, result } of recordedExchanges()) {
+      const method = described.get(request.method);
+      if (method === undefined || ODD_REQUESTS.test(file)) continue;
+      count++;
+      method.params.forEach(({ name, required, schema }, index) => {
+        const given = request.params?.[index] ?? undefined;
+        const isFit = given === undefined ? !required : fits(schema, given);
+        if (!isFit) misfits.push(`${file}: ${name} ${JSON.stringify(given)}`);
+      });
+      if (!OTHER_RESULTS.test(file) && !fits(method.result.schema, result)) misfits.push(`${file}: result`);
+    }
+    expect(misfits).toEqual([]);
+    expect(count).toBeGreaterThan(1000);
+  });
+});
+
+/** Spellings that are answered, though they are not those of the standard, and parameters that nobody looks at. */
+const ODD_REQUESTS =
+  /noprefix|bad-?(addr|to|topic|address)|decimal|upper|strings?\b|strbool|decstr|value-(dec|int)|-bad\.|empty-string|extraparams|junkparam|TxError|jsonrpc\/eth\/eth_(call_|getLogs_blockhash_missing)|storageRangeAt_(block|midBlock)/;
+
+/** The standard answers null for a block that there is not, the incumbent with an error. */
+const OTHER_RESULTS = /get-block-receipts-(future|not-found)/;
+
+interface Exchange {
+  readonly file: string;
+  readonly request: { readonly method: string; readonly params?: readonly unknown[] };
+  readonly result: unknown;
+}
+
+/** What was asked and answered without an error: of the incumbent, in its own fixtures, in the standard's cases. */
+function recordedExchanges(): readonly Exchange[] {
+  const folders = [
+    ...["net1", "net2", "net3"].map((network) => ["besu-ibft", network, "rpc"]),
+    ["besu-jsonrpc", "jsonrpc"],
+    ["execution-apis"],
+  ].map((segments) => vectorPath(...segments));
+  return folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.(json|json\.gz|io)$/.test(file))
+      .flatMap((file) => exchangesOf(join(folder, file))),
+  );
+}
+
+function exchangesOf(file: string): readonly Exchange[] {
+  const bytes = readFileSync(file);
+  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+  const pairs = file.endsWith(".io") ? conversation(text) : [JSON.parse(text) as RecordedPair];
+  return pairs.flatMap(({ request, response }) => {
+    const isAnswered = request?.method !== undefined && response?.result !== undefined;
+    return isAnswered ? [{ file, request, result: response.result }] : [];
+  });
+}
+
+interface RecordedPair {
+  readonly request?: Exchange["request"];
+  readonly response?: { readonly result?: unknown } | null;
+}
+
+function conversation(text: string): readonly RecordedPair[] {
+  const said = (mark: string) =>
+    text.split("\n").flatMap((line) => (line.startsWith(mark) ? [JSON.parse(line.slice(3))] : []));
+  const responses = said("<< ");
+  return said(">> ").map((request, index) => ({ request, response: responses[index] }));
+}
+
 /** Its second parameter is one that nobody looks at. */
 const LATE = new Set(["debug_accountRange"]);
 
@@ -80,7 +156,6 @@ const WORDS = new Set([
   "oneOf",
   "anyOf",
   "items",
-  "prefixItems",
   "properties",
   "required",
   "additionalProperties",
@@ -88,6 +163,7 @@ const WORDS = new Set([
   "maximum",
   "minItems",
   "maxItems",
+  "maxProperties",
   "description",
   "title",
 ]);
@@ -111,10 +187,10 @@ function flawOfWord(word: string, value: unknown): string | undefined {
     case "pattern":
       return typeof value === "string" && new RegExp(value) ? undefined : "no text";
     case "oneOf":
-    case "prefixItems":
     case "anyOf":
       return Array.isArray(value) ? value.map(flawOf).find((flaw) => flaw !== undefined) : "no list";
     case "items":
+      return Array.isArray(value) ? value.map(flawOf).find((flaw) => flaw !== undefined) : flawOf(value);
     case "additionalProperties":
       return flawOf(value);
     case "properties":

@@ -6,7 +6,10 @@ export const adminChangeLogLevel = defineMethod({
   name: "admin_changeLogLevel",
   namespace: "ADMIN",
   summary: "Changes how much is logged from now on, by all modules or by those named.",
-  parameters: [required("level", decodeLevel, TEXT), optional("loggers", decodeModules, listOf(TEXT))],
+  parameters: [
+    required("level", decodeLevel, { enum: LOG_LEVELS }),
+    optional("loggers", decodeModules, listOf(TEXT)),
+  ],
   result: { name: "result", schema: TEXT },
   run([level, modules], { backend }) {
     backend.changeLogLevel(level, modules);

@@ -9,6 +9,8 @@ import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 /** The files that make old logs quick to find (json-rpc.md, Log bloom cache). */
 
 const STATUS = { name: "status", schema: OBJECT };
+const SKIPPABLE = { anyOf: [NUMBER_OR_TAG, { enum: [""] }] };
+const DECIMAL = { anyOf: [INTEGER, { type: "string", pattern: "^[0-9]+$" }] };
 
 export const adminGenerateLogBloomCache = defineMethod({
   name: "admin_generateLogBloomCache",
@@ -32,8 +34,8 @@ export const adminLogsRemoveCache = defineMethod({
   namespace: "ADMIN",
   summary: "Removes the index of logs, or the files of it that have the given blocks.",
   parameters: [
-    optional("fromBlock", decodeSkippable, NUMBER_OR_TAG),
-    optional("toBlock", decodeSkippable, NUMBER_OR_TAG),
+    optional("fromBlock", decodeSkippable, SKIPPABLE),
+    optional("toBlock", decodeSkippable, SKIPPABLE),
   ],
   result: STATUS,
   async run([fromGiven, toGiven], { backend: { chain, logIndex } }) {
@@ -52,7 +54,7 @@ export const adminLogsRepairCache = defineMethod({
   name: "admin_logsRepairCache",
   namespace: "ADMIN",
   summary: "Writes the index of logs anew for all blocks before the given one.",
-  parameters: [optional("startBlock", decodeDecimal, INTEGER)],
+  parameters: [optional("startBlock", decodeDecimal, DECIMAL)],
   result: STATUS,
   run([start], { backend: { chain, logIndex } }) {
     const head = chain.head.header.number;

@@ -3,14 +3,14 @@ import { REJECTION_REASONS } from "../../../txpool/incumbentNames.ts";
 import { defineMethod, rest } from "../../method.ts";
 import { decodeText } from "../../parameters.ts";
 import type { RpcPorts, SubmissionRejectionCode } from "../../ports.ts";
-import { DATA, listOf, OBJECT } from "../../schemas.ts";
+import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 
 /** Each parameter is a transaction of its own; what is none is told beside the others. */
 export const debugBatchSendRawTransaction = defineMethod({
   name: "debug_batchSendRawTransaction",
   namespace: "DEBUG",
   summary: "Offers signed transactions to the pool, one after another; answers what came of each.",
-  parameters: [rest("transactions", decodeText, DATA)],
+  parameters: [rest("transactions", decodeText, GIVEN_DATA)],
   result: { name: "results", schema: listOf(OBJECT) },
   async run([texts], { backend }) {
     const results: object[] = [];

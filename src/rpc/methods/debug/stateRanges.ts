@@ -8,14 +8,14 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeAddress, decodeJavaLong, decodeStoragePosition, decodeText } from "../../parameters.ts";
-import { ADDRESS, HASH, INTEGER, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
+import { ADDRESS, INTEGER, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /** The state from inside (json-rpc.md §7). Blocks are executed again where the moment lies within one. */
 
 const BLOCK = required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH);
 const INDEX = required("transactionIndex", decodeInteger, INTEGER);
 /** Text until it is read: malformed, it is -32603, not -32602. */
-const START_KEY = required("startKey", decodeText, HASH);
+const START_KEY = required("startKey", decodeText, POSITION);
 const LIMIT = required("limit", decodeInteger, INTEGER);
 
 /** Items of an answer; `nextKey` leads on. */

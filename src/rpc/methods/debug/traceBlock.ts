@@ -4,7 +4,7 @@ import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { type CallContext, defineMethod, optional, required } from "../../method.ts";
 import { decodeData, decodeHash, decodeText } from "../../parameters.ts";
-import { DATA, HASH, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
+import { GIVEN_DATA, HASH, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
 
@@ -40,7 +40,7 @@ export const debugTraceBlock = defineMethod({
   name: "debug_traceBlock",
   namespace: "DEBUG",
   summary: "Executes the transactions of a block that is given as RLP and shows each instruction.",
-  parameters: [required("block", decodeText, DATA), OPTIONS],
+  parameters: [required("block", decodeText, GIVEN_DATA), OPTIONS],
   result: TRACES,
   async run([text, style = EVERYTHING], context) {
     const { chain, tracer } = context.backend;

@@ -2,7 +2,7 @@ import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
 import { ERRORS } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeIndex, decodeList, decodeNumber } from "../../parameters.ts";
-import { INTEGER, listOf, NUMBER_OR_TAG, OBJECT, QUANTITY } from "../../schemas.ts";
+import { GIVEN_QUANTITY, INTEGER, listOf, NUMBER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 const MAX_BLOCKS = 1024;
 /** Priority fees in one answer: a hundred percentiles of that many blocks. The incumbent gives as many as its memory holds. */
@@ -13,9 +13,9 @@ export const ethFeeHistory = defineMethod({
   namespace: "ETH",
   summary: "Base fees, gas used and priority fees of a row of blocks.",
   parameters: [
-    required("blockCount", decodeIndex, QUANTITY),
+    required("blockCount", decodeIndex, { anyOf: [INTEGER, GIVEN_QUANTITY] }),
     required("newestBlock", decodeNumberOrTag, NUMBER_OR_TAG),
-    optional("percentiles", decodeList(decodeNumber), listOf(INTEGER)),
+    optional("percentiles", decodeList(decodeNumber), listOf(NUMBER)),
   ],
   result: { name: "feeHistory", schema: OBJECT },
   run([blockCount, choice, percentiles], context) {

@@ -5,7 +5,7 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "../../parameters.ts";
-import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, QUANTITY } from "../../schemas.ts";
+import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /**
  * Differs from the standard as the incumbent does: slots come sorted, each once, without leading zero bytes, and an
@@ -17,7 +17,7 @@ export const ethGetProof = defineMethod({
   summary: "An account and some of its storage with their Merkle proofs.",
   parameters: [
     required("address", decodeAddress, ADDRESS),
-    required("keys", decodeKeys, listOf(QUANTITY)),
+    required("keys", decodeKeys, listOf(POSITION)),
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "proof", schema: OBJECT },

@@ -3,7 +3,7 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { RpcError } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeAddress, decodeStoragePosition } from "../../parameters.ts";
-import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull, QUANTITY } from "../../schemas.ts";
+import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull, POSITION } from "../../schemas.ts";
 
 export const ethGetStorageAt = defineMethod({
   name: "eth_getStorageAt",
@@ -11,7 +11,7 @@ export const ethGetStorageAt = defineMethod({
   summary: "Value of a storage slot, 32 bytes; null when the state of that block is not stored.",
   parameters: [
     required("address", decodeAddress, ADDRESS),
-    required("position", decodeStoragePosition, QUANTITY),
+    required("position", decodeStoragePosition, POSITION),
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "value", schema: orNull(DATA) },

@@ -3,10 +3,10 @@ import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { RpcError } from "../../errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
 import { decodeHash, decodeIndex } from "../../parameters.ts";
-import { HASH, NUMBER_OR_TAG, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+import { GIVEN_QUANTITY, HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 import { minedTransactionJson } from "../../transactionResult.ts";
 
-const INDEX = required("index", decodeIndex, QUANTITY);
+const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
 const RESULT = { name: "transaction", schema: orNull(OBJECT) };
 
 export const ethGetTransactionByBlockNumberAndIndex = defineMethod({

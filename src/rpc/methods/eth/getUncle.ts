@@ -3,13 +3,13 @@ import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
 import { RpcError } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeHash, decodeIndex } from "../../parameters.ts";
-import { HASH, NUMBER_OR_TAG, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+import { GIVEN_QUANTITY, HASH, NUMBER_OR_TAG, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
 
 /** An IBFT block has no ommers (header rule 8), so there is something to count but never one to show. */
 
 const BLOCK = required("block", decodeNumberOrTag, NUMBER_OR_TAG);
 const BLOCK_HASH = required("hash", decodeHash, HASH);
-const INDEX = required("index", decodeIndex, QUANTITY);
+const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
 const COUNT = { name: "count", schema: orNull(QUANTITY) };
 const UNCLE = { name: "uncle", schema: orNull(OBJECT) };
 

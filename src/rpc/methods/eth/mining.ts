@@ -2,7 +2,7 @@ import { toHex } from "../../../primitives/hex.ts";
 import { ERRORS } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeText, decodeTopic } from "../../parameters.ts";
-import { ADDRESS, BOOLEAN, DATA, listOf, QUANTITY, TEXT } from "../../schemas.ts";
+import { ADDRESS, BOOLEAN, DATA, GIVEN_DATA, listOf, QUANTITY, TEXT } from "../../schemas.ts";
 
 /** What is left of mining where blocks are sealed by vote: the incumbent's answers on an IBFT network. */
 
@@ -64,7 +64,7 @@ export const ethSubmitHashrate = defineMethod({
   name: "eth_submitHashrate",
   namespace: "ETH",
   summary: "Always false: no hash rate is of interest.",
-  parameters: [required("hashrate", decodeText, DATA), required("id", decodeText, TEXT)],
+  parameters: [required("hashrate", decodeText, GIVEN_DATA), required("id", decodeText, TEXT)],
   result: { name: "isAccepted", schema: BOOLEAN },
   run: ([hashrate]) => (decodeTopic(hashrate) === undefined ? ERRORS.internalError : false),
 });

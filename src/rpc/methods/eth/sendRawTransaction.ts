@@ -3,13 +3,13 @@ import { ERRORS } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeData } from "../../parameters.ts";
 import { REJECTION_ERRORS } from "../../rejectionErrors.ts";
-import { DATA, HASH } from "../../schemas.ts";
+import { GIVEN_DATA, HASH } from "../../schemas.ts";
 
 export const ethSendRawTransaction = defineMethod({
   name: "eth_sendRawTransaction",
   namespace: "ETH",
   summary: "Offers a signed transaction to the pool; answers its hash.",
-  parameters: [required("transaction", decodeData, DATA)],
+  parameters: [required("transaction", decodeData, GIVEN_DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
   mayOverlap: true,

@@ -2,7 +2,7 @@ import { toHex } from "../../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../../primitives/quantity.ts";
 import { decodeHexText, explainHexText } from "../../javaHex.ts";
 import { defineMethod, type JsonSchema, type Parameter, required } from "../../method.ts";
-import { BOOLEAN, DATA, QUANTITY } from "../../schemas.ts";
+import { BOOLEAN, GIVEN_DATA, GIVEN_QUANTITY, QUANTITY } from "../../schemas.ts";
 
 /** What this node wants of its blocks (json-rpc.md §5), until the next start. */
 
@@ -19,7 +19,7 @@ export const minerSetMinGasPrice = defineMethod({
   name: "miner_setMinGasPrice",
   namespace: "MINER",
   summary: "Sets the lowest price per gas of a transaction in this node's blocks, wei.",
-  parameters: [hexNumber("price", QUANTITY)],
+  parameters: [hexNumber("price", GIVEN_QUANTITY)],
   result: { name: "isSet", schema: BOOLEAN },
   run([minGasPriceWei], { backend }) {
     backend.pool.changeBlockFloors({ minGasPriceWei });
@@ -40,7 +40,7 @@ export const minerSetMinPriorityFee = defineMethod({
   name: "miner_setMinPriorityFee",
   namespace: "MINER",
   summary: "Sets the lowest priority fee per gas of a transaction in this node's blocks, wei.",
-  parameters: [hexNumber("fee", QUANTITY)],
+  parameters: [hexNumber("fee", GIVEN_QUANTITY)],
   result: { name: "isSet", schema: BOOLEAN },
   run([minPriorityFeeWei], { backend }) {
     backend.pool.changeBlockFloors({ minPriorityFeeWei });
@@ -61,7 +61,7 @@ export const minerSetExtraData = defineMethod({
   name: "miner_setExtraData",
   namespace: "MINER",
   summary: "Sets the free bytes of this node's blocks, at most 32.",
-  parameters: [hexNumber("extraData", DATA)],
+  parameters: [hexNumber("extraData", GIVEN_DATA)],
   result: { name: "isSet", schema: BOOLEAN },
   run([number], { backend }) {
     backend.mining.extraData = bigintToFixedBytes(number, 32);

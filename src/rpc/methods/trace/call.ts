@@ -9,7 +9,7 @@ import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeData, decodeList } from "../../parameters.ts";
 import { createdAddress } from "../../receiptResult.ts";
-import { CALL, DATA, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+import { CALL, GIVEN_DATA, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
 
@@ -44,7 +44,7 @@ export const traceCallMany = defineMethod({
   namespace: "TRACE",
   summary: "Executes calls one after another on the state after a block and shows what happens in each.",
   parameters: [
-    required("calls", decodeCalls, listOf({ type: "array", prefixItems: [CALL, TRACE_TYPES] })),
+    required("calls", decodeCalls, listOf({ type: "array", items: [CALL, TRACE_TYPES] })),
     required("block", decodeNumberOrTag, NUMBER_OR_TAG),
   ],
   exactParams: 2,
@@ -64,7 +64,7 @@ export const traceRawTransaction = defineMethod({
   namespace: "TRACE",
   summary:
     "Executes a signed transaction on the state of the head, without sending it, and shows what happens.",
-  parameters: [required("transaction", decodeData, DATA), TYPES],
+  parameters: [required("transaction", decodeData, GIVEN_DATA), TYPES],
   exactParams: 2,
   result: { name: "result", schema: OBJECT },
   async run([raw, types], context) {

@@ -1,7 +1,7 @@
 import { ERRORS } from "../../errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeHash, decodeJavaLong, decodeList } from "../../parameters.ts";
-import { HASH, listOf, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
+import { GIVEN_QUANTITY, HASH, listOf, OBJECT, orNull } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 
 export const traceTransaction = defineMethod({
@@ -31,7 +31,7 @@ export const traceGet = defineMethod({
     required(
       "path",
       decodeList<unknown>((item) => item ?? null),
-      listOf(QUANTITY),
+      listOf(GIVEN_QUANTITY),
     ),
   ],
   exactParams: 2,

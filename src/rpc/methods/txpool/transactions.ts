@@ -4,7 +4,7 @@ import type { PoolEntry } from "../../../txpool/txPool.ts";
 import { ERRORS } from "../../errors.ts";
 import { defineMethod, optional, RawJson } from "../../method.ts";
 import { decodeJavaLong } from "../../parameters.ts";
-import { decodePoolFilter } from "../../poolFilterParameter.ts";
+import { decodePoolFilter, POOL_FILTER } from "../../poolFilterParameter.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
 import { pendingTransactionJson } from "../../transactionResult.ts";
 
@@ -56,7 +56,10 @@ export const txpoolPendingTransactions = defineMethod({
   aliases: ["txpool_besuPendingTransactions"],
   namespace: "TXPOOL",
   summary: "Pooled transactions in full, those that pass a filter, up to a number.",
-  parameters: [optional("numResults", decodeInteger, INTEGER), optional("fields", decodePoolFilter, OBJECT)],
+  parameters: [
+    optional("numResults", decodeInteger, INTEGER),
+    optional("fields", decodePoolFilter, POOL_FILTER),
+  ],
   result: { name: "transactions", schema: listOf(OBJECT) },
   async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;

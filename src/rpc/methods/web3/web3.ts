@@ -2,7 +2,7 @@ import { keccak256 } from "../../../primitives/hash.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeData, decodeText } from "../../parameters.ts";
-import { DATA, HASH, TEXT } from "../../schemas.ts";
+import { GIVEN_DATA, HASH, TEXT } from "../../schemas.ts";
 
 export const web3ClientVersion = defineMethod({
   name: "web3_clientVersion",
@@ -17,7 +17,7 @@ export const web3Sha3 = defineMethod({
   name: "web3_sha3",
   namespace: "WEB3",
   summary: "Keccak-256 of some bytes, which is not the standardized SHA3-256.",
-  parameters: [required("data", decodePrefixedData, DATA)],
+  parameters: [required("data", decodePrefixedData, GIVEN_DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
   run: ([data]) => toHex(keccak256(data)),

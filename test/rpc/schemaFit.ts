@@ -1,0 +1,57 @@
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Whether a value is what a JSON schema describes, as far as ours use that language. */
+export function fits(schema: unknown, value: unknown): boolean {
+  if (typeof schema === "boolean") return schema;
+  return Object.entries(schema as Schema).every(([word, wanted]) =>
+    holds(schema as Schema, word, wanted, value),
+  );
+}
+
+function holds(schema: Schema, word: string, wanted: unknown, value: unknown): boolean {
+  switch (word) {
+    case "type":
+      return typeOf(value) === wanted || (wanted === "number" && typeOf(value) === "integer");
+    case "pattern":
+      return typeof value !== "string" || new RegExp(wanted as string).test(value);
+    case "enum":
+      return (wanted as readonly unknown[]).includes(value);
+    case "oneOf":
+      return (wanted as readonly unknown[]).filter((each) => fits(each, value)).length === 1;
+    case "anyOf":
+      return (wanted as readonly unknown[]).some((each) => fits(each, value));
+    case "items":
+      return !Array.isArray(value) || value.every((item, index) => fitsItem(wanted, item, index));
+    case "properties":
+    case "additionalProperties":
+      return !isObject(value) || Object.entries(value).every((member) => fitsMember(schema, member));
+    case "required":
+      return !isObject(value) || (wanted as readonly string[]).every((name) => Object.hasOwn(value, name));
+    case "maxProperties":
+      return !isObject(value) || Object.keys(value).length <= Number(wanted);
+    default:
+      throw new Error(`no such word: ${word}`);
+  }
+}
+
+/** A list of schemas stands for the items at their places, one schema for all. */
+function fitsItem(wanted: unknown, item: unknown, index: number): boolean {
+  if (!Array.isArray(wanted)) return fits(wanted, item);
+  return index >= wanted.length || fits(wanted[index], item);
+}
+
+function fitsMember(schema: Schema, [name, value]: readonly [string, unknown]): boolean {
+  const properties = (schema["properties"] ?? {}) as Schema;
+  const wanted = Object.hasOwn(properties, name) ? properties[name] : schema["additionalProperties"];
+  return wanted === undefined || fits(wanted, value);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return Number.isInteger(value) ? "integer" : typeof value;
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeOf(value) === "object";
+}
