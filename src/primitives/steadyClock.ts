@@ -23,7 +23,7 @@ export interface SteadyClockParts {
  */
 export function createSteadyClock(parts: SteadyClockParts): Clock {
   const { wallMs, steadyMs, sinceBootMs } = parts;
-  let base = readAll();
+  const base = readAll();
   /** The step that is not followed yet, and when it was noticed, on the steady clock. */
   let step: { readonly byMs: number; readonly atMs: number } | undefined;
 
@@ -36,7 +36,9 @@ export function createSteadyClock(parts: SteadyClockParts): Clock {
     const steady = steadyMs();
     const gapMs = wall - base.wall - (steady - base.steady);
     if (Math.abs(gapMs) <= FOLLOWED_MS) {
-      base = { ...base, wall, steady, sinceBoot: base.sinceBoot + (steady - base.steady) };
+      base.sinceBoot += steady - base.steady;
+      base.wall = wall;
+      base.steady = steady;
       if (step !== undefined) parts.onReturn();
       step = undefined;
       return wall;
@@ -54,7 +56,7 @@ export function createSteadyClock(parts: SteadyClockParts): Clock {
   }
 
   function follow(): number {
-    base = readAll();
+    Object.assign(base, readAll());
     step = undefined;
     return base.wall;
   }

@@ -134,8 +134,10 @@ function withoutPrefix(text: string): string {
 
 function paddedBytes(value: unknown, length: number): Uint8Array | undefined {
   if (typeof value !== "string") return undefined;
-  const digits = withoutPrefix(value);
-  return digits.length > length * 2 ? undefined : parseDigits(digits.padStart(length * 2, "0"), 0, length);
+  const start = value.startsWith("0x") ? 2 : 0;
+  const missing = length * 2 - (value.length - start);
+  if (missing === 0) return parseDigits(value, start, length);
+  return missing < 0 ? undefined : parseDigits(value.slice(start).padStart(length * 2, "0"), 0, length);
 }
 
 function hexNumber(value: unknown, maxBytes: number): bigint | undefined {
