@@ -128,7 +128,7 @@ const WEBSOCKET_OPTIONS = {
     default: 1_048_576,
     group: "JSON-RPC over WebSocket",
     requires: "rpc-ws-enabled",
-    help: "Most bytes in a frame; a message may have four times as many.",
+    help: "A quarter of the bytes that a message may have, in however many frames.",
   }),
   "rpc-ws-max-active-connections": option({
     type: connectionsType,
