@@ -260,8 +260,7 @@ async function open(
     chain.onHeadChanged(() => network.review());
   }
 
-  const services: Partial<Record<"jsonrpc" | "ws" | "p2p" | "metrics", Endpoint>> = {};
-  if (network?.endpoint !== undefined) services.p2p = network.endpoint;
+  const services: Partial<Record<"jsonrpc" | "ws" | "metrics", Endpoint>> = {};
   const ports = createRpcPorts({
     settings,
     chain,

@@ -174,7 +174,7 @@ export interface NetworkFacts {
   readonly peerToPeer: PeerToPeerFacts | undefined;
   /** Highest version of the eth protocol that the program speaks, whether it talks to peers now or not. */
   readonly ethVersion: number;
-  /** The services that are up, as net_services shows them. */
+  /** The services that are up, as net_services shows them beside the one for peers. */
   services(): ServiceEndpoints;
 }
 
@@ -222,7 +222,6 @@ export interface PeerHead {
 export interface ServiceEndpoints {
   readonly jsonrpc?: Endpoint;
   readonly ws?: Endpoint;
-  readonly p2p?: Endpoint;
   readonly metrics?: Endpoint;
 }
 

@@ -30,7 +30,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     await peersOf(validator, "0x1");
     await peersOf(follower, "0x1");
     expect(await follower.rpc("net_listening")).toBe(true);
-    expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "0.0.0.0" } });
+    expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "127.0.0.1" } });
     await expect.poll(() => validator.output()).toContain("peer connected");
     await follower.kill();
     await peersOf(validator, "0x0");

@@ -1,7 +1,7 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors.ts";
 import { defineMethod } from "../../method.ts";
-import type { Endpoint } from "../../ports.ts";
+import type { PeerToPeerFacts } from "../../ports.ts";
 import { BOOLEAN, OBJECT, QUANTITY, TEXT } from "../../schemas.ts";
 
 /** What the node tells of itself as a member of a network (json-rpc.md §3). */
@@ -56,17 +56,18 @@ export const netServices = defineMethod({
   parameters: [],
   result: { name: "services", schema: OBJECT },
   run(_, { backend }) {
-    const { jsonrpc, ws, p2p, metrics } = backend.network.services();
+    const { peerToPeer, services } = backend.network;
+    const { jsonrpc, ws, metrics } = services();
     return {
       ...member("jsonrpc", jsonrpc),
       ...member("ws", ws),
-      ...member("p2p", p2p),
+      ...member("p2p", peerToPeer?.advertised),
       ...member("metrics", metrics),
     };
   },
 });
 
-/** The port is text, as the incumbent has it. */
-function member(name: string, endpoint: Endpoint | undefined): object {
-  return endpoint === undefined ? {} : { [name]: { host: endpoint.host, port: String(endpoint.port) } };
+/** The port is text, as the incumbent has it. Without one nobody listens. */
+function member(name: string, endpoint: PeerToPeerFacts["advertised"] | undefined): object {
+  return endpoint?.port === undefined ? {} : { [name]: { host: endpoint.host, port: String(endpoint.port) } };
 }
