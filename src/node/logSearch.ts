@@ -78,25 +78,32 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     return started;
   }
 
+  /** Begins those that wait, as far as there are places. */
   function begin(): void {
-    for (let job = next(); job !== undefined; job = next()) {
-      worker ??= startWorker();
-      lastId++;
-      underWay.set(lastId, job);
-      order({ kind: "find", id: lastId, criteria: job.criteria, range: job.range });
-    }
+    for (let job = waiting.take(hasPlaceFor); job !== undefined; job = waiting.take(hasPlaceFor)) start(job);
+    tendThread();
+  }
+
+  /** A machine that has none under way does not wait for the long searches of those who have, while there are places. */
+  function hasPlaceFor(machine: string): boolean {
+    if (underWay.size < SEARCHES_UNDER_WAY) return true;
+    if (underWay.size >= SEARCHES_UNDER_WAY + SEARCHES_OF_NEWCOMERS) return false;
+    for (const { asker } of underWay.values()) if (asker.machine === machine) return false;
+    return true;
+  }
+
+  function start(job: Job): void {
+    worker ??= startWorker();
+    lastId++;
+    underWay.set(lastId, job);
+    order({ kind: "find", id: lastId, criteria: job.criteria, range: job.range });
+  }
+
+  function tendThread(): void {
     // An idle thread does not keep the process alive; one at work does.
     if (underWay.size > 0) worker?.ref();
     else worker?.unref();
     if (underWay.size > 0) watch ??= clock.at(clock.nowMs() + WATCH_MS, dropAbandoned);
-  }
-
-  /** A machine that has none under way does not wait for the long searches of those who have, while there are places. */
-  function next(): Job | undefined {
-    if (underWay.size < SEARCHES_UNDER_WAY) return waiting.take();
-    if (underWay.size >= SEARCHES_UNDER_WAY + SEARCHES_OF_NEWCOMERS) return undefined;
-    const served = new Set([...underWay.values()].map(({ asker }) => asker.machine));
-    return waiting.take((machine) => !served.has(machine));
   }
 
   function order(message: LogSearchOrder): void {
@@ -144,8 +151,10 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
       if (isClosed) return Promise.reject(new LogSearchFailure("the search is closed"));
       return new Promise((resolve, reject) => {
         const job = { criteria, range, asker, pieces: [], resolve, reject };
-        waiting.add(job)?.resolve({ kind: "busy" });
-        begin();
+        // Whoever need not wait takes no place among those who must: of these none could begin now.
+        if (hasPlaceFor(asker.machine)) start(job);
+        else waiting.add(job)?.resolve({ kind: "busy" });
+        tendThread();
       });
     },
     async close() {
