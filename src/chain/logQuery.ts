@@ -24,20 +24,19 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-export interface LogQueryLimits {
-  /** Logs that one answer may hold. */
-  readonly maxLogs: number;
+export interface LogQueryListener {
+  /** Some wanted logs; false when there are too many by now. It may let others have their turn. */
+  take(logs: readonly LocatedLog[]): boolean | Promise<boolean>;
   /** True once nobody waits for the answer any more. */
-  readonly isAbandoned?: () => boolean;
+  isAbandoned?(): boolean;
 }
 
-export type LogQueryResult =
-  | { readonly kind: "found"; readonly logs: readonly LocatedLog[] }
-  | { readonly kind: "tooManyLogs" }
-  | { readonly kind: "abandoned" };
+/** How it ended; "told" when the listener has heard of all. */
+export type LogQueryEnd = "told" | "tooManyLogs" | "abandoned";
 
 /**
- * All wanted logs of canonical blocks in the range, in the order of block, transaction, log. Header blooms rule out
+ * Tells of all wanted logs of canonical blocks in the range, in the order of block, transaction, log, some at a time: those
+ * of a full block are so many that neither they nor what is made of them can be had in one go. Header blooms rule out
  * most blocks without reading their receipts. Between slices of work the event loop gets its turn, because consensus
  * shares the thread.
  */
@@ -45,10 +44,9 @@ export async function queryLogs(
   chain: ChainReader,
   criteria: LogCriteria,
   { from, to }: BlockRange,
-  limits: LogQueryLimits,
-): Promise<LogQueryResult> {
+  listener: LogQueryListener,
+): Promise<LogQueryEnd> {
   const matcher = createLogMatcher(criteria);
-  const logs: LocatedLog[] = [];
   let work = 0;
   for (let number = from; number <= to && number <= chain.head.header.number; number++) {
     const header = chain.headerByNumber(number)?.header;
@@ -56,18 +54,39 @@ export async function queryLogs(
     if (header !== undefined && matcher.mayMatch(header.logsBloom)) {
       const block = chain.blockByNumber(number);
       if (block !== undefined) {
-        matcher.collect(block, logs);
+        const end = await queryBlock(block, matcher, listener);
+        if (end !== "told") return end;
         work += block.receipts.length + 1;
       }
     }
-    if (logs.length > limits.maxLogs) return { kind: "tooManyLogs" };
     if (work >= WORK_PER_TURN) {
       work = 0;
       await nextTurn();
-      if (limits.isAbandoned?.() === true) return { kind: "abandoned" };
+      if (listener.isAbandoned?.() === true) return "abandoned";
     }
   }
-  return { kind: "found", logs };
+  return "told";
+}
+
+/** As queryLogs, of one block. */
+export async function queryBlock(
+  block: StoredBlock,
+  matcher: LogMatcher,
+  listener: LogQueryListener,
+): Promise<LogQueryEnd> {
+  if (!matcher.mayMatch(block.header.logsBloom)) return "told";
+  let some: LocatedLog[] = [];
+  let dataBytes = 0;
+  for (const located of locateLogs(block, matcher.isWanted)) {
+    dataBytes += located.log.data.length;
+    if (some.push(located) < LOGS_AT_ONCE && dataBytes < DATA_AT_ONCE) continue;
+    const answer = listener.take(some);
+    if (!(answer instanceof Promise ? await answer : answer)) return "tooManyLogs";
+    if (listener.isAbandoned?.() === true) return "abandoned";
+    some = [];
+    dataBytes = 0;
+  }
+  return some.length === 0 || (await listener.take(some)) ? "told" : "tooManyLogs";
 }
 
 /** Criteria made ready for many blocks. */
@@ -152,6 +171,9 @@ function hasOneOf(bytes: Uint8Array, at: number, choices: readonly BloomBits[]):
   return false;
 }
 
+/** Less than a millisecond's work. */
+const LOGS_AT_ONCE = 100;
+const DATA_AT_ONCE = 128 * 1024;
 /** Receipts that are looked at before the event loop gets its turn: a few milliseconds. */
 const WORK_PER_TURN = 2_000;
 /** What reading a header costs, in receipts, and how many criteria can be looked up in its bloom for one receipt. */

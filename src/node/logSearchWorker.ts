@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { BlockRange, LogCriteria } from "../chain/logQuery.ts";
 import { ChainMoved, scanLogs } from "../chain/logScan.ts";
-import { present } from "../primitives/assert.ts";
+import { assert, present } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { comeAfterBlocks } from "../primitives/threadPriority.ts";
 import type { JsonPiece } from "../rpc/jsonPieces.ts";
@@ -93,28 +93,38 @@ async function search({ id, criteria, range }: FindOrder, pass: Pass): Promise<v
   else if (wanted.get(id) === true) await tellFound(id, pieces);
 }
 
-async function tellFound(id: number, { texts }: LogPieces): Promise<void> {
+async function tellFound(id: number, found: LogPieces): Promise<void> {
+  /** Few logs, so that they fit one piece of news. */
   let text = "";
-  for (const next of texts) {
-    text = text === "" ? next : `${text},${next}`;
-    if (text.length < CHARACTERS_PER_NEWS) continue;
-    tellPiece(id, text);
+  for (const piece of found.finish()) {
+    if (typeof piece === "string") {
+      text = text === "" ? piece : `${text},${piece}`;
+      continue;
+    }
+    if (text !== "") tellText(id, text);
     text = "";
+    handOver(id, piece);
     await nextTurn();
   }
-  if (text !== "") tellPiece(id, text);
+  if (text !== "") tellText(id, text);
   tell({ kind: "found", id });
 }
 
-/** A large piece is handed over as bytes, which costs the other thread nothing. */
-function tellPiece(id: number, text: string): void {
+function tellText(id: number, text: string): void {
   if (text.length < HANDED_OVER_CHARACTERS) {
     tell({ kind: "piece", id, json: text });
     return;
   }
   const bytes = Buffer.from(new ArrayBuffer(text.length));
   bytes.write(text, "latin1");
-  port.postMessage({ kind: "piece", id, json: bytes } satisfies LogSearchNews, [bytes.buffer]);
+  handOver(id, bytes);
+}
+
+/** Bytes that are handed over cost the other thread nothing. Theirs is a buffer of their own. */
+function handOver(id: number, bytes: Uint8Array): void {
+  const { buffer } = bytes;
+  assert(buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length, "bytes of their own");
+  port.postMessage({ kind: "piece", id, json: bytes } satisfies LogSearchNews, [buffer]);
 }
 
 interface Pass {
@@ -151,5 +161,4 @@ function tell(news: LogSearchNews): void {
 
 const LOGS_PER_PIECE = 500;
 const MUCH_CHARACTERS = 2 * 1024 * 1024;
-const CHARACTERS_PER_NEWS = 512 * 1024;
 const HANDED_OVER_CHARACTERS = 16 * 1024;

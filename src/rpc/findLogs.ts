@@ -1,8 +1,19 @@
 import type { ChainReader } from "../chain/chain.ts";
-import { type BlockRange, type LogCriteria, queryLogs } from "../chain/logQuery.ts";
+import {
+  type BlockRange,
+  createLogMatcher,
+  type LogCriteria,
+  type LogQueryEnd,
+  type LogQueryListener,
+  queryBlock,
+  queryLogs,
+} from "../chain/logQuery.ts";
 import type { Asker } from "../primitives/asker.ts";
+import { assertNever } from "../primitives/assert.ts";
+import type { StoredBlock } from "../types/block.ts";
 import type { JsonPiece } from "./jsonPieces.ts";
-import { LOGS_PER_ANSWER, logPieces } from "./logPieces.ts";
+import { createLogPieces } from "./logPieces.ts";
+import { LoopTurn } from "./loopTurn.ts";
 
 /** Finds the wanted logs of the canonical blocks in a range, both ends included; it may reach beyond the head. */
 export type FindLogs = (criteria: LogCriteria, range: BlockRange, asker: Asker) => Promise<FoundLogs>;
@@ -18,11 +29,35 @@ export type FoundLogs =
 
 /** Searches on this thread, block by block: for a few blocks, or where there is no other thread. */
 export function createLogFinder(chain: ChainReader): FindLogs {
-  return async (criteria, range, asker) => {
-    const limits = { maxLogs: LOGS_PER_ANSWER, isAbandoned: () => asker.isAbandoned() };
-    const result = await queryLogs(chain, criteria, range, limits);
-    if (result.kind !== "found") return result;
-    const pieces = await logPieces(result.logs);
-    return pieces === undefined ? { kind: "tooManyLogs" } : { kind: "found", pieces };
-  };
+  return (criteria, range, asker) => gather(asker, (listener) => queryLogs(chain, criteria, range, listener));
+}
+
+/** The wanted logs of one block. */
+export function findLogsIn(block: StoredBlock, criteria: LogCriteria, asker: Asker): Promise<FoundLogs> {
+  return gather(asker, (listener) => queryBlock(block, createLogMatcher(criteria), listener));
+}
+
+/** Writes the logs as they are found, and lets others have their turn in between. */
+async function gather(
+  asker: Asker,
+  query: (listener: LogQueryListener) => Promise<LogQueryEnd>,
+): Promise<FoundLogs> {
+  const written = createLogPieces();
+  const turn = new LoopTurn();
+  const end = await query({
+    take(logs) {
+      const isEnough = !written.add(logs);
+      return isEnough || !turn.isOver ? !isEnough : turn.pass().then(() => true);
+    },
+    isAbandoned: () => asker.isAbandoned(),
+  });
+  switch (end) {
+    case "told":
+      return { kind: "found", pieces: written.finish() };
+    case "tooManyLogs":
+    case "abandoned":
+      return { kind: end };
+    default:
+      return assertNever(end);
+  }
 }

@@ -15,6 +15,21 @@ export function logItemsJson(logs: readonly LocatedLog[]): string {
   });
 }
 
+/** As logJson, as an item of what is being written. */
+export function writeLog(writer: JsonWriter, located: LocatedLog): void {
+  writer.beginObject();
+  writer.quantity("logIndex", located.logIndex);
+  writer.boolean("removed", located.removed);
+  writer.quantity("blockNumber", located.blockNumber);
+  writer.data("blockHash", located.blockHash);
+  writer.data("transactionHash", located.transactionHash);
+  writer.quantity("transactionIndex", located.transactionIndex);
+  writer.data("address", located.log.address);
+  writer.data("data", located.log.data);
+  writeTopics(writer, located.log);
+  writer.endObject();
+}
+
 /** Where the logs of a receipt are. */
 export interface ReceiptPlace {
   readonly transactionHash: Hash;
@@ -51,20 +66,6 @@ export function* writeReceiptLogs(
 }
 
 const LOGS_PER_STEP = 64;
-
-function writeLog(writer: JsonWriter, located: LocatedLog): void {
-  writer.beginObject();
-  writer.quantity("logIndex", located.logIndex);
-  writer.boolean("removed", located.removed);
-  writer.quantity("blockNumber", located.blockNumber);
-  writer.data("blockHash", located.blockHash);
-  writer.data("transactionHash", located.transactionHash);
-  writer.quantity("transactionIndex", located.transactionIndex);
-  writer.data("address", located.log.address);
-  writer.data("data", located.log.data);
-  writeTopics(writer, located.log);
-  writer.endObject();
-}
 
 function writeTopics(writer: JsonWriter, { topics }: Log): void {
   writer.beginList("topics");

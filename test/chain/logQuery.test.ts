@@ -12,7 +12,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 
 const ANY: LogCriteria = { addresses: [], topics: [] };
-const NO_LIMIT = { maxLogs: 1_000_000 };
+const EVERYTHING = { take: () => true };
 
 const address = (byte: number) => asAddress(new Uint8Array(20).fill(byte));
 const topic = (byte: number): Hash => asHash(new Uint8Array(32).fill(byte));
@@ -34,9 +34,10 @@ async function found(
   range?: BlockRange,
 ): Promise<LocatedLog[]> {
   const whole = { from: 0n, to: BigInt(blocks.length) };
-  const result = await queryLogs(chainOf(blocks), criteria, range ?? whole, NO_LIMIT);
-  if (result.kind !== "found") throw new Error(result.kind);
-  return [...result.logs];
+  const logs: LocatedLog[] = [];
+  const take = (some: readonly LocatedLog[]): boolean => logs.push(...some) > 0;
+  expect(await queryLogs(chainOf(blocks), criteria, range ?? whole, { take })).toBe("told");
+  return logs;
 }
 
 describe("a query of logs", () => {
@@ -118,11 +119,33 @@ describe("a query of logs", () => {
   it("gives up when there are too many logs, and when nobody waits any more", async () => {
     const many = blocksWith(Array.from({ length: 300 }, () => [[log(1), log(1)]]));
     const range = { from: 0n, to: 299n };
-    expect(await queryLogs(chainOf(many), ANY, range, { maxLogs: 599 })).toEqual({ kind: "tooManyLogs" });
-    expect(await queryLogs(chainOf(many), ANY, range, { maxLogs: 600 })).toMatchObject({ kind: "found" });
-    expect(await queryLogs(chainOf(many), ANY, range, { ...NO_LIMIT, isAbandoned: () => true })).toEqual({
-      kind: "abandoned",
-    });
+    let heard = 0;
+    const take = (some: readonly LocatedLog[]): boolean => {
+      heard += some.length;
+      return heard < 10;
+    };
+    expect(await queryLogs(chainOf(many), ANY, range, { take })).toBe("tooManyLogs");
+    expect(heard).toBe(10);
+    expect(await queryLogs(chainOf(many), ANY, range, { ...EVERYTHING, isAbandoned: () => true })).toBe(
+      "abandoned",
+    );
+  });
+
+  it("tells of the logs of one block some at a time, and waits as it is asked to", async () => {
+    const [block] = blocksWith([[Array<Log>(1000).fill(log(1)), [log(2)]]]);
+    if (block === undefined) throw new Error("there is a block");
+    const counts: number[] = [];
+    let isTaking = false;
+    const take = async (some: readonly LocatedLog[]): Promise<boolean> => {
+      expect(isTaking).toBe(false);
+      isTaking = true;
+      await new Promise((resume) => setImmediate(resume));
+      isTaking = false;
+      return counts.push(some.length) > 0;
+    };
+    expect(await queryLogs(chainOf([block]), ANY, { from: 0n, to: 0n }, { take })).toBe("told");
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1001);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(100);
   });
 
   it("lets others have their turn during a long search", async () => {
@@ -134,7 +157,7 @@ describe("a query of logs", () => {
       if (!isOver) setImmediate(others);
     };
     setImmediate(others);
-    await queryLogs(chainOf(many), ANY, { from: 0n, to: 999n }, NO_LIMIT);
+    await queryLogs(chainOf(many), ANY, { from: 0n, to: 999n }, EVERYTHING);
     isOver = true;
     expect(turns).toBeGreaterThan(5);
   });

@@ -1,11 +1,8 @@
-import type { LocatedLog } from "../../../chain/chain.ts";
-import { createLogMatcher } from "../../../chain/logQuery.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { numberOf } from "../../blockParameter.ts";
 import { ERRORS } from "../../errors.ts";
-import type { FoundLogs } from "../../findLogs.ts";
+import { type FoundLogs, findLogsIn } from "../../findLogs.ts";
 import { decodeLogFilter, type LogFilter } from "../../logFilterParameter.ts";
-import { logPieces } from "../../logPieces.ts";
 import { logQueryAnswer } from "../../logQueryAnswer.ts";
 import { type Answer, type CallContext, defineMethod, required } from "../../method.ts";
 import { LOG_FILTER, listOf, OBJECT } from "../../schemas.ts";
@@ -33,10 +30,7 @@ async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer>
   return logQueryAnswer(await findLogs(filter, range, context));
 }
 
-async function ofBlock(filter: LogFilter, blockHash: Hash, { backend }: CallContext): Promise<FoundLogs> {
-  const logs: LocatedLog[] = [];
-  const block = backend.chain.blockByHash(blockHash);
-  if (block !== undefined) createLogMatcher(filter).collect(block, logs);
-  const pieces = await logPieces(logs);
-  return pieces === undefined ? { kind: "tooManyLogs" } : { kind: "found", pieces };
+async function ofBlock(filter: LogFilter, blockHash: Hash, context: CallContext): Promise<FoundLogs> {
+  const block = context.backend.chain.blockByHash(blockHash);
+  return block === undefined ? { kind: "found", pieces: [] } : findLogsIn(block, filter, context);
 }
