@@ -1,6 +1,5 @@
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { HaltReason } from "../haltReason.ts";
-import { mnemonicOf } from "./mnemonics.ts";
 import { type Callee, isCreation, type Step } from "./observer.ts";
 import { precompileFlawOf } from "./precompileFlaws.ts";
 
@@ -58,9 +57,7 @@ const CHAINID = 0x46;
 const INVALID = 0xfe;
 
 function opcodeName(instruction: number): string {
-  return instruction === INVALID
-    ? mnemonicOf(instruction, true)
-    : `opcode ${toQuantity(instruction)} not defined`;
+  return instruction === INVALID ? "INVALID" : `opcode ${toQuantity(instruction)} not defined`;
 }
 
 /** Words that an instruction takes from the stack. */

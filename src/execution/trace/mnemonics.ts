@@ -1,3 +1,5 @@
+import type { Step } from "./observer.ts";
+
 /** Names of instructions as the incumbent spells them. Which of them a fork has is not said here. */
 const NAMED: Readonly<Record<number, string>> = {
   0: "STOP ADD MUL SUB DIV SDIV MOD SMOD ADDMOD MULMOD EXP SIGNEXTEND",
@@ -27,7 +29,13 @@ function allNames(): readonly (string | undefined)[] {
   return names;
 }
 
-/** `isKnown` is whether the fork has it: a byte that is no instruction is INVALID. */
-export function mnemonicOf(instruction: number, isKnown: boolean): string {
-  return (isKnown ? NAMES[instruction] : undefined) ?? "INVALID";
+/** What the fork calls an instruction: a byte that is none is INVALID. */
+export function mnemonicOf(instruction: number, fork: Pick<Step["state"]["evm"], "isKnown">): string {
+  if (!fork.isKnown(instruction)) return "INVALID";
+  // From Shanghai on, with PUSH0, it gives another thing (ibft2.md §17).
+  if (instruction === DIFFICULTY && fork.isKnown(PUSH0)) return "PREVRANDAO";
+  return NAMES[instruction] ?? "INVALID";
 }
+
+const DIFFICULTY = 0x44;
+const PUSH0 = 0x5f;

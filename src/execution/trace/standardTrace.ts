@@ -44,7 +44,7 @@ export class StandardTrace implements ExecutionObserver {
     this.text.add(
       `{"pc":${at},"op":${instruction},"gas":"${toQuantity(gas)}","gasCost":"${toQuantity(priceOf(step))}",` +
         `${this.before},"stack":${this.stack},${returned}"depth":${depth + 1},"refund":${gasRefund},` +
-        `"opName":"${mnemonicOf(instruction, state.evm.isKnown(instruction))}"${errorOf(step)}}\n`,
+        `"opName":"${mnemonicOf(instruction, state.evm)}"${errorOf(step)}}\n`,
     );
   }
 

@@ -44,13 +44,12 @@ export class StructLogs implements ExecutionObserver {
     const { state, at, instruction, gas, depth, halt } = step;
     const { disableMemory, disableStorage } = this.options;
     if (!disableStorage) this.storage.performed(step);
-    const isKnown = step.isVirtual || state.evm.isKnown(instruction);
     const memory = disableMemory ? "null" : memoryOf(step);
     const storage = disableStorage ? "null" : this.storage.text(state.env.address.bytes);
     this.flush();
     this.last = {
       text:
-        `{"pc":${at},"op":"${mnemonicOf(instruction, isKnown)}","gas":${gas},"gasCost":${priceOf(step)},"depth":${depth + 1},` +
+        `{"pc":${at},"op":"${mnemonicOf(instruction, state.evm)}","gas":${gas},"gasCost":${priceOf(step)},"depth":${depth + 1},` +
         `"stack":${this.stack},"memory":${memory},"storage":${storage},"reason":${reasonOf(step)}`,
       error: halt,
     };

@@ -19,6 +19,20 @@ beforeAll(async () => {
   ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
+describe("the instruction 0x44", () => {
+  it("is called by what it gives in the block's fork", async () => {
+    const firstOf = async (other: Ask) => {
+      const trace = (await other("debug_traceCall", { data: "0x4450" }, "latest")) as {
+        structLogs: { op: string }[];
+      };
+      return trace.structLogs[0]?.op;
+    };
+    expect(await firstOf(ask)).toBe("PREVRANDAO");
+    const old = await aChain({ genesis: genesisWith({ shanghaiTime: undefined, cancunTime: undefined }) });
+    expect(await firstOf(askerOf({ ...old, tracer: tracerOf(old.chain, old.spec) }))).toBe("DIFFICULTY");
+  });
+});
+
 describe("overrides of a traced call", () => {
   const trace = (options: object) =>
     ask("debug_traceCall", { from: RICH, to: NOBODY, data: "0x1234" }, "latest", options);
