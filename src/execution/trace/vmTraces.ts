@@ -28,13 +28,15 @@ export class VmTraces implements ExecutionObserver {
   }
 
   entered(callee: Callee): void {
-    this.frames.push({ code: isCreation(callee.kind) ? toHex(callee.input) : "0x", ops: new ChunkedText() });
+    const code = isCreation(callee.kind) ? toHex(callee.input) : "0x";
+    this.frames.push({ code, ops: new ChunkedText(), hasBegun: false });
   }
 
   begun(step: Step): void {
     this.steps++;
     const frame = this.frames.at(-1);
     if (frame !== undefined && step.at === 0 && frame.ops.isEmpty) frame.code = toHex(step.state.env.code);
+    if (frame !== undefined) frame.hasBegun = true;
     this.isLoneStop = step.instruction === STOP && step.depth === 0;
     this.effect = effectOf(step);
   }
@@ -42,7 +44,7 @@ export class VmTraces implements ExecutionObserver {
   performed(step: Step): void {
     const { instruction, halt, isVirtual } = step;
     if (CALLS.has(instruction) && halt === undefined) {
-      this.calls.push({ effect: this.effect, sub: undefined, precompileGas: undefined });
+      this.calls.push({ effect: this.effect, callee: undefined });
       return;
     }
     const isShown = halt === undefined ? !isVirtual : SHOWN_HALTS.has(halt);
@@ -52,11 +54,22 @@ export class VmTraces implements ExecutionObserver {
   resumed(step: Step): void {
     const call = this.calls.pop();
     if (call === undefined) return;
-    const { effect, precompileGas } = call;
-    // A call that could not begin shows the code of the caller, and what it cost in the end.
-    const nothing = { sub: `{"code":"${toHex(step.state.env.code)}","ops":[]}`, effect };
-    if (call.sub === undefined || step.isDenied) this.add(step, step.gas - step.state.gasLeft, nothing);
-    else this.add(step, step.cost + (precompileGas ?? step.calleeGas), { effect, sub: call.sub });
+    const { effect, callee } = call;
+    const hasBegun = callee !== undefined && !step.isDenied;
+    if (hasBegun && callee.precompileGas !== undefined) {
+      this.add(step, step.cost + callee.precompileGas, { effect, sub: callee.trace });
+    } else if (hasBegun && callee.hasNoCode) {
+      const isCounted = COUNTED_WITHOUT_CODE.has(step.instruction);
+      this.add(step, step.cost + (isCounted ? step.calleeGas : 0n), { effect, sub: callee.trace });
+    } else if (hasBegun && callee.hasBegun) {
+      this.add(step, step.cost + step.calleeGas, { effect, sub: callee.trace });
+    } else if (step.depth > 0) {
+      this.add(step, step.cost, { effect, sub: "null" });
+    } else {
+      // What did not come to run shows its code, or that of the caller, and what it cost in the end.
+      const nothing = `{"code":"${toHex(step.state.env.code)}","ops":[]}`;
+      this.add(step, step.gas - step.state.gasLeft, { effect, sub: hasBegun ? callee.trace : nothing });
+    }
   }
 
   left({ callee, gasUsed, halt }: CalleeEnd): void {
@@ -69,9 +82,10 @@ export class VmTraces implements ExecutionObserver {
     const call = this.calls.at(-1);
     if (call === undefined) this.whole = json;
     else {
-      call.sub = json;
-      // One that failed took everything, but the incumbent shows nothing of it.
-      if (callee.precompile !== undefined) call.precompileGas = halt === undefined ? gasUsed : 0n;
+      const { code, hasBegun } = frame;
+      // A precompiled contract that failed took everything, but the incumbent shows nothing of it.
+      const precompileGas = callee.precompile === undefined ? undefined : halt === undefined ? gasUsed : 0n;
+      call.callee = { trace: json, hasNoCode: code === "0x", hasBegun, precompileGas };
     }
   }
 
@@ -97,12 +111,21 @@ export class VmTraces implements ExecutionObserver {
 interface VmFrame {
   code: string;
   readonly ops: ChunkedText;
+  /** Whether there was an instruction, be it only the STOP beyond the end of the code. */
+  hasBegun: boolean;
 }
 
 interface PendingCall {
   readonly effect: Effect;
-  sub: ChunkedText | undefined;
-  precompileGas: bigint | undefined;
+  /** What was called, once it is over; none where nothing could be. */
+  callee: EndedCallee | undefined;
+}
+
+interface EndedCallee {
+  readonly trace: ChunkedText;
+  readonly hasNoCode: boolean;
+  readonly hasBegun: boolean;
+  readonly precompileGas: bigint | undefined;
 }
 
 /** What an instruction is about to write, read from its operands. */
@@ -194,6 +217,8 @@ const PUSHING: ReadonlySet<number> = new Set(
 );
 
 const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa]);
+/** CALL and STATICCALL: alone in that their cost includes what an account without code was given. */
+const COUNTED_WITHOUT_CODE: ReadonlySet<number> = new Set([0xf1, 0xfa]);
 const STOP = 0x00;
 
 function effectOf({ instruction, state }: Step): Effect {
@@ -204,7 +229,6 @@ function effectOf({ instruction, state }: Step): Effect {
     case 0x37: // CALLDATACOPY
     case 0x39: // CODECOPY
     case 0x3e: // RETURNDATACOPY
-    case 0x5e: // MCOPY
       return memory(0, operand(2));
     case 0x3c: // EXTCODECOPY
       return memory(1, operand(3));
