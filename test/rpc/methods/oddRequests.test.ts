@@ -81,6 +81,12 @@ describe("odd requests", () => {
     expect(await ask("debug_accountRange", "0xffff", 0, "zz", 1)).toEqual({ addressMap: {} });
   });
 
+  it("for every percentile of as many blocks as there may be are answered, and for many more refused", async () => {
+    const all = Array.from({ length: 101 }, (_, index) => index);
+    expect(await ask("eth_feeHistory", "0x400", "latest", all)).toMatchObject({ oldestBlock: "0x0" });
+    expect(await ask("eth_feeHistory", "0x400", "latest", [...all, ...all])).toEqual(INVALID_PARAMS);
+  });
+
   it("report hash rates under any name, in any number of digits", async () => {
     expect(await ask("eth_submitHashrate", "0x5", "miner one")).toBe(false);
     expect(await ask("eth_submitHashrate", "zz", "miner one")).toEqual(INTERNAL_ERROR);

@@ -5,8 +5,8 @@ import { decodeIndex, decodeList, decodeNumber } from "../../parameters.ts";
 import { GIVEN_QUANTITY, INTEGER, listOf, NUMBER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 const MAX_BLOCKS = 1024;
-/** Priority fees in one answer: a hundred percentiles of that many blocks. The incumbent gives as many as its memory holds. */
-const MAX_REWARDS = 100 * MAX_BLOCKS;
+/** Priority fees in one answer: two hundred percentiles of that many blocks. The incumbent gives as many as its memory holds. */
+const MAX_REWARDS = 200 * MAX_BLOCKS;
 
 export const ethFeeHistory = defineMethod({
   name: "eth_feeHistory",
