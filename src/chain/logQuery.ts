@@ -68,8 +68,7 @@ export async function queryLogs(
   return "told";
 }
 
-/** As queryLogs, of one block. */
-export async function queryBlock(
+async function queryBlock(
   block: StoredBlock,
   matcher: LogMatcher,
   listener: LogQueryListener,

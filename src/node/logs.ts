@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import type { ChainReader } from "../chain/chain.ts";
 import { createLogIndex, type LogIndex } from "../chain/logIndex.ts";
+import { type BlockRange, createLogMatcher, type LogCriteria } from "../chain/logQuery.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { createLogFinder, type FindLogs } from "../rpc/findLogs.ts";
+import type { BlockStore } from "../storage/blockStore.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { createLogSearch } from "./logSearch.ts";
 
@@ -18,6 +20,7 @@ export interface Logs {
 export interface LogsParts {
   readonly directory: Pick<DataDirectory, "path" | "chain">;
   readonly chain: ChainReader;
+  readonly blocks: Pick<BlockStore, "hasReceiptsAtHand">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long after the start the index may be written; START_DELAY_MS unless given. */
@@ -26,7 +29,7 @@ export interface LogsParts {
 
 export function openLogs(
   { rpc }: { readonly rpc: Pick<Settings["rpc"], "isLogIndexAutomatic"> },
-  { directory, chain, clock, logger, indexDelayMs = START_DELAY_MS }: LogsParts,
+  { directory, chain, blocks, clock, logger, indexDelayMs = START_DELAY_MS }: LogsParts,
 ): Logs {
   const files = { databasePath: directory.chain, bloomFolder: join(directory.path, "caches") };
   const index = createLogIndex(
@@ -40,12 +43,25 @@ export function openLogs(
   );
   const search = createLogSearch({ ...files, clock, onUnsound: index.distrust });
   const findHere = createLogFinder(chain);
+
+  /** Whether this thread finds them as fast as the message to another one would take. */
+  function isQuick(criteria: LogCriteria, { from, to }: BlockRange): boolean {
+    const head = chain.head.header.number;
+    if (to - from >= FEW_BLOCKS && head - from >= FEW_BLOCKS) return false;
+    const matcher = createLogMatcher(criteria);
+    let gasToRead = 0n;
+    for (let number = from; number <= to && number <= head; number++) {
+      const header = chain.headerByNumber(number)?.header;
+      if (header === undefined || blocks.hasReceiptsAtHand(number)) continue;
+      if (matcher.mayMatch(header.logsBloom)) gasToRead += header.gasUsed;
+    }
+    return gasToRead <= LITTLE_GAS;
+  }
+
   return {
     index,
     find(criteria, range, asker) {
-      const { from, to } = range;
-      const isShort = to - from < FEW_BLOCKS || chain.head.header.number - from < FEW_BLOCKS;
-      return (isShort ? findHere : search.find)(criteria, range, asker);
+      return (isQuick(criteria, range) ? findHere : search.find)(criteria, range, asker);
     },
     async close() {
       await Promise.all([index.close(), search.close()]);
@@ -58,3 +74,5 @@ const START_DELAY_MS = 5_000;
 
 /** So few that asking another thread would take longer; those who follow the chain ask for one or two. */
 const FEW_BLOCKS = 16n;
+/** Of blocks whose receipts have to be read: they hold a few thousand logs at most. */
+const LITTLE_GAS = 3_000_000n;

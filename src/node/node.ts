@@ -191,6 +191,7 @@ async function open(
   const logs = openLogs(settings, {
     directory: directory.value,
     chain,
+    blocks,
     clock: durationClock,
     logger: logger.child("storage"),
   });

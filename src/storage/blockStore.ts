@@ -45,6 +45,8 @@ export interface BlockStore {
   /** Its transactions and receipts are read when they are first asked for: a header's fields cost no more than it does. */
   block(number: bigint): StoredBlock | undefined;
   blockByHash(hash: Hash): StoredBlock | undefined;
+  /** Whether the receipts of a block are in memory: the many of a full block take a tenth of a second to be read. */
+  hasReceiptsAtHand(number: bigint): boolean;
   transactionByHash(hash: Hash): StoredTransaction | undefined;
 }
 
@@ -153,6 +155,10 @@ class CachingBlockStore implements BlockStore {
   blockByHash(hash: Hash): StoredBlock | undefined {
     const number = readBlockNumber(this.database, hash);
     return number === undefined ? undefined : this.resident(this.recordNamed(number, hash)).block;
+  }
+
+  hasReceiptsAtHand(number: bigint): boolean {
+    return this.blocks.get(number)?.hasReceipts === true;
   }
 
   transactionByHash(hash: Hash): StoredTransaction | undefined {

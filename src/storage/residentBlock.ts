@@ -14,6 +14,8 @@ import { type PlacedReceipt, readReceipt, readReceipts } from "./receiptStore.ts
  */
 export interface ResidentBlock {
   readonly block: StoredBlock;
+  /** Whether nothing has to be read for its receipts. */
+  readonly hasReceipts: boolean;
   transaction(index: number): SentTransaction;
   receipt(index: number): PlacedReceipt;
 }
@@ -23,6 +25,7 @@ export function residentFromMemory(block: StoredBlock): ResidentBlock {
   const receiptAt = receiptLookup(() => block.receipts);
   return {
     block,
+    hasReceipts: true,
     transaction: (index) => present(block.transactions[index], "a transaction of a resident block"),
     receipt: receiptAt,
   };
@@ -35,6 +38,9 @@ export function residentFromDisk(database: Database, record: HeaderRecord): Resi
   const receiptAt = receiptLookup(() => block.receipts);
   return {
     block,
+    get hasReceipts() {
+      return block.hasReadReceipts;
+    },
     transaction: (index) => block.transactionsRead?.[index] ?? readTransaction(database, number, index),
     receipt: (index) => (block.hasReadReceipts ? receiptAt(index) : readReceipt(database, number, index)),
   };

@@ -90,6 +90,7 @@ async function openChain({ stored: { database, headWitness }, genesis }: LongCha
 }
 
 const OPERATIONS_PER_WRITE = 20_000;
+const GAS_PER_LOG = 1_000n;
 
 function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongChainWish): StoredBlock {
   const number = parent.header.number + 1n;
@@ -99,12 +100,13 @@ function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongCha
   const receipts = transactions.map(({ type }, index) => {
     const bloom = bloomOfLogs(logs[index] ?? []);
     mergeBloom(logsBloom, bloom);
-    cumulativeGasUsed += 21_000n;
+    const gasUsed = 21_000n + BigInt(logs[index]?.length ?? 0) * GAS_PER_LOG;
+    cumulativeGasUsed += gasUsed;
     return {
       type,
       outcome: { status: 1 },
       cumulativeGasUsed,
-      gasUsed: 21_000n,
+      gasUsed,
       logs: logs[index] ?? [],
       logsBloom: bloom,
     } as const;

@@ -13,6 +13,7 @@ import {
 import { type Logs, openLogs } from "../../src/node/logs.ts";
 import type { Asker } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
+import { joinPieces } from "../../src/rpc/jsonPieces.ts";
 import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -31,6 +32,9 @@ function contentOf(number: number): BlockContent {
   if (number % 300 !== 0) return NOTHING;
   return { transactions: [aTransaction({ nonce: BigInt(number) })], logs: [[OURS]] };
 }
+
+/** The receipts of this block are said to be in memory. */
+const AT_HAND = 2n;
 
 interface Place {
   readonly path: string;
@@ -51,7 +55,14 @@ async function aPlace(head: number, content = contentOf): Promise<Place> {
 function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logger = silentLogger): Logs {
   const logs = openLogs(
     { rpc: { isLogIndexAutomatic } },
-    { directory: { path, chain: join(path, "chain") }, chain, clock: systemClock, logger, indexDelayMs: 0 },
+    {
+      directory: { path, chain: join(path, "chain") },
+      chain,
+      blocks: { hasReceiptsAtHand: (number) => number === AT_HAND },
+      clock: systemClock,
+      logger,
+      indexDelayMs: 0,
+    },
   );
   onTestFinished(() => logs.close());
   return logs;
@@ -149,6 +160,27 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => numbersFound(logs)));
     expect(answers).toEqual(Array.from({ length: 100 }, () => [300, 600]));
     expect(existsSync(place.caches)).toBe(false);
+  });
+
+  it("reads full blocks whose receipts are not at hand, however few they are", async () => {
+    const logs = [Array<Log>(3000).fill(OURS)];
+    const place = await aPlace(4, (n) => ({
+      transactions: [aTransaction({ nonce: BigInt(n) })],
+      logs: n < 4 ? logs : [[OURS]],
+    }));
+    const read: bigint[] = [];
+    const blockByNumber: Chain["blockByNumber"] = (number) => {
+      read.push(number);
+      return place.chain.blockByNumber(number);
+    };
+    const { find } = logsOf({ ...place, chain: { ...place.chain, blockByNumber } }, false);
+    for (const number of [1n, 2n, 3n, 4n]) {
+      const found = await find(FOR_OURS, { from: number, to: number }, somebody);
+      const text = found.kind === "found" ? joinPieces(found.pieces) : "";
+      const numbers = [...text.matchAll(/"blockNumber":"0x([0-9a-f]+)"/g)].map(([, digits]) => digits);
+      expect(numbers).toEqual(Array(number < 4n ? 3000 : 1).fill(`${number}`));
+    }
+    expect(read).toEqual([AT_HAND, 4n]);
   });
 
   it("waits for none of a crowd's, and costs it none, however many of them wait", async () => {
