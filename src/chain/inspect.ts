@@ -1,5 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { blockRules } from "../execution/blockRules.ts";
+import { MemoryExhausted } from "../execution/heldMemory.ts";
 import type { InspectionJob, InspectionResult, Moment } from "../execution/inspection.ts";
 import { replayStart } from "../execution/replay.ts";
 import { simulateBlocks } from "../execution/simulateBlocks.ts";
@@ -24,6 +25,15 @@ export interface StoredStates {
 
 /** Finds out what a job asks for, on the states that the database has. */
 export async function inspect(stored: StoredStates, job: InspectionJob): Promise<InspectionResult> {
+  try {
+    return await perform(stored, job);
+  } catch (error) {
+    if (error instanceof MemoryExhausted) return { kind: "tooLarge" };
+    throw error;
+  }
+}
+
+async function perform(stored: StoredStates, job: InspectionJob): Promise<InspectionResult> {
   switch (job.kind) {
     case "account":
       return inspectAccount(stored, job);
@@ -96,12 +106,10 @@ async function overlayAt(
   const record = readHeader(database, at.blockNumber);
   const state = history.at(parentOf(at));
   if (record === undefined || state === undefined) return undefined;
-  const overlay = createOverlay(state);
-  if (at.blockNumber === 0n) return overlay;
+  if (at.blockNumber === 0n) return createOverlay(state);
   const all = readTransactions(database, at.blockNumber, record.transactionCount);
   const rules = blockRules(spec, record.header, (number) => readHeader(database, number)?.hash);
-  await replayStart(rules, all.slice(0, at.transactions), overlay);
-  return overlay;
+  return replayStart(rules, all.slice(0, at.transactions), state);
 }
 
 function parentOf({ blockNumber }: Moment): bigint {

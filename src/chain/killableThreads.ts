@@ -17,9 +17,10 @@ import type { ThreadAnswer, ThreadOrder } from "./threadMessages.ts";
  *                       └──────────────────────────────────────────────┴── too long ──> killed, a new one starts
  *
  * Invariants: a thread performs one job at a time, and has a few more at hand as long as they are short; a job that was
- * taken is answered exactly once, whatever happens to its thread; at most `waitingLimit` jobs wait, and with one more
- * whoever has most of them loses the newest as busy; a job waits for one long job of each other machine and each other
- * client of its own at most; one that nobody waits for any more when a thread has room for it is never begun.
+ * taken is answered exactly once, whatever happens to its thread; one that fills the heap of its thread harms no other;
+ * at most `waitingLimit` jobs wait, and with one more whoever has most of them loses the newest as busy; a job waits for
+ * one long job of each other machine and each other client of its own at most; one that nobody waits for any more when a
+ * thread has room for it is never begun.
  */
 export interface KillableThreads<Job, Result> {
   /** Rejects with SimulationFailure when the threads are closed or lost it. An asker who is gone gets `timedOut`. */
@@ -33,6 +34,8 @@ export interface ThreadSettings {
   readonly threads: number;
   readonly timeoutMs: number;
   readonly waitingLimit: number;
+  /** Of the heap of a thread, for tests. */
+  readonly heapMb?: number;
 }
 
 export interface ThreadParts<Result> {
@@ -41,6 +44,8 @@ export interface ThreadParts<Result> {
   readonly workerData: unknown;
   readonly clock: Clock;
   timedOut(limitMs: number): Result;
+  /** What the asker gets whose job filled the heap of its thread. */
+  readonly exhausted: Result;
   /** What an asker gets who has most waiting when too much waits. */
   readonly busy: Result;
 }
@@ -88,8 +93,11 @@ const LOOK_MS = 1000;
 const LOADING_MS = 60_000;
 /** Times in a row that a thread may fail to start. */
 const FAILURE_LIMIT = 3;
-/** Of the heap: memory that code pays for lies outside of it, and has its own bound (Pace.memoryBytes). */
-const THREAD_MEMORY_MB = 512;
+/**
+ * Twice what a call may keep (pace.ts), for those who observe it keep something too, and as a last resort. The text of
+ * traces and the memory of frames lie outside of it.
+ */
+const THREAD_HEAP_MB = 512;
 
 interface PendingJob<Job, Result> {
   readonly job: Job;
@@ -167,9 +175,10 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   /** Idle threads do not keep the process alive; those that start or work do. */
   private startWorker(threadOf: () => Thread<Job, Result>): Worker {
     const { entry, workerData } = this.parts;
+    const { heapMb = THREAD_HEAP_MB } = this.settings;
     const worker = new Worker(workerEntry(import.meta.url, entry), {
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     // A worker that was killed may still have something to say; by then its thread has another.
     const ifCurrent = (act: (thread: Thread<Job, Result>) => void): void => {
@@ -177,13 +186,20 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       if (thread.worker === worker) act(thread);
     };
     let reason = "the thread ended";
+    let isExhausted = false;
     worker.on("message", (answer: ThreadAnswer<Result>) =>
       ifCurrent((thread) => this.receive(thread, answer)),
     );
     worker.on("error", (error) => {
       reason = messageOf(error);
+      isExhausted = isOutOfMemory(error);
     });
-    worker.on("exit", () => ifCurrent((thread) => this.threadFell(thread, reason)));
+    worker.on("exit", () =>
+      ifCurrent((thread) => {
+        if (isExhausted && thread.jobs.length > 0) this.endFirst(thread, this.parts.exhausted);
+        else this.threadFell(thread, reason);
+      }),
+    );
     return worker;
   }
 
@@ -283,15 +299,23 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   }
 
   private killFirst(thread: Thread<Job, Result>): void {
-    const first = present(thread.jobs.shift(), "the job that is killed");
     const killed = thread.worker;
-    this.restart(thread, first.asker);
+    this.endFirst(thread, this.timedOut);
     void killed.terminate();
-    this.giveUp(first);
+  }
+
+  private endFirst(thread: Thread<Job, Result>, result: Result): void {
+    const first = present(thread.jobs.shift(), "the job that its thread ends with");
+    this.restart(thread, first.asker);
+    first.resolve(result);
   }
 
   private giveUp({ resolve }: PendingJob<Job, Result>): void {
-    resolve(this.parts.timedOut(this.settings.timeoutMs));
+    resolve(this.timedOut);
+  }
+
+  private get timedOut(): Result {
+    return this.parts.timedOut(this.settings.timeoutMs);
   }
 
   private threadFell(thread: Thread<Job, Result>, reason: string): void {
@@ -326,4 +350,8 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     }
     for (const { reject } of this.waiting.takeAll()) reject(failure);
   }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }

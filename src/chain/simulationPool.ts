@@ -45,6 +45,7 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
     workerData: workerDataOf(settings, parts),
     clock: parts.clock,
     timedOut: (limitMs: number) => ({ kind: "timedOut", limitMs }) as const,
+    exhausted: { kind: "tooLarge" } as const,
     busy: { kind: "busy" } as const,
   };
   const threads = startThreads<ThreadJob, SimulationResult | InspectionResult>(settings, threadParts);

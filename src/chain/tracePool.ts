@@ -35,6 +35,7 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     workerData,
     clock: parts.clock,
     timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
+    exhausted: { kind: "tooMuchMemory" },
     busy: { kind: "busy" },
   });
 }

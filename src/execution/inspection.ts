@@ -62,6 +62,8 @@ export interface Inspections {
 export type InspectionFailure =
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
+  /** The execution that it begins with takes more memory than one may. */
+  | { readonly kind: "tooLarge" }
   /** Too much waits, and this asker has most of it. */
   | { readonly kind: "busy" };
 

@@ -43,6 +43,7 @@ export function createEvm(parts: EvmParts): Evm {
   return {
     async run(message) {
       const { execResult } = await runCall(message);
+      machine.release();
       return {
         outcome: outcomeOf(execResult, message.to !== undefined && machine.isPrecompile(message.to)),
         gasUsed: execResult.executionGasUsed,

@@ -1,4 +1,5 @@
 import type { Clock } from "../primitives/clock.ts";
+import { HeldMemory } from "./heldMemory.ts";
 
 /** Lets the rest of the thread breathe during long work: consensus and callers wait some milliseconds, not seconds. */
 export interface Pace {
@@ -8,8 +9,8 @@ export interface Pace {
   rest(): Promise<void>;
   /** Holds work that may not even rest; absent where it may. */
   readonly brief?: Brief;
-  /** What the frames of a call may hold together; absent where gas is the only bound. */
-  readonly memoryBytes?: number;
+  /** Counts what is kept meanwhile; absent where gas is the only bound. */
+  readonly held?: HeldMemory;
 }
 
 /**
@@ -76,9 +77,15 @@ export function briefPace(nowMs: () => number, endMs: number): Pace & { readonly
   };
 }
 
-/** For threads that have nothing else to do and are ended from outside. */
+/** For threads that have nothing else to do. */
 export const TIRELESS: Pace = {
   isDue: () => false,
   rest: () => Promise.resolve(),
-  memoryBytes: 256 * 1024 * 1024,
 };
+
+/** For one call, or one block, on such a thread, which is ended from outside: throws MemoryExhausted. */
+export function boundedPace(limitBytes = CALL_MEMORY_BYTES): Pace & { readonly held: HeldMemory } {
+  return { ...TIRELESS, held: new HeldMemory(limitBytes) };
+}
+
+const CALL_MEMORY_BYTES = 256 * 1024 * 1024;

@@ -1,22 +1,25 @@
 import { assert } from "../primitives/assert.ts";
-import type { Overlay } from "../state/overlay.ts";
+import { createOverlay, type Overlay } from "../state/overlay.ts";
+import type { StateReader } from "../state/stateReader.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import type { BlockRules } from "./blockRules.ts";
-import { type BlockSession, openSession } from "./blockSession.ts";
+import { openSession } from "./blockSession.ts";
 import { beginBlock } from "./executeBlock.ts";
 import { executeTransaction } from "./executeTransaction.ts";
-import { TIRELESS } from "./pace.ts";
+import { boundedPace } from "./pace.ts";
 
 /**
- * Brings an overlay on the parent's state to the middle of a block: after these, its first transactions, as they were
- * executed when the block was made. To be done on a thread that can be ended.
+ * The state in the middle of a block, on that of its parent: after these, its first transactions, as they were executed
+ * when the block was made. To be done on a thread that can be ended. Throws MemoryExhausted.
  */
 export async function replayStart(
   blockRules: BlockRules,
   transactions: readonly SentTransaction[],
-  overlay: Overlay,
-): Promise<BlockSession> {
-  const session = openSession({ ...blockRules, overlay, pace: TIRELESS });
+  parent: StateReader,
+): Promise<Overlay> {
+  const pace = boundedPace();
+  const overlay = createOverlay(parent, pace.held);
+  const session = openSession({ ...blockRules, overlay, pace });
   const begun = await beginBlock(blockRules, session);
   assert(begun.ok, "a committed block begins again as it did");
   for (const transaction of transactions) {
@@ -24,5 +27,5 @@ export async function replayStart(
     const executed = await executeTransaction(session, transaction);
     assert(executed.ok, "a transaction of a committed block can be executed again");
   }
-  return session;
+  return overlay;
 }

@@ -13,7 +13,7 @@ import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
 import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
-import { type Pace, TIRELESS } from "./pace.ts";
+import { boundedPace, type Pace } from "./pace.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { CallRequest, SimulationRefusal } from "./simulation.ts";
@@ -34,9 +34,12 @@ export interface SimulationScene {
   readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
   /** Where precompiled contracts are, unless they all are where they belong. */
   readonly precompiles?: PrecompilePlaces;
-  /** Absent where the thread has nothing else to do. */
+  /** Of each call; absent where the thread has nothing else to do. */
   readonly pace?: Pace;
 }
+
+/** The same, with the pace of the call that is to come. */
+export type PacedScene = SimulationScene & { readonly pace: Pace };
 
 export interface SimulationTerms {
   readonly gasLimit: bigint;
@@ -59,13 +62,14 @@ export function simulate(
   call: CallRequest,
   terms: SimulationTerms,
 ): Promise<Simulated> {
-  return simulateOn(createOverlay(scene.state), scene, call, terms);
+  const pace = scene.pace ?? boundedPace();
+  return simulateOn(createOverlay(scene.state, pace.held), { ...scene, pace }, call, terms);
 }
 
 /** As simulate, on an overlay over the scene's state in which other calls may have left something. */
 export async function simulateOn(
   overlay: Overlay,
-  scene: SimulationScene,
+  scene: PacedScene,
   call: CallRequest,
   terms: SimulationTerms,
 ): Promise<Simulated> {
@@ -78,7 +82,7 @@ export async function simulateOn(
     rules,
     block,
     overlay,
-    pace: scene.pace ?? TIRELESS,
+    pace: scene.pace,
     shownBlock: terms.showsFees === true ? asMade.block : undefined,
     precompiles: scene.precompiles,
     observed,

@@ -15,11 +15,11 @@ import { BlockReceipts } from "./blockReceipts.ts";
 import { openSession } from "./blockSession.ts";
 import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
-import { MemoryExhausted } from "./interpreter/heldMemory.ts";
+import { MemoryExhausted } from "./heldMemory.ts";
 import { overrideAccounts, precompilesOf } from "./overrides.ts";
-import { TIRELESS } from "./pace.ts";
+import { boundedPace } from "./pace.ts";
 import { type BlocksOrder, type OrderedCall, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
-import { type SimulationScene, sceneRules, simulateOn } from "./simulate.ts";
+import { type PacedScene, type SimulationScene, sceneRules, simulateOn } from "./simulate.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
 import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -74,7 +74,7 @@ const LOG_BYTES = 200;
 
 /** A block in the making. */
 interface Draft {
-  readonly scene: SimulationScene;
+  readonly scene: PacedScene;
   readonly overlay: Overlay;
   readonly receipts: BlockReceipts;
 }
@@ -99,9 +99,10 @@ class BlockSimulation {
   }
 
   private async makeBlock(planned: PlannedBlock): Promise<void> {
-    const overlay = createOverlay(this.scene.branch.head);
+    const scene = this.sceneOf(planned);
+    const overlay = createOverlay(this.scene.branch.head, scene.pace.held);
     const receipts = new BlockReceipts({});
-    const draft: Draft = { scene: this.sceneOf(planned), overlay, receipts };
+    const draft: Draft = { scene, overlay, receipts };
     overrideAccounts(overlay, planned.accounts);
     await performAround(draft, beginBlock);
     const transactions: SentTransaction[] = [];
@@ -177,7 +178,7 @@ class BlockSimulation {
     return this.gasLeft === undefined ? wanted : smaller(wanted, this.gasLeft);
   }
 
-  private sceneOf(planned: PlannedBlock): SimulationScene {
+  private sceneOf(planned: PlannedBlock): PacedScene {
     const { spec, branch, ancestorHash } = this.scene;
     const { beneficiary, blobBaseFee = this.order.isStrict ? undefined : 0n } = planned.block;
     const header = this.draftHeader(planned);
@@ -187,6 +188,7 @@ class BlockSimulation {
       spec,
       header,
       state: branch.head,
+      pace: boundedPace(),
       // The cap bounds the sum: see gasLimitOf.
       gasCap: 0n,
       ancestorHash: (number) => this.hashes.get(number) ?? ancestorHash(number),
@@ -231,7 +233,7 @@ async function performAround(
   perform: typeof beginBlock | typeof endBlock,
 ): Promise<void> {
   const rules = sceneRules(scene);
-  const done = await perform(rules, openSession({ ...rules, overlay, pace: TIRELESS }));
+  const done = await perform(rules, openSession({ ...rules, overlay, pace: scene.pace }));
   if (!done.ok) throw new BlocksRefused("systemCallFailed", done.rejection.message);
 }
 

@@ -22,6 +22,8 @@ export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcErro
       return ERRORS.internalError;
     case "tooLarge":
       return TRACE_TOO_LARGE;
+    case "tooMuchMemory":
+      return ERRORS.callTooLarge;
     case "timedOut":
       return ERRORS.timeoutExpired;
     case "busy":

@@ -51,6 +51,12 @@ export interface AccountChange {
   readonly slots: readonly { readonly slot: Uint8Array; readonly value: Uint8Array }[];
 }
 
+/** Counts what an overlay keeps, for work that may keep so much and no more: `take` throws where it is too much. */
+export interface MemoryMeter {
+  take(bytes: number): void;
+  giveBack(bytes: number): void;
+}
+
 /** What an overlay can stand on: a stored state, or another overlay (a candidate built on a candidate). */
 export type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
 
@@ -58,11 +64,19 @@ export type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
  * An empty overlay over `below`. It is the hottest object of the node: the EVM asks it for each balance, slot and
  * code. Accounts are found by the hex text of their address, slots by theirs inside the account; what was read from
  * below is kept too, so that each is read once. While no checkpoint is open nothing is journaled, because nothing can
- * be undone. Byte arrays handed in are kept, not copied: the caller must not change them.
+ * be undone. Byte arrays handed in are kept, not copied: the caller must not change them. What it keeps is counted by
+ * the meter, if there is one.
  */
-export function createOverlay(below: OverlayBase): Overlay {
-  return new JournaledOverlay(below);
+export function createOverlay(below: OverlayBase, meter?: MemoryMeter): Overlay {
+  return new JournaledOverlay(below, meter);
 }
+
+/** What an account, a slot and a step that can be undone take at most, with what an EVM notes of their accesses. */
+const ACCOUNT_BYTES = 1000;
+const SLOT_BYTES = 700;
+const UNDO_BYTES = 300;
+/** So much, in relation to the code itself, an EVM makes of code that it runs. */
+const CODE_FACTOR = 10;
 
 interface AccountEntry {
   readonly address: Address;
@@ -109,6 +123,7 @@ const NO_SLOTS = new Map<string, SlotCell>();
 
 class JournaledOverlay implements Overlay {
   private readonly below: OverlayBase;
+  private readonly meter: MemoryMeter | undefined;
   private readonly entries = new Map<string, AccountEntry>();
   private readonly newCode = new Map<string, Uint8Array>();
   private readonly journal: Undo[] = [];
@@ -116,8 +131,9 @@ class JournaledOverlay implements Overlay {
   private readonly checkpoints: number[] = [];
   private transaction = 0;
 
-  constructor(below: OverlayBase) {
+  constructor(below: OverlayBase, meter: MemoryMeter | undefined) {
     this.below = below;
+    this.meter = meter;
   }
 
   account(address: Address): Account | undefined {
@@ -165,7 +181,7 @@ class JournaledOverlay implements Overlay {
     const entry = this.entry(address);
     assert(entry.account !== undefined, "storage belongs to an account that exists");
     const cell = this.cell(entry, slot);
-    if (this.checkpoints.length > 0) this.journal.push({ kind: "slot", cell, value: cell.value });
+    if (this.checkpoints.length > 0) this.note({ kind: "slot", cell, value: cell.value });
     if (cell.writtenIn !== this.transaction) {
       cell.original = cell.value;
       cell.writtenIn = this.transaction;
@@ -177,7 +193,10 @@ class JournaledOverlay implements Overlay {
     const entry = this.entry(address);
     const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code);
     // Code that a revert leaves unnamed stays here unseen: changes() only reports what an account names.
-    if (code.length > 0) this.newCode.set(toKey(codeHash), code);
+    if (code.length > 0) {
+      this.meter?.take(code.length * CODE_FACTOR);
+      this.newCode.set(toKey(codeHash), code);
+    }
     this.setAccount(entry, { ...(entry.account ?? EMPTY_ACCOUNT), codeHash });
   }
 
@@ -191,11 +210,15 @@ class JournaledOverlay implements Overlay {
 
   commit(): void {
     assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
-    if (this.checkpoints.length === 0) this.journal.length = 0;
+    if (this.checkpoints.length === 0) {
+      this.meter?.giveBack(this.journal.length * UNDO_BYTES);
+      this.journal.length = 0;
+    }
   }
 
   revert(): void {
     const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
+    this.meter?.giveBack((this.journal.length - length) * UNDO_BYTES);
     for (let at = this.journal.length; at > length; at--)
       undo(present(this.journal.pop(), "a journal entry"));
   }
@@ -228,6 +251,7 @@ class JournaledOverlay implements Overlay {
     const key = toKey(address);
     const known = this.entries.get(key);
     if (known !== undefined) return known;
+    this.meter?.take(ACCOUNT_BYTES);
     const base = this.below.account(address);
     const entry: AccountEntry = {
       address,
@@ -245,6 +269,7 @@ class JournaledOverlay implements Overlay {
     const key = toKey(slot);
     const known = entry.slots.get(key);
     if (known !== undefined) return known;
+    this.meter?.take(SLOT_BYTES);
     const base = this.hasSlotsBelow(entry, entry.cleared)
       ? this.below.storage(entry.address, slot)
       : EMPTY_BYTES;
@@ -263,13 +288,18 @@ class JournaledOverlay implements Overlay {
   }
 
   private setAccount(entry: AccountEntry, account: Account | undefined): void {
-    if (this.checkpoints.length > 0) this.journal.push({ kind: "account", entry, account: entry.account });
+    if (this.checkpoints.length > 0) this.note({ kind: "account", entry, account: entry.account });
     entry.account = account;
+  }
+
+  private note(step: Undo): void {
+    this.meter?.take(UNDO_BYTES);
+    this.journal.push(step);
   }
 
   private clearEntry(entry: AccountEntry): void {
     const { slots, cleared, clearing } = entry;
-    if (this.checkpoints.length > 0) this.journal.push({ kind: "clearing", entry, slots, cleared, clearing });
+    if (this.checkpoints.length > 0) this.note({ kind: "clearing", entry, slots, cleared, clearing });
     if (clearing?.transaction !== this.transaction)
       entry.clearing = { transaction: this.transaction, slots, cleared };
     entry.slots = NO_SLOTS;

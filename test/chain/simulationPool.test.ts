@@ -28,6 +28,8 @@ import { IN_REAL_TIME } from "../realTime.ts";
 const ADDER = "0x00000000000000000000000000000000000add00";
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = "0x00000000000000000000000000000000000100b5";
+/** Logs with four topics, for ever. */
+const FLOOD = "0x0000000000000000000000000000000000f100d5";
 
 const POINT_EVALUATION = addressFromHex("0x000000000000000000000000000000000000000a");
 
@@ -46,6 +48,7 @@ beforeAll(async () => {
   genesis.alloc = {
     [ADDER]: { balance: "0x0", code: "0x5f355f54015f5260205ff3", storage: { "0x00": "0x2a" } },
     [ENDLESS]: { balance: "0x0", code: "0x5b5f56" },
+    [FLOOD]: { balance: "0x0", code: "0x5f5b8080808060205fa4600101600156" },
   };
   ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
 });
@@ -163,6 +166,15 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     const endless = call(ENDLESS, 0n, { gasLimit: 2n ** 62n });
     const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
     expect(await endless).toEqual({ kind: "timedOut", limitMs: 1000 });
+    expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
+  });
+
+  it("answers a call that fills the heap of its thread as too large, and goes on with the others", async () => {
+    openPool({ heapMb: 48, timeoutMs: 60_000 });
+    await call(ADDER, 0n);
+    const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
+    const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
+    expect(await flood).toEqual({ kind: "tooLarge" });
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
+import { boundedPace } from "../../src/execution/pace.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
 import type { SimulationScene } from "../../src/execution/simulate.ts";
 import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
@@ -24,6 +25,7 @@ import {
 
 const CONTRACT = contractAt(1);
 const OTHER = contractAt(2);
+const SMALL_MEMORY_BYTES = 1024 * 1024;
 const RETURN_WORD = "60005260206000f3";
 
 interface Choices {
@@ -173,6 +175,30 @@ describe("eth_call", () => {
       kind: "halted",
       reason: "INSUFFICIENT_GAS",
     });
+  });
+
+  it.each([
+    ["writes slot after slot", "808055"],
+    ["reads slot after slot", "805450"],
+    ["writes one slot again and again", "805f55"],
+    ["writes transient slots", "80805d"],
+    ["asks for account after account", "803150"],
+    ["calls account after account", "5f5f5f5f5f855af150"],
+    ["creates contract after contract", "5f5f5ff050"],
+    ["logs nothing, without end", "5f5fa0"],
+  ])("ends where it keeps too much, whatever its gas, because it %s", async (_, body) => {
+    // A counter lies on the stack.
+    const flood = `0x5f5b${body}600101600156`;
+    const scene = { ...aScene(flood), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    expect(await call(scene, { gasLimit: 2n ** 60n })).toEqual({ kind: "tooLarge" });
+  });
+
+  it("keeps nothing of what was undone, so that it may go on with it", async () => {
+    // Calls itself 200 times, and each callee writes one slot 20 times and reverts.
+    const callee = `5b${"60015f55".repeat(20)}5f5ffd`;
+    const code = `0x36601a5760c85b5f5f60015f5f305af1506001900380600657005b${callee.slice(2)}`;
+    const scene = { ...aScene(code), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
   });
 
   it("tells a revert with its data from a halt with its reason", async () => {

@@ -18,6 +18,7 @@ import type { AccessJournal } from "../accessJournal.ts";
 import type { BlockContext } from "../blockContext.ts";
 import { credit } from "../emptyAccounts.ts";
 import type { EvmParts, Observed } from "../evm.ts";
+import type { HeldMemory } from "../heldMemory.ts";
 import { libraryCommon } from "../libraryCommon.ts";
 import { LibraryJournal } from "../libraryJournal.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
@@ -27,7 +28,6 @@ import { hasLowNumber } from "../precompiles/addresses.ts";
 import type { PrecompilePlaces } from "../precompiles/places.ts";
 import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
-import { HeldMemory } from "./heldMemory.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
 import { SharedEvm } from "./sharedEvm.ts";
 
@@ -47,6 +47,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   private readonly places: PrecompilePlaces | undefined;
   private readonly ownJournal: LibraryJournal;
   private readonly instructions: InstructionSet;
+  private keptBytes = 0;
 
   constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles }: EvmParts) {
     const common = libraryCommon(terms, rules.fork);
@@ -65,7 +66,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.pace = pace;
     this.observed = observed;
     this.stackLimit = terms.stackLimit;
-    this.held = pace.memoryBytes === undefined ? undefined : new HeldMemory(pace.memoryBytes);
+    this.held = pace.held;
     this.rules = rules;
     this.places = precompiles;
     this.instructions = instructionsOf(opcodeTables(common), rules);
@@ -74,6 +75,17 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   /** Undoes all that is open, after a run was stopped in the middle. */
   unwind(): void {
     this.ownJournal.unwind();
+  }
+
+  keep(bytes: number): void {
+    this.held?.take(bytes);
+    this.keptBytes += bytes;
+  }
+
+  /** After the end of a message from outside: what was kept is its result now. */
+  release(): void {
+    this.held?.giveBack(this.keptBytes);
+    this.keptBytes = 0;
   }
 
   isPrecompile(address: Uint8Array): boolean {
@@ -129,12 +141,15 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   protected override async runInterpreter(message: Message): Promise<ExecResult> {
+    const ownCodeBytes = message.isCreate === true ? (message.code?.length ?? 0) * OWN_CODE_FACTOR : 0;
+    this.held?.take(ownCodeBytes);
     const frame = new Frame(this, this.environmentOf(message), message.gasLimit);
     const { _result: result, _runState: state } = frame;
     if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct;
     result.createdAddresses = message.createdAddresses;
     const error = await this.performCode(state, this.instructions);
     state.giveMemoryBack();
+    this.held?.giveBack(ownCodeBytes);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
       logs: error === undefined ? result.logs : [],
@@ -210,6 +225,8 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 }
 
+/** Code of a creation is a copy of the frame's own, and what is made of it too (analysis.ts). */
+const OWN_CODE_FACTOR = 10;
 const HIGHEST_BALANCE = 2n ** 256n - 1n;
 /** ECRECOVER, SHA256, RIPEMD160 and identity. */
 const LAST_SIMPLE_PRECOMPILE = 4;

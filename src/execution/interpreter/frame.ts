@@ -5,9 +5,9 @@ import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { AccessJournal } from "../accessJournal.ts";
 import type { Observed } from "../evm.ts";
+import type { HeldMemory } from "../heldMemory.ts";
 import type { Pace } from "../pace.ts";
 import { analyse, type CodeAnalysis } from "./analysis.ts";
-import type { HeldMemory } from "./heldMemory.ts";
 import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
 import { Memory } from "./memory.ts";
 import { Stack } from "./stack.ts";
@@ -21,6 +21,8 @@ export interface FrameEvm extends EVM {
   readonly stackLimit: number;
   /** Absent where gas alone bounds memory. */
   readonly held: HeldMemory | undefined;
+  /** Counts what stays until the message from outside has ended. */
+  keep(bytes: number): void;
   /** Whether the fork has an instruction of that code. */
   isKnown(instruction: number): boolean;
   precompileNumber(address: Uint8Array): number | undefined;
@@ -210,6 +212,15 @@ export class Frame {
     };
     this._runState = new FrameState(evm, this, env, gasLeft);
   }
+
+  /** TSTORE: the library's name for it. */
+  transientStorageStore(key: Uint8Array, value: Uint8Array): void {
+    this._evm.keep(TRANSIENT_BYTES);
+    this._evm.transientStorage.put(this._env.address, key, value);
+  }
 }
+
+/** What a write to transient storage takes at most: the library notes each of them for good. */
+const TRANSIENT_BYTES = 1600;
 
 Object.setPrototypeOf(Frame.prototype, LIBRARY_INTERPRETER);

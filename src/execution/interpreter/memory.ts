@@ -1,5 +1,5 @@
 import { EVMError } from "@ethereumjs/evm";
-import type { HeldMemory } from "./heldMemory.ts";
+import type { HeldMemory } from "../heldMemory.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**

@@ -59,6 +59,7 @@ export class ObservedEvm extends ForkEvm {
   private enter(message: Message, to: LibraryAddress, precompile?: number): Callee {
     const call = this.calls.at(-1);
     if (call !== undefined) call.perform(this.observer);
+    this.held?.take(message.data.length);
     const callee: Callee = {
       kind: call === undefined ? outermostKind(message) : present(CALL_KINDS.get(call.instruction), "a call"),
       depth: message.depth,
@@ -75,6 +76,7 @@ export class ObservedEvm extends ForkEvm {
   }
 
   private leave(callee: Callee, { execResult }: EVMResult): void {
+    this.held?.giveBack(callee.input.length);
     const error = execResult.exceptionError?.error;
     const isFailure = error !== undefined && error !== UNPAID_CODE;
     const hasReverted = error === REVERTED && callee.precompile === undefined;

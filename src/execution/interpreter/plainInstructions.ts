@@ -92,7 +92,7 @@ function log(topicCount: number): (basicFee: number) => QuickInstruction {
     stack.drop(2);
     const topics = stack.popN(topicCount).map(bytesOfWord);
     const data = size === 0n ? NOTHING : memory.read(Number(offset), Number(size));
-    state.evm.held?.take(data.length);
+    state.evm.keep(LOG_BYTES + TOPIC_BYTES * topicCount + data.length);
     state.interpreter._result.logs.push([env.address.bytes, topics, data]);
   };
 }
@@ -128,5 +128,8 @@ function haltWith(message: string): EVMError {
 const NOTHING = new Uint8Array(0);
 const HASH_WORD_GAS = 6;
 const COPY_WORD_GAS = 3;
+/** What a log takes at most, and each of its topics. */
+const LOG_BYTES = 500;
+const TOPIC_BYTES = 250;
 const LOG_TOPIC_GAS = 375;
 const LOG_BYTE_GAS = 8;

@@ -2,8 +2,9 @@ import { createOverlay, type Overlay } from "../../state/overlay.ts";
 import type { StateReader } from "../../state/stateReader.ts";
 import { blockRules } from "../blockRules.ts";
 import { overridden } from "../overrides.ts";
+import { boundedPace } from "../pace.ts";
 import { replayStart } from "../replay.ts";
-import { type SimulationScene, sceneRules, simulateOn } from "../simulate.ts";
+import { type PacedScene, sceneRules, simulateOn } from "../simulate.ts";
 import type { CallRequest, Overrides } from "../simulation.ts";
 import { StateUnavailable } from "./replay.ts";
 import type { TraceStyle } from "./style.ts";
@@ -43,8 +44,9 @@ export async function traceCalls(
   const ancestorHash = (number: bigint) => source.hashOf(number);
   const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, place.overrides ?? {});
   if (!wanted.ok) throw new OverridesRefused(wanted.rejection.message);
-  const overlay = createOverlay(wanted.value.state);
-  for (const each of calls) await traceCall(wanted.value, overlay, each);
+  const pace = boundedPace();
+  const overlay = createOverlay(wanted.value.state, pace.held);
+  for (const each of calls) await traceCall({ ...wanted.value, pace }, overlay, each);
 }
 
 async function stateOf(source: TraceSource, { blockNumber, transactions }: CallPlace): Promise<StateReader> {
@@ -54,13 +56,11 @@ async function stateOf(source: TraceSource, { blockNumber, transactions }: CallP
   if (transactions === undefined) return state;
   const block = blockOf(source, blockNumber);
   const rules = blockRules(source.spec, block.header, (number) => source.hashOf(number));
-  const overlay = createOverlay(state);
-  await replayStart(rules, block.transactions.slice(0, transactions), overlay);
-  return overlay;
+  return replayStart(rules, block.transactions.slice(0, transactions), state);
 }
 
 async function traceCall(
-  scene: SimulationScene,
+  scene: PacedScene,
   overlay: Overlay,
   { call, style }: { readonly call: CallRequest; readonly style: TraceStyle },
 ): Promise<void> {

@@ -9,7 +9,7 @@ import { type BlockRules, blockRules } from "../blockRules.ts";
 import { type BlockSession, openSession } from "../blockSession.ts";
 import { beginBlock } from "../executeBlock.ts";
 import { executeTransaction } from "../executeTransaction.ts";
-import { TIRELESS } from "../pace.ts";
+import { boundedPace, type Pace } from "../pace.ts";
 import type { TraceStyle } from "./style.ts";
 import { WatchedOverlay } from "./watchedOverlay.ts";
 
@@ -54,13 +54,14 @@ export async function replayBlock(
   if (state === undefined)
     throw new StateUnavailable(`the state of block ${header.number - 1n} is not stored`);
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
-  const overlay = createOverlay(state);
-  const session = openSession({ ...rules, overlay, pace: TIRELESS });
+  const pace = boundedPace();
+  const overlay = createOverlay(state, pace.held);
+  const session = openSession({ ...rules, overlay, pace });
   const begun = await beginBlock(rules, session);
   if (!begun.ok) throw new BlockDoesNotFit(begun.rejection.message);
   for (const [at, transaction] of transactions.entries()) {
     if (index !== undefined && at > index) return;
-    if (index === undefined || at === index) await traceOne(rules, overlay, { block, at, style });
+    if (index === undefined || at === index) await traceOne(rules, overlay, { block, at, style, pace });
     else await executeOne(session, transaction);
   }
 }
@@ -74,9 +75,14 @@ interface Place {
   readonly block: ReplayedBlock;
   readonly at: number;
   readonly style: TraceStyle;
+  readonly pace: Pace;
 }
 
-async function traceOne(rules: BlockRules, overlay: Overlay, { block, at, style }: Place): Promise<void> {
+async function traceOne(
+  rules: BlockRules,
+  overlay: Overlay,
+  { block, at, style, pace }: Place,
+): Promise<void> {
   const transaction = block.transactions[at];
   if (transaction === undefined)
     throw new AssertionFailed(`block ${block.header.number} has no transaction ${at}`);
@@ -92,7 +98,7 @@ async function traceOne(rules: BlockRules, overlay: Overlay, { block, at, style 
     beneficiary: rules.block.beneficiary,
     state,
   });
-  const session = openSession({ ...rules, overlay: state, pace: TIRELESS, observer: trace.observer });
+  const session = openSession({ ...rules, overlay: state, pace, observer: trace.observer });
   trace.finish(await executeOne(session, transaction));
 }
 

@@ -1,6 +1,6 @@
 import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { MemoryExhausted } from "../interpreter/heldMemory.ts";
+import { MemoryExhausted } from "../heldMemory.ts";
 import { callTracer } from "./callTracer.ts";
 import { CallRefused, OverridesRefused, traceCalls } from "./callTraces.ts";
 import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
@@ -34,7 +34,8 @@ export async function runTrace(job: TraceJob, source: TraceSource): Promise<Trac
     return { kind: "traced", json: text.bytes() };
   } catch (error) {
     if (error instanceof StateUnavailable) return { kind: "stateUnavailable" };
-    if (error instanceof TraceTooLarge || error instanceof MemoryExhausted) return { kind: "tooLarge" };
+    if (error instanceof TraceTooLarge) return { kind: "tooLarge" };
+    if (error instanceof MemoryExhausted) return { kind: "tooMuchMemory" };
     if (error instanceof CallRefused) return { kind: "refused", detail: error.message };
     if (error instanceof OverridesRefused) return { kind: "overridesRefused", detail: error.message };
     if (error instanceof BlockDoesNotFit) return { kind: "blockDoesNotFit", detail: error.message };

@@ -89,7 +89,10 @@ export type TraceResult =
   | { readonly kind: "overridesRefused"; readonly detail: string }
   /** The block cannot have been executed where it says. */
   | { readonly kind: "blockDoesNotFit"; readonly detail: string }
+  /** The trace is larger than answers may be. */
   | { readonly kind: "tooLarge" }
+  /** What is traced takes more memory than one call, or block, may. */
+  | { readonly kind: "tooMuchMemory" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
   /** Too much waits, and this asker has most of it. */
   | { readonly kind: "busy" };

@@ -78,8 +78,8 @@ export const debugAccountRange = defineMethod({
       },
       context,
     );
-    if (answer.kind === "timedOut" || answer.kind === "busy") return failureError(answer);
-    if (answer.kind !== "accounts") return { addressMap: {} };
+    if (answer.kind === "stateUnavailable") return { addressMap: {} };
+    if (answer.kind !== "accounts") return failureError(answer);
     const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
     return { addressMap: Object.fromEntries(members), nextKey: toHex(answer.next ?? ZERO_HASH) };
   },
@@ -132,6 +132,8 @@ function failureError({ kind }: InspectionFailure): RpcError {
       return ERRORS.worldStateUnavailable;
     case "timedOut":
       return ERRORS.timeoutExpired;
+    case "tooLarge":
+      return ERRORS.callTooLarge;
     case "busy":
       return ERRORS.tooManyCalls;
     default:

@@ -1,5 +1,6 @@
 import type { BlocksRefusal } from "../../../execution/blocksRefusal.ts";
 import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
+import { assertNever } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { encodeBlock } from "../../../types/block.ts";
@@ -40,10 +41,14 @@ export const ethSimulateV1 = defineMethod({
         return new RpcError(REFUSALS[answer.code], `Simulation refused: ${answer.detail}`);
       case "timedOut":
         return ERRORS.timeoutExpired;
+      case "tooLarge":
+        return ERRORS.callTooLarge;
       case "busy":
         return ERRORS.tooManyCalls;
-      default:
+      case "stateUnavailable":
         return ERRORS.worldStateUnavailable;
+      default:
+        return assertNever(answer);
     }
   },
 });
