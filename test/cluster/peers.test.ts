@@ -8,7 +8,7 @@ import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./no
 const NETWORK = [
   `--genesis-file=${DEV_GENESIS_FILE}`,
   "--rpc-http-enabled",
-  "--rpc-http-api=ETH,NET",
+  "--rpc-http-api=ETH,NET,ADMIN",
   "--min-gas-price=0",
   "--p2p-port=0",
 ];
@@ -16,7 +16,7 @@ const NETWORK = [
 const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
 describe("two nodes of one network", IN_REAL_TIME, () => {
-  it("connect by their static nodes, say so, and connect again after one was killed", async () => {
+  it("connect by their static nodes, see each other move on, and connect again after one was killed", async () => {
     const validator = await startNodeProcess({ options: [...NETWORK, ...COUNTING] });
     const folder = temporaryFolder();
     const start = (): Promise<NodeProcess> =>
@@ -32,6 +32,8 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     expect(await follower.rpc("net_listening")).toBe(true);
     expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "127.0.0.1" } });
     await expect.poll(() => validator.output()).toContain("peer connected");
+    await peerMovesOn(validator);
+    await peerMovesOn(follower);
     await follower.kill();
     await peersOf(validator, "0x0");
     const again = await start();
@@ -69,6 +71,24 @@ describe("the development network", () => {
     expect(await node.stop()).toBe(0);
   }, 60_000);
 });
+
+/** The only peer's head follows the chain, whoever makes the blocks. */
+async function peerMovesOn(node: NodeProcess): Promise<void> {
+  const headNumber = async () => {
+    const [peer] = await node.rpc<readonly { protocols: { eth: { head: string } } }[]>("admin_peers");
+    const block = await node.rpc<{ number: string } | null>("eth_getBlockByHash", [
+      peer?.protocols.eth.head,
+      false,
+    ]);
+    return Number(block?.number ?? Number.NaN);
+  };
+  const first = await headNumber();
+  await until(
+    async () => ((await headNumber()) >= first + 2 ? true : undefined),
+    20_000,
+    "a newer head of the peer",
+  );
+}
 
 async function peersOf(node: NodeProcess, count: string): Promise<void> {
   await until(

@@ -28,7 +28,7 @@ export interface EthPeer {
   readonly address: Address;
   /** What it said first; undefined before that. */
   readonly status: Status | undefined;
-  /** Its best block, as far as it told: later the parent of what it announced (p2p.md §9). */
+  /** Its best block, as far as it told: later the parent of what it announced, or what it named (p2p.md §9). */
   readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
   /** Number of a block that it should have; undefined until it has shown the header of its head. */
   readonly height: bigint | undefined;
@@ -57,8 +57,12 @@ export interface PeerRecord extends EthPeer {
   /** Its connections; only one over which Status was exchanged is sent anything else. */
   readonly sessions: Map<Session, { isGreeted: boolean }>;
   readonly requests: Requests;
+  /** Blocks that it was sent, or whose hashes. */
+  readonly toldBlocks: KnownHashes;
   /** By what it said in passing, when our head was `head`. */
   raiseHeight(number: bigint, head: bigint): void;
+  /** It has this block; what is worse than its best so far does not count. */
+  raiseBest(block: NonNullable<EthPeer["best"]>): void;
 }
 
 export function createPeer(
@@ -121,6 +125,7 @@ export function createPeer(
     },
     knownBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
     knownTransactions: createKnownHashes(MAX_KNOWN_TRANSACTIONS),
+    toldBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
     announced: new Map(),
     askHeaders: (query) =>
       ask("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
@@ -140,6 +145,10 @@ export function createPeer(
       // Before it has shown its head nothing is believed.
       if (peer.height === undefined || number <= peer.height) return;
       peer.height = smaller(number, larger(head + HIGHEST_HINT, peer.height + 1n));
+    },
+    raiseBest({ hash, totalDifficulty }) {
+      if (peer.best === undefined || totalDifficulty >= peer.best.totalDifficulty)
+        peer.best = { hash, totalDifficulty };
     },
   };
   return peer;

@@ -169,10 +169,7 @@ export function createEth(parts: EthParts): Eth {
     }
     const { number, parentHash, difficulty } = header;
     peer.knownBlocks.add(toKey(hash.value));
-    const parentDifficulty = totalDifficulty - difficulty;
-    if (peer.best === undefined || parentDifficulty >= peer.best.totalDifficulty) {
-      peer.best = { hash: parentHash, totalDifficulty: parentDifficulty };
-    }
+    peer.raiseBest({ hash: parentHash, totalDifficulty: totalDifficulty - difficulty });
     if (number > 0n) peer.raiseHeight(number - 1n, headNumber());
     parts.onPeersChanged();
     const above = number - headNumber();
@@ -193,6 +190,9 @@ export function createEth(parts: EthParts): Eth {
       peer.knownBlocks.add(toKey(hash));
       peer.raiseHeight(number, headNumber());
     }
+    const last = blocks.at(-1);
+    const ours = last === undefined ? undefined : chain.headerByHash(last.hash);
+    if (ours !== undefined) peer.raiseBest(ours);
     parts.onPeersChanged();
   }
 
@@ -311,12 +311,19 @@ export function createEth(parts: EthParts): Eth {
       const hash = hashOfHeader(block.header);
       if (!hash.ok) return;
       const key = toKey(hash.value);
-      let payload: Uint8Array | undefined;
+      const name = { hash: hash.value, number: block.header.number };
+      let whole: Uint8Array | undefined;
       for (const peer of listeners) {
-        if (peer.knownBlocks.has(key)) continue;
+        if (peer.toldBlocks.has(key)) continue;
+        peer.toldBlocks.add(key);
+        // Who has it is to know that we have it, too.
+        if (peer.knownBlocks.has(key)) {
+          peer.send(CODES.newBlockHashes, encodeMessage({ kind: "newBlockHashes", blocks: [name] }));
+          continue;
+        }
         peer.knownBlocks.add(key);
-        payload ??= encodeMessage({ kind: "newBlock", block, totalDifficulty });
-        peer.send(CODES.newBlock, payload);
+        whole ??= encodeMessage({ kind: "newBlock", block, totalDifficulty });
+        peer.send(CODES.newBlock, whole);
       }
     },
     hintHeight: hints.hint,

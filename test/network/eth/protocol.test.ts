@@ -175,7 +175,7 @@ describeWithVectors("a peer that breaks the rules", () => {
 });
 
 describeWithVectors("new blocks", () => {
-  it("go to each peer once, but not to one that has them", async () => {
+  it("go to each peer once, to one that has them by their hash", async () => {
     const toy = createToyEth();
     const ends = [await toy.befriend(1), await toy.befriend(2), await toy.befriend(3)];
     const block = toy.chain.blocks[717];
@@ -185,6 +185,9 @@ describeWithVectors("new blocks", () => {
     toy.eth.broadcastBlock(block, 718n);
     expect(ends.map((end) => end.heard.filter(({ kind }) => kind === "newBlock").length)).toEqual([0, 1, 1]);
     expect(ends[1]?.last("newBlock")).toMatchObject({ totalDifficulty: 718n });
+    const named = ends.map((end) => end.heard.filter(({ kind }) => kind === "newBlockHashes").length);
+    expect(named).toEqual([1, 0, 0]);
+    expect(ends[0]?.last("newBlockHashes").blocks).toEqual([{ hash: block.hash, number: 717n }]);
   });
 
   it("that are in the chain already are not read further than their header", async () => {
@@ -270,5 +273,21 @@ describeWithVectors("new blocks", () => {
     const end = await toy.befriend(1);
     end.say({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number: 105n }] });
     expect(toy.eth.peers[0]?.height).toBe(105n);
+  });
+
+  it("that a peer names are its best, when we have them", async () => {
+    const toy = createToyEth();
+    const end = await toy.befriend(1);
+    toy.chain.moveHead(717);
+    const name = (number: number): void => {
+      const hash = toy.chain.blocks[number]?.hash;
+      if (hash === undefined) throw new Error("no such block");
+      end.say({ kind: "newBlockHashes", blocks: [{ hash, number: BigInt(number) }] });
+    };
+    name(700);
+    const before = toy.eth.peers[0]?.best;
+    name(717);
+    expect(before?.totalDifficulty).toBe(718n);
+    expect(toy.eth.peers[0]?.best).toEqual({ hash: toy.chain.blocks[717]?.hash, totalDifficulty: 718n });
   });
 });
