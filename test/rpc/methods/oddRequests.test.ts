@@ -54,6 +54,7 @@ describe("trace_rawTransaction of what could not stand in a block", () => {
       trace: [{ action: { from, value }, result: { address, code: "0x", gasUsed: "0x0" }, type: "create" }],
     });
     expect(await trace(call.raw)).toEqual({ output: "0x", stateDiff: null, trace: [], vmTrace: null });
+    expect(await trace(new Uint8Array())).toEqual(INTERNAL_ERROR);
   });
 });
 
@@ -85,6 +86,12 @@ describe("odd requests", () => {
     const all = Array.from({ length: 101 }, (_, index) => index);
     expect(await ask("eth_feeHistory", "0x400", "latest", all)).toMatchObject({ oldestBlock: "0x0" });
     expect(await ask("eth_feeHistory", "0x400", "latest", [...all, ...all])).toEqual(INVALID_PARAMS);
+  });
+
+  it("for traces of many calls may leave the block open by a null, not by nothing", async () => {
+    const calls = [[{ to: NOBODY, from: RICH, gasPrice: MUCH }, []]];
+    expect(await ask("trace_callMany", calls, null)).toMatchObject([{ output: "0x" }]);
+    expect(await ask("trace_callMany", calls)).toEqual(INVALID_PARAMS);
   });
 
   it("report hash rates under any name, in any number of digits", async () => {

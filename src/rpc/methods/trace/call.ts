@@ -45,11 +45,12 @@ export const traceCallMany = defineMethod({
   summary: "Executes calls one after another on the state after a block and shows what happens in each.",
   parameters: [
     required("calls", decodeCalls, listOf({ type: "array", items: [CALL, TRACE_TYPES] })),
-    required("block", decodeNumberOrTag, NUMBER_OR_TAG),
+    // It has to be there, and may be null.
+    optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
   ],
   exactParams: 2,
   result: { name: "results", schema: listOf(OBJECT) },
-  async run([calls, choice], context) {
+  async run([calls, choice = "latest"], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
     if (block instanceof RpcError) return block;
@@ -68,6 +69,7 @@ export const traceRawTransaction = defineMethod({
   exactParams: 2,
   result: { name: "result", schema: OBJECT },
   async run([raw, types], context) {
+    if (raw.length === 0) return ERRORS.internalError;
     const { chain, tracer } = context.backend;
     const decoded = decodeTransaction(raw);
     const transaction = decoded.ok ? withRecoveredSender(decoded.value) : undefined;
