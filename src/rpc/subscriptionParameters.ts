@@ -2,7 +2,9 @@ import { createLogMatcher, type LogMatcher } from "../chain/logQuery.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import type { BlockDetail } from "./blockResult.ts";
 import { decodeLogFilter, type LogFilter } from "./logFilterParameter.ts";
+import type { JsonSchema } from "./method.ts";
 import { decodeBoolean, isAbsent, isObject } from "./parameters.ts";
+import { BOOLEAN, LOG_FILTER } from "./schemas.ts";
 
 /** What a subscriber wants to hear of. */
 export type Wish =
@@ -13,6 +15,22 @@ export type Wish =
   | { readonly kind: "syncing" };
 
 export type WishKind = Wish["kind"];
+
+export const WISH_KINDS: readonly WishKind[] = [
+  "newHeads",
+  "logs",
+  "newPendingTransactions",
+  "droppedPendingTransactions",
+  "syncing",
+];
+
+/** Logs have a filter, all others but what detail is wanted. */
+export const WISH_OPTIONS: JsonSchema = {
+  anyOf: [
+    LOG_FILTER,
+    { type: "object", properties: { includeTransactions: BOOLEAN }, additionalProperties: false },
+  ],
+};
 
 /** The parameters of eth_subscribe; undefined when the only answer is -32600. */
 export function decodeWish(type: unknown, options: unknown): Wish | undefined {

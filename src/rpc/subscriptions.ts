@@ -12,11 +12,25 @@ import { ERRORS, RpcError } from "./errors.ts";
 import { createEventText, type EventText } from "./eventText.ts";
 import { createFanOut, type Notice } from "./fanOut.ts";
 import { logJson } from "./logResult.ts";
-import { defineMethod, optional, type RpcMethod } from "./method.ts";
+import {
+  defineMethod,
+  type JsonSchema,
+  optional,
+  type Parameter,
+  type RpcMethod,
+  required,
+} from "./method.ts";
 import { pendingDetailJson } from "./pendingDetailResult.ts";
 import type { SyncStatus } from "./ports.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
-import { decodeSubscriptionId, decodeWish, type WishKind } from "./subscriptionParameters.ts";
+import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "./schemas.ts";
+import {
+  decodeSubscriptionId,
+  decodeWish,
+  WISH_KINDS,
+  WISH_OPTIONS,
+  type WishKind,
+} from "./subscriptionParameters.ts";
 import { createSubscriptionTable, type SubscriptionTable, type SubscriptionTo } from "./subscriptionTable.ts";
 import { syncingResult } from "./syncingResult.ts";
 
@@ -45,8 +59,8 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
     namespace: "EVERY",
     summary:
       "Sends a notification for every new head, log, pooled or dropped transaction, or change of syncing.",
-    parameters: [optional("type", asIs, { type: "string" }), optional("options", asIs, { type: "object" })],
-    result: { name: "subscription", schema: { type: "string" } },
+    parameters: [mandatory("type", { enum: WISH_KINDS }), optional("options", asIs, WISH_OPTIONS)],
+    result: { name: "subscription", schema: QUANTITY },
     run([type, options], { connection }) {
       const wish = decodeWish(type, options);
       if (wish === undefined || connection === undefined) return ERRORS.invalidRequest;
@@ -58,8 +72,8 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
     name: "eth_unsubscribe",
     namespace: "EVERY",
     summary: "Ends a subscription of this connection.",
-    parameters: [optional("subscription", asIs, { type: "string" })],
-    result: { name: "done", schema: { type: "boolean" } },
+    parameters: [mandatory("subscription", { anyOf: [GIVEN_QUANTITY, INTEGER] })],
+    result: { name: "done", schema: BOOLEAN },
     run([given], { connection }) {
       const id = decodeSubscriptionId(given);
       if (id === undefined) return ERRORS.invalidRequest;
@@ -76,6 +90,11 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
 }
 
 const TOO_MANY = new RpcError(-32005, "Too many subscriptions");
+
+/** A parameter without which the answer is -32600. */
+function mandatory(name: string, schema: JsonSchema): Parameter<unknown> {
+  return { ...required(name, asIs, schema), explain: () => ERRORS.invalidRequest };
+}
 
 /** These two methods answer -32600 where others answer -32602, so they decode for themselves. */
 function asIs(value: unknown): unknown {

@@ -7,6 +7,7 @@ import { present } from "../../src/primitives/assert.ts";
 import { createDispatcher } from "../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { createSubscriptionMethods } from "../../src/rpc/subscriptions.ts";
 import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
@@ -32,10 +33,17 @@ interface Document {
   }[];
 }
 
-async function discover(modules: ReadonlySet<Namespace>): Promise<Document> {
+async function discover(modules: ReadonlySet<Namespace>, connection?: "WebSocket"): Promise<Document> {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1n, fork: "london" }) });
-  const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger: silentLogger });
+  const subscriptions = createSubscriptionMethods({
+    chain,
+    pool: backend.pool,
+    onSyncChanged: backend.onSyncChanged,
+    logger: silentLogger,
+  });
+  const methods = connection === undefined ? METHODS : [...METHODS, ...subscriptions];
+  const dispatcher = createDispatcher({ methods, modules }, { backend, logger: silentLogger });
   const request = { jsonrpc: "2.0", id: 1, method: "rpc.discover" };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
   return (JSON.parse(present(reply, "the reply").text) as { result: Document }).result;
@@ -48,13 +56,18 @@ describe("rpc.discover", () => {
     const { methods } = await discover(EVERYTHING);
     const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect(methods.map(({ name }) => name)).toEqual([...names].sort());
+    const overWebSocket = (await discover(EVERYTHING, "WebSocket")).methods.map(({ name }) => name);
+    expect(overWebSocket.filter((name) => !names.includes(name))).toEqual([
+      "eth_subscribe",
+      "eth_unsubscribe",
+    ]);
     const few = await discover(new Set(["NET"] as const));
     expect(few.methods.every(({ name }) => name.startsWith("net_") || name.startsWith("rpc"))).toBe(true);
     expect(few.methods.length).toBeGreaterThan(5);
   });
 
   it("follows what the specification's meta-schema demands", async () => {
-    const { openrpc, info, methods } = await discover(EVERYTHING);
+    const { openrpc, info, methods } = await discover(EVERYTHING, "WebSocket");
     expect(openrpc).toMatch(/^1\.[0-9]+\.[0-9]+$/);
     expect([info.title, info.version]).not.toContain("");
     expect(new Set(methods.map(({ name }) => name)).size).toBe(methods.length);
@@ -71,6 +84,30 @@ describe("rpc.discover", () => {
       if (!LATE.has(name)) expect(late, name).toEqual([]);
       for (const tag of tags) expect(NAMESPACES).toContain(tag.name);
     }
+  });
+});
+
+describe("what rpc.discover says of subscriptions", () => {
+  it("is what they are asked with", async () => {
+    const { methods } = await discover(EVERYTHING, "WebSocket");
+    const accepts = (name: string, ...given: readonly unknown[]): boolean => {
+      const { params } = present(
+        methods.find((method) => method.name === name),
+        "the method",
+      );
+      return params.every(({ required, schema }, index) =>
+        given[index] === undefined ? !required : fits(schema, given[index]),
+      );
+    };
+    expect(accepts("eth_subscribe", "newHeads")).toBe(true);
+    expect(accepts("eth_subscribe", "newPendingTransactions", { includeTransactions: true })).toBe(true);
+    expect(accepts("eth_subscribe", "logs", { topics: [null], address: `0x${"11".repeat(20)}` })).toBe(true);
+    expect(accepts("eth_subscribe")).toBe(false);
+    expect(accepts("eth_subscribe", "newheads")).toBe(false);
+    expect(accepts("eth_subscribe", "newHeads", true)).toBe(false);
+    expect(accepts("eth_unsubscribe", "0x1")).toBe(true);
+    expect(accepts("eth_unsubscribe", 1)).toBe(true);
+    expect(accepts("eth_unsubscribe")).toBe(false);
   });
 });
 
