@@ -53,6 +53,8 @@ export interface CheckTerms {
   readonly rules: Rules;
   readonly chainId: bigint;
   readonly block: Pick<BlockContext, "baseFeePerGas" | "blobBaseFee">;
+  /** True where nonces are not enforced: the highest one may call, then, but create nothing. */
+  readonly ignoresNonce?: boolean;
 }
 
 /** Judges a signed transaction on its own, before the sender's account is looked at. The signer is known already. */
@@ -82,7 +84,8 @@ export function checkForm(terms: CheckTerms, transaction: Executable): Verdict {
     const verdict = checkLaterTypes(rules, transaction);
     if (verdict !== undefined) return verdict;
   }
-  if (nonce === HIGHEST_NONCE) return refuse("nonceOverflow", "Nonce must be less than 2^64-1");
+  if (nonce === HIGHEST_NONCE && (terms.ignoresNonce !== true || to === undefined))
+    return refuse("nonceOverflow", "Nonce must be less than 2^64-1");
   const limit = rules.initCodeLimitBytes;
   if (to === undefined && limit !== undefined && data.length > limit)
     return refuse("initCodeTooLarge", `Initcode size of ${data.length} exceeds maximum size of ${limit}`);
@@ -140,6 +143,12 @@ function costMessage(cost: bigint, balance: bigint): string {
 }
 
 const HIGHEST_NONCE = 2n ** 64n - 1n;
+
+/** The sender's nonce from its transaction on. Zero after the highest one, where that may be used: go-ethereum's too. */
+export function nonceAfter(nonce: bigint): bigint {
+  return BigInt.asUintN(64, nonce + 1n);
+}
+
 const UINT256_END = 2n ** 256n;
 
 function checkLaterTypes(rules: Rules, transaction: Executable): Verdict {

@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { larger, smaller } from "../primitives/quantity.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
-import { blobGasOf, type Executable } from "./checkTransaction.ts";
+import { blobGasOf, type Executable, nonceAfter } from "./checkTransaction.ts";
 import { applyAuthorizations } from "./delegation.ts";
 import { clearIfEmpty, credit } from "./emptyAccounts.ts";
 import { floorGas, intrinsicGas } from "./intrinsicGas.ts";
@@ -78,7 +78,11 @@ function buyGas({ overlay, accesses, block }: BlockSession, transaction: Executa
   const { sender, gasLimit } = transaction;
   const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
   const cost = gasLimit * price + blobGasOf(transaction) * block.blobBaseFee;
-  overlay.putAccount(sender, { ...account, nonce: account.nonce + 1n, balance: account.balance - cost });
+  overlay.putAccount(sender, {
+    ...account,
+    nonce: nonceAfter(account.nonce),
+    balance: account.balance - cost,
+  });
   accesses.touch(sender);
 }
 

@@ -45,6 +45,8 @@ export interface SimulationTerms {
   readonly gasLimit: bigint;
   /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
   readonly enforcesBalance: boolean;
+  /** Whether the sender may have the highest nonce, which no transaction can; its next one is zero then. */
+  readonly ignoresNonce?: boolean;
   /** Code sees the block's own fees also where nothing costs anything. */
   readonly showsFees?: boolean;
   readonly observed?: Observed;
@@ -74,7 +76,7 @@ export async function simulateOn(
   terms: SimulationTerms,
 ): Promise<Simulated> {
   const asMade = sceneRules(scene);
-  const { observed, observer } = terms;
+  const { observed, observer, ignoresNonce = false } = terms;
   const { terms: chainTerms, rules } = asMade;
   const block = terms.enforcesBalance ? asMade.block : withoutFees(asMade.block);
   const session = openSession({
@@ -93,7 +95,8 @@ export async function simulateOn(
   const { blobBaseFee } = block;
   const transaction = toExecutable(call, terms, scene, { nonce: account?.nonce ?? 0n, blobBaseFee });
   const refused =
-    checkForm({ rules, chainId: scene.spec.chainId, block }, transaction) ?? checkFunds(transaction, account);
+    checkForm({ rules, chainId: scene.spec.chainId, block, ignoresNonce }, transaction) ??
+    checkFunds(transaction, account);
   if (refused !== undefined) return toRefusal(refused.rejection);
   overlay.beginTransaction();
   const price = effectiveGasPrice(transaction, block.baseFeePerGas);

@@ -142,6 +142,7 @@ class BlockSimulation {
     const simulated = await simulateOn(overlay, scene, call, {
       gasLimit,
       enforcesBalance: isStrict || namesPrice(call),
+      ignoresNonce: !isStrict,
       showsFees: true,
       ...(watch && { observer: watch }),
     });

@@ -4,7 +4,7 @@ import { EMPTY_BYTES } from "../primitives/hex.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
-import { blobGasOf, type Executable } from "./checkTransaction.ts";
+import { blobGasOf, type Executable, nonceAfter } from "./checkTransaction.ts";
 import { clearIfEmpty, credit, hasNoCode } from "./emptyAccounts.ts";
 import { minimumGas } from "./intrinsicGas.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -32,7 +32,11 @@ export function transfer(session: BlockSession, transaction: Executable, price: 
   // An account that does not exist may send nothing for nothing.
   const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
   const cost = gasUsed * price + blobGasOf(transaction) * block.blobBaseFee + value;
-  overlay.putAccount(sender, { ...account, nonce: account.nonce + 1n, balance: account.balance - cost });
+  overlay.putAccount(sender, {
+    ...account,
+    nonce: nonceAfter(account.nonce),
+    balance: account.balance - cost,
+  });
   const fee = gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price);
   if (rules.clearsEmptyAccounts) {
     creditUnlessZero(overlay, to, value);

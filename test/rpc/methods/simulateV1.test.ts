@@ -218,6 +218,21 @@ describe("eth_simulateV1", () => {
       expect(await codeOf(nonsense), JSON.stringify(nonsense)).toBe(-32602);
   });
 
+  it("lets a sender of the highest nonce call, of whom nothing is enforced, and goes on with zero", async () => {
+    const stateOverrides = { [RICH]: { nonce: "0xffffffffffffffff" }, [CONTRACT]: { code: COUNTER } };
+    const transfer = { from: RICH, to: NOBODY, value: "0x1" };
+    const creation = { from: RICH, data: "0x00" };
+    const [block] = await blocksOf([{ stateOverrides, calls: [callsContract, transfer] }], {
+      returnFullTransactions: true,
+    });
+    expect(block?.calls.map(({ status }) => status)).toEqual(["0x1", "0x1"]);
+    expect(block?.transactions).toMatchObject([{ nonce: "0xffffffffffffffff" }, { nonce: "0x0" }]);
+    const [transferred] = await blocksOf([{ stateOverrides, calls: [transfer, creation] }]);
+    expect(transferred?.calls.map(({ status }) => status)).toEqual(["0x1", "0x1"]);
+    // go-ethereum shows a creation that failed in such a block; here there is no such block.
+    expect(await simulate([{ stateOverrides, calls: [creation] }])).toMatchObject({ code: -32603 });
+  });
+
   it("makes no blocks with withdrawals or a beacon root, which the chain's own never have", async () => {
     const unsupported = (name: string) => ({
       code: -32000,
