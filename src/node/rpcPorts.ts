@@ -117,7 +117,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       return nextBaseFee(spec, header, larger(nowSeconds, header.timestamp + 1n));
     },
     isMining: () => engine.status().mode === "validating",
-    isHeld: () => holds.reasons.some((reason) => reason !== "operator"),
+    isHeld: () => holds.reasons.includes("diskAlmostFull"),
     syncStatus,
     onSyncChanged,
     mining,

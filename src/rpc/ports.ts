@@ -50,7 +50,7 @@ export interface RpcPorts {
   nextBaseFeePerGas(): bigint | undefined;
   /** True on a validator that is neither paused nor catching up. */
   isMining(): boolean;
-  /** True while block production stands still for want of something, such as room on the disk. */
+  /** True while no blocks are made for want of room on the disk; what syncStatus and mining tell is no such want. */
   isHeld(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): SyncStatus | undefined;

@@ -57,12 +57,15 @@ itOnSmallDisk(
       20_000,
       "standing still",
     );
+    const readiness = async () => (await fetch(`${node.httpUrl}/readiness?minPeers=0`)).status;
+    expect(await readiness()).toBe(503);
     const held = await height();
     expect(await node.rpc("eth_getBlockByNumber", ["latest", false])).toMatchObject({
       number: `0x${held.toString(16)}`,
     });
     leaveRoom(64);
     await until(async () => ((await height()) > held ? true : undefined), 15_000, "another block");
+    expect(await readiness()).toBe(200);
     expect(await node.stop()).toBe(0);
     expect(node.output()).toContain("there is room on the disk again: blocks are made again");
   },

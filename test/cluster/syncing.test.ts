@@ -49,6 +49,16 @@ describe("a subscriber to syncing", IN_REAL_TIME, () => {
       socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["syncing"]}');
       await expect.poll(() => heard).toEqual([{ jsonrpc: "2.0", id: 1, result: "0x1" }]);
 
+      // As many blocks behind as we like are none too many, whatever is fetched.
+      const statuses = new Set<number>();
+      const watch = async (): Promise<void> => {
+        while (socket.readyState === socket.OPEN)
+          statuses.add(
+            (await fetch(`${follower.httpUrl}/readiness?minPeers=0&maxBlocksBehind=100000`)).status,
+          );
+      };
+      const watching = watch();
+
       const again = await start();
       const results = () =>
         heard.slice(1).map((each) => (each as { params: { result: unknown } }).params.result);
@@ -56,6 +66,9 @@ describe("a subscriber to syncing", IN_REAL_TIME, () => {
       const [target] = results() as { startingBlock: string; currentBlock: string; highestBlock: string }[];
       expect(target).toMatchObject({ startingBlock: "0x0", currentBlock: "0x0" });
       expect(Number(target?.highestBlock)).toBeGreaterThanOrEqual(height);
+      socket.terminate();
+      await watching;
+      expect([...statuses]).toEqual([200]);
       expect(await follower.stop()).toBe(0);
       await again.stop();
     },

@@ -2,7 +2,7 @@
 export interface HealthPorts {
   /** Undefined when peer-to-peer networking is disabled. */
   peerCount(): number | undefined;
-  /** True while block production stands still for want of something, such as room on the disk. */
+  /** True while no blocks are made for want of room on the disk. */
   isHeld(): boolean;
   /** Undefined when no better chain is being fetched. */
   syncStatus(): { readonly currentBlock: bigint; readonly highestBlock: bigint } | undefined;
