@@ -1,4 +1,5 @@
 import { EVMError } from "@ethereumjs/evm";
+import { addressOfWord } from "../../primitives/address.ts";
 import { type HaltReason, haltReasonOf } from "../haltReason.ts";
 import type { ExecutionObserver, Step } from "../trace/observer.ts";
 import type { FrameState } from "./frame.ts";
@@ -190,9 +191,32 @@ export class OpenStep implements Step {
       case "INVALID_JUMP_DESTINATION":
         return BigInt(instructions.hot.fees[this.instruction] ?? 0);
       case "ILLEGAL_STATE_CHANGE":
-        return this.gas;
+        return STORES.has(this.instruction) ? this.gas : this.priceIfAllowed(instructions, mask);
+      case "INSUFFICIENT_STACK_ITEMS":
+      case "TOO_MANY_STACK_ITEMS":
+        return PRICED_BEFORE_STACK.has(this.instruction)
+          ? BigInt(instructions.library[this.instruction]?.opcodeInfo.fee ?? 0)
+          : 0n;
+      case "CODE_TOO_LARGE":
+        return this.cost;
       default:
         return 0n;
+    }
+  }
+
+  /** The full price of what a static call forbids, which the incumbent finds out first; whom it calls counts as warm. */
+  private async priceIfAllowed(instructions: InstructionSet, mask: Uint8Array): Promise<bigint> {
+    const { evm, stack } = this.state;
+    const env: { isStatic: boolean } = this.state.env;
+    if (this.instruction === CALL) evm.accesses.warm(addressOfWord(stack.at(1)));
+    this.settle();
+    evm.accesses.checkpoint();
+    env.isStatic = false;
+    try {
+      return await this.fullPrice(instructions, mask);
+    } finally {
+      env.isStatic = true;
+      evm.accesses.commit();
     }
   }
 
@@ -234,6 +258,13 @@ const CALLCODE = 0xf2;
 const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf5, CALL, CALLCODE, 0xf4, 0xfa]);
 /** No instruction of any fork: the fast loop leaves it to others. */
 const UNKNOWN = 0xfe;
+/** SSTORE and TSTORE. */
+const STORES: ReadonlySet<number> = new Set([0x55, 0x5d]);
+/** Instructions of a fixed price that the incumbent names also where the stack is too short, or full. */
+const PRICED_BEFORE_STACK: ReadonlySet<number> = new Set([
+  ...[0x14, 0x1b, 0x1c, 0x1d, 0x30, 0x32, 0x33, 0x34, 0x35, 0x36, 0x38, 0x3a, 0x3d],
+  ...[0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x4a, 0x58, 0x59, 0x5a],
+]);
 const STIPEND = 2_300n;
 const PLENTY = 2n ** 60n;
 /** For memory that no gas pays for. */

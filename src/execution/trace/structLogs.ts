@@ -126,14 +126,15 @@ function reasonOf({ state, instruction, halt }: Step): string {
 
 /**
  * With what a callee is given, but for creations; a call that could not begin shows all the gas there was, and the
- * stipend.
+ * stipend; one that halted itself all the gas there was, and its price.
  */
-export function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied }: Step): bigint {
-  if (instruction === CREATE || instruction === CREATE2) return cost;
+export function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied, halt }: Step): bigint {
+  if (!MESSAGE_CALLS.has(instruction)) return cost;
+  if (halt !== undefined) return cost + gas;
   return isDenied ? gas + stipend : cost + calleeGas;
 }
 
 const REVERT = 0xfd;
-const CREATE = 0xf0;
-const CREATE2 = 0xf5;
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL. */
+const MESSAGE_CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 const NOTHING = new Uint8Array(0);

@@ -48,7 +48,11 @@ export class VmTraces implements ExecutionObserver {
       return;
     }
     const isShown = halt === undefined ? !isVirtual : SHOWN_HALTS.has(halt);
-    if (isShown) this.add(step, step.cost, { effect: this.effect, sub: "null" });
+    if (!isShown) return;
+    // A call of the transaction's own code that halts has cost all there was, and shows its caller's code.
+    const isLostCall = CALLS.has(instruction) && step.depth === 0;
+    const sub = isLostCall ? `{"code":"${toHex(step.state.env.code)}","ops":[]}` : "null";
+    this.add(step, isLostCall ? step.gas : step.cost, { effect: this.effect, sub });
   }
 
   resumed(step: Step): void {

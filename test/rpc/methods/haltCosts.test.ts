@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { aChain } from "../../builders/aChain.ts";
+import { genesisWith } from "../../builders/genesisWith.ts";
+import { tracerOf } from "../../builders/tracerOf.ts";
+import { type Ask, askerOf } from "../asker.ts";
+
+/** What struct logs say that an instruction cost that halted, by the incumbent's own code where no recording has it. */
+
+const CALLEE = `0x${"ce".repeat(20)}`;
+const FRIEND = `73${"f0".repeat(20)}`;
+
+interface StructLog {
+  readonly op: string;
+  readonly gas: number;
+  readonly gasCost: number;
+  readonly error?: readonly string[];
+}
+
+let ask: Ask;
+
+beforeAll(async () => {
+  const node = await aChain({ genesis: genesisWith({}) });
+  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+});
+
+/** The instruction that halts in this code, which is called with `opcode`. */
+async function haltOf(code: string, opcode: "fa" | "f4", gas?: string): Promise<StructLog> {
+  const data = `0x5f5f5f5f73${CALLEE.slice(2)}62ffffff${opcode}`;
+  const stateOverrides = { [CALLEE]: { code: `0x${code}`, balance: "0x5" } };
+  const call = gas === undefined ? { data } : { to: CALLEE, gas };
+  const traced = (await ask("debug_traceCall", call, "latest", { stateOverrides })) as {
+    structLogs: StructLog[];
+  };
+  const halted = traced.structLogs.find(({ error }) => error !== undefined);
+  expect(halted, code).toBeDefined();
+  return halted as StructLog;
+}
+
+describe("what a static call forbids", () => {
+  it.each([
+    ["LOG1", "5f60205fa1", 375 + 375 + 32 * 8 + 3],
+    ["SELFDESTRUCT", `${FRIEND}ff`, 5000 + 2600 + 25_000],
+    ["CREATE", "5f5f5ff0", 32_000],
+  ])("%s costs its price", async (op, code, price) => {
+    expect(await haltOf(code, "fa")).toMatchObject({ op, gasCost: price, error: ["ILLEGAL_STATE_CHANGE"] });
+  });
+
+  it.each([
+    ["SSTORE", "5f5f55"],
+    ["TSTORE", "5f5f5d"],
+  ])("%s costs all there is", async (op, code) => {
+    const { gas, ...halted } = await haltOf(code, "fa");
+    expect(halted).toMatchObject({ op, gasCost: gas, error: ["ILLEGAL_STATE_CHANGE"] });
+  });
+
+  it("CALL costs its price, as if it knew whom it calls, and all there is", async () => {
+    const { gas, gasCost } = await haltOf(`5f5f5f5f6001${FRIEND}5ff1`, "fa");
+    expect(gasCost - gas).toBe(100 + 9000 + 25_000);
+  });
+});
+
+describe("a stack that is too short", () => {
+  it.each([
+    ["ADD", "01", 0],
+    ["EQ", "14", 3],
+    ["CALLDATALOAD", "35", 3],
+    ["BLOCKHASH", "40", 20],
+    ["SHL", "1b", 3],
+    ["MLOAD", "51", 0],
+    ["SSTORE", "55", 0],
+    ["CREATE", "f0", 0],
+  ])("costs %s its price only where that is looked at first", async (op, code, gasCost) => {
+    expect(await haltOf(code, "f4")).toMatchObject({ op, gasCost, error: ["INSUFFICIENT_STACK_ITEMS"] });
+  });
+
+  it("costs a call all there is", async () => {
+    const { gas, gasCost } = await haltOf("f4", "f4");
+    expect(gasCost).toBe(gas);
+  });
+});
+
+describe("a call that cannot be paid for", () => {
+  it("costs its price, and all there is", async () => {
+    const { op, gas, gasCost, error } = await haltOf(`5f5f5f5f${FRIEND}5ffa`, "f4", "0x5500");
+    expect([op, error]).toEqual(["STATICCALL", ["INSUFFICIENT_GAS"]]);
+    expect(gasCost - gas).toBe(2600);
+  });
+
+  it("is shown by vmTrace with its caller's code where no contract called that", async () => {
+    const call = { data: `0x5f5f5f5f${FRIEND}5ffa`, gas: "0xd200" };
+    const { vmTrace } = (await ask("trace_call", call, ["vmTrace"])) as {
+      vmTrace: { code: string; ops: { cost: number; ex: object; sub: object | null }[] };
+    };
+    const [before, last] = vmTrace.ops.slice(-2);
+    expect(last).toMatchObject({ ex: { used: 0, push: [] }, sub: { code: call.data, ops: [] } });
+    expect(before?.ex).toMatchObject({ used: last?.cost });
+  });
+});
