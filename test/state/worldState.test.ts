@@ -121,16 +121,19 @@ describe("world state", () => {
   });
 
   it("reads one state while a batch is on its way to the disk", async () => {
-    const node = new Node();
-    await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
-    const world = createWorldState({ database: node.database }, SMALLEST_LIMITS);
+    const database = createMemoryDatabase();
+    const world = createWorldState({ database }, SMALLEST_LIMITS);
+    const genesis = world.overlay();
+    for (let i = 0; i < OTHERS; i++) genesis.putAccount(numberedAddress(i), LARGE_ACCOUNT);
+    perform(genesis, {}, { kind: "fund", who: 1, wei: 10n });
+    await commit(world, database, genesis, 0n);
     const overlay = world.overlay();
-    perform(overlay, structuredClone(node.state), { kind: "fund", who: 1, wei: 99n });
-    perform(overlay, structuredClone(node.state), { kind: "fund", who: 2, wei: 99n });
+    perform(overlay, {}, { kind: "fund", who: 1, wei: 99n });
+    perform(overlay, {}, { kind: "fund", who: 2, wei: 99n });
     const staged = world.stage(overlay.changes(), 1n);
     const batch = createBatch();
     staged.writeTo(batch);
-    await node.database.write(batch);
+    await database.write(batch);
     forgetAccounts(world);
     expect(world.head.account(addressOf(1))?.balance).toBe(10n);
     expect(world.head.account(addressOf(2))).toBeUndefined();
@@ -224,10 +227,20 @@ describe("world state", () => {
   });
 });
 
-/** Reads so many other accounts that the smallest cache, of some 40,000, has nothing else left. */
+/** Reads others until the smallest cache, of a megabyte, which keeps half of what was used since, has nothing else left. */
 function forgetAccounts(world: WorldState): void {
-  for (let i = 0; i < 100_000; i++) world.head.account(numberedAddress(i));
+  for (let round = 0; round < 2; round++)
+    for (let i = 0; i < OTHERS; i++) world.head.account(numberedAddress(i));
 }
+
+const OTHERS = 12_000;
+/** As large as the entry of an account without storage can be: some hundred bytes with its address. */
+const LARGE_ACCOUNT = {
+  ...EMPTY_ACCOUNT,
+  nonce: 2n ** 64n - 1n,
+  balance: 2n ** 256n - 1n,
+  codeHash: keccak256(Uint8Array.of(1)),
+};
 
 function numberedAddress(number: number): Address {
   return asAddress(bigintToFixedBytes(BigInt(number), 20));
