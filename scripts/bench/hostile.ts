@@ -5,7 +5,7 @@ import { requestText } from "./commonCalls.ts";
 import { startProgram } from "./contenders.ts";
 import { openHttpAsker } from "./httpAsker.ts";
 import { createRpcClient } from "./httpClient.ts";
-import { startTransfers } from "./mixed.ts";
+import { prepareTransfers } from "./mixed.ts";
 import { type LoggedBlock, readBlocks } from "./network.ts";
 import { atQuantile } from "./report.ts";
 import { senderAddresses } from "./workload.ts";
@@ -31,7 +31,8 @@ export async function measureHostile(seconds: number): Promise<HostileResult> {
   const options = ["--rpc-http-api=ETH,NET,WEB3,DEBUG,TRACE,TXPOOL", "--logging-format=JSON"];
   const node = await startProgram(folder, options, logFile);
   try {
-    await startTransfers(node.port, FILLING_SECONDS, FILLING_RATE);
+    const fill = await prepareTransfers(node.port, FILLING_SECONDS, FILLING_RATE);
+    await fill();
     const bodies = heaviestCalls(await fullestBlock(node.port));
     const beganAtMs = Date.now();
     const answered = await askForAll(node.port, bodies, seconds);

@@ -25,7 +25,9 @@ export async function measureMixed(contender: Contender, seconds: number): Promi
   const bodies = commonCalls(await prepareScenery(contender)).map((call) => requestText(call));
   const askers = await Promise.all(Array.from({ length: CONNECTIONS }, () => openHttpAsker(contender.port)));
   await askSteadily(askers, bodies, Math.min(seconds, 2));
-  const sending = startTransfers(contender.port, seconds + 1, TRANSACTIONS_PER_SECOND);
+  // Signed before, or the askers of this process would wait for the signing.
+  const sendTransfers = await prepareTransfers(contender.port, seconds + 1, TRANSACTIONS_PER_SECOND);
+  const sending = sendTransfers();
   const latenciesMs = await askSteadily(askers, bodies, seconds);
   const { sent } = await sending;
   for (const asker of askers) asker.close();
@@ -63,12 +65,12 @@ async function askSteadily(
   return latenciesMs;
 }
 
-/** Sends transfers at a steady rate from a process of its own; resolves when the last was taken. */
-export async function startTransfers(
+/** Signs transfers; the answer sends them at a steady rate from a process of its own and resolves when the last was taken. */
+export async function prepareTransfers(
   port: number,
   seconds: number,
   ratePerSecond: number,
-): Promise<SendReport> {
+): Promise<() => Promise<SendReport>> {
   const client = createRpcClient(port, 1);
   const nonces = await client.batch<string>(
     senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
@@ -82,11 +84,12 @@ export async function startTransfers(
     stopAfterMs: seconds * 1000,
     ratePerSecond,
   };
-  return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
-    child.once("message", (report: SendReport) => resolve(report));
-    child.once("error", reject);
-    child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
-    child.send(order);
-  });
+  return () =>
+    new Promise((resolve, reject) => {
+      const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
+      child.once("message", (report: SendReport) => resolve(report));
+      child.once("error", reject);
+      child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
+      child.send(order);
+    });
 }
