@@ -1,5 +1,3 @@
-import { concatBytes } from "./hex.ts";
-
 /**
  * RLP for the hot paths and for what strangers send: written from parts that are already encoded, and read without
  * copies, one level deep (block bodies, trie nodes, transactions) or as deep as its reader expects. What is our own may
@@ -8,22 +6,55 @@ import { concatBytes } from "./hex.ts";
 
 /** RLP of a byte string. */
 export function encodeRlpString(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === 1 && (bytes[0] ?? 0) < 0x80) return bytes;
-  return concatBytes(rlpPrefix(bytes.length, 0x80), bytes);
+  const { length } = bytes;
+  if (length === 1 && (bytes[0] ?? 0) < 0x80) return bytes;
+  const prefixed = withPrefix(length, 0x80);
+  prefixed.set(bytes, prefixed.length - length);
+  return prefixed;
 }
 
 /** RLP of a list whose members are encoded already. */
 export function encodeRlpList(members: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const member of members) length += member.length;
-  return concatBytes(rlpPrefix(length, 0xc0), ...members);
+  const list = withPrefix(length, 0xc0);
+  let at = list.length - length;
+  for (const member of members) {
+    list.set(member, at);
+    at += member.length;
+  }
+  return list;
 }
 
 /** The bytes before a payload: `base` is 0x80 for strings, 0xc0 for lists. A single byte below 0x80 has none: not judged here. */
 export function rlpPrefix(length: number, base: 0x80 | 0xc0): Uint8Array {
-  if (length < 56) return Uint8Array.of(base + length);
-  const digits = bigEndian(length);
-  return Uint8Array.of(base + 55 + digits.length, ...digits);
+  const prefix = new Uint8Array(prefixLength(length));
+  writePrefix(prefix, length, base);
+  return prefix;
+}
+
+/** A prefix, and room for its payload. */
+function withPrefix(length: number, base: 0x80 | 0xc0): Uint8Array {
+  const bytes = new Uint8Array(prefixLength(length) + length);
+  writePrefix(bytes, length, base);
+  return bytes;
+}
+
+function writePrefix(bytes: Uint8Array, length: number, base: 0x80 | 0xc0): void {
+  if (length < 56) {
+    bytes[0] = base + length;
+    return;
+  }
+  const last = prefixLength(length) - 1;
+  bytes[0] = base + 55 + last;
+  for (let at = last, rest = length; at > 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256;
+}
+
+function prefixLength(length: number): number {
+  if (length < 56) return 1;
+  let count = 1;
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) count++;
+  return count;
 }
 
 /** RLP of a whole number below 2^53, such as the index of a transaction. */

@@ -8,8 +8,15 @@ import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../primitives/rl
  */
 export function rootOfList(values: readonly Uint8Array[]): Hash {
   if (values.length === 0) return EMPTY_TRIE_ROOT;
-  const leaves = values.map((value, index) => ({ path: nibblesOfIndex(index), value }));
-  leaves.sort((a, b) => comparePaths(a.path, b.path));
+  const leaves: Leaf[] = [];
+  const add = (index: number): void => {
+    const value = values[index];
+    if (value !== undefined) leaves.push({ path: nibblesOfIndex(index), value });
+  };
+  // By their keys: that of 0 is 0x80, and comes behind those of 1 to 127.
+  for (let index = 1; index < 128; index++) add(index);
+  add(0);
+  for (let index = 128; index < values.length; index++) add(index);
   return keccak256(encodeNode(leaves, 0, leaves.length, 0));
 }
 
@@ -70,15 +77,11 @@ function compactPath(path: Uint8Array, from: number, until: number, isLeaf: bool
 function nibblesOfIndex(index: number): Uint8Array {
   const key = encodeRlpIndex(index);
   const path = new Uint8Array(key.length * 2);
-  for (const [at, byte] of key.entries()) {
-    path[at * 2] = byte >> 4;
-    path[at * 2 + 1] = byte & 15;
+  for (let at = 0; at < path.length; at++) {
+    const byte = key[at >> 1] ?? 0;
+    path[at] = at % 2 === 0 ? byte >> 4 : byte & 15;
   }
   return path;
-}
-
-function comparePaths(a: Uint8Array, b: Uint8Array): number {
-  return Buffer.compare(a, b);
 }
 
 function sharedDepth(a: Uint8Array, b: Uint8Array, depth: number): number {
