@@ -1,5 +1,7 @@
+import { createPace, type Pace, restIfDue } from "../execution/pace.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
@@ -38,6 +40,7 @@ export interface CandidateParts {
   readonly execution: BlockExecution;
   readonly executions: Executions;
   readonly importer: Importer;
+  readonly clock: Pick<Clock, "nowMs">;
   headerByNumber(number: bigint): NamedHeader | undefined;
 }
 
@@ -55,7 +58,7 @@ export interface Candidates {
 }
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
-  const { head, validators, execution, executions, importer } = parts;
+  const { head, validators, execution, executions, importer, clock } = parts;
   return {
     async build({ parent, round, timestamp, vote }, supply) {
       const base = head.head;
@@ -64,9 +67,12 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply);
       if (head.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
+      const pace = createPace(clock);
       const staged = execution.stage(filling, draft.number);
+      const roots = await listRoots(filling, pace);
+      if (head.head !== base) return notTheHead(parent);
       const candidate = createCandidate(
-        headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root }),
+        headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root, ...roots }),
         {
           vanity: settings.vanity,
           validators: validators.after(parent).validators,
@@ -97,7 +103,22 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
   };
 }
 
-interface HeaderFacts {
+interface ListRoots {
+  readonly transactionsRoot: Hash;
+  readonly receiptsRoot: Hash;
+}
+
+/** Of a full block each takes tens of milliseconds, as its state does: others have their turn in between. */
+async function listRoots({ transactions, receipts }: BlockFilling, pace: Pace): Promise<ListRoots> {
+  await restIfDue(pace);
+  const transactionsRoot = rootOfList(transactions.map(({ raw }) => raw));
+  await restIfDue(pace);
+  const receiptsRoot = rootOfList(receipts.map(encodeReceipt));
+  await restIfDue(pace);
+  return { transactionsRoot, receiptsRoot };
+}
+
+interface HeaderFacts extends ListRoots {
   readonly parent: NamedHeader;
   readonly coinbase: Address;
   readonly number: bigint;
@@ -115,8 +136,8 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
     ommersHash: EMPTY_LIST_HASH,
     coinbase: facts.coinbase,
     stateRoot: facts.stateRoot,
-    transactionsRoot: rootOfList(filling.transactions.map(({ raw }) => raw)),
-    receiptsRoot: rootOfList(filling.receipts.map(encodeReceipt)),
+    transactionsRoot: facts.transactionsRoot,
+    receiptsRoot: facts.receiptsRoot,
     logsBloom: filling.logsBloom,
     difficulty: 1n,
     number: facts.number,

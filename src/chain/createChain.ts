@@ -123,6 +123,7 @@ export async function createChain(
     execution,
     executions,
     importer,
+    clock,
     headerByNumber: (number) => blocks.header(number),
   });
   return ok({

@@ -1,4 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { createPace, restIfDue } from "../execution/pace.ts";
 import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -125,7 +126,11 @@ export function createImporter(parts: ImportParts): Importer {
     const executed = await execution.replay(block.header, block.transactions);
     if (head.head !== parent) return notAfterHead(block.header, head.head);
     if (!executed.ok) return executed;
+    // Of a full block each of these takes tens of milliseconds: others have their turn in between.
+    const pace = createPace(clock);
     const staged = execution.stage(executed.value, block.header.number);
+    await restIfDue(pace);
+    if (head.head !== parent) return notAfterHead(block.header, head.head);
     const verdict = checkExecution(block.header, { ...executed.value, stateRoot: staged.root });
     if (!verdict.ok) return verdict;
     const { header, hash, transactions, ommers } = block;

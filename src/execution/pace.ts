@@ -55,6 +55,11 @@ export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings =
   };
 }
 
+/** Lets others have their turn when it is time for it. */
+export async function restIfDue(pace: Pace): Promise<void> {
+  if (pace.isDue()) await pace.rest();
+}
+
 const SLICE_MS = 10;
 /** What a caller may have to wait for, and each message on its way to a block. */
 const LONGEST_SLICE_MS = 200;

@@ -118,6 +118,24 @@ describe("work on a head that moves meanwhile", () => {
     expect(supply.dropped).toEqual([]);
   });
 
+  it("builds nothing when the head moves after the last transaction, while the block is finished", async () => {
+    const candidate = await build(other, []);
+    expect((await chain.check(candidate)).ok).toBe(true);
+    const rivalBlock = seal(candidate);
+    const poor = aTransaction({ privateKey: account(9).privateKey, value: 10n ** 30n });
+    let importing: Promise<unknown> | undefined;
+    const supply = {
+      ...supplyOf([...many, poor]),
+      drop() {
+        importing = chain.importBlock(rivalBlock);
+      },
+    };
+    const built = await chain.build(ordered(chain), supply);
+    expect(importing).toBeDefined();
+    expect(built).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+    expect(await importing).toMatchObject({ ok: true });
+  });
+
   it("builds nothing on a head that went and came back", async () => {
     const first = seal(await build(other, [rival]));
     await chain.importBlock(first);
