@@ -74,6 +74,7 @@ describe("what is no JSON-RPC request", () => {
     ["lists without end", "[".repeat(100_000), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["too deep a list", nested(1001), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["a deep list", nested(1000), 200, `[${refusal(INVALID_REQUEST)}]`, `[${refusal(INVALID_REQUEST)}]`],
+    ["too many lists", `[${"[],".repeat(199_999)}[]]`, 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["an empty object", "{}", 400, refusal(INVALID_REQUEST), refusal(INVALID_REQUEST)],
     ["an empty batch", "[]", 400, refusal(INVALID_REQUEST), "[]"],
     [
@@ -154,8 +155,8 @@ describe("a request that nobody can answer", () => {
     [INVALID_PARAMS, "eth_getTransactionByBlockNumberAndIndex", "latest", "0x80000000"],
     [INVALID_PARAMS, "eth_feeHistory", "0x0", "latest", []],
     [INVALID_PARAMS, "eth_feeHistory", "0x401", "latest", []],
-    [INVALID_PARAMS, "eth_feeHistory", "0x400", "latest", Array(101).fill(50)],
-    [INVALID_PARAMS, "eth_feeHistory", "0x1", "latest", Array(102_401).fill(50)],
+    [INVALID_PARAMS, "eth_feeHistory", "0x400", "latest", Array(201).fill(50)],
+    [INVALID_PARAMS, "eth_feeHistory", "0x1", "latest", Array(204_801).fill(50)],
     [INVALID_PARAMS, "eth_call", { to: ADDRESS, gas: "-0x1" }, "latest"],
     [INVALID_PARAMS, "eth_call", { to: ADDRESS, value: HUGE }, "latest"],
     [INVALID_PARAMS, "eth_call", { to: ADDRESS, data: "0x1" }, "latest"],

@@ -1,14 +1,16 @@
 import { endOfString, QUOTE } from "../jsonText.ts";
 
 /**
- * Lists and objects that may lie in each other, as with the incumbent's parser. Without a limit the five megabytes of a
+ * Lists and objects that may lie in each other, as with the incumbent's parser. Without limits the five megabytes of a
  * body hold the main thread for seconds when they are nothing but brackets, and blocks with it.
  */
 const DEPTH_LIMIT = 1000;
+/** Lists and objects in one message: those of a hundred of the largest batches. */
+const BRACKETS_LIMIT = 200_000;
 
-/** What a client sent, as a value; undefined when it is no JSON, or too deep. */
+/** What a client sent, as a value; undefined when it is no JSON, or too deep, or has too much in it. */
 export function parseMessage(text: string): unknown {
-  if (hasManyBrackets(text) && isTooDeep(text)) return undefined;
+  if (hasManyBrackets(text) && hasTooManyBrackets(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -29,14 +31,18 @@ function hasManyBrackets(text: string): boolean {
 }
 
 /** Says nothing of text that is no JSON. */
-function isTooDeep(text: string): boolean {
+function hasTooManyBrackets(text: string): boolean {
   let depth = 0;
+  let count = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === QUOTE) index = endOfString(text, index) - 1;
-    else if (code === OPENING_BRACKET || code === OPENING_BRACE) depth++;
     else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth--;
-    if (depth > DEPTH_LIMIT) return true;
+    else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
+      depth++;
+      count++;
+      if (depth > DEPTH_LIMIT || count > BRACKETS_LIMIT) return true;
+    }
   }
   return false;
 }
