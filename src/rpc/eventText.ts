@@ -1,4 +1,4 @@
-/** The JSON of an event, written once however many are told of it; the bytes of a large one are shared, too. */
+/** The JSON of an event, written once however many are told of it, and its bytes, too. */
 export interface EventText {
   readonly json: string;
   /** In UTF-8. Nobody may change them. */

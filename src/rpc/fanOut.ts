@@ -1,5 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { EventText } from "./eventText.ts";
+import type { Connection } from "./method.ts";
 import type { Subscription } from "./subscriptionTable.ts";
 
 /** One subscriber is to be told of one event. */
@@ -34,9 +35,12 @@ export const EVENTS_WAITING = 20_000;
 export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut {
   const waiting: Iterator<Notice | undefined>[] = [];
   let isScheduled = false;
+  /** Told last; undefined in a new turn. */
+  let told: Connection | undefined;
 
   /** Tells until everything is told or it is the others' turn. */
   function work(): void {
+    told = undefined;
     let budget = WORK_PER_TURN;
     let done = 0;
     while (budget > 0) {
@@ -62,8 +66,11 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
       if (next.done === true) return undefined;
       if (next.value === undefined || !isLive(next.value.subscription)) return STEP_WORK;
       const { subscription, event } = next.value;
-      subscription.connection.notify(subscription.id, event);
-      return NOTICE_WORK + event.json.length;
+      const { connection } = subscription;
+      const isGathered = connection === told;
+      told = connection;
+      connection.notify(subscription.id, event);
+      return (isGathered ? GATHERED_NOTICE_WORK : NOTICE_WORK) + event.json.length;
     } catch (error) {
       logger.error({ error }, "notifying subscribers failed");
       return undefined;
@@ -86,4 +93,6 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
 /** Work is counted in bytes that are sent, a notice as some more: sending costs more than bytes. Some milliseconds. */
 const WORK_PER_TURN = 1024 * 1024;
 const NOTICE_WORK = 4_000;
+/** Of one that goes out together with another. */
+const GATHERED_NOTICE_WORK = 1_000;
 const STEP_WORK = 1_000;

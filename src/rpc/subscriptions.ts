@@ -1,17 +1,12 @@
-import type { ChainReader, HeadChange } from "../chain/chain.ts";
-import { locateLogs } from "../chain/logQuery.ts";
+import type { ChainReader } from "../chain/chain.ts";
 import type { Logger } from "../logging/logger.ts";
-import { toKey } from "../primitives/byteKey.ts";
 import { toHex } from "../primitives/hex.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import type { StoredBlock } from "../types/block.ts";
-import type { Log } from "../types/log.ts";
 import type { SentTransaction } from "../types/transaction.ts";
-import { type BlockDetail, blockJson } from "./blockResult.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import { createEventText, type EventText } from "./eventText.ts";
-import { createFanOut, type Notice } from "./fanOut.ts";
-import { logJson } from "./logResult.ts";
+import { createFanOut } from "./fanOut.ts";
+import { type Notices, ofHeadChange } from "./headNotices.ts";
 import {
   defineMethod,
   type JsonSchema,
@@ -31,7 +26,7 @@ import {
   WISH_OPTIONS,
   type WishKind,
 } from "./subscriptionParameters.ts";
-import { createSubscriptionTable, type SubscriptionTable, type SubscriptionTo } from "./subscriptionTable.ts";
+import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionTable.ts";
 import { syncingResult } from "./syncingResult.ts";
 
 export interface SubscriptionPorts {
@@ -48,7 +43,7 @@ export interface SubscriptionPorts {
  * clients are told without asking (json-rpc.md, eth_subscribe).
  *
  * An event is written as JSON once, however many listen, and its source is listened to only while somebody subscribes
- * to it. Per block the logs come first, each to its subscribers in the order of their ids, then the head (fanOut.ts).
+ * to it. Few or many, they are told in turns (fanOut.ts); of a block each connection at once (headNotices.ts).
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<unknown>[] {
   const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
@@ -155,73 +150,6 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
       }
     },
   };
-}
-
-type Notices = Generator<Notice | undefined, void>;
-
-function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notices {
-  for (const block of removed) yield* ofLogs(table, block, "removed");
-  for (const block of added) {
-    yield* ofLogs(table, block);
-    yield* ofHead(table, block);
-  }
-}
-
-/** Each log to those who want it, by their ids. Most are ruled out before: by numbers, by the bloom, by the address. */
-function* ofLogs(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): Notices {
-  const byAddress = new Map<string, LogSubscription[]>();
-  const ofAny: LogSubscription[] = [];
-  let looks = 0;
-  for (const subscription of table.of("logs")) {
-    if (++looks % LOOKS_PER_STEP === 0) yield undefined;
-    const { filter, matcher } = subscription.wish;
-    if (!isWithin(block.header.number, subscription) || !matcher.mayMatch(block.header.logsBloom)) continue;
-    if (filter.addresses.length === 0) ofAny.push(subscription);
-    for (const key of new Set(filter.addresses.map(toKey))) {
-      const others = byAddress.get(key);
-      if (others === undefined) byAddress.set(key, [subscription]);
-      else others.push(subscription);
-    }
-  }
-  if (ofAny.length === 0 && byAddress.size === 0) return;
-  const isWanted = ({ address }: Log): boolean => ofAny.length > 0 || byAddress.has(toKey(address));
-  for (const located of locateLogs(block, isWanted, removed)) {
-    const ofThis = byAddress.get(toKey(located.log.address)) ?? [];
-    const candidates = ofAny.length === 0 ? ofThis : [...ofThis, ...ofAny].sort(byId);
-    let event: EventText | undefined;
-    for (const subscription of candidates) {
-      if (++looks % LOOKS_PER_STEP === 0) yield undefined;
-      if (!subscription.wish.matcher.isWanted(located.log)) continue;
-      event ??= createEventText(logJson(located));
-      yield { subscription, event };
-    }
-  }
-}
-
-/** Subscriptions that are looked at for one piece of work. */
-const LOOKS_PER_STEP = 100;
-
-function byId(a: LogSubscription, b: LogSubscription): number {
-  return Number(a.id) - Number(b.id);
-}
-
-type LogSubscription = SubscriptionTo<"logs">;
-
-/** Only numbers bound a subscription, and the tag that is one; the others do not. */
-function isWithin(number: bigint, { wish: { filter } }: LogSubscription): boolean {
-  const { from } = filter;
-  const to = filter.to === "earliest" ? 0n : filter.to;
-  return (typeof from !== "bigint" || number >= from) && (typeof to !== "bigint" || number <= to);
-}
-
-function* ofHead(table: SubscriptionTable, block: StoredBlock): Notices {
-  const events = new Map<BlockDetail, EventText>();
-  for (const subscription of table.of("newHeads")) {
-    const { detail } = subscription.wish;
-    const event = events.get(detail) ?? createEventText(blockJson(block, detail));
-    events.set(detail, event);
-    yield { subscription, event };
-  }
 }
 
 function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notices {

@@ -76,7 +76,10 @@ interface Notification {
 }
 
 /** A client that calls the dispatcher directly. */
-function aClient(methods: readonly RpcMethod<unknown>[]) {
+function aClient(
+  methods: readonly RpcMethod<unknown>[],
+  onHeard: (notification: Notification) => void = () => undefined,
+) {
   const dispatcher = createDispatcher(
     { methods, modules: new Set() },
     { backend: undefined, logger: silentLogger },
@@ -85,7 +88,11 @@ function aClient(methods: readonly RpcMethod<unknown>[]) {
   const closers: (() => void)[] = [];
   const connection: Connection = {
     send: () => undefined,
-    notify: (subscription, { json }) => heard.push({ subscription, result: JSON.parse(json) }),
+    notify: (subscription, { json }) => {
+      const notification = { subscription, result: JSON.parse(json) as unknown };
+      heard.push(notification);
+      onHeard(notification);
+    },
     cut: () => undefined,
     onClose: (listener) => closers.push(listener),
   };
@@ -225,6 +232,28 @@ describe("what subscribers hear", () => {
       "0x4: log 0x2",
       "0x1: 0x7",
       "0x3: 0x7",
+    ]);
+  });
+
+  it("of a block: one connection after another, so that what goes to each can go out together", () => {
+    const { methods, move } = aWorld();
+    const heard: string[] = [];
+    for (const name of ["one", "two", "three"]) {
+      const client = aClient(methods, (each) =>
+        heard.push(...labels([each]).map((text) => `${name} ${text}`)),
+      );
+      if (name !== "two") client.subscribe("logs", { address: [toHex(a.address), toHex(c.address)] });
+      client.subscribe("newHeads");
+    }
+    move([block]);
+    expect(heard).toEqual([
+      "one 0x1: log 0x0",
+      "one 0x1: log 0x2",
+      "one 0x2: 0x7",
+      "three 0x4: log 0x0",
+      "three 0x4: log 0x2",
+      "three 0x5: 0x7",
+      "two 0x3: 0x7",
     ]);
   });
 

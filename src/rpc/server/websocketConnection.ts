@@ -15,7 +15,7 @@ import {
   TURN_LIMIT_BYTES,
 } from "./limits.ts";
 import { parseMessage } from "./parseMessage.ts";
-import { SHARED_BYTES, writeFrame } from "./wholeFrame.ts";
+import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
 
 /**
  * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md §8).
@@ -190,12 +190,9 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     notify(id, event) {
       if (!isKeepingUp()) return;
       const before = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
-      if (event.json.length < SHARED_BYTES) {
-        write(`${before}${event.json}}}`);
-      } else {
-        gather();
-        writeFrame(stream, [before, event.bytes, "}}"], onSent);
-      }
+      gather();
+      if (event.bytes.length < SHARED_BYTES) stream.write(smallFrame(before, event.bytes, "}}"), onSent);
+      else writeFrame(stream, [before, event.bytes, "}}"], onSent);
     },
     cut: () => socket.terminate(),
     get backlogBytes() {

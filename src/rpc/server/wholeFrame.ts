@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { assert } from "../../primitives/assert.ts";
 import { type JsonPiece, lengthOfPieces } from "../jsonPieces.ts";
 
 /** From here on it is cheaper to write three pieces than to copy the middle one for each reader. */
@@ -15,11 +16,30 @@ export function writeFrame(stream: Duplex, pieces: readonly JsonPiece[], onSent:
     stream.write(piece, index === pieces.length - 1 ? onSent : undefined);
 }
 
+/** One text frame of three parts, the outer ones in ASCII, in one piece: for what is small, and told to many. */
+export function smallFrame(before: string, body: Uint8Array, after: string): Buffer {
+  const length = before.length + body.length + after.length;
+  assert(length <= 0xffff, "a small frame");
+  const startBytes = length < LENGTH_IN_16_BITS ? 2 : 4;
+  const frame = Buffer.allocUnsafe(startBytes + length);
+  frame[0] = FINAL_TEXT;
+  if (startBytes === 2) frame[1] = length;
+  else {
+    frame[1] = LENGTH_IN_16_BITS;
+    frame.writeUInt16BE(length, 2);
+  }
+  const at = startBytes + before.length;
+  frame.write(before, startBytes, "latin1");
+  frame.set(body, at);
+  frame.write(after, at + body.length, "latin1");
+  return frame;
+}
+
 /** A final text frame without a mask, of more than 125 bytes. */
 function frameStart(length: number): Buffer {
   const isShort = length <= 0xffff;
   const start = Buffer.from([
-    0x81,
+    FINAL_TEXT,
     isShort ? LENGTH_IN_16_BITS : LENGTH_IN_64_BITS,
     ...Array(isShort ? 2 : 8).fill(0),
   ]);
@@ -28,5 +48,6 @@ function frameStart(length: number): Buffer {
   return start;
 }
 
+const FINAL_TEXT = 0x81;
 const LENGTH_IN_16_BITS = 126;
 const LENGTH_IN_64_BITS = 127;

@@ -1,0 +1,161 @@
+import type { HeadChange, LocatedLog } from "../chain/chain.ts";
+import { locateLogs } from "../chain/logQuery.ts";
+import { present } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import type { StoredBlock } from "../types/block.ts";
+import { type BlockDetail, blockJson } from "./blockResult.ts";
+import { createEventText, type EventText } from "./eventText.ts";
+import type { Notice } from "./fanOut.ts";
+import { logJson } from "./logResult.ts";
+import type { Connection } from "./method.ts";
+import type { SubscriptionTable, SubscriptionTo } from "./subscriptionTable.ts";
+
+export type Notices = Generator<Notice | undefined, void>;
+
+/**
+ * What subscribers are told of a new head: the logs of blocks that are gone, then of each block its logs and its header.
+ *
+ * One connection after another, and to each all that it wants to know of a block: what is written to it in one turn goes
+ * out together, and a message for each log and reader would cost six times as much as one for each reader (of 2,000, five
+ * logs and a header). On a connection logs come in their order, each to its subscriptions by id, then the header.
+ */
+export function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notices {
+  for (const block of removed) yield* ofBlock(table, block, "removed");
+  for (const block of added) yield* ofBlock(table, block);
+}
+
+type LogSubscription = SubscriptionTo<"logs">;
+
+/** The subscriptions of one connection that a block may be news to, by id. */
+interface Audience {
+  readonly ofAny: LogSubscription[];
+  readonly byAddress: Map<string, LogSubscription[]>;
+  readonly heads: SubscriptionTo<"newHeads">[];
+}
+
+function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): Notices {
+  const audiences = new Map<Connection, Audience>();
+  yield* addLogSubscribers(audiences, table, block);
+  if (removed === undefined) yield* addHeadSubscribers(audiences, table);
+  if (audiences.size === 0) return;
+  const logs = yield* locate(audiences, block, removed);
+  const heads = new Map<BlockDetail, EventText>();
+  for (const audience of audiences.values()) {
+    yield* logsFor(audience, logs);
+    for (const subscription of audience.heads) {
+      const { detail } = subscription.wish;
+      const event = heads.get(detail) ?? createEventText(blockJson(block, detail));
+      heads.set(detail, event);
+      yield { subscription, event };
+    }
+  }
+}
+
+/** Most are ruled out here: by numbers, or by the bloom. */
+function* addLogSubscribers(
+  audiences: Map<Connection, Audience>,
+  table: SubscriptionTable,
+  { header }: StoredBlock,
+): Notices {
+  let looks = 0;
+  for (const subscription of table.of("logs")) {
+    if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+    const { filter, matcher } = subscription.wish;
+    if (!isWithin(header.number, subscription) || !matcher.mayMatch(header.logsBloom)) continue;
+    const { ofAny, byAddress } = audienceOf(subscription.connection, audiences);
+    if (filter.addresses.length === 0) ofAny.push(subscription);
+    for (const key of new Set(filter.addresses.map(toKey))) append(byAddress, key, subscription);
+  }
+}
+
+function* addHeadSubscribers(audiences: Map<Connection, Audience>, table: SubscriptionTable): Notices {
+  let looks = 0;
+  for (const subscription of table.of("newHeads")) {
+    if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+    audienceOf(subscription.connection, audiences).heads.push(subscription);
+  }
+}
+
+function audienceOf(connection: Connection, audiences: Map<Connection, Audience>): Audience {
+  const known = audiences.get(connection);
+  if (known !== undefined) return known;
+  const audience: Audience = { ofAny: [], byAddress: new Map(), heads: [] };
+  audiences.set(connection, audience);
+  return audience;
+}
+
+/** Logs of a block from addresses that somebody listens to, and their texts once somebody is told of them. */
+interface WantedLogs {
+  readonly all: readonly LocatedLog[];
+  /** Places in the list. */
+  readonly byAddress: ReadonlyMap<string, readonly number[]>;
+  readonly texts: (EventText | undefined)[];
+}
+
+function* locate(
+  audiences: ReadonlyMap<Connection, Audience>,
+  block: StoredBlock,
+  removed?: "removed",
+): Generator<undefined, WantedLogs> {
+  const addresses = new Set<string>();
+  let isAny = false;
+  for (const { ofAny, byAddress } of audiences.values()) {
+    isAny ||= ofAny.length > 0;
+    for (const key of byAddress.keys()) addresses.add(key);
+  }
+  const all: LocatedLog[] = [];
+  const byAddress = new Map<string, number[]>();
+  if (!isAny && addresses.size === 0) return { all, byAddress, texts: [] };
+  for (const located of locateLogs(block, ({ address }) => isAny || addresses.has(toKey(address)), removed)) {
+    append(byAddress, toKey(located.log.address), all.length);
+    if (all.push(located) % LOOKS_PER_STEP === 0) yield undefined;
+  }
+  return { all, byAddress, texts: [] };
+}
+
+function* logsFor({ ofAny, byAddress }: Audience, logs: WantedLogs): Notices {
+  let looks = 0;
+  for (const place of placesFor(ofAny, byAddress, logs)) {
+    const located = present(logs.all[place], "a log of the block");
+    const ofThis = byAddress.get(toKey(located.log.address)) ?? [];
+    const candidates = ofAny.length === 0 ? ofThis : [...ofThis, ...ofAny].sort(byId);
+    for (const subscription of candidates) {
+      if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+      if (!subscription.wish.matcher.isWanted(located.log)) continue;
+      const event = logs.texts[place] ?? createEventText(logJson(located));
+      logs.texts[place] = event;
+      yield { subscription, event };
+    }
+  }
+}
+
+/** Places of the logs that may be wanted, in their order. */
+function placesFor(
+  ofAny: Audience["ofAny"],
+  byAddress: Audience["byAddress"],
+  logs: WantedLogs,
+): Iterable<number> {
+  if (ofAny.length > 0) return logs.all.keys();
+  const lists = [...byAddress.keys()].map((key) => logs.byAddress.get(key) ?? []);
+  return lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort((a, b) => a - b);
+}
+
+function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** Subscriptions, or logs, that are looked at for one piece of work. */
+const LOOKS_PER_STEP = 100;
+
+function byId(a: LogSubscription, b: LogSubscription): number {
+  return Number(a.id) - Number(b.id);
+}
+
+/** Only numbers bound a subscription, and the tag that is one; the others do not. */
+function isWithin(number: bigint, { wish: { filter } }: LogSubscription): boolean {
+  const { from } = filter;
+  const to = filter.to === "earliest" ? 0n : filter.to;
+  return (typeof from !== "bigint" || number >= from) && (typeof to !== "bigint" || number <= to);
+}
