@@ -6,7 +6,7 @@ import { toSimulationResult } from "./call.ts";
 import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
 import { nothingObserved, type Observed } from "./evm.ts";
 import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
-import type { CallRequest, SimulationResult } from "./simulation.ts";
+import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./simulation.ts";
 
 /**
  * eth_createAccessList (json-rpc.md): the storage that a call touches, and the gas it takes with that list. The call
@@ -49,7 +49,18 @@ function warmList(
 function toResult({ simulated, observed, list }: Listing): SimulationResult {
   if (!hasSucceeded(simulated)) return toSimulationResult(simulated);
   const { output, gasBeforeRefund } = simulated.result;
-  return { kind: "returned", data: output, gas: inflatedGas(gasBeforeRefund, observed), accessList: list };
+  return {
+    kind: "returned",
+    data: output,
+    gas: inflatedGas(gasBeforeRefund, observed),
+    accessList: list.map(joined),
+  };
+}
+
+function joined({ address, storageKeys }: AccessListEntry): TouchedSlots {
+  const slots = new Uint8Array(storageKeys.length * SLOT_LENGTH);
+  for (const [index, key] of storageKeys.entries()) slots.set(key, index * SLOT_LENGTH);
+  return { address, slots };
 }
 
 function isSameList(

@@ -65,13 +65,22 @@ export interface BlockOverride {
   readonly blobBaseFee?: bigint;
 }
 
+/** An account with the slots that a call touched, one behind the other: many arrays take long from thread to thread. */
+export interface TouchedSlots {
+  readonly address: Address;
+  readonly slots: Uint8Array;
+}
+
+/** Bytes of each. */
+export const SLOT_LENGTH = 32;
+
 /** What came of a simulation. `gas` is gas used for a call, the estimate for estimateGas. */
 export type SimulationResult =
   | {
       readonly kind: "returned";
       readonly data: Uint8Array;
       readonly gas: bigint;
-      readonly accessList?: readonly AccessListEntry[];
+      readonly accessList?: readonly TouchedSlots[];
     }
   /** A REVERT; `data` is its whole output. */
   | { readonly kind: "reverted"; readonly data: Uint8Array; readonly gas: bigint }

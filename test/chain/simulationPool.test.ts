@@ -156,7 +156,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n }, somebody);
     expect(listed).toMatchObject({
       kind: "returned",
-      accessList: [{ address: addressFromHex(ADDER), storageKeys: [new Uint8Array(32)] }],
+      accessList: [{ address: addressFromHex(ADDER), slots: new Uint8Array(32) }],
     });
   });
 

@@ -4,12 +4,16 @@ import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
 import { boundedPace } from "../../src/execution/pace.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
 import type { SimulationScene } from "../../src/execution/simulate.ts";
-import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
+import {
+  type CallRequest,
+  type SimulationResult,
+  SLOT_LENGTH,
+  type TouchedSlots,
+} from "../../src/execution/simulation.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import type { Header } from "../../src/types/header.ts";
-import type { AccessListEntry } from "../../src/types/transaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import {
   anOverlay,
@@ -262,8 +266,13 @@ describe("eth_estimateGas", () => {
 });
 
 describe("eth_createAccessList", () => {
-  const readable = (entries: readonly AccessListEntry[] = []) =>
-    entries.map(({ address, storageKeys }) => [toHex(address), storageKeys.map((key) => BigInt(toHex(key)))]);
+  const readable = (entries: readonly TouchedSlots[] = []) =>
+    entries.map(({ address, slots }) => {
+      const numbers = Array.from({ length: slots.length / SLOT_LENGTH }, (_, n) =>
+        BigInt(toHex(slots.subarray(n * SLOT_LENGTH, (n + 1) * SLOT_LENGTH))),
+      );
+      return [toHex(address), numbers];
+    });
 
   it("names the storage that was touched, and the gas with that list", async () => {
     const result = await list(aScene("0x600354506001600455"));

@@ -1,3 +1,4 @@
+import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/simulation.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { decodeCall } from "../../callParameter.ts";
@@ -5,6 +6,7 @@ import { defineMethod, required } from "../../method.ts";
 import { BLOCK_OVERRIDES, IGNORED_BLOCK, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 import { estimateError } from "../../simulationErrors.ts";
+import { textInTurns } from "../../textInTurns.ts";
 
 /** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
 export const ethCreateAccessList = defineMethod({
@@ -23,10 +25,17 @@ export const ethCreateAccessList = defineMethod({
       context,
     );
     if (result.kind !== "returned") return estimateError(result);
-    const accessList = (result.accessList ?? []).map(({ address, storageKeys }) => ({
-      address: toHex(address),
-      storageKeys: storageKeys.map(toHex),
-    }));
-    return { gasUsed: toQuantity(result.gas), accessList };
+    return textInTurns(listJson(result.gas, result.accessList ?? []));
   },
 });
+
+function* listJson(gas: bigint, list: readonly TouchedSlots[]): Generator<string> {
+  yield `{"gasUsed":"${toQuantity(gas)}","accessList":[`;
+  for (const [index, { address, slots }] of list.entries()) {
+    yield `${index === 0 ? "" : ","}{"address":"${toHex(address)}","storageKeys":[`;
+    for (let at = 0; at < slots.length; at += SLOT_LENGTH)
+      yield `${at === 0 ? "" : ","}"${toHex(slots.subarray(at, at + SLOT_LENGTH))}"`;
+    yield "]}";
+  }
+  yield "]}";
+}

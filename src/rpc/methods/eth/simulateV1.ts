@@ -8,11 +8,11 @@ import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
 import { type BlockDetail, blockJson } from "../../blockResult.ts";
 import { ERRORS, RpcError } from "../../errors.ts";
 import { logItemsJson } from "../../logResult.ts";
-import { LoopTurn } from "../../loopTurn.ts";
-import { defineMethod, JsonPieces, optional, RawJson, required } from "../../method.ts";
+import { defineMethod, optional, required } from "../../method.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 import { decodeSimulatePayload, SIMULATE_PAYLOAD, simulatePayloadError } from "../../simulateParameter.ts";
 import { PRECOMPILE_NOT_MOVABLE, revertError } from "../../simulationErrors.ts";
+import { textInTurns } from "../../textInTurns.ts";
 
 /** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */
 export const ethSimulateV1 = defineMethod({
@@ -76,24 +76,6 @@ const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
   invalidTransactionType: -32602,
   invalidBlobs: -32602,
 };
-
-/** The text of many parts, in pieces where it is large. Others have their turn in between. */
-async function textInTurns(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
-  const pieces: string[] = [];
-  let open = "";
-  const turn = new LoopTurn();
-  for (const part of parts) {
-    open += part;
-    if (open.length >= PIECE_LENGTH) {
-      pieces.push(open);
-      open = "";
-    }
-    if (turn.isOver) await turn.pass();
-  }
-  return pieces.length === 0 ? new RawJson(open) : new JsonPieces([...pieces, open]);
-}
-
-const PIECE_LENGTH = 256 * 1024;
 
 /** A list of block objects with one member more. */
 function* blocksJson(
