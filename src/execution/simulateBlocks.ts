@@ -69,8 +69,9 @@ export async function simulateBlocks(scene: BlocksScene, order: BlocksOrder): Pr
 
 /** Of all that calls return and log. */
 const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
-/** About half of what surrounds topics and data in the text of a log. */
-const LOG_BYTES = 200;
+/** For a log, and for each of its topics: more than their bytes, for the time that many of them take on that thread. */
+const LOG_BYTES = 1000;
+const TOPIC_BYTES = 300;
 
 /** A block in the making. */
 interface Draft {
@@ -162,7 +163,8 @@ class BlockSimulation {
   /** What becomes part of the answer, which the thread of the chain has to write as text. */
   private kept<Call extends SimulatedCall>(call: Call): Call {
     this.bytesLeft -= call.output.length;
-    for (const { topics, data } of call.logs) this.bytesLeft -= LOG_BYTES + topics.length * 32 + data.length;
+    for (const { topics, data } of call.logs)
+      this.bytesLeft -= LOG_BYTES + topics.length * TOPIC_BYTES + data.length;
     if (this.bytesLeft < 0)
       throw new BlocksRefused("tooMuchMemory", "its calls return and log more than an answer may hold");
     return call;

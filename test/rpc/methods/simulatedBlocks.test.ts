@@ -165,6 +165,7 @@ describe("simulated blocks", () => {
     ["returns a megabyte", "0x620f42405ff3"],
     ["reverts with a megabyte", "0x620f42405ffd"],
     ["logs a megabyte", "0x620f42405fa0"],
+    ["logs nothing a thousand times", "0x6103e85b5f5fa0600190038060035700"],
   ])("are refused where they say more than an answer may hold: each %s", async (_name, code) => {
     const call = { to: CREATED, gas: "0x1000000" };
     const simulate = (count: number) => {
