@@ -18,8 +18,8 @@ export class HeldMemory implements MemoryMeter {
   }
 
   take(bytes: number): void {
+    if (bytes > this.leftBytes) throw new MemoryExhausted("the call takes too much memory");
     this.leftBytes -= bytes;
-    if (this.leftBytes < 0) throw new MemoryExhausted("the call takes too much memory");
   }
 
   giveBack(bytes: number): void {

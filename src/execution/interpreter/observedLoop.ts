@@ -1,6 +1,7 @@
 import { EVMError } from "@ethereumjs/evm";
 import { addressOfWord } from "../../primitives/address.ts";
 import { type HaltReason, haltReasonOf } from "../haltReason.ts";
+import { MemoryExhausted } from "../heldMemory.ts";
 import type { ExecutionObserver, Step } from "../trace/observer.ts";
 import type { FrameState } from "./frame.ts";
 import { LEAVE, runHot } from "./hotLoop.ts";
@@ -236,10 +237,14 @@ export class OpenStep implements Step {
       await performHot(this, instructions, mask);
       return PLENTY - state.gasLeft;
     } catch (error) {
+      // What it would have filled had been paid for by then.
+      if (error instanceof MemoryExhausted) return PLENTY - state.gasLeft;
       if (!(error instanceof EVMError)) throw error;
+      if (error.error === UNDERFLOW) return 0n;
       return error.error === REVERTED ? PLENTY - state.gasLeft : HIGHEST_PRICE;
     } finally {
       overlay.revert();
+      Object.assign(state, this.memory);
       state.gasLeft = 0n;
     }
   }
@@ -251,7 +256,7 @@ interface MemoryMeasure {
   readonly memoryCost: number;
 }
 
-const { STOP: STOPPED, REVERT: REVERTED } = EVMError.errorMessages;
+const { STOP: STOPPED, REVERT: REVERTED, STACK_UNDERFLOW: UNDERFLOW } = EVMError.errorMessages;
 const STOP = 0x00;
 const CALL = 0xf1;
 const CALLCODE = 0xf2;

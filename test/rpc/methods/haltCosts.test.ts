@@ -53,6 +53,13 @@ describe("what a static call forbids", () => {
     expect(halted).toMatchObject({ op, gasCost: gas, error: ["ILLEGAL_STATE_CHANGE"] });
   });
 
+  it.each(["a0", "ff", "f0", "f5", "5fa0"])(
+    "costs nothing where the stack is too short, too: %s",
+    async (code) => {
+      expect(await haltOf(code, "fa")).toMatchObject({ gasCost: 0 });
+    },
+  );
+
   it("CALL costs its price, as if it knew whom it calls, and all there is", async () => {
     const { gas, gasCost } = await haltOf(`5f5f5f5f6001${FRIEND}5ff1`, "fa");
     expect(gasCost - gas).toBe(100 + 9000 + 25_000);
@@ -94,5 +101,26 @@ describe("a call that cannot be paid for", () => {
     const [before, last] = vmTrace.ops.slice(-2);
     expect(last).toMatchObject({ ex: { used: 0, push: [] }, sub: { code: call.data, ops: [] } });
     expect(before?.ex).toMatchObject({ used: last?.cost });
+  });
+});
+
+describe("memory that nobody can pay for", () => {
+  const words = 2 ** 27;
+  const price = 3 * words + words ** 2 / 512;
+  it.each([
+    ["MSTORE", "5f63ffffffe052", 3],
+    ["MLOAD", "63ffffffe051", 3],
+    ["MSTORE8", "5f63ffffffff53", 3],
+    ["KECCAK256", "6401000000005f20", 30 + 6 * words],
+    ["LOG0", "6401000000005fa0", 375 + 8 * 32 * words],
+    ["CALLDATACOPY", "6401000000005f5f37", 3 + 3 * words],
+    ["RETURN", "6401000000005ff3", 0],
+    ["REVERT", "6401000000005ffd", 0],
+    ["CREATE", "6401000000005f5ff0", 32_000 + 2 * words],
+    ["STATICCALL", `6401000000005f5f5f${FRIEND}5ffa`, 2600],
+  ])("is priced without being filled: %s", async (op, code, rest) => {
+    const { gas, ...halted } = await haltOf(code, "f4");
+    const left = op === "STATICCALL" ? gas : 0;
+    expect(halted).toMatchObject({ op, gasCost: price + rest + left, error: ["INSUFFICIENT_GAS"] });
   });
 });
