@@ -17,7 +17,7 @@ import { type NodeProcess, pause, startNodeProcess, temporaryFolder, until } fro
 
 const LOGS = 30_000;
 const COUNT = 150_000;
-/** On a machine that does other things, too; on an idle one it is some 60 ms at most, and 480 ms for one text of a trace. */
+/** On a machine that does other things, too; on an idle one it is some 25 ms at most, and 480 ms for one text of a trace. */
 const PAUSE_LIMIT_MS = 300;
 
 interface Receipt {
