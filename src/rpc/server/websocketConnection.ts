@@ -190,7 +190,6 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     notify(id, event) {
       if (!isKeepingUp()) return;
       const before = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
-      gather();
       if (event.bytes.length < SHARED_BYTES) stream.write(smallFrame(before, event.bytes, "}}"), onSent);
       else writeFrame(stream, [before, event.bytes, "}}"], onSent);
     },
