@@ -4,6 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { createReadingPace } from "../primitives/readingPace.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import type { PeerLimits } from "./admission.ts";
 import { createDialer, type NodeAddress } from "./dialer.ts";
@@ -12,10 +13,11 @@ import {
   CONNECTIONS_PER_SECOND,
   MAX_PENDING_CONNECTIONS,
   MAX_SPARE_SOCKETS,
+  STRANGERS_BURST_MS,
+  STRANGERS_TIME_SHARE,
 } from "./limits.ts";
 import { createPeerMemory, type RememberedParting } from "./peerMemory.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
-import { createReadingPace } from "./readingPace.ts";
 import {
   type Connection,
   createConnection,
@@ -98,7 +100,7 @@ export async function createNetwork(
   /** Inbound ones that have not introduced themselves, oldest first. */
   const pending = new Set<Connection>();
   const pace = createPace(clock);
-  const readingPace = createReadingPace(clock);
+  const readingPace = createReadingPace(clock, { share: STRANGERS_TIME_SHARE, burstMs: STRANGERS_BURST_MS });
   let isClosing = false;
 
   const hello = ownHello({

@@ -12,6 +12,7 @@ import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { declareRpcMetrics, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import type { Door, DoorRejectionCode } from "../rpc/server/door.ts";
 import { openHttpDoor } from "../rpc/server/http.ts";
+import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import { openWebSocketDoor } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions.ts";
 
@@ -31,6 +32,7 @@ export interface DoorParts {
 }
 
 interface CountedParts extends Omit<DoorParts, "metrics"> {
+  readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
 }
 
@@ -46,8 +48,10 @@ export async function openDoors(
     httpConnections: () => open.http?.connectionCount ?? 0,
     webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
   };
+  const reader = createMessageReader(others.clock);
   const parts = {
     ...others,
+    reader,
     metrics: metrics === undefined ? undefined : declareRpcMetrics(metrics, counts),
   };
   const httpDoor = http === undefined ? undefined : await openHttp(http, backend, parts);
@@ -63,6 +67,7 @@ export async function openDoors(
     http: open.http,
     webSocket: open.webSocket,
     close: async () => {
+      reader.close();
       await Promise.all([open.http?.close(), open.webSocket?.close()]);
     },
   });
@@ -89,7 +94,7 @@ function fitToRoom(
 function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
-  { logger, metrics }: CountedParts,
+  { reader, logger, metrics }: CountedParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
   const modules = servedBy(METHODS, settings.groups);
@@ -111,14 +116,14 @@ function openHttp(
       timeoutMs,
       isPretty: settings.isPrettyPrinted,
     },
-    { dispatcher, health, logger, metrics },
+    { dispatcher, health, reader, logger, metrics },
   );
 }
 
 function openWebSocket(
   settings: WebSocketSettings,
   backend: RpcBackend,
-  { clock, logger, metrics }: CountedParts,
+  { reader, clock, logger, metrics }: CountedParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, hostAllowlist, maxConnections, maxFrameBytes, timeoutMs } = settings;
   const subscriptions = createSubscriptionMethods({
@@ -142,7 +147,7 @@ function openWebSocket(
       maxFrameBytes,
       timeoutMs,
     },
-    { dispatcher, clock, logger, metrics },
+    { dispatcher, reader, clock, logger, metrics },
   );
 }
 

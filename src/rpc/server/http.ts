@@ -32,6 +32,7 @@ import {
   PIPELINE_LIMIT,
   STUCK_READER_MS,
 } from "./limits.ts";
+import type { MessageReader } from "./messageReader.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md §2).
@@ -56,6 +57,7 @@ export interface HttpSettings extends HttpRequestSettings {
 export interface HttpParts {
   readonly dispatcher: Dispatcher;
   readonly health: HealthPorts;
+  readonly reader: MessageReader;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
 }

@@ -12,7 +12,7 @@ import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import { PIPELINE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine.ts";
-import { parseMessage } from "./parseMessage.ts";
+import type { MessageReader } from "./messageReader.ts";
 
 export interface HttpRequestSettings {
   readonly maxBodyBytes: number;
@@ -29,11 +29,12 @@ export function createHttpRequestHandler(
   settings: HttpRequestSettings,
   parts: {
     readonly dispatcher: Dispatcher;
+    readonly reader: MessageReader;
     readonly logger: Logger;
     readonly metrics?: RpcMetrics | undefined;
   },
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, logger, metrics } = parts;
+  const { dispatcher, reader, logger, metrics } = parts;
 
   function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
@@ -45,7 +46,13 @@ export function createHttpRequestHandler(
       respondUntyped(response, 406, "");
       return;
     }
-    const value = parseMessage(body);
+    const isAbandoned = (): boolean => request.socket.destroyed;
+    const reading = reader.read(body, isAbandoned, (value) => onValue(value, body, request, response));
+    if (reading === "busy") respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
+    else reading?.catch((error: unknown) => breakOff(response, error));
+  }
+
+  function onValue(value: unknown, body: string, request: IncomingMessage, response: ServerResponse): void {
     if (Array.isArray(value)) onBatch(value, body, request, response);
     else if (isObject(value)) onSingle(value, body, request, response);
     else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);

@@ -6,6 +6,13 @@ export const KEEP_ALIVE_MS = 65_000;
 export const ARRIVAL_LIMIT_MS = 120_000;
 /** A client that reads nothing of its answer for this long, beyond the time that answering may take, is cut. */
 export const STUCK_READER_MS = 30_000;
+/** Characters from which on a message is large. */
+export const LARGE_MESSAGE = 128 * 1024;
+/** Share of the main thread's time in which large messages are read, and how much of it is kept for one that comes alone. */
+export const LARGE_MESSAGES_TIME_SHARE = 0.25;
+export const LARGE_MESSAGES_BURST_MS = 50;
+/** Characters of large messages that may wait to be read. */
+export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
 /** Requests of one HTTP connection that may be under way; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
 /** Open requests and messages get this long to end when a door closes; then they are cut. */

@@ -31,6 +31,7 @@ import {
   HEARTBEAT_MS,
 } from "./limits.ts";
 import { machineOf } from "./machine.ts";
+import type { MessageReader } from "./messageReader.ts";
 import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
@@ -51,6 +52,7 @@ export interface WebSocketSettings {
 
 export interface WebSocketParts {
   readonly dispatcher: Dispatcher;
+  readonly reader: MessageReader;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
@@ -58,7 +60,7 @@ export interface WebSocketParts {
 
 export async function openWebSocketDoor(
   settings: WebSocketSettings,
-  { dispatcher, clock, logger, metrics }: WebSocketParts,
+  { dispatcher, reader, clock, logger, metrics }: WebSocketParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port, timeoutMs } = settings;
   const judgeHost = createHostAllowlist(settings.allowedHosts);
@@ -91,7 +93,7 @@ export async function openWebSocketDoor(
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       const machine = machineOf(request.socket.remoteAddress);
-      const parts = { dispatcher, clock, logger, timeoutMs, machine, onBacklog };
+      const parts = { dispatcher, reader, clock, logger, timeoutMs, machine, onBacklog };
       const connection = serveConnection(socket, stream, parts);
       served.add(connection);
       connection.onClose(() => served.delete(connection));

@@ -14,7 +14,7 @@ import {
   MESSAGES_UNDER_WAY,
   TURN_LIMIT_BYTES,
 } from "./limits.ts";
-import { parseMessage } from "./parseMessage.ts";
+import type { MessageReader } from "./messageReader.ts";
 import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
 
 /**
@@ -33,6 +33,7 @@ export interface ServedConnection extends Connection {
 
 export interface ConnectionParts {
   readonly dispatcher: Dispatcher;
+  readonly reader: MessageReader;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
   /** Long queries stop this long after they were asked; the caller then gets -32603. */
@@ -45,7 +46,7 @@ export interface ConnectionParts {
 
 /** `stream` is the connection under the socket. */
 export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
-  const { dispatcher, clock, logger, timeoutMs, machine } = parts;
+  const { dispatcher, reader, clock, logger, timeoutMs, machine } = parts;
   /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
   const waiting: string[] = [];
   let underWay = 0;
@@ -97,7 +98,13 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       write(errorReply("null", ERRORS.invalidRequest).text);
       return;
     }
-    const value = parseMessage(message);
+    const isAbandoned = (): boolean => socket.readyState !== socket.OPEN;
+    const reading = reader.read(message, isAbandoned, (value) => answerValue(value, message));
+    if (reading === "busy") write(errorReply("null", ERRORS.tooManyCalls).text);
+    else if (reading !== undefined) start(MESSAGES_UNDER_WAY, () => reading);
+  }
+
+  function answerValue(value: unknown, message: string): void {
     const caller = new MessageCaller(machine, connection, socket, clock, clock.nowMs() + timeoutMs);
     if (Array.isArray(value)) {
       // A batch is gathered before it is sent, so nothing else may be gathered beside it.

@@ -8,6 +8,7 @@ import { systemClock } from "../../../src/primitives/clock.ts";
 import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import type { Door } from "../../../src/rpc/server/door.ts";
 import { type HttpParts, type HttpSettings, openHttpDoor } from "../../../src/rpc/server/http.ts";
+import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import {
   openWebSocketDoor,
   type WebSocketParts,
@@ -29,6 +30,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
 
 export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
   health: { peerCount: () => 1, isHeld: () => false, syncStatus: () => undefined },
+  reader: createMessageReader(systemClock),
   logger: silentLogger,
 };
 
@@ -57,6 +59,7 @@ export const WEB_SOCKET_DEFAULTS: WebSocketSettings = {
 };
 
 export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {
+  reader: createMessageReader(systemClock),
   clock: systemClock,
   logger: silentLogger,
 };

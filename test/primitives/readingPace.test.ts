@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createReadingPace } from "../../src/network/readingPace.ts";
+import { createReadingPace } from "../../src/primitives/readingPace.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 /** A pace on a clock that reading moves on. */
 function start() {
   const clock = createHandClock(0);
-  const pace = createReadingPace(clock);
+  const pace = createReadingPace(clock, { share: 0.25, burstMs: 50 });
   const done: string[] = [];
   /** What takes so long to read. */
   const read = (name: string, tookMs: number): boolean =>
@@ -16,7 +16,7 @@ function start() {
   return { clock, pace, done, read };
 }
 
-describe("what strangers send", () => {
+describe("what is read at a pace", () => {
   it("is read at once until the time for it is spent, and then in the order in which it came", () => {
     const { clock, done, read } = start();
     expect([read("a", 40), read("b", 40), read("c", 40), read("d", 1)]).toEqual([true, true, false, false]);

@@ -1,9 +1,8 @@
-import type { Alarm, Clock } from "../primitives/clock.ts";
-import { STRANGERS_BURST_MS, STRANGERS_TIME_SHARE } from "./limits.ts";
+import type { Alarm, Clock } from "./clock.ts";
 
 /**
- * How much of the thread's time goes into what strangers send: a share of it, for all of them together, whatever it is
- * that takes the time. Who comes when the share is spent waits, in the order of coming.
+ * How much of the thread's time goes into what others send: a share of it, for all of them together, whatever it is that
+ * takes the time. Who comes when the share is spent waits, in the order of coming.
  */
 export interface ReadingPace {
   /** Reads now, or in its turn. False when it has to wait. */
@@ -12,15 +11,22 @@ export interface ReadingPace {
   close(): void;
 }
 
-export function createReadingPace(clock: Clock): ReadingPace {
+export interface ReadingPaceSettings {
+  /** Part of the time. */
+  readonly share: number;
+  /** What of it is left over is kept, up to this. */
+  readonly burstMs: number;
+}
+
+export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceSettings): ReadingPace {
   const waiting: (() => void)[] = [];
-  let leftMs = STRANGERS_BURST_MS;
+  let leftMs = burstMs;
   let countedMs = clock.nowMs();
   let alarm: Alarm | undefined;
 
   function refill(): void {
     const nowMs = clock.nowMs();
-    leftMs = Math.min(leftMs + (nowMs - countedMs) * STRANGERS_TIME_SHARE, STRANGERS_BURST_MS);
+    leftMs = Math.min(leftMs + (nowMs - countedMs) * share, burstMs);
     countedMs = nowMs;
   }
 
@@ -43,7 +49,7 @@ export function createReadingPace(clock: Clock): ReadingPace {
 
   function schedule(): void {
     if (alarm !== undefined || waiting.length === 0) return;
-    const waitMs = Math.max(1, Math.ceil(-leftMs / STRANGERS_TIME_SHARE));
+    const waitMs = Math.max(1, Math.ceil(-leftMs / share));
     alarm = clock.at(clock.nowMs() + waitMs, runWaiting);
   }
 

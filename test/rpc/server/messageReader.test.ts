@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { aToyDispatcher } from "../toyMethods.ts";
+import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+
+const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
+const LARGE = CHAIN_ID.padEnd(200_000);
+
+/** A reader on whose clock every look costs 40 ms, so that all that is read takes that long. */
+function aSlowReader() {
+  const hand = createHandClock(0);
+  const clock = {
+    nowMs() {
+      hand.advanceBy(40);
+      return hand.nowMs();
+    },
+    at: hand.at,
+  };
+  return { reader: createMessageReader(clock), pass: (milliseconds: number) => hand.advanceBy(milliseconds) };
+}
+
+describe("large messages", () => {
+  it("wait when too much time goes into them, while small ones are answered", async () => {
+    const { dispatcher } = aToyDispatcher();
+    const { reader, pass } = aSlowReader();
+    const door = await anHttpDoor(dispatcher, {}, { reader });
+    const answers: string[] = [];
+    const asked = Array.from({ length: 8 }, async () => {
+      answers.push((await ask(door, { body: LARGE })).body);
+    });
+    await expect.poll(() => answers.length).toBeGreaterThan(0);
+    expect((await ask(door, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
+    expect(answers.length).toBeLessThan(8);
+    const passing = setInterval(() => pass(200), 1);
+    await Promise.all(asked);
+    clearInterval(passing);
+    expect(answers).toEqual(Array(8).fill(CHAIN_ID_ANSWER));
+  });
+
+  it("are answered over WebSocket, too, and hold up nobody else there", async () => {
+    const { dispatcher } = aToyDispatcher();
+    const { reader, pass } = aSlowReader();
+    const door = await aWebSocketDoor(dispatcher, {}, { reader });
+    const [greedy, modest] = [await aWebSocketClient(door), await aWebSocketClient(door)];
+    for (let count = 0; count < 8; count++) greedy.send(LARGE);
+    modest.send(CHAIN_ID);
+    expect(await modest.next()).toBe(CHAIN_ID_ANSWER);
+    const passing = setInterval(() => pass(200), 1);
+    for (let count = 0; count < 8; count++) expect(await greedy.next()).toBe(CHAIN_ID_ANSWER);
+    clearInterval(passing);
+  });
+
+  it("are refused when more of them wait than memory should hold, and not read when nobody waits", async () => {
+    const hand = createHandClock(0);
+    let looks = 0;
+    // The first reading takes a second, and all that follow no time.
+    const reader = createMessageReader({
+      nowMs: () => hand.nowMs() + Math.min(looks++, 3) * 1000,
+      at: hand.at,
+    });
+    const text = CHAIN_ID.padEnd(5_000_000);
+    let isGone = false;
+    const read: unknown[] = [];
+    const outcomes = Array.from({ length: 40 }, () =>
+      reader.read(
+        text,
+        () => isGone,
+        (value) => read.push(value),
+      ),
+    );
+    expect(outcomes.at(0)).toBeInstanceOf(Promise);
+    expect(outcomes.at(-1)).toBe("busy");
+    await outcomes.at(0);
+    isGone = true;
+    hand.advanceBy(60_000);
+    await Promise.all(outcomes);
+    expect(read).toHaveLength(1);
+  });
+});
