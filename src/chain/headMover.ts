@@ -109,7 +109,7 @@ export function createHeadMover(
     const removed: StoredBlock[] = [];
     const batch = createBatch();
     for (let above = head.header.number; above > number; above--) {
-      removed.push(present(blocks.block(above), `block ${above}`));
+      removed.push(wholeBlock(present(blocks.block(above), `block ${above}`)));
       blocks.delete(batch, above);
     }
     await world.rewind(number, batch);
@@ -126,4 +126,11 @@ export function createHeadMover(
     blocks.forgetAbove(number);
     announce({ head: target, added: [], removed });
   }
+}
+
+/** The block read whole while it is there: subscribers and filters are told of its logs when it is gone. */
+function wholeBlock(block: StoredBlock): StoredBlock {
+  const { header, hash, totalDifficulty, size, transactions, receipts, ommers, withdrawals } = block;
+  const whole = { header, hash, totalDifficulty, size, transactions, receipts, ommers };
+  return withdrawals === undefined ? whole : { ...whole, withdrawals };
 }

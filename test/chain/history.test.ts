@@ -43,6 +43,20 @@ describe("the way back", () => {
     expect((await checkState(database)).damages).toEqual([]);
   });
 
+  it("tells of the blocks that are gone whole, though nobody had read them", async () => {
+    ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database }));
+    const gone: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
+    chain.onHeadChanged(({ removed }) => {
+      for (const { header, transactions, receipts } of removed)
+        gone.push([header.number, transactions.length, receipts.length]);
+    });
+    await chain.rewind(BigInt(LENGTH - 2));
+    expect(gone).toEqual([
+      [BigInt(LENGTH), 1, 1],
+      [BigInt(LENGTH - 1), 1, 1],
+    ]);
+  });
+
   it("imports a block again, by every rule, and ends with it", async () => {
     const hash = chain.headerByNumber(5n)?.hash;
     const replayed = await chain.replayBlock(5n);
