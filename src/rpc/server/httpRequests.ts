@@ -8,9 +8,10 @@ import { isObject } from "../parameters.ts";
 import { prettyJson, prettySlices } from "../prettyJson.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
+import { AnswersUnderWay } from "./answersUnderWay.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
-import { PIPELINE_LIMIT } from "./limits.ts";
+import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine.ts";
 import type { MessageReader } from "./messageReader.ts";
 
@@ -22,6 +23,8 @@ export interface HttpRequestSettings {
   readonly timeoutMs: number;
   /** Lays out answers for people, batches excepted. */
   readonly isPretty: boolean;
+  /** What all large answers on their way may take; for tests. */
+  readonly unreadLimitBytes?: number;
 }
 
 /** Answers JSON-RPC over HTTP: what follows POST / once host and origin have been let in (json-rpc-errors.md §2). */
@@ -35,6 +38,7 @@ export function createHttpRequestHandler(
   },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { dispatcher, reader, logger, metrics } = parts;
+  const underWay = new AnswersUnderWay(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES);
 
   function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
@@ -72,8 +76,12 @@ export function createHttpRequestHandler(
 
   async function respondSingle(response: ServerResponse, reply: Reply): Promise<void> {
     if (!isLarge(reply)) respondReply(response, reply);
-    else if (settings.isPretty) await respondLaidOut(response, reply);
-    else await respondPieces(response, reply.pieces ?? [reply.text]);
+    else {
+      const pieces = reply.pieces ?? [reply.text];
+      await underWay.during(response, lengthOfPieces(pieces), (onRead) =>
+        settings.isPretty ? respondLaidOut(response, reply, onRead) : respondPieces(response, pieces, onRead),
+      );
+    }
   }
 
   function onBatch(
@@ -181,29 +189,38 @@ function statusOf({ error }: Reply): number {
 }
 
 /** As respondJson, with no more on its way than the client is ready to read; others have their turn in between. */
-async function respondPieces(response: ServerResponse, pieces: readonly JsonPiece[]): Promise<void> {
+async function respondPieces(
+  response: ServerResponse,
+  pieces: readonly JsonPiece[],
+  onRead: () => void,
+): Promise<void> {
   if (response.writableEnded) return;
   const length = lengthOfPieces(pieces);
   response.writeHead(200, { "Content-Type": "application/json", Vary: "origin", "Content-Length": length });
-  await writePieces(response, pieces);
+  await writePieces(response, pieces, onRead);
   if (!response.writableEnded) response.end();
 }
 
 /** As respondPieces, but how long it will be is not known before it has been laid out, part by part. */
-async function respondLaidOut(response: ServerResponse, reply: Reply): Promise<void> {
+async function respondLaidOut(response: ServerResponse, reply: Reply, onRead: () => void): Promise<void> {
   if (response.writableEnded) return;
   response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin" });
-  await writePieces(response, prettySlices(reply.pieces ?? [reply.text]));
+  await writePieces(response, prettySlices(reply.pieces ?? [reply.text]), onRead);
   if (!response.writableEnded) response.end();
 }
 
 /** Characters. */
 const LAID_OUT_AT_ONCE = 64 * 1024;
 
-async function writePieces(response: ServerResponse, pieces: Iterable<JsonPiece>): Promise<void> {
+async function writePieces(
+  response: ServerResponse,
+  pieces: Iterable<JsonPiece>,
+  onRead?: () => void,
+): Promise<void> {
   for (const slice of slicesOf(pieces)) {
     if (response.writableEnded || response.destroyed || response.req.socket.destroyed) return;
     await writePiece(response, slice);
+    onRead?.();
     await nextTurn();
   }
 }

@@ -13,6 +13,8 @@ export const LARGE_MESSAGES_TIME_SHARE = 0.25;
 export const LARGE_MESSAGES_BURST_MS = 50;
 /** Characters of large messages that may wait to be read. */
 export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
+/** Bytes of large answers on their way to all HTTP connections together; above it the slowest readers are cut. */
+export const ALL_ANSWERS_BYTES = 512 * 1024 * 1024;
 /** Requests of one HTTP connection that may be under way; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
 /** Open requests and messages get this long to end when a door closes; then they are cut. */

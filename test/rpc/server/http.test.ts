@@ -629,6 +629,30 @@ describe("limits", IN_REAL_TIME, () => {
     await forgotten;
   });
 
+  it("take no more memory together than they may: who has read nothing for the longest is cut", async () => {
+    const answer = Buffer.alloc(LARGE_ANSWER_BYTES, "7");
+    const door = await anHttpDoor(
+      {
+        answerRequest: async () => ({ text: "", pieces: [answer], error: undefined }),
+        answerBatch: async () => "",
+      },
+      { unreadLimitBytes: 2.5 * LARGE_ANSWER_BYTES },
+    );
+    const sleepers: net.Socket[] = [];
+    for (let n = 0; n < 2; n++) {
+      const sleeper = net.connect(door.port, door.host);
+      sleepers.push(sleeper);
+      sleeper.write(
+        `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`,
+      );
+      await once(sleeper, "readable");
+    }
+    expect((await ask(door, { body: CHAIN_ID })).body).toHaveLength(LARGE_ANSWER_BYTES);
+    const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
+    expect(first).toBeLessThan(LARGE_ANSWER_BYTES);
+    expect(second).toBeGreaterThan(LARGE_ANSWER_BYTES);
+  });
+
   it("leave a client alone that pipelines a little", async () => {
     const { door } = await aToyDoor();
     const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`;
@@ -698,3 +722,19 @@ describe("opening and closing", IN_REAL_TIME, () => {
     await answer;
   });
 });
+
+/** More than the kernel takes of an answer that nobody reads. */
+const LARGE_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** Bytes that still come, until the connection ends or is cut. */
+function lengthOfRest(socket: net.Socket): Promise<number> {
+  return new Promise((resolve) => {
+    let length = 0;
+    socket.on("data", (bytes: Buffer) => {
+      length += bytes.length;
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(length));
+    socket.resume();
+  });
+}

@@ -1,0 +1,48 @@
+import type { ServerResponse } from "node:http";
+
+/**
+ * Large answers on their way to the clients of a door, which together may take so much memory. Above that the connections
+ * are cut on which nothing was read for the longest.
+ */
+export class AnswersUnderWay {
+  private readonly limitBytes: number;
+  /** What each answer takes; the one first of which nothing was read for the longest. */
+  private readonly bytesOf = new Map<ServerResponse, number>();
+
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes;
+  }
+
+  /** Counts an answer while it is sent. `send` is to call what it is given whenever the client was ready for a part. */
+  async during(
+    response: ServerResponse,
+    bytes: number,
+    send: (onRead: () => void) => Promise<void>,
+  ): Promise<void> {
+    const putLast = (): void => {
+      this.bytesOf.delete(response);
+      this.bytesOf.set(response, bytes);
+    };
+    putLast();
+    this.cutSlowest();
+    try {
+      await send(putLast);
+    } finally {
+      this.bytesOf.delete(response);
+    }
+  }
+
+  private cutSlowest(): void {
+    for (const { req } of this.bytesOf.keys()) {
+      if (this.totalBytes() <= this.limitBytes) return;
+      req.socket.destroy();
+    }
+  }
+
+  /** Of connections that are not cut; one may have several answers. */
+  private totalBytes(): number {
+    let total = 0;
+    for (const [{ req }, bytes] of this.bytesOf) if (!req.socket.destroyed) total += bytes;
+    return total;
+  }
+}
