@@ -270,16 +270,25 @@ describe("a single request", () => {
     expect(backend.calls).toEqual([]);
   });
 
+  const refused = { status: 200, body: errorText(-32602, "Invalid params", "1") };
+  const broken = { status: 400, body: PARSE_ERROR };
+
   it("is answered whatever is nested in it, up to a thousand deep", async () => {
     const { door } = await aToyDoor();
     const nested = (depth: number, words: string) =>
       `{"x":${words},"id":1,"method":"toy_optional","params":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
     const words = JSON.stringify(['"'.repeat(2000), "[".repeat(2000), "\\", "{"]);
-    const refused = { status: 200, body: errorText(-32602, "Invalid params", "1") };
     expect(await ask(door, { body: nested(998, words) })).toMatchObject(refused);
-    const broken = { status: 400, body: PARSE_ERROR };
     expect(await ask(door, { body: nested(999, words) })).toMatchObject(broken);
     expect(await ask(door, { body: nested(100_000, "0") })).toMatchObject(broken);
+  });
+
+  it("is answered whatever members an object in it has, up to two hundred thousand", async () => {
+    const { door } = await aToyDoor();
+    const withMembers = (count: number) =>
+      `{"id":1,"method":"toy_optional","params":[{${Array.from({ length: count }, (_, index) => `"${index}a":0`)}}]}`;
+    expect(await ask(door, { body: withMembers(199_990) })).toMatchObject(refused);
+    expect(await ask(door, { body: withMembers(200_000) })).toMatchObject(broken);
   });
 
   it("is laid out for people when the operator wants it, digits and all", async () => {
