@@ -187,7 +187,7 @@ export class OpenStep implements Step {
       case "INSUFFICIENT_GAS": {
         const price = await this.fullPrice(instructions, mask);
         // A store that could be paid for, but not with the rest that has to remain (EIP-2200).
-        return price <= this.gas ? STIPEND : price;
+        return this.instruction === SSTORE && price <= this.gas ? STIPEND : price;
       }
       case "INVALID_JUMP_DESTINATION":
         return BigInt(instructions.hot.fees[this.instruction] ?? 0);
@@ -195,14 +195,18 @@ export class OpenStep implements Step {
         return STORES.has(this.instruction) ? this.gas : this.priceIfAllowed(instructions, mask);
       case "INSUFFICIENT_STACK_ITEMS":
       case "TOO_MANY_STACK_ITEMS":
-        return PRICED_BEFORE_STACK.has(this.instruction)
-          ? BigInt(instructions.library[this.instruction]?.opcodeInfo.fee ?? 0)
-          : 0n;
+        return this.priceBeforeStack(instructions);
       case "CODE_TOO_LARGE":
         return this.cost;
       default:
         return 0n;
     }
+  }
+
+  /** What is named of its price where the stack is too short, or full. */
+  private priceBeforeStack({ library }: InstructionSet): bigint {
+    if (!PRICED_BEFORE_STACK.has(this.instruction)) return 0n;
+    return BigInt(library[this.instruction]?.opcodeInfo.fee ?? 0);
   }
 
   /** The full price of what a static call forbids, which the incumbent finds out first; whom it calls counts as warm. */
@@ -240,7 +244,8 @@ export class OpenStep implements Step {
       // What it would have filled had been paid for by then.
       if (error instanceof MemoryExhausted) return PLENTY - state.gasLeft;
       if (!(error instanceof EVMError)) throw error;
-      if (error.error === UNDERFLOW) return 0n;
+      if (error.error === UNDERFLOW || error.error === OVERFLOW) return this.priceBeforeStack(instructions);
+      if (error.error === INVALID_JUMP) return BigInt(instructions.hot.fees[instruction] ?? 0);
       return error.error === REVERTED ? PLENTY - state.gasLeft : HIGHEST_PRICE;
     } finally {
       overlay.revert();
@@ -256,8 +261,15 @@ interface MemoryMeasure {
   readonly memoryCost: number;
 }
 
-const { STOP: STOPPED, REVERT: REVERTED, STACK_UNDERFLOW: UNDERFLOW } = EVMError.errorMessages;
+const {
+  STOP: STOPPED,
+  REVERT: REVERTED,
+  STACK_UNDERFLOW: UNDERFLOW,
+  STACK_OVERFLOW: OVERFLOW,
+  INVALID_JUMP,
+} = EVMError.errorMessages;
 const STOP = 0x00;
+const SSTORE = 0x55;
 const CALL = 0xf1;
 const CALLCODE = 0xf2;
 const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf5, CALL, CALLCODE, 0xf4, 0xfa]);

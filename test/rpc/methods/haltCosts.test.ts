@@ -28,7 +28,7 @@ async function haltOf(code: string, opcode: "fa" | "f4", gas?: string): Promise<
   const data = `0x5f5f5f5f73${CALLEE.slice(2)}62ffffff${opcode}`;
   const stateOverrides = { [CALLEE]: { code: `0x${code}`, balance: "0x5" } };
   const call = gas === undefined ? { data } : { to: CALLEE, gas };
-  const traced = (await ask("debug_traceCall", call, "latest", { stateOverrides })) as {
+  const traced = (await ask("debug_traceCall", call, "latest", { stateOverrides, disableStack: true })) as {
     structLogs: StructLog[];
   };
   const halted = traced.structLogs.find(({ error }) => error !== undefined);
@@ -83,6 +83,23 @@ describe("a stack that is too short", () => {
   it("costs a call all there is", async () => {
     const { gas, gasCost } = await haltOf("f4", "f4");
     expect(gasCost).toBe(gas);
+  });
+});
+
+describe("too little gas", () => {
+  const gas = (left: number) => `0x${(21_000 + left).toString(16)}`;
+
+  it.each([
+    ["ADD", "01", 2, 0],
+    ["EQ", "14", 2, 3],
+    ["PUSH1", "6000", 2, 3],
+    ["JUMP", "5f56", 2 + 7, 8],
+    ["PUSH1", `${"5f".repeat(1024)}6000`, 2 * 1024 + 2, 0],
+    ["ADDRESS", `${"5f".repeat(1024)}30`, 2 * 1024 + 1, 2],
+    ["SSTORE", "60015f55", 5 + 2301, 22_100],
+    ["SSTORE", "5f5f55", 4 + 2300, 2300],
+  ])("costs %s what the incumbent names, whatever else is wrong (%#)", async (op, code, left, gasCost) => {
+    expect(await haltOf(code, "f4", gas(left))).toMatchObject({ op, gasCost, error: ["INSUFFICIENT_GAS"] });
   });
 });
 
