@@ -4,9 +4,10 @@ import { equalBytes } from "../primitives/hex.ts";
 import type { StagedState, WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { BlockStore } from "../storage/blockStore.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import { type Batch, DamagedData, type Database } from "../storage/database.ts";
 import type { HeadWitness } from "../storage/headWitness.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import type { Receipt } from "../types/receipt.ts";
 import type { HeadChange } from "./chain.ts";
 
 /** Where committed blocks go, and whence they are read again. */
@@ -126,11 +127,24 @@ export function createHeadMover(
     blocks.forgetAbove(number);
     announce({ head: target, added: [], removed });
   }
-}
 
-/** The block read whole while it is there: subscribers and filters are told of its logs when it is gone. */
-function wholeBlock(block: StoredBlock): StoredBlock {
-  const { header, hash, totalDifficulty, size, transactions, receipts, ommers, withdrawals } = block;
-  const whole = { header, hash, totalDifficulty, size, transactions, receipts, ommers };
-  return withdrawals === undefined ? whole : { ...whole, withdrawals };
+  /** The block read whole while it is there: subscribers and filters are told of its logs when it is gone. */
+  function wholeBlock(block: StoredBlock): StoredBlock {
+    const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
+    const receipts = soundReceipts(block);
+    const whole = { header, hash, totalDifficulty, size, transactions, receipts, ommers };
+    return withdrawals === undefined ? whole : { ...whole, withdrawals };
+  }
+
+  /** None where they are damaged: to take the block away, and perhaps import it again, is what mends that. */
+  function soundReceipts(block: StoredBlock): readonly Receipt[] {
+    try {
+      return block.receipts;
+    } catch (error) {
+      if (!(error instanceof DamagedData)) throw error;
+      const { number } = block.header;
+      logger.warn({ number, error }, "a block is taken away without telling of its logs");
+      return [];
+    }
+  }
 }

@@ -2,11 +2,14 @@ import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { present } from "../../src/primitives/assert.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { checkState } from "../../src/state/check.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
+import { receiptsKey } from "../../src/storage/keys.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../src/storage/stateKeys.ts";
 import { decodeBlock } from "../../src/types/block.ts";
@@ -33,6 +36,17 @@ beforeEach(async () => {
   }
 });
 
+async function damageReceipts(...numbers: readonly bigint[]): Promise<void> {
+  const batch = createBatch();
+  for (const number of numbers) {
+    const key = receiptsKey(number, 0);
+    const bytes = Uint8Array.from(present(database.get(key), "the receipts"));
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    batch.put(key, bytes);
+  }
+  await database.write(batch);
+}
+
 describe("the way back", () => {
   it("goes far in several steps, each with its news, and leaves a whole state", async () => {
     const stops: bigint[] = [];
@@ -55,6 +69,26 @@ describe("the way back", () => {
       [BigInt(LENGTH), 1, 1],
       [BigInt(LENGTH - 1), 1, 1],
     ]);
+  });
+
+  it("takes away blocks whose receipts are damaged, tells of them without logs, and imports one again", async () => {
+    const replayed = BigInt(LENGTH - 1);
+    let warnings = 0;
+    const logger = { ...silentLogger, warn: () => warnings++ };
+    ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database, logger }));
+    await damageReceipts(BigInt(LENGTH), replayed);
+    const gone: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
+    chain.onHeadChanged(({ removed }) => {
+      for (const { header, transactions, receipts } of removed)
+        gone.push([header.number, transactions.length, receipts.length]);
+    });
+    expect(await chain.replayBlock(replayed)).toMatchObject({ ok: true });
+    expect(gone).toEqual([
+      [BigInt(LENGTH), 1, 0],
+      [replayed, 1, 0],
+    ]);
+    expect(warnings).toBe(2);
+    expect(chain.blockByNumber(replayed)?.receipts.length).toBe(1);
   });
 
   it("imports a block again, by every rule, and ends with it", async () => {
