@@ -48,12 +48,9 @@ export async function openDoors(
     httpConnections: () => open.http?.connectionCount ?? 0,
     webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
   };
-  const reader = createMessageReader(others.clock);
-  const parts = {
-    ...others,
-    reader,
-    metrics: metrics === undefined ? undefined : declareRpcMetrics(metrics, counts),
-  };
+  const rpcMetrics = metrics === undefined ? undefined : declareRpcMetrics(metrics, counts);
+  const reader = createMessageReader(others.clock, rpcMetrics);
+  const parts = { ...others, reader, metrics: rpcMetrics };
   const httpDoor = http === undefined ? undefined : await openHttp(http, backend, parts);
   if (httpDoor?.ok === false) return nameOption(httpDoor, "--rpc-http");
   const webSocketDoor = webSocket === undefined ? undefined : await openWebSocket(webSocket, backend, parts);

@@ -45,6 +45,8 @@ export const ERRORS = {
   batchTooLarge: new RpcError(-32005, "Number of requests exceeds max batch size"),
   /** Ours: the incumbent takes what memory there is. */
   callTooLarge: new RpcError(-32005, "The call takes more than 256 MB of memory, or returns more than 16 MB"),
+  /** Ours: the incumbent reads whatever it is sent (server/parseMessage.ts). */
+  messageTooLarge: new RpcError(-32005, "The message has more than 200,000 lists, objects and members"),
   /** Ours: the incumbent lets any number of calls wait. */
   tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
   unauthorized: new RpcError(-40100, "Unauthorized"),

@@ -19,7 +19,16 @@ export interface RpcMetrics {
 /** Why a request or a connection was turned away, or an answer not waited for. */
 export type RequestRejection = (typeof REQUEST_REJECTIONS)[number];
 
-const REQUEST_REJECTIONS = ["host", "origin", "connections", "batch", "body", "timeout"] as const;
+const REQUEST_REJECTIONS = [
+  "host",
+  "origin",
+  "connections",
+  "batch",
+  "body",
+  "parts",
+  "busy",
+  "timeout",
+] as const;
 
 export interface ConnectionCounts {
   httpConnections(): number;

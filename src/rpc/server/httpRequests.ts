@@ -14,6 +14,7 @@ import { respondJson, respondUntyped } from "./httpResponse.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { TOO_MUCH } from "./parseMessage.ts";
 
 export interface HttpRequestSettings {
   readonly maxBodyBytes: number;
@@ -59,6 +60,7 @@ export function createHttpRequestHandler(
   function onValue(value: unknown, body: string, request: IncomingMessage, response: ServerResponse): void {
     if (Array.isArray(value)) onBatch(value, body, request, response);
     else if (isObject(value)) onSingle(value, body, request, response);
+    else if (value === TOO_MUCH) respondJson(response, 200, errorReply("null", ERRORS.messageTooLarge).text);
     else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
   }
 

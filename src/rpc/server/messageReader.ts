@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../primitives/clock.ts";
 import { createReadingPace } from "../../primitives/readingPace.ts";
+import type { RpcMetrics } from "../rpcMetrics.ts";
 import {
   LARGE_MESSAGE,
   LARGE_MESSAGES_BURST_MS,
   LARGE_MESSAGES_TIME_SHARE,
   LARGE_MESSAGES_WAITING,
 } from "./limits.ts";
-import { parseMessage } from "./parseMessage.ts";
+import { parseMessage, TOO_MUCH } from "./parseMessage.ts";
 
 /**
  * Makes values of what clients send. A large message can take a tenth of a second and more, so large ones are read in a
@@ -16,7 +17,8 @@ import { parseMessage } from "./parseMessage.ts";
 export interface MessageReader {
   /**
    * Hands the value to `then`: at once, or later when the message is large; the promise follows what `then` does. A value
-   * is undefined for what is no JSON. Who has gone meanwhile (`isAbandoned`) is not read. "busy" when too much waits.
+   * is undefined for what is no JSON, and TOO_MUCH for what has too much in it. Who has gone meanwhile (`isAbandoned`)
+   * is not read. "busy" when too much waits.
    */
   read(
     text: string,
@@ -27,7 +29,8 @@ export interface MessageReader {
   close(): void;
 }
 
-export function createMessageReader(clock: Clock): MessageReader {
+/** With `metrics`, counts what is turned away. */
+export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">): MessageReader {
   const pace = createReadingPace(clock, {
     share: LARGE_MESSAGES_TIME_SHARE,
     burstMs: LARGE_MESSAGES_BURST_MS,
@@ -54,9 +57,14 @@ export function createMessageReader(clock: Clock): MessageReader {
         then(parseMessage(text));
         return undefined;
       }
-      if (waiting + text.length > LARGE_MESSAGES_WAITING) return "busy";
+      if (waiting > 0 && waiting + text.length > LARGE_MESSAGES_WAITING) {
+        metrics?.rejected("busy");
+        return "busy";
+      }
       return inTurn(text, isAbandoned).then((read) => {
-        if (read !== undefined) then(read.value);
+        if (read === undefined) return;
+        if (read.value === TOO_MUCH) metrics?.rejected("parts");
+        then(read.value);
       });
     },
     close: pace.close,

@@ -11,9 +11,13 @@ const DEPTH_LIMIT = 1000;
  */
 const PARTS_LIMIT = 200_000;
 
-/** What a client sent, as a value; undefined when it is no JSON, or too deep, or has too much in it. */
+/** Stands for a message with too much in it. */
+export const TOO_MUCH = Symbol("too much");
+
+/** What a client sent, as a value; undefined when it is no JSON, or too deep, and TOO_MUCH when it has too much in it. */
 export function parseMessage(text: string): unknown {
-  if (hasManyParts(text) && hasTooManyParts(text)) return undefined;
+  const excess = hasManyParts(text) ? excessOf(text) : undefined;
+  if (excess !== undefined) return excess === "parts" ? TOO_MUCH : undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -33,8 +37,8 @@ function hasManyParts(text: string): boolean {
   return false;
 }
 
-/** Says nothing of text that is no JSON. */
-function hasTooManyParts(text: string): boolean {
+/** Which limit is passed first. Says nothing of text that is no JSON. */
+function excessOf(text: string): "depth" | "parts" | undefined {
   let depth = 0;
   let count = 0;
   for (let index = 0; index < text.length; index++) {
@@ -46,9 +50,10 @@ function hasTooManyParts(text: string): boolean {
       depth++;
       count++;
     }
-    if (depth > DEPTH_LIMIT || count > PARTS_LIMIT) return true;
+    if (depth > DEPTH_LIMIT) return "depth";
+    if (count > PARTS_LIMIT) return "parts";
   }
-  return false;
+  return undefined;
 }
 
 const COLON = 0x3a;

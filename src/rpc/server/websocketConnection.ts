@@ -15,6 +15,7 @@ import {
   TURN_LIMIT_BYTES,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { TOO_MUCH } from "./parseMessage.ts";
 import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
 
 /**
@@ -114,7 +115,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       if (reply instanceof Promise) start(1, async () => writeReply(await reply));
       else writeReply(reply);
     } else {
-      write(errorReply("null", ERRORS.internalError).text);
+      write(errorReply("null", value === TOO_MUCH ? ERRORS.messageTooLarge : ERRORS.internalError).text);
     }
   }
 

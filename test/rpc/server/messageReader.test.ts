@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
 import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
@@ -77,5 +78,41 @@ describe("large messages", () => {
     hand.advanceBy(60_000);
     await Promise.all(outcomes);
     expect(read).toHaveLength(1);
+  });
+
+  it("are read however large they are when nothing else waits", async () => {
+    const reader = createMessageReader(createHandClock(0));
+    const read: unknown[] = [];
+    await reader.read(
+      "7".padEnd(LARGE_MESSAGES_WAITING + 1),
+      () => false,
+      (value) => read.push(value),
+    );
+    expect(read).toEqual([7]);
+  });
+
+  it("are refused when there is too much in them, over WebSocket as over HTTP", async () => {
+    const client = await aWebSocketClient(await aWebSocketDoor(aToyDispatcher().dispatcher));
+    client.send(`[${"[],".repeat(200_000)}0]`);
+    expect(await client.nextJson()).toMatchObject({
+      error: { code: -32005, message: "The message has more than 200,000 lists, objects and members" },
+    });
+  });
+
+  it("are counted when they are turned away", async () => {
+    const reasons: string[] = [];
+    const hand = createHandClock(0);
+    const reader = createMessageReader(hand, { rejected: (reason) => void reasons.push(reason) });
+    const read = (text: string) =>
+      reader.read(
+        text,
+        () => false,
+        () => undefined,
+      );
+    await read(`[${"[],".repeat(200_000)}0]`);
+    expect(reasons).toEqual(["parts"]);
+    const halves = Array.from({ length: 3 }, () => read(" ".padEnd(LARGE_MESSAGES_WAITING / 2)));
+    expect(reasons).toEqual(["parts", "busy"]);
+    await Promise.all(halves);
   });
 });
