@@ -22,23 +22,30 @@ export function openRpcDocument(
 
 type DescribedMethod = Pick<
   RpcMethod,
-  "name" | "aliases" | "namespace" | "summary" | "parameters" | "result" | "alsoIn"
+  "name" | "aliases" | "namespace" | "summary" | "parameters" | "exactParams" | "result" | "alsoIn"
 >;
 
-function describe({ namespace, alsoIn = [], summary, parameters, result }: DescribedMethod, name: string) {
+function describe(method: DescribedMethod, name: string) {
+  const { namespace, alsoIn = [], summary, parameters, exactParams = 0, result } = method;
   const groups = namespace === "EVERY" ? [] : [namespace, ...alsoIn];
   return {
     name,
     summary,
     tags: groups.map((group) => ({ name: group })),
     paramStructure: "by-position",
-    params: parameters.map(describeParameter),
+    params: parameters.map((parameter, index) => describeParameter(parameter, index < exactParams)),
     result: { name: result.name, schema: result.schema },
   };
 }
 
-/** The specification has no word for any number of parameters, so that is said in another. */
-function describeParameter({ name, isRequired, isRest, schema }: Parameter<unknown>): {
+/**
+ * Where the number of parameters is exact, each is counted and has to be there. The specification has no word for any
+ * number of parameters, so that is said in another.
+ */
+function describeParameter(
+  { name, isRequired, isRest, schema }: Parameter<unknown>,
+  isCounted: boolean,
+): {
   readonly name: string;
   readonly required: boolean;
   readonly schema: JsonSchema;
@@ -46,7 +53,7 @@ function describeParameter({ name, isRequired, isRest, schema }: Parameter<unkno
   return {
     name,
     ...(isRest === true && { description: "Any number of these, each a parameter of its own." }),
-    required: isRequired,
+    required: isRequired || isCounted,
     schema,
   };
 }

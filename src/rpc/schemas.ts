@@ -56,15 +56,32 @@ export const CALL: JsonSchema = {
   },
 };
 
+const LOG_FILTER_MEMBERS: JsonSchema = {
+  fromBlock: NUMBER_OR_TAG,
+  toBlock: NUMBER_OR_TAG,
+  blockHash: HASH,
+  blockhash: HASH,
+  address: orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] }),
+  topics: orNull(listOf({ oneOf: [{ type: "null" }, HASH, listOf({ oneOf: [{ type: "null" }, HASH] })] })),
+};
+
 export const LOG_FILTER: JsonSchema = {
   type: "object",
+  properties: LOG_FILTER_MEMBERS,
+  additionalProperties: false,
+};
+
+const PARTIES: JsonSchema = orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] });
+
+/** Members of a filter for logs are allowed, and do not count. */
+export const TRACE_FILTER: JsonSchema = {
+  type: "object",
   properties: {
-    fromBlock: NUMBER_OR_TAG,
-    toBlock: NUMBER_OR_TAG,
-    blockHash: HASH,
-    blockhash: HASH,
-    address: orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] }),
-    topics: orNull(listOf({ oneOf: [{ type: "null" }, HASH, listOf({ oneOf: [{ type: "null" }, HASH] })] })),
+    ...LOG_FILTER_MEMBERS,
+    fromAddress: PARTIES,
+    toAddress: PARTIES,
+    after: INTEGER,
+    count: INTEGER,
   },
   additionalProperties: false,
 };

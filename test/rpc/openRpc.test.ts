@@ -89,16 +89,7 @@ describe("rpc.discover", () => {
 
 describe("what rpc.discover says of subscriptions", () => {
   it("is what they are asked with", async () => {
-    const { methods } = await discover(EVERYTHING, "WebSocket");
-    const accepts = (name: string, ...given: readonly unknown[]): boolean => {
-      const { params } = present(
-        methods.find((method) => method.name === name),
-        "the method",
-      );
-      return params.every(({ required, schema }, index) =>
-        given[index] === undefined ? !required : fits(schema, given[index]),
-      );
-    };
+    const accepts = acceptorOf(await discover(EVERYTHING, "WebSocket"));
     expect(accepts("eth_subscribe", "newHeads")).toBe(true);
     expect(accepts("eth_subscribe", "newPendingTransactions", { includeTransactions: true })).toBe(true);
     expect(accepts("eth_subscribe", "logs", { topics: [null], address: `0x${"11".repeat(20)}` })).toBe(true);
@@ -110,6 +101,34 @@ describe("what rpc.discover says of subscriptions", () => {
     expect(accepts("eth_unsubscribe")).toBe(false);
   });
 });
+
+describe("what rpc.discover says of traces", () => {
+  it("is what they are asked with", async () => {
+    const accepts = acceptorOf(await discover(EVERYTHING));
+    const calls = [[{ to: `0x${"11".repeat(20)}` }, ["trace"]]];
+    expect(accepts("trace_callMany", calls, "latest")).toBe(true);
+    expect(accepts("trace_callMany", calls, null)).toBe(true);
+    expect(accepts("trace_callMany", calls)).toBe(false);
+    const range = { fromBlock: "0x0", toBlock: "latest", fromAddress: `0x${"11".repeat(20)}`, count: 1 };
+    expect(accepts("trace_filter", range)).toBe(true);
+    const ofLogs = { address: `0x${"11".repeat(20)}`, topics: [null], blockHash: `0x${"12".repeat(32)}` };
+    expect(accepts("trace_filter", { ...range, ...ofLogs })).toBe(true);
+    expect(accepts("trace_filter", { ...range, mode: "union" })).toBe(false);
+  });
+});
+
+/** Whether a method, as it is described, may be asked with these parameters. */
+function acceptorOf({ methods }: Document): (name: string, ...given: readonly unknown[]) => boolean {
+  return (name, ...given) => {
+    const { params } = present(
+      methods.find((method) => method.name === name),
+      "the method",
+    );
+    return params.every(({ required, schema }, index) =>
+      given[index] === undefined ? !required : fits(schema, given[index]),
+    );
+  };
+}
 
 describeWithVectors("what rpc.discover says", () => {
   it("fits what clients ask, and what they were answered", async () => {

@@ -9,7 +9,7 @@ import { ERRORS, RpcError } from "../../errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeData, decodeList } from "../../parameters.ts";
 import { createdAddress } from "../../receiptResult.ts";
-import { CALL, GIVEN_DATA, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+import { CALL, GIVEN_DATA, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
 
@@ -46,7 +46,7 @@ export const traceCallMany = defineMethod({
   parameters: [
     required("calls", decodeCalls, listOf({ type: "array", items: [CALL, TRACE_TYPES] })),
     // It has to be there, and may be null.
-    optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
+    optional("block", decodeNumberOrTag, orNull(NUMBER_OR_TAG)),
   ],
   exactParams: 2,
   result: { name: "results", schema: listOf(OBJECT) },

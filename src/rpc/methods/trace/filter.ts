@@ -5,28 +5,14 @@ import { ERRORS } from "../../errors.ts";
 import { CRITERIA_LIMIT, decodeAddresses, decodeLogFilter } from "../../logFilterParameter.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeIndex, isAbsent, isObject } from "../../parameters.ts";
-import { ADDRESS, INTEGER, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
+import { listOf, OBJECT, TRACE_FILTER } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
-
-const ADDRESSES = { oneOf: [ADDRESS, listOf(ADDRESS)] };
-const FILTER = {
-  type: "object",
-  properties: {
-    fromBlock: NUMBER_OR_TAG,
-    toBlock: NUMBER_OR_TAG,
-    fromAddress: ADDRESSES,
-    toAddress: ADDRESSES,
-    after: INTEGER,
-    count: INTEGER,
-  },
-  additionalProperties: false,
-};
 
 export const traceFilter = defineMethod({
   name: "trace_filter",
   namespace: "TRACE",
   summary: "The traces of a range of blocks, by who called and who was called.",
-  parameters: [required("filter", decodeTraceFilter, FILTER)],
+  parameters: [required("filter", decodeTraceFilter, TRACE_FILTER)],
   result: { name: "traces", schema: listOf(OBJECT) },
   async run([{ from, to, ...filter }], context) {
     const { chain, tracer, settings } = context.backend;
@@ -64,9 +50,8 @@ interface AskedFilter extends Omit<TraceFilter, "fromBlock" | "toBlock"> {
  */
 function decodeTraceFilter(value: unknown): AskedFilter | undefined {
   if (!isObject(value)) return undefined;
-  const { fromBlock, toBlock, ...others } = value;
+  const { fromBlock, toBlock, fromAddress, toAddress, after, count, ...others } = value;
   if (decodeLogFilter(others) === undefined) return undefined;
-  const { fromAddress, toAddress, after, count } = others;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
   const fromAddresses = decodeParties(fromAddress);
