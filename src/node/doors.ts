@@ -64,8 +64,8 @@ export async function openDoors(
     http: open.http,
     webSocket: open.webSocket,
     close: async () => {
-      reader.close();
-      await Promise.all([open.http?.close(), open.webSocket?.close()]);
+      // What has come in whole is still read and answered while the doors close.
+      await Promise.all([open.http?.close(), open.webSocket?.close()]).finally(reader.close);
     },
   });
 }

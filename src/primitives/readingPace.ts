@@ -7,7 +7,7 @@ import type { Alarm, Clock } from "./clock.ts";
 export interface ReadingPace {
   /** Reads now, or in its turn. False when it has to wait. */
   take(read: () => void): boolean;
-  /** Nothing that waits is read any more. */
+  /** Nothing that waits is read any more, nor what comes later. */
   close(): void;
 }
 
@@ -23,6 +23,7 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
   let leftMs = burstMs;
   let countedMs = clock.nowMs();
   let alarm: Alarm | undefined;
+  let isClosed = false;
 
   function refill(): void {
     const nowMs = clock.nowMs();
@@ -55,6 +56,7 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
 
   return {
     take(read) {
+      if (isClosed) return false;
       refill();
       if (waiting.length === 0 && leftMs > 0) {
         run(read);
@@ -65,6 +67,7 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
       return false;
     },
     close() {
+      isClosed = true;
       alarm?.cancel();
       alarm = undefined;
       waiting.length = 0;

@@ -33,7 +33,12 @@ export const RPC_SETTINGS: RpcSettings = {
 export type BackendParts = { readonly chain: ChainReader; readonly spec: ChainSpec } & Partial<RpcPorts>;
 
 export function anRpcBackend(parts: BackendParts): RpcBackend {
-  return createRpcBackend({
+  return createRpcBackend(rpcPorts(parts));
+}
+
+/** What such a backend is made of. */
+export function rpcPorts(parts: BackendParts): RpcPorts {
+  return {
     pool: poolOf([]),
     findLogs: createLogFinder(parts.chain),
     logIndex: {
@@ -81,7 +86,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
     onSyncChanged: () => () => undefined,
     changeLogLevel: () => undefined,
     ...parts,
-  });
+  };
 }
 
 /** A node that has no peers. */

@@ -35,6 +35,8 @@ describe("what is read at a pace", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
     clock.advanceBy(10_000);
     expect(done).toEqual(["a", "b"]);
+    expect(read("late", 1)).toBe(false);
+    expect(clock.nextAlarmMs).toBeUndefined();
   });
 
   it("takes a quarter of the time, however much there is of it", () => {

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { openDoors } from "../../src/node/doors.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { aChainSpec, rpcPorts } from "../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { chainOf } from "../builders/recordedChain.ts";
+import { ask } from "../rpc/server/doors.ts";
+import { settingsOf } from "./settingsOf.ts";
+
+it("answers a large request that waits to be read when the doors close", async () => {
+  const hand = createHandClock(0);
+  let looks = 0;
+  // The first reading takes a second, and all that follow no time.
+  const clock = { nowMs: () => hand.nowMs() + Math.min(looks++, 3) * 1000, at: hand.at };
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const { http } = settingsOf("/", { "rpc-http-enabled": "true", "rpc-http-port": "0" });
+  const opened = await openDoors({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
+    connectionRoom: undefined,
+    clock,
+    logger: silentLogger,
+    metrics: undefined,
+  });
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  const door = present(opened.value.http, "the HTTP door");
+  const body = '{"id":1,"method":"eth_chainId"}'.padEnd(200_000);
+  const answer = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
+  expect((await ask(door, { body })).body).toBe(answer);
+  const waiting = ask(door, { body });
+  await expect.poll(() => hand.nextAlarmMs).toBeDefined();
+  const closed = opened.value.close();
+  hand.advanceBy(60_000);
+  expect((await waiting).body).toBe(answer);
+  await closed;
+});
