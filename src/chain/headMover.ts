@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../logging/logger.ts";
 import { assert, present } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
@@ -36,9 +37,11 @@ export interface HeadMoverParts {
   readonly logger: Logger;
 }
 
-/** Blocks, and about as many transactions, that a rewind takes away in one step. */
+/** Blocks, and about as many transactions and as much gas, that a rewind takes away in one step. */
 const REWIND_BLOCKS = 64;
 const REWIND_TRANSACTIONS = 20_000;
+/** Enough for a quarter of a million logs. */
+const REWIND_GAS = 100_000_000n;
 
 export function createHeadMover(
   stores: ChainStores,
@@ -93,13 +96,16 @@ export function createHeadMover(
     },
   };
 
-  /** What one step takes away is held in memory. */
+  /** What one step takes away is held in memory, its logs included. */
   function nextStop(number: bigint): bigint {
     let stop = head.header.number;
     let transactions = 0;
+    let gas = 0n;
     for (let blocksAway = 0; stop > number && blocksAway < REWIND_BLOCKS; blocksAway++) {
-      if (transactions >= REWIND_TRANSACTIONS) break;
-      transactions += blocks.block(stop)?.transactions.length ?? 0;
+      if (transactions >= REWIND_TRANSACTIONS || gas >= REWIND_GAS) break;
+      const block = blocks.block(stop);
+      transactions += block?.transactions.length ?? 0;
+      gas += block?.header.gasUsed ?? 0n;
       stop--;
     }
     return stop;
@@ -112,6 +118,7 @@ export function createHeadMover(
     for (let above = head.header.number; above > number; above--) {
       removed.push(wholeBlock(present(blocks.block(above), `block ${above}`)));
       blocks.delete(batch, above);
+      await nextTurn();
     }
     await world.rewind(number, batch);
     blocks.moveHead(batch, target);

@@ -8,13 +8,17 @@ import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { checkState } from "../../src/state/check.ts";
 import { createBatch } from "../../src/storage/batch.ts";
+import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { receiptsKey } from "../../src/storage/keys.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../src/storage/stateKeys.ts";
+import { createMemoryWitness } from "../../src/storage/witness.ts";
 import { decodeBlock } from "../../src/types/block.ts";
+import type { Log } from "../../src/types/log.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { aLongChain } from "../builders/longChain.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 
@@ -69,6 +73,23 @@ describe("the way back", () => {
       [BigInt(LENGTH), 1, 1],
       [BigInt(LENGTH - 1), 1, 1],
     ]);
+  });
+
+  it("goes in shorter steps where blocks are full of logs, and lets others have their turn in between", async () => {
+    const log = { address: RICH, topics: [], data: new Uint8Array() };
+    const logs = [Array<Log>(40_000).fill(log)];
+    const full = createMemoryDatabase();
+    const long = await aLongChain({
+      stored: { database: full, headWitness: await verifyChain(full, createMemoryWitness()) },
+      head: 4,
+      contentOf: (number) => ({ transactions: [aTransaction({ nonce: BigInt(number) })], logs }),
+      genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
+    });
+    const seen: (bigint | "a turn")[] = [];
+    long.onHeadChanged(({ head }) => seen.push(head.header.number));
+    setImmediate(() => seen.push("a turn"));
+    await long.rewind(0n);
+    expect(seen).toEqual(["a turn", 1n, 0n]);
   });
 
   it("takes away blocks whose receipts are damaged, tells of them without logs, and imports one again", async () => {
