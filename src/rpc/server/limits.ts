@@ -13,7 +13,7 @@ export const LARGE_MESSAGES_TIME_SHARE = 0.25;
 export const LARGE_MESSAGES_BURST_MS = 50;
 /** Characters of large messages that may wait to be read. */
 export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
-/** Bytes of large answers on their way to all HTTP connections together; above it the slowest readers are cut. */
+/** Bytes of large answers on their way to all connections of a door together; above it the slowest readers are cut. */
 export const ALL_ANSWERS_BYTES = 512 * 1024 * 1024;
 /** Requests of one HTTP connection that may be under way; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
@@ -28,11 +28,11 @@ export const HEARTBEAT_MS = 30_000;
 export const MESSAGES_UNDER_WAY = 32;
 /** Bytes waiting to be sent to one WebSocket connection above which nothing more is read from it. */
 export const BACKLOG_PAUSE_BYTES = 4 * 1024 * 1024;
-/** Bytes left unread above which a notification finds the reader too slow, and the connection is cut. */
+/** Bytes of notifications left unread above which the next finds the reader too slow, and the connection is cut. */
 export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
 /** The same for bytes of which some were written in this very turn of the event loop. */
 export const TURN_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Bytes that may wait to be sent to all WebSocket connections together; above it the slowest readers are cut. */
+/** Bytes of notifications that may wait for all WebSocket connections together; above it the slowest readers are cut. */
 export const ALL_BACKLOGS_BYTES = 128 * 1024 * 1024;
 /** Characters of one batch's answer over WebSocket; a longer one is not sent, and the connection is closed. */
 export const BATCH_ANSWER_LIMIT = 64 * 1024 * 1024;

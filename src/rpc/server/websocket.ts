@@ -24,6 +24,7 @@ import {
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import {
+  ALL_ANSWERS_BYTES,
   ALL_BACKLOGS_BYTES,
   ARRIVAL_LIMIT_MS,
   CLOSING_LIMIT_MS,
@@ -48,6 +49,8 @@ export interface WebSocketSettings {
   readonly maxFrameBytes: number;
   /** Long queries stop after this. */
   readonly timeoutMs: number;
+  /** What answers may wait to be read by all clients together; ALL_ANSWERS_BYTES if not given. */
+  readonly unreadLimitBytes?: number;
 }
 
 export interface WebSocketParts {
@@ -72,6 +75,7 @@ export async function openWebSocketDoor(
     handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
   const onBacklog = watchBacklogs(served, { clock, logger });
+  const onAnswer = watchAnswers(served, settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
   const server = createServer({ requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS });
   const connections = trackConnections(server, () => metrics?.rejected("connections"));
   server.maxConnections = settings.maxActiveConnections;
@@ -93,7 +97,7 @@ export async function openWebSocketDoor(
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       const machine = machineOf(request.socket.remoteAddress);
-      const parts = { dispatcher, reader, clock, logger, timeoutMs, machine, onBacklog };
+      const parts = { dispatcher, reader, clock, logger, timeoutMs, machine, onBacklog, onAnswer };
       const connection = serveConnection(socket, stream, parts);
       served.add(connection);
       connection.onClose(() => served.delete(connection));
@@ -145,7 +149,7 @@ function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): {
   return { stop: () => alarm.cancel() };
 }
 
-/** Each reader is allowed its backlog, but not all of them at once: then the slowest go. */
+/** Each reader is allowed its backlog of notifications, but not all of them at once: then the slowest go. */
 function watchBacklogs(
   connections: ReadonlySet<ServedConnection>,
   { clock, logger }: Pick<WebSocketParts, "clock" | "logger">,
@@ -154,16 +158,41 @@ function watchBacklogs(
   return (bytes) => {
     if (bytes < BACKLOG_WORTH_A_LOOK || clock.nowMs() < nextLookMs) return;
     nextLookMs = clock.nowMs() + LOOK_PAUSE_MS;
-    let total = 0;
-    for (const { backlogBytes } of connections) total += backlogBytes;
-    if (total <= ALL_BACKLOGS_BYTES) return;
-    logger.warn({ waitingBytes: total }, "WebSocket clients read too slowly; the slowest are cut off");
-    for (const connection of [...connections].sort((a, b) => b.backlogBytes - a.backlogBytes)) {
-      total -= connection.backlogBytes;
-      connection.cut();
-      if (total <= ALL_BACKLOGS_BYTES) return;
-    }
+    cutSlowest(connections, ({ backlogBytes }) => backlogBytes, ALL_BACKLOGS_BYTES, logger);
   };
+}
+
+/** The same for answers, of which a client may ask for many large ones before the first is there. */
+function watchAnswers(
+  connections: ReadonlySet<ServedConnection>,
+  limitBytes: number,
+  logger: Logger,
+): (bytes: number) => void {
+  /** Those of connections that were cut just now included. */
+  let total = 0;
+  return (bytes) => {
+    total += bytes;
+    if (bytes < 0 || total <= limitBytes) return;
+    cutSlowest(connections, ({ unreadAnswerBytes }) => unreadAnswerBytes, limitBytes, logger);
+  };
+}
+
+/** Cuts those who have left most unread, until no more than the limit is. */
+function cutSlowest(
+  connections: ReadonlySet<ServedConnection>,
+  waitingFor: (connection: ServedConnection) => number,
+  limitBytes: number,
+  logger: Logger,
+): void {
+  let total = 0;
+  for (const connection of connections) total += waitingFor(connection);
+  if (total <= limitBytes) return;
+  logger.warn({ waitingBytes: total }, "WebSocket clients read too slowly; the slowest are cut off");
+  for (const connection of [...connections].sort((a, b) => waitingFor(b) - waitingFor(a))) {
+    total -= waitingFor(connection);
+    connection.cut();
+    if (total <= limitBytes) return;
+  }
 }
 
 const BACKLOG_WORTH_A_LOOK = 1024 * 1024;

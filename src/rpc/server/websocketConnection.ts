@@ -23,11 +23,14 @@ import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
  *
  * What is sent waits in memory until the client has read it. So a client that asks faster than it reads is not read
  * from any more until it has caught up; one that only listens, and too slowly, is cut, because notifications cannot
- * wait. Answers come as they are ready, in any order.
+ * wait. The answers that it asked for do not make it slow, however large; but they, too, are counted (websocket.ts).
+ * Answers come as they are ready, in any order.
  */
 export interface ServedConnection extends Connection {
-  /** What waits to be sent. */
+  /** Notifications that wait to be sent; none once it is cut. */
   readonly backlogBytes: number;
+  /** Answers that wait to be sent; none once it is cut. */
+  readonly unreadAnswerBytes: number;
   /** Asks for a sign of life, and cuts the connection when there was none since the last time. */
   heartbeat(): void;
 }
@@ -41,8 +44,10 @@ export interface ConnectionParts {
   readonly timeoutMs: number;
   /** Where the client is (machine.ts). */
   readonly machine: string;
-  /** Told what waits to be sent here, before each notification. */
+  /** Told what notifications wait to be sent here, before each of them. */
   readonly onBacklog?: (bytes: number) => void;
+  /** Told of each answer when it is written and, as a negative number, when it is sent, or given up. */
+  readonly onAnswer?: (bytes: number) => void;
 }
 
 /** `stream` is the connection under the socket. */
@@ -54,14 +59,27 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   let isPaused = false;
   let isCorked = false;
   let hasShownLife = true;
-  /** Bytes that were waiting when the first notification of this turn came. */
+  let isCut = false;
+  /** Bytes of notifications that were waiting when the first message of this turn came. */
   let backlogBefore = 0;
+  /** As the stream counts: characters of texts, bytes of the rest. */
+  let unreadAnswers = 0;
+
+  /** What waits to be sent without having been asked for. */
+  function backlog(): number {
+    return Math.max(0, socket.bufferedAmount - unreadAnswers);
+  }
+
+  function cut(): void {
+    isCut = true;
+    socket.terminate();
+  }
 
   /** Gathers what is written in this turn of the event loop, so that it goes out together. */
   function gather(): void {
     if (isCorked) return;
     isCorked = true;
-    backlogBefore = socket.bufferedAmount;
+    backlogBefore = backlog();
     stream.cork();
     process.nextTick(() => {
       isCorked = false;
@@ -69,11 +87,21 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     });
   }
 
-  /** Puts a message on its way, together with others of this turn of the event loop. */
+  /** Puts an answer on its way, together with others of this turn of the event loop. */
   function write(text: string): void {
     if (socket.readyState !== socket.OPEN) return;
     gather();
-    socket.send(text, onSent);
+    countAnswer(text.length, (onRead) => socket.send(text, onRead));
+  }
+
+  function countAnswer(length: number, send: (onRead: () => void) => void): void {
+    unreadAnswers += length;
+    send(() => {
+      unreadAnswers -= length;
+      parts.onAnswer?.(-length);
+      onSent();
+    });
+    parts.onAnswer?.(length);
   }
 
   function onSent(): void {
@@ -128,7 +156,8 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   function writePieces(pieces: readonly JsonPiece[]): void {
     if (socket.readyState !== socket.OPEN) return;
     gather();
-    writeFrame(stream, pieces, onSent);
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    countAnswer(length, (onRead) => writeFrame(stream, pieces, onRead));
   }
 
   /** Runs work that takes as much of the connection's allowance as `weight` messages. */
@@ -145,7 +174,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   /** A bug of ours: this connection ends, and nobody else is touched. */
   function breakOff(error: unknown): void {
     logger.error({ error }, "WebSocket message failed");
-    socket.terminate();
+    cut();
   }
 
   async function answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<void> {
@@ -183,17 +212,18 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   function isKeepingUp(): boolean {
     if (socket.readyState !== socket.OPEN) return false;
     gather();
-    parts.onBacklog?.(socket.bufferedAmount);
-    const isSlow = backlogBefore > BACKLOG_LIMIT_BYTES || socket.bufferedAmount > TURN_LIMIT_BYTES;
+    const waitingBytes = backlog();
+    parts.onBacklog?.(waitingBytes);
+    const isSlow = backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > TURN_LIMIT_BYTES;
     if (!isSlow) return socket.readyState === socket.OPEN;
-    logger.warn({ waitingBytes: socket.bufferedAmount }, "WebSocket client reads too slowly; cut off");
-    socket.terminate();
+    logger.warn({ waitingBytes }, "WebSocket client reads too slowly; cut off");
+    cut();
     return false;
   }
 
   const connection: ServedConnection = {
     send(text) {
-      if (isKeepingUp()) write(text);
+      if (isKeepingUp()) socket.send(text, onSent);
     },
     notify(id, event) {
       if (!isKeepingUp()) return;
@@ -201,16 +231,19 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       if (event.bytes.length < SHARED_BYTES) stream.write(smallFrame(before, event.bytes, "}}"), onSent);
       else writeFrame(stream, [before, event.bytes, "}}"], onSent);
     },
-    cut: () => socket.terminate(),
+    cut,
     get backlogBytes() {
-      return socket.bufferedAmount;
+      return isCut ? 0 : backlog();
+    },
+    get unreadAnswerBytes() {
+      return isCut ? 0 : unreadAnswers;
     },
     onClose(listener) {
       socket.once("close", listener);
     },
     heartbeat() {
       if (!hasShownLife && underWay === 0) {
-        socket.terminate();
+        cut();
         return;
       }
       hasShownLife = false;

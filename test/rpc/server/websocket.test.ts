@@ -230,6 +230,46 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(await listener.closed).toBe(1006);
   });
 
+  it("is not cut for a large answer that it asked for itself", async () => {
+    const { door, backend } = await aToyDoor();
+    const client = await aWebSocketClient(door);
+    client.send('{"id":1,"method":"toy_hold"}');
+    await expect.poll(() => backend.contexts.length).toBe(1);
+    client.socket.pause();
+    client.send({ id: 2, method: "toy_big", params: [40_000_000] });
+    await expect.poll(() => backend.calls).toContain("toy_big");
+    await new Promise(setImmediate);
+    for (const text of ["first", "second"]) backend.contexts[0]?.connection?.send(text);
+    client.socket.resume();
+    expect((await client.next()).length).toBeGreaterThan(40_000_000);
+    expect([await client.next(), await client.next()]).toEqual(["first", "second"]);
+  });
+
+  it("is cut when its answers are too much for all together, and others are not", async () => {
+    const { door, backend } = await aToyDoor({ unreadLimitBytes: 20_000_000 });
+    const [greedy, other] = [await aWebSocketClient(door), await aWebSocketClient(door)];
+    for (let id = 0; id < 10; id++) greedy.send({ id, method: "toy_hold" });
+    await expect.poll(() => backend.held.length).toBe(10);
+    greedy.socket.pause();
+    other.send({ id: 1, method: "toy_big", params: [4_000_000] });
+    for (const release of backend.held) release("x".repeat(4_000_000));
+    expect((await other.next()).length).toBeGreaterThan(4_000_000);
+    await expect.poll(() => door.connectionCount).toBe(1);
+    other.send(CHAIN_ID);
+    expect(await other.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("is cut when it is one of many that leave an answer in pieces unread", async () => {
+    const { door } = await aToyDoor({ unreadLimitBytes: 20_000_000 });
+    const clients = await Promise.all(Array.from({ length: 12 }, () => aWebSocketClient(door)));
+    for (const client of clients) {
+      client.socket.pause();
+      client.send('{"id":1,"method":"toy_pieces"}');
+    }
+    await expect.poll(() => door.connectionCount).toBeLessThan(clients.length);
+    expect(door.connectionCount).toBeGreaterThan(2);
+  });
+
   it("is not read from until it has caught up when it asks too fast, and then gets every answer", async () => {
     const { door, backend } = await aToyDoor();
     const client = await aWebSocketClient(door);
