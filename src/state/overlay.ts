@@ -105,6 +105,8 @@ interface SlotCell {
   /** Value before the first write of transaction `writtenIn`. */
   original: Uint8Array;
   writtenIn: number;
+  /** Where the journal last noted its value; stale once that step is undone or dropped. */
+  notedAt: number;
 }
 
 type Undo =
@@ -181,7 +183,11 @@ class JournaledOverlay implements Overlay {
     const entry = this.entry(address);
     assert(entry.account !== undefined, "storage belongs to an account that exists");
     const cell = this.cell(entry, slot);
-    if (this.checkpoints.length > 0) this.note({ kind: "slot", cell, value: cell.value });
+    if (this.checkpoints.length > 0 && !this.isNoted(cell)) {
+      const { length } = this.journal;
+      this.note({ kind: "slot", cell, value: cell.value });
+      cell.notedAt = length;
+    }
     if (cell.writtenIn !== this.transaction) {
       cell.original = cell.value;
       cell.writtenIn = this.transaction;
@@ -273,7 +279,7 @@ class JournaledOverlay implements Overlay {
     const base = this.hasSlotsBelow(entry, entry.cleared)
       ? this.below.storage(entry.address, slot)
       : EMPTY_BYTES;
-    const cell: SlotCell = { slot, base, value: base, original: base, writtenIn: -1 };
+    const cell: SlotCell = { slot, base, value: base, original: base, writtenIn: -1, notedAt: -1 };
     if (entry.slots === NO_SLOTS) entry.slots = new Map();
     entry.slots.set(key, cell);
     return cell;
@@ -290,6 +296,13 @@ class JournaledOverlay implements Overlay {
   private setAccount(entry: AccountEntry, account: Account | undefined): void {
     if (this.checkpoints.length > 0) this.note({ kind: "account", entry, account: entry.account });
     entry.account = account;
+  }
+
+  /** Whether each revert that is possible undoes a write to the cell already: one since the last checkpoint. */
+  private isNoted(cell: SlotCell): boolean {
+    if (cell.notedAt < (this.checkpoints.at(-1) ?? 0)) return false;
+    const step = this.journal[cell.notedAt];
+    return step?.kind === "slot" && step.cell === cell;
   }
 
   private note(step: Undo): void {
