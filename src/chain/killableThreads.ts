@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Logger } from "../logging/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
 import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
@@ -43,6 +44,7 @@ export interface ThreadParts<Result> {
   readonly entry: string;
   readonly workerData: unknown;
   readonly clock: Clock;
+  readonly logger: Logger;
   timedOut(limitMs: number): Result;
   /** What the asker gets whose job filled the heap of its thread. */
   readonly exhausted: Result;
@@ -196,7 +198,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     });
     worker.on("exit", () =>
       ifCurrent((thread) => {
-        if (isExhausted && thread.jobs.length > 0) this.endFirst(thread, this.parts.exhausted);
+        if (isExhausted && thread.jobs.length > 0) this.endExhausted(thread);
         else this.threadFell(thread, reason);
       }),
     );
@@ -302,6 +304,13 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     const killed = thread.worker;
     this.endFirst(thread, this.timedOut);
     void killed.terminate();
+  }
+
+  private endExhausted(thread: Thread<Job, Result>): void {
+    const { logger, entry, exhausted } = this.parts;
+    const machine = thread.jobs[0]?.asker.machine;
+    logger.warn({ machine, thread: entry }, "a call filled the memory of its thread, and was refused");
+    this.endFirst(thread, exhausted);
   }
 
   private endFirst(thread: Thread<Job, Result>, result: Result): void {

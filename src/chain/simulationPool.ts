@@ -1,6 +1,7 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { InspectionJob, InspectionResult, Inspector } from "../execution/inspection.ts";
 import type { SimulationResult, Simulator } from "../execution/simulation.ts";
+import type { Logger } from "../logging/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
@@ -24,6 +25,7 @@ export interface SimulationParts {
   readonly databasePath: string;
   readonly spec: ChainSpec;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 export const DEFAULT_SIMULATION_SETTINGS: SimulationSettings = {
@@ -44,6 +46,7 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
     entry: "simulationWorker",
     workerData: workerDataOf(settings, parts),
     clock: parts.clock,
+    logger: parts.logger,
     timedOut: (limitMs: number) => ({ kind: "timedOut", limitMs }) as const,
     exhausted: { kind: "tooLarge" } as const,
     busy: { kind: "busy" } as const,
@@ -70,7 +73,7 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
 /** The accounts of genesis stay here: nobody there asks for them. */
 export function workerDataOf(
   { gasCap }: Pick<SimulationSettings, "gasCap">,
-  { databasePath, spec }: SimulationParts,
+  { databasePath, spec }: Pick<SimulationParts, "databasePath" | "spec">,
 ): SimulationWorkerData {
   return { databasePath, spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } }, gasCap };
 }

@@ -34,6 +34,7 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     entry: "traceWorker",
     workerData,
     clock: parts.clock,
+    logger: parts.logger,
     timedOut: (limitMs) => ({ kind: "timedOut", limitMs }),
     exhausted: { kind: "tooMuchMemory" },
     busy: { kind: "busy" },

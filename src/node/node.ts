@@ -178,15 +178,16 @@ async function open(
   });
   onStop(() => opening.close());
   const { pool } = opening;
-  const simulator = createSimulationPool(
-    { ...DEFAULT_SIMULATION_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
-    { databasePath: directory.value.chain, spec: settings.chainSpec, clock: durationClock },
-  );
+  const executing = {
+    databasePath: directory.value.chain,
+    spec: settings.chainSpec,
+    clock: durationClock,
+    logger: chainLogger,
+  };
+  const gasCap = settings.rpc.gasCap ?? 0n;
+  const simulator = createSimulationPool({ ...DEFAULT_SIMULATION_SETTINGS, gasCap }, executing);
   onStop(() => simulator.close());
-  const tracer = createTracePool(
-    { ...DEFAULT_TRACE_SETTINGS, gasCap: settings.rpc.gasCap ?? 0n },
-    { databasePath: directory.value.chain, spec: settings.chainSpec, clock: durationClock },
-  );
+  const tracer = createTracePool({ ...DEFAULT_TRACE_SETTINGS, gasCap }, executing);
   onStop(() => tracer.close());
   const logs = openLogs(settings, {
     directory: directory.value,

@@ -13,6 +13,7 @@ import {
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
+import { type Facts, type Logger, silentLogger } from "../../src/logging/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import type { Asker } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
@@ -60,10 +61,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function openPool(settings: Partial<SimulationSettings> = {}): void {
+function openPool(settings: Partial<SimulationSettings> = {}, logger: Logger = silentLogger): void {
   pool = createSimulationPool(
     { ...DEFAULT_SIMULATION_SETTINGS, ...settings },
-    { databasePath: path, spec, clock: systemClock },
+    { databasePath: path, spec, clock: systemClock, logger },
   );
 }
 
@@ -169,12 +170,15 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
-  it("answers a call that fills the heap of its thread as too large, and goes on with the others", async () => {
-    openPool({ heapMb: 48, timeoutMs: 60_000 });
+  it("answers a call that fills the heap of its thread as too large, warns of it, and goes on with the others", async () => {
+    const warnings: Facts[] = [];
+    const logger: Logger = { ...silentLogger, warn: (facts) => warnings.push(facts) };
+    openPool({ heapMb: 48, timeoutMs: 60_000 }, logger);
     await call(ADDER, 0n);
     const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
     const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
     expect(await flood).toEqual({ kind: "tooLarge" });
+    expect(warnings).toEqual([{ machine: somebody.machine, thread: "simulationWorker" }]);
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
@@ -283,6 +287,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
       databasePath: join(folder, "nowhere"),
       spec,
       clock: systemClock,
+      logger: silentLogger,
     });
     await expect(call(ADDER, 0n)).rejects.toThrow("failed to open");
   });

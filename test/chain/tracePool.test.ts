@@ -11,6 +11,7 @@ import {
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "../../src/execution/trace/traceJob.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -67,7 +68,7 @@ afterAll(async () => {
 function aPool(settings: Partial<TraceSettings>): TracePool {
   return createTracePool(
     { ...DEFAULT_TRACE_SETTINGS, ...settings },
-    { databasePath: path, spec, clock: systemClock },
+    { databasePath: path, spec, clock: systemClock, logger: silentLogger },
   );
 }
 

@@ -14,6 +14,7 @@ import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
 import type { CallRequest, SimulationJob, Simulator } from "../../../src/execution/simulation.ts";
+import { silentLogger } from "../../../src/logging/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { durationClock, systemClock } from "../../../src/primitives/clock.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
@@ -77,7 +78,12 @@ beforeAll(async () => {
   );
   genesis.alloc = { ...genesis.alloc, ...Object.fromEntries(alloc) };
   ({ spec, chain } = await aChain({ genesis: JSON.stringify(genesis), database }));
-  pool = createSimulationPool(DEFAULT_SIMULATION_SETTINGS, { databasePath: path, spec, clock: systemClock });
+  pool = createSimulationPool(DEFAULT_SIMULATION_SETTINGS, {
+    databasePath: path,
+    spec,
+    clock: systemClock,
+    logger: silentLogger,
+  });
   await loadInterpreter();
 });
 

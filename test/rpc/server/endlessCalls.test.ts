@@ -42,7 +42,7 @@ beforeAll(async () => {
   const { chain, spec } = await aChain({ genesis: JSON.stringify(genesis), database });
   pool = createSimulationPool(
     { ...DEFAULT_SIMULATION_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 30_000_000n },
-    { databasePath: path, spec, clock: systemClock },
+    { databasePath: path, spec, clock: systemClock, logger: silentLogger },
   );
   dispatcher = createDispatcher(
     { methods: METHODS, modules: new Set(["ETH"] as const) },
