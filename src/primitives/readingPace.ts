@@ -2,11 +2,11 @@ import type { Alarm, Clock } from "./clock.ts";
 
 /**
  * How much of the thread's time goes into what others send: a share of it, for all of them together, whatever it is that
- * takes the time. Who comes when the share is spent waits, in the order of coming.
+ * takes the time. Who comes when the share is spent waits: senders take turns, and what one of them sends keeps its order.
  */
 export interface ReadingPace {
-  /** Reads now, or in its turn. False when it has to wait. */
-  take(read: () => void): boolean;
+  /** Reads now, or in its turn; those who do not say who they are (`sender`) have one together. False when it has to wait. */
+  take(read: () => void, sender?: string): boolean;
   /** Nothing that waits is read any more, nor what comes later. */
   close(): void;
 }
@@ -19,7 +19,8 @@ export interface ReadingPaceSettings {
 }
 
 export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceSettings): ReadingPace {
-  const waiting: (() => void)[] = [];
+  /** By sender, whose turn is next first; none of the lists is empty. */
+  const waiting = new Map<string, (() => void)[]>();
   let leftMs = burstMs;
   let countedMs = clock.nowMs();
   let alarm: Alarm | undefined;
@@ -41,28 +42,40 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
     alarm = undefined;
     refill();
     while (leftMs > 0) {
-      const read = waiting.shift();
+      const read = next();
       if (read === undefined) return;
       run(read);
     }
     schedule();
   }
 
+  function next(): (() => void) | undefined {
+    for (const [sender, reads] of waiting) {
+      waiting.delete(sender);
+      const read = reads.shift();
+      if (reads.length > 0) waiting.set(sender, reads);
+      return read;
+    }
+    return undefined;
+  }
+
   function schedule(): void {
-    if (alarm !== undefined || waiting.length === 0) return;
+    if (alarm !== undefined || waiting.size === 0) return;
     const waitMs = Math.max(1, Math.ceil(-leftMs / share));
     alarm = clock.at(clock.nowMs() + waitMs, runWaiting);
   }
 
   return {
-    take(read) {
+    take(read, sender = "") {
       if (isClosed) return false;
       refill();
-      if (waiting.length === 0 && leftMs > 0) {
+      if (waiting.size === 0 && leftMs > 0) {
         run(read);
         return true;
       }
-      waiting.push(read);
+      const reads = waiting.get(sender);
+      if (reads === undefined) waiting.set(sender, [read]);
+      else reads.push(read);
       schedule();
       return false;
     },
@@ -70,7 +83,7 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
       isClosed = true;
       alarm?.cancel();
       alarm = undefined;
-      waiting.length = 0;
+      waiting.clear();
     },
   };
 }

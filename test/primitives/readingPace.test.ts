@@ -27,6 +27,16 @@ describe("what is read at a pace", () => {
     expect(read("e", 1)).toBe(true);
   });
 
+  it("is read in turns of those who sent it, what each sent in its order", () => {
+    const { clock, pace, done, read } = start();
+    read("first", 100);
+    const sent = { greedy: ["a", "b", "c"], modest: ["d"], other: ["e", "f"] };
+    for (const [sender, names] of Object.entries(sent))
+      for (const name of names) pace.take(() => void done.push(name), sender);
+    clock.advanceBy(1000);
+    expect(done).toEqual(["first", "a", "d", "e", "b", "f", "c"]);
+  });
+
   it("is left alone after the end, and leaves no timer behind", () => {
     const { clock, pace, done, read } = start();
     for (const name of ["a", "b", "c"]) read(name, 60);

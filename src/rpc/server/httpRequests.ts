@@ -51,8 +51,8 @@ export function createHttpRequestHandler(
       respondUntyped(response, 406, "");
       return;
     }
-    const isAbandoned = (): boolean => request.socket.destroyed;
-    const reading = reader.read(body, isAbandoned, (value) => onValue(value, body, request, response));
+    const sender = new HttpCaller(request, response);
+    const reading = reader.read(body, sender, (value) => onValue(value, body, request, response));
     if (reading === "busy") respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
     else reading?.catch((error: unknown) => breakOff(response, error));
   }

@@ -11,7 +11,7 @@ export const LARGE_MESSAGE = 128 * 1024;
 /** Share of the main thread's time in which large messages are read, and how much of it is kept for one that comes alone. */
 export const LARGE_MESSAGES_TIME_SHARE = 0.25;
 export const LARGE_MESSAGES_BURST_MS = 50;
-/** Characters of large messages that may wait to be read. */
+/** Characters of large messages that may wait to be read; one machine alone fills half of them (messageReader.ts). */
 export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
 /** Bytes of large answers on their way to all connections of a door together; above it the slowest readers are cut. */
 export const ALL_ANSWERS_BYTES = 512 * 1024 * 1024;

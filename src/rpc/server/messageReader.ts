@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Asker } from "../../primitives/asker.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { createReadingPace } from "../../primitives/readingPace.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
@@ -12,22 +13,21 @@ import { parseMessage, TOO_MUCH } from "./parseMessage.ts";
 
 /**
  * Makes values of what clients send. A large message can take a tenth of a second and more, so large ones are read in a
- * share of the main thread's time, those of all clients together: blocks must not wait for whoever sends many.
+ * share of the main thread's time, those of all clients together: blocks must not wait for whoever sends many. Machines
+ * take turns, and each may have as much waiting as is then left for others: the next one finds room.
  */
 export interface MessageReader {
   /**
    * Hands the value to `then`: at once, or later when the message is large; the promise follows what `then` does. A value
-   * is undefined for what is no JSON, and TOO_MUCH for what has too much in it. Who has gone meanwhile (`isAbandoned`)
-   * is not read. "busy" when too much waits.
+   * is undefined for what is no JSON, and TOO_MUCH for what has too much in it. Who has gone meanwhile is not read.
+   * "busy" when too much waits.
    */
-  read(
-    text: string,
-    isAbandoned: () => boolean,
-    then: (value: unknown) => void,
-  ): undefined | "busy" | Promise<void>;
+  read(text: string, sender: Sender, then: (value: unknown) => void): undefined | "busy" | Promise<void>;
   /** What waits is never read. */
   close(): void;
 }
+
+export type Sender = Pick<Asker, "machine" | "isAbandoned">;
 
 /** With `metrics`, counts what is turned away. */
 export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">): MessageReader {
@@ -36,32 +36,44 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
     burstMs: LARGE_MESSAGES_BURST_MS,
   });
   let waiting = 0;
+  /** The same by machine, of those that have anything waiting. */
+  const waitingOf = new Map<string, number>();
+
+  function isTooMuch(machine: string, length: number): boolean {
+    const own = waitingOf.get(machine) ?? 0;
+    return waiting > 0 && own + length > LARGE_MESSAGES_WAITING - waiting;
+  }
+
+  function countWaiting(machine: string, length: number): void {
+    waiting += length;
+    const own = (waitingOf.get(machine) ?? 0) + length;
+    if (own === 0) waitingOf.delete(machine);
+    else waitingOf.set(machine, own);
+  }
 
   /** The value, once it was its turn; what is made of it is not charged to reading. */
-  async function inTurn(
-    text: string,
-    isAbandoned: () => boolean,
-  ): Promise<{ readonly value: unknown } | undefined> {
-    waiting += text.length;
+  async function inTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
+    const { machine } = sender;
+    countWaiting(machine, text.length);
     const read = await new Promise<{ readonly value: unknown } | undefined>((resolve) =>
-      pace.take(() => resolve(isAbandoned() ? undefined : { value: parseMessage(text) })),
+      pace.take(() => resolve(sender.isAbandoned() ? undefined : { value: parseMessage(text) }), machine),
     );
-    waiting -= text.length;
+    countWaiting(machine, -text.length);
     await nextTurn();
     return read;
   }
 
   return {
-    read(text, isAbandoned, then) {
+    read(text, sender, then) {
       if (text.length < LARGE_MESSAGE) {
         then(parseMessage(text));
         return undefined;
       }
-      if (waiting > 0 && waiting + text.length > LARGE_MESSAGES_WAITING) {
+      if (isTooMuch(sender.machine, text.length)) {
         metrics?.rejected("busy");
         return "busy";
       }
-      return inTurn(text, isAbandoned).then((read) => {
+      return inTurn(text, sender).then((read) => {
         if (read === undefined) return;
         if (read.value === TOO_MUCH) metrics?.rejected("parts");
         then(read.value);

@@ -55,6 +55,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   const { dispatcher, reader, clock, logger, timeoutMs, machine } = parts;
   /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
   const waiting: string[] = [];
+  const sender = { machine, isAbandoned: () => socket.readyState !== socket.OPEN };
   let underWay = 0;
   let isPaused = false;
   let isCorked = false;
@@ -127,8 +128,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       write(errorReply("null", ERRORS.invalidRequest).text);
       return;
     }
-    const isAbandoned = (): boolean => socket.readyState !== socket.OPEN;
-    const reading = reader.read(message, isAbandoned, (value) => answerValue(value, message));
+    const reading = reader.read(message, sender, (value) => answerValue(value, message));
     if (reading === "busy") write(errorReply("null", ERRORS.tooManyCalls).text);
     else if (reading !== undefined) start(MESSAGES_UNDER_WAY, () => reading);
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
 import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { createHandClock } from "../../builders/handClock.ts";
+import { somebody } from "../../builders/somebody.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
 
@@ -65,11 +66,7 @@ describe("large messages", () => {
     let isGone = false;
     const read: unknown[] = [];
     const outcomes = Array.from({ length: 40 }, () =>
-      reader.read(
-        text,
-        () => isGone,
-        (value) => read.push(value),
-      ),
+      reader.read(text, { machine: "greedy", isAbandoned: () => isGone }, (value) => read.push(value)),
     );
     expect(outcomes.at(0)).toBeInstanceOf(Promise);
     expect(outcomes.at(-1)).toBe("busy");
@@ -80,14 +77,30 @@ describe("large messages", () => {
     expect(read).toHaveLength(1);
   });
 
+  it("find room and have their turn though another machine sends as many as it can", async () => {
+    const hand = createHandClock(0);
+    let looks = 0;
+    const reader = createMessageReader({
+      nowMs: () => hand.nowMs() + Math.min(looks++, 3) * 1000,
+      at: hand.at,
+    });
+    const read: string[] = [];
+    const send = (machine: string, length: number) =>
+      reader.read("7".padEnd(length), { ...somebody, machine }, () => void read.push(machine));
+    const greedy = Array.from({ length: 40 }, () => send("greedy", 5_000_000));
+    expect(greedy.at(-1)).toBe("busy");
+    const modest = send("modest", 300_000);
+    expect(modest).toBeInstanceOf(Promise);
+    hand.advanceBy(60_000);
+    await Promise.all([...greedy, modest]);
+    expect(read.slice(0, 3)).toEqual(["greedy", "greedy", "modest"]);
+    expect(read.length).toBeGreaterThan(5);
+  });
+
   it("are read however large they are when nothing else waits", async () => {
     const reader = createMessageReader(createHandClock(0));
     const read: unknown[] = [];
-    await reader.read(
-      "7".padEnd(LARGE_MESSAGES_WAITING + 1),
-      () => false,
-      (value) => read.push(value),
-    );
+    await reader.read("7".padEnd(LARGE_MESSAGES_WAITING + 1), somebody, (value) => read.push(value));
     expect(read).toEqual([7]);
   });
 
@@ -103,15 +116,10 @@ describe("large messages", () => {
     const reasons: string[] = [];
     const hand = createHandClock(0);
     const reader = createMessageReader(hand, { rejected: (reason) => void reasons.push(reason) });
-    const read = (text: string) =>
-      reader.read(
-        text,
-        () => false,
-        () => undefined,
-      );
+    const read = (text: string) => reader.read(text, somebody, () => undefined);
     await read(`[${"[],".repeat(200_000)}0]`);
     expect(reasons).toEqual(["parts"]);
-    const halves = Array.from({ length: 3 }, () => read(" ".padEnd(LARGE_MESSAGES_WAITING / 2)));
+    const halves = Array.from({ length: 2 }, () => read(" ".padEnd(LARGE_MESSAGES_WAITING / 2)));
     expect(reasons).toEqual(["parts", "busy"]);
     await Promise.all(halves);
   });
