@@ -196,7 +196,10 @@ describe("eth_call", () => {
     expect(await call(scene, { gasLimit: 2n ** 60n })).toEqual({ kind: "tooLarge" });
   });
 
-  it.each([["a slot", "805f55"]])("keeps little where it writes %s again and again", async (_, body) => {
+  it.each([
+    ["a slot", "805f55"],
+    ["a transient slot", "805f5d"],
+  ])("keeps little where it writes %s again and again", async (_, body) => {
     const tenThousandTimes = `0x5f5b${body}6001018061271011600157`;
     const scene = { ...aScene(tenThousandTimes), pace: boundedPace(SMALL_MEMORY_BYTES) };
     expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });

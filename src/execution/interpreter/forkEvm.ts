@@ -30,6 +30,7 @@ import type { Rules } from "../rules.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
 import { SharedEvm } from "./sharedEvm.ts";
+import { TransientSlots } from "./transientSlots.ts";
 
 /**
  * The library's machine under one fork, for one job. Kept of it: messages with their checkpoints, creations, rare
@@ -57,8 +58,9 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
       common,
       stateManager: state,
       blockchain: hashLookup(block),
-      // The same methods by design; the library asks for its class by name only.
+      // The same methods by design; the library asks for its classes by name only.
       journal: journal as unknown as EVM["journal"],
+      transientStorage: new TransientSlots(pace.held) as unknown as EVM["transientStorage"],
     });
     this.ownJournal = journal;
     this.overlay = overlay;

@@ -212,15 +212,6 @@ export class Frame {
     };
     this._runState = new FrameState(evm, this, env, gasLeft);
   }
-
-  /** TSTORE: the library's name for it. */
-  transientStorageStore(key: Uint8Array, value: Uint8Array): void {
-    this._evm.keep(TRANSIENT_BYTES);
-    this._evm.transientStorage.put(this._env.address, key, value);
-  }
 }
-
-/** What a write to transient storage takes at most: the library notes each of them for good. */
-const TRANSIENT_BYTES = 1600;
 
 Object.setPrototypeOf(Frame.prototype, LIBRARY_INTERPRETER);

@@ -5,7 +5,7 @@ import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { ownPrecompiles } from "../precompiles/precompiles.ts";
 
 /** What each job brings along. */
-export type OwnParts = Pick<EVM, "common" | "stateManager" | "blockchain" | "journal">;
+export type OwnParts = Pick<EVM, "common" | "stateManager" | "blockchain" | "journal" | "transientStorage">;
 
 /**
  * The library's machine as a base class. All that depends on the fork alone (tables of instructions and of precompiled
@@ -18,10 +18,7 @@ construct.prototype = EVM.prototype;
 
 function construct(parts: OwnParts): EVM {
   const machine = Object.create(prototypeOf(parts.common, new.target)) as EVM;
-  // The library does not export the class.
-  const Transient = machine.transientStorage.constructor as new () => EVM["transientStorage"];
   return Object.assign(machine, parts, {
-    transientStorage: new Transient(),
     createdAccountStateGas: new Map(),
     createdAccountIntrinsicStateGas: new Map(),
     _stateGasSnapshots: [],

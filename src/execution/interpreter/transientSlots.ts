@@ -1,0 +1,104 @@
+import type { EVM } from "@ethereumjs/evm";
+import type { Address as LibraryAddress } from "@ethereumjs/util";
+import { present } from "../../primitives/assert.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { MemoryMeter } from "../../state/overlay.ts";
+
+/**
+ * Transient storage (EIP-1153) in the place of the library's, by whose names it goes. That one notes each write for
+ * good, this one a slot once between checkpoints, so that a slot that is written again and again takes no more memory.
+ */
+export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
+  private readonly meter: MemoryMeter | undefined;
+  private accounts = new Map<string, Map<string, Cell>>();
+  private readonly journal: Undo[] = [];
+  /** Length of the journal at each open checkpoint. */
+  private readonly checkpoints: number[] = [];
+  private takenBytes = 0;
+
+  constructor(meter: MemoryMeter | undefined) {
+    this.meter = meter;
+  }
+
+  get({ bytes }: LibraryAddress, key: Uint8Array): Uint8Array {
+    return this.accounts.get(toKey(bytes))?.get(toKey(key))?.value ?? EMPTY_BYTES;
+  }
+
+  put({ bytes }: LibraryAddress, key: Uint8Array, value: Uint8Array): void {
+    const cell = this.cell(toKey(bytes), toKey(key));
+    if (!this.isNoted(cell)) {
+      this.take(UNDO_BYTES);
+      cell.notedAt = this.journal.push({ cell, value: cell.value }) - 1;
+    }
+    cell.value = value;
+  }
+
+  checkpoint(): void {
+    this.checkpoints.push(this.journal.length);
+  }
+
+  commit(): void {
+    present(this.checkpoints.pop(), "an open checkpoint to commit");
+  }
+
+  revert(): void {
+    const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
+    while (this.journal.length > length) {
+      const { cell, value } = present(this.journal.pop(), "a journal entry");
+      cell.value = value;
+      this.take(-UNDO_BYTES);
+    }
+  }
+
+  /** At the end of a transaction, while its outermost checkpoint is still open. */
+  clear(): void {
+    this.accounts = new Map();
+    this.journal.length = 0;
+    this.take(-this.takenBytes);
+  }
+
+  private cell(account: string, key: string): Cell {
+    let cells = this.accounts.get(account);
+    if (cells === undefined) {
+      this.take(ACCOUNT_BYTES);
+      cells = new Map();
+      this.accounts.set(account, cells);
+    }
+    let cell = cells.get(key);
+    if (cell === undefined) {
+      this.take(CELL_BYTES);
+      cell = { value: EMPTY_BYTES, notedAt: -1 };
+      cells.set(key, cell);
+    }
+    return cell;
+  }
+
+  /** Whether each revert that is possible undoes a write to the cell already: one since the last checkpoint. */
+  private isNoted(cell: Cell): boolean {
+    return cell.notedAt >= (this.checkpoints.at(-1) ?? 0) && this.journal[cell.notedAt]?.cell === cell;
+  }
+
+  private take(bytes: number): void {
+    this.meter?.take(bytes);
+    this.takenBytes += bytes;
+  }
+}
+
+type Used = "get" | "put" | "checkpoint" | "commit" | "revert" | "clear";
+
+interface Cell {
+  value: Uint8Array;
+  /** Where the journal last noted its value; stale once that step is undone. */
+  notedAt: number;
+}
+
+interface Undo {
+  readonly cell: Cell;
+  readonly value: Uint8Array;
+}
+
+/** What an account and a slot take at most, and a step that can be undone with the value that it brings. */
+const ACCOUNT_BYTES = 250;
+const CELL_BYTES = 150;
+const UNDO_BYTES = 300;

@@ -1,0 +1,79 @@
+import { Address as LibraryAddress } from "@ethereumjs/util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TransientSlots } from "../../src/execution/interpreter/transientSlots.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { casesOf } from "../thorough.ts";
+
+type Step =
+  | { readonly kind: "put"; readonly who: number; readonly slot: number; readonly value: number }
+  | { readonly kind: "checkpoint" | "commit" | "revert" };
+
+const WHO = [1, 2].map((byte) => new LibraryAddress(new Uint8Array(20).fill(byte)));
+const SLOTS = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte));
+
+function steps(): fc.Arbitrary<readonly Step[]> {
+  const put = fc.record({
+    kind: fc.constant("put" as const),
+    who: fc.nat(WHO.length - 1),
+    slot: fc.nat(SLOTS.length - 1),
+    value: fc.nat(3),
+  });
+  const frame = fc.record({
+    kind: fc.constantFrom("checkpoint" as const, "commit" as const, "revert" as const),
+  });
+  return fc.array(fc.oneof({ weight: 3, arbitrary: put }, { weight: 2, arbitrary: frame }), {
+    maxLength: 60,
+  });
+}
+
+/** What all slots hold. */
+function valuesOf(slots: TransientSlots): string[] {
+  return WHO.flatMap((who) => SLOTS.map((slot) => toHex(slots.get(who, slot))));
+}
+
+describe("transient storage", () => {
+  it("holds what a copy of it at each checkpoint would, and gives all back in the end", () => {
+    fc.assert(
+      fc.property(steps(), (taken) => {
+        let heldBytes = 0;
+        const slots = new TransientSlots({
+          take: (bytes) => {
+            heldBytes += bytes;
+          },
+          giveBack: (bytes) => {
+            heldBytes -= bytes;
+          },
+        });
+        slots.checkpoint();
+        const copies: string[][] = [];
+        for (const step of taken) {
+          if (step.kind === "checkpoint") {
+            copies.push(valuesOf(slots));
+            slots.checkpoint();
+          } else if (step.kind === "put") {
+            const before = valuesOf(slots);
+            before[step.who * SLOTS.length + step.slot] = toHex(bytesOf(step.value));
+            slots.put(WHO[step.who] as LibraryAddress, SLOTS[step.slot] as Uint8Array, bytesOf(step.value));
+            expect(valuesOf(slots)).toEqual(before);
+          } else {
+            const copy = copies.pop();
+            if (copy === undefined) continue;
+            const expected = step.kind === "revert" ? copy : valuesOf(slots);
+            slots[step.kind]();
+            expect(valuesOf(slots)).toEqual(expected);
+          }
+        }
+        slots.clear();
+        expect(valuesOf(slots).join("")).toBe("0x".repeat(WHO.length * SLOTS.length));
+        expect(heldBytes).toBe(0);
+      }),
+      { numRuns: casesOf(300) },
+    );
+  });
+});
+
+/** Without leading zeros. */
+function bytesOf(value: number): Uint8Array {
+  return value === 0 ? new Uint8Array(0) : Uint8Array.of(value);
+}
