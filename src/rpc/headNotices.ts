@@ -17,7 +17,8 @@ export type Notices = Generator<Notice | undefined, void>;
  *
  * One connection after another, and each is told all that it wants to know of a block: what is written to it in one turn
  * goes out together. To write to 2,000 of them for each of five logs, and for the header, took three times as long. On a
- * connection logs come in their order, each to its subscriptions by id, then the header.
+ * connection logs come in their order, each to its subscriptions by id, then the header. Only one that falls behind with
+ * what it has been told hears the rest in goes, after the others, so that it has time to read.
  */
 export function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notices {
   for (const block of removed) yield* ofBlock(table, block, "removed");
@@ -31,6 +32,7 @@ interface Audience {
   readonly ofAny: LogSubscription[];
   readonly byAddress: Map<string, LogSubscription[]>;
   readonly heads: SubscriptionTo<"newHeads">[];
+  logSubscriptions: number;
 }
 
 function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): Notices {
@@ -40,14 +42,52 @@ function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "remov
   if (audiences.size === 0) return;
   const logs = yield* locate(audiences, block, removed);
   const heads = new Map<BlockDetail, EventText>();
-  for (const audience of audiences.values()) {
-    yield* logsFor(audience, logs);
-    for (const subscription of audience.heads) {
-      const { detail } = subscription.wish;
-      const event = heads.get(detail) ?? createEventText(blockJson(block, detail));
-      heads.set(detail, event);
-      yield { subscription, event };
-    }
+  let behind: ConnectionNotices[] = [];
+  for (const [connection, audience] of audiences) {
+    const notices = noticesFor(audience, logs, block, heads);
+    const most = audience.logSubscriptions * logs.all.length + audience.heads.length;
+    // Nearly all have few, and to look at each of those on its way would cost time.
+    if (most <= NOTICES_PER_GO) yield* notices;
+    else if ((yield* tellInOneGo({ connection, notices })) === "behind") behind.push({ connection, notices });
+  }
+  while (behind.length > 0) {
+    const before = behind;
+    behind = [];
+    for (const own of before) if ((yield* tellInOneGo(own)) === "behind") behind.push(own);
+  }
+}
+
+interface ConnectionNotices {
+  readonly connection: Connection;
+  readonly notices: Notices;
+}
+
+/** Tells a connection all that it wants to know, or as much as it keeps up with, but at least some. */
+function* tellInOneGo({
+  connection,
+  notices,
+}: ConnectionNotices): Generator<Notice | undefined, "told" | "behind"> {
+  let count = 0;
+  // Not for-of, which would end the notices with the first go.
+  for (let next = notices.next(); next.done !== true; next = notices.next()) {
+    yield next.value;
+    if (++count % NOTICES_PER_GO === 0 && connection.isBehind()) return "behind";
+  }
+  return "told";
+}
+
+function* noticesFor(
+  audience: Audience,
+  logs: WantedLogs,
+  block: StoredBlock,
+  heads: Map<BlockDetail, EventText>,
+): Notices {
+  yield* logsFor(audience, logs);
+  for (const subscription of audience.heads) {
+    const { detail } = subscription.wish;
+    const event = heads.get(detail) ?? createEventText(blockJson(block, detail));
+    heads.set(detail, event);
+    yield { subscription, event };
   }
 }
 
@@ -62,7 +102,9 @@ function* addLogSubscribers(
     if (++looks % LOOKS_PER_STEP === 0) yield undefined;
     const { filter, matcher } = subscription.wish;
     if (!isWithin(header.number, subscription) || !matcher.mayMatch(header.logsBloom)) continue;
-    const { ofAny, byAddress } = audienceOf(subscription.connection, audiences);
+    const audience = audienceOf(subscription.connection, audiences);
+    audience.logSubscriptions++;
+    const { ofAny, byAddress } = audience;
     if (filter.addresses.length === 0) ofAny.push(subscription);
     for (const key of new Set(filter.addresses.map(toKey))) append(byAddress, key, subscription);
   }
@@ -79,7 +121,7 @@ function* addHeadSubscribers(audiences: Map<Connection, Audience>, table: Subscr
 function audienceOf(connection: Connection, audiences: Map<Connection, Audience>): Audience {
   const known = audiences.get(connection);
   if (known !== undefined) return known;
-  const audience: Audience = { ofAny: [], byAddress: new Map(), heads: [] };
+  const audience: Audience = { ofAny: [], byAddress: new Map(), heads: [], logSubscriptions: 0 };
   audiences.set(connection, audience);
   return audience;
 }
@@ -145,6 +187,9 @@ function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
   if (list === undefined) lists.set(key, [item]);
   else list.push(item);
 }
+
+/** Notices after which it is looked whether the connection keeps up: some 100 kB. */
+const NOTICES_PER_GO = 100;
 
 /** Subscriptions, or logs, that are looked at for one piece of work. */
 const LOOKS_PER_STEP = 100;

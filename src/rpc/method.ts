@@ -113,6 +113,8 @@ export interface Connection {
   send(text: string): void;
   /** As send, for the notification of an event to the subscription `id`. */
   notify(id: string, event: EventText): void;
+  /** Whether so much waits to be sent that whoever has much more to tell it had better tell others first. */
+  isBehind(): boolean;
   /** Cuts the connection. */
   cut(): void;
   /** Calls `listener` once, when the connection is gone. */

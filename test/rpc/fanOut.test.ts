@@ -11,6 +11,7 @@ function subscribers(count: number) {
     send: () => undefined,
     notify: (id: string, { json }: { readonly json: string }) =>
       void heard.push(`${id}: ${json.slice(0, 8)}`),
+    isBehind: () => false,
     onClose: () => undefined,
     cut: () => undefined,
   };

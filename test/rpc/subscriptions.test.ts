@@ -79,6 +79,7 @@ interface Notification {
 function aClient(
   methods: readonly RpcMethod<unknown>[],
   onHeard: (notification: Notification) => void = () => undefined,
+  isBehind: () => boolean = () => false,
 ) {
   const dispatcher = createDispatcher(
     { methods, modules: new Set() },
@@ -93,6 +94,7 @@ function aClient(
       heard.push(notification);
       onHeard(notification);
     },
+    isBehind,
     cut: () => undefined,
     onClose: (listener) => closers.push(listener),
   };
@@ -257,6 +259,46 @@ describe("what subscribers hear", () => {
     ]);
   });
 
+  it("of a large block: all in its order, who is behind in goes after those who are not", async () => {
+    const { methods, move } = aWorld();
+    const heard: string[] = [];
+    for (const [name, isBehind] of [
+      ["slow", true],
+      ["slow, too", true],
+      ["quick", false],
+    ] as const) {
+      const client = aClient(
+        methods,
+        (each) => heard.push(...labels([each]).map((text) => `${name} ${text}`)),
+        () => isBehind,
+      );
+      client.subscribe("logs", {});
+      client.subscribe("newHeads");
+    }
+    const logs = Array.from({ length: 250 }, (_, index) => aLog(`${index}`));
+    move([aStoredBlock({ number: 7, transactions: [first], logs: [logs] })]);
+    await expect.poll(() => heard.length).toBe(3 * 251);
+
+    const whole = (id: number) => [
+      ...logs.map((_, index) => `0x${id}: log 0x${index.toString(16)}`),
+      `0x${id + 1}: 0x7`,
+    ];
+    for (const [index, name] of ["slow", "slow, too", "quick"].entries()) {
+      const own = heard.filter((text) => text.startsWith(`${name} 0x`));
+      expect(own).toEqual(whole(1 + 2 * index).map((text) => `${name} ${text}`));
+    }
+    const goes = heard.filter((text, index) => text.split(" 0x")[0] !== heard[index - 1]?.split(" 0x")[0]);
+    expect(goes.map((text) => text.split(" 0x")[0])).toEqual([
+      "slow",
+      "slow, too",
+      "quick",
+      "slow",
+      "slow, too",
+      "slow",
+      "slow, too",
+    ]);
+  });
+
   it("of a reorganization: the logs that are gone, then the new blocks upwards", () => {
     const { methods, move } = aWorld();
     const client = aClient(methods);
@@ -330,6 +372,7 @@ describe("what subscribers hear", () => {
       notify: () => {
         throw new Error("broken");
       },
+      isBehind: () => false,
       cut: () => undefined,
       onClose: () => undefined,
     };

@@ -28,6 +28,8 @@ export const HEARTBEAT_MS = 30_000;
 export const MESSAGES_UNDER_WAY = 32;
 /** Bytes waiting to be sent to one WebSocket connection above which nothing more is read from it. */
 export const BACKLOG_PAUSE_BYTES = 4 * 1024 * 1024;
+/** Bytes of notifications waiting to be sent to one WebSocket connection above which others hear of a block first. */
+export const BACKLOG_BEHIND_BYTES = 4 * 1024 * 1024;
 /** Bytes of notifications left unread above which the next finds the reader too slow, and the connection is cut. */
 export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
 /** The same for bytes of which some were written in this very turn of the event loop. */

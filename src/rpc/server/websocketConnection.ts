@@ -8,6 +8,7 @@ import type { JsonPiece } from "../jsonPieces.ts";
 import type { Connection } from "../method.ts";
 import { isObject } from "../parameters.ts";
 import {
+  BACKLOG_BEHIND_BYTES,
   BACKLOG_LIMIT_BYTES,
   BACKLOG_PAUSE_BYTES,
   BATCH_ANSWER_LIMIT,
@@ -231,6 +232,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       if (event.bytes.length < SHARED_BYTES) stream.write(smallFrame(before, event.bytes, "}}"), onSent);
       else writeFrame(stream, [before, event.bytes, "}}"], onSent);
     },
+    isBehind: () => !isCut && backlog() > BACKLOG_BEHIND_BYTES,
     cut,
     get backlogBytes() {
       return isCut ? 0 : backlog();
