@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ChainReader } from "../chain/chain.ts";
 import { createLogIndex, type LogIndex } from "../chain/logIndex.ts";
-import { type BlockRange, createLogMatcher, type LogCriteria } from "../chain/logQuery.ts";
+import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "../chain/logQuery.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -48,11 +48,13 @@ export function openLogs(
   function isQuick(criteria: LogCriteria, { from, to }: BlockRange): boolean {
     const head = chain.head.header.number;
     if (to - from >= FEW_BLOCKS && head - from >= FEW_BLOCKS) return false;
-    const matcher = createLogMatcher(criteria);
+    // Thousands of criteria take many milliseconds to be made ready.
+    let matcher: LogMatcher | undefined;
     let gasToRead = 0n;
     for (let number = from; number <= to && number <= head; number++) {
       const header = chain.headerByNumber(number)?.header;
-      if (header === undefined || blocks.hasReceiptsAtHand(number)) continue;
+      if (header === undefined || header.gasUsed === 0n || blocks.hasReceiptsAtHand(number)) continue;
+      matcher ??= createLogMatcher(criteria);
       if (matcher.mayMatch(header.logsBloom)) gasToRead += header.gasUsed;
     }
     return gasToRead <= LITTLE_GAS;
