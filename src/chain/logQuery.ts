@@ -73,7 +73,6 @@ async function queryBlock(
   matcher: LogMatcher,
   listener: LogQueryListener,
 ): Promise<LogQueryEnd> {
-  if (!matcher.mayMatch(block.header.logsBloom)) return "told";
   let some: LocatedLog[] = [];
   let dataBytes = 0;
   for (const located of locateLogs(block, matcher.isWanted)) {

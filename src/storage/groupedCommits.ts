@@ -1,3 +1,4 @@
+import { AssertionFailed } from "../primitives/assert.ts";
 import { viewAsBuffer } from "../primitives/hex.ts";
 import { createBatch } from "./batch.ts";
 import type { HeadPointer } from "./commitRecord.ts";
@@ -64,8 +65,10 @@ class Grouping implements GroupedCommits {
       getMany: async (keys) => keys.map((key) => this.get(key)),
       range: (range) => this.range(range),
       write: (batch) => this.write(batch),
-      // Nobody reads beside an import.
-      freeze: () => ({ release: () => undefined }),
+      // What an import writes contradicts nothing that is held in memory.
+      freeze: () => {
+        throw new AssertionFailed("an import takes no block away");
+      },
       close: async () => {
         await this.flush();
         await disk.close();

@@ -312,13 +312,15 @@ export function createEth(parts: EthParts): Eth {
       if (!hash.ok) return;
       const key = toKey(hash.value);
       const name = { hash: hash.value, number: block.header.number };
+      let named: Uint8Array | undefined;
       let whole: Uint8Array | undefined;
       for (const peer of listeners) {
         if (peer.toldBlocks.has(key)) continue;
         peer.toldBlocks.add(key);
         // Who has it is to know that we have it, too.
         if (peer.knownBlocks.has(key)) {
-          peer.send(CODES.newBlockHashes, encodeMessage({ kind: "newBlockHashes", blocks: [name] }));
+          named ??= encodeMessage({ kind: "newBlockHashes", blocks: [name] });
+          peer.send(CODES.newBlockHashes, named);
           continue;
         }
         peer.knownBlocks.add(key);
