@@ -3,6 +3,7 @@ import type { Asker } from "../primitives/asker.ts";
 import { assert, present } from "../primitives/assert.ts";
 import { onceKnown } from "../primitives/promised.ts";
 import { ERRORS, RpcError } from "./errors.ts";
+import { HeldReplies } from "./heldReplies.ts";
 import { type JsonPiece, joinPieces } from "./jsonPieces.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
 import { LoopTurn } from "./loopTurn.ts";
@@ -35,13 +36,15 @@ export interface Dispatcher {
   answerRequest(request: unknown, json: string, caller: Caller): Reply | undefined | Promise<Reply>;
   /**
    * Answers the requests of a batch in their order, one after another, as the text of a list. Whatever is more than
-   * BATCH_PIECE_LENGTH goes to `write` on the way, which may ask to wait; the rest is returned.
+   * BATCH_PIECE_LENGTH goes to `write` on the way, which may ask to wait; the rest is returned. `onHeld` is told what the
+   * large replies take that are not yet written, in characters or bytes, whenever that changes.
    */
   answerBatch(
     requests: readonly unknown[],
     json: string,
     caller: Caller,
     write: (piece: JsonPiece) => void | Promise<void>,
+    onHeld?: (length: number) => void,
   ): Promise<string>;
 }
 
@@ -77,8 +80,8 @@ export const BATCH_PIECE_LENGTH = 256 * 1024;
 const LARGE_LENGTH = 1024 * 1024;
 /** Characters of a caller's id that the log shows. */
 const LOGGED_ID_LENGTH = 80;
-/** Neighbours in a batch that may run at one time. */
-const OVERLAP_LIMIT = 256;
+/** Neighbours in a batch that may be under way, or made and not yet written, at one time. */
+const OVERLAP_LIMITS = { few: 8, many: 256 };
 
 export function createDispatcher<Backend>(
   { methods, modules }: DispatcherSettings<Backend>,
@@ -153,21 +156,22 @@ export function createDispatcher<Backend>(
     sourceIds: SourceIds,
     index: number,
     context: CallContext<Backend>,
-  ): Reply | undefined | Promise<Reply> {
+    held?: HeldReplies,
+  ): Answering {
     const request = readRequest(value, sourceIds, index);
     if (request.kind === "notification") return undefined;
     if (request.kind === "invalid") return errorReply(request.idText, ERRORS.invalidRequest);
     const { method, idText } = request;
-    return onceKnown(execute(request, context), (answer) => reply(method, idText, answer));
+    return onceKnown(execute(request, context), (answer) => {
+      const made = reply(method, idText, answer);
+      return held === undefined ? made : held.add(made);
+    });
   }
 
-  /** Where the run of neighbours ends that may be under way together with the request at `start`. */
-  function endOfOverlap(requests: readonly unknown[], start: number): number {
-    const name = nameOf(requests[start]);
-    if (offered.get(name)?.mayOverlap !== true) return start + 1;
-    let end = start + 1;
-    while (end < requests.length && end - start < OVERLAP_LIMIT && nameOf(requests[end]) === name) end++;
-    return end;
+  /** How many requests like this one may be under way in a batch, if they are neighbours. */
+  function overlapLimit(request: unknown): number {
+    const overlap = offered.get(nameOf(request))?.mayOverlap;
+    return overlap === undefined ? 1 : OVERLAP_LIMITS[overlap];
   }
 
   return {
@@ -175,20 +179,26 @@ export function createDispatcher<Backend>(
       const sourceIds = new SourceIds(json, "single");
       return answerOne(request, sourceIds, 0, new BoundContext(endpoint, caller));
     },
-    async answerBatch(requests, json, caller, write) {
+    async answerBatch(requests, json, caller, write, onHeld = () => undefined) {
       const sourceIds = new SourceIds(json, "batch");
       const context = new BoundContext(endpoint, caller);
+      const held = new HeldReplies(onHeld);
+      const begin = (index: number) => answerOne(requests[index], sourceIds, index, context, held);
+      /** Neighbours of the request in turn that have been begun beside it. */
+      const ahead: Answering[] = [];
       let piece = "[";
       let isFirst = true;
       const turn = new LoopTurn();
-      for (let start = 0; start < requests.length && !caller.isAbandoned(); ) {
-        const end = endOfOverlap(requests, start);
-        const replies = requests
-          .slice(start, end)
-          .map((request, offset) => answerOne(request, sourceIds, start + offset, context));
-        for (const each of replies) {
-          const reply = each instanceof Promise ? await each : each;
-          if (reply === undefined) continue;
+      for (let index = 0; index < requests.length && !caller.isAbandoned(); index++) {
+        const request = requests[index];
+        const limit = overlapLimit(request);
+        const each = ahead.length > 0 ? ahead.shift() : begin(index);
+        for (let next = index + 1 + ahead.length; ahead.length + 1 < limit && !held.areEnough; next++) {
+          if (nameOf(requests[next]) !== nameOf(request)) break;
+          ahead.push(begin(next));
+        }
+        const reply = each instanceof Promise ? await each : each;
+        if (reply !== undefined) {
           if (!isFirst) piece += ",";
           isFirst = false;
           for (const part of reply.pieces ?? [reply.text]) {
@@ -200,14 +210,16 @@ export function createDispatcher<Backend>(
             piece = "";
             if (typeof part !== "string") await write(part);
           }
+          held.remove(reply);
         }
         if (turn.isOver) await turn.pass();
-        start = end;
       }
       return `${piece}]`;
     },
   };
 }
+
+type Answering = Reply | undefined | Promise<Reply>;
 
 function inPieces(idText: string, result: readonly JsonPiece[]): Reply {
   const pieces = [`{"jsonrpc":"2.0","id":${idText},"result":`, ...result, "}"];

@@ -22,10 +22,10 @@ export interface RpcMethod<Backend = RpcBackend> {
   readonly exactParams?: number;
   readonly result: ResultDescription;
   /**
-   * True when neighbours in a batch may be under way at one time, in the order of their start: for work that other
-   * threads do. All else in a batch runs one after another.
+   * Given when neighbours in a batch may be under way at one time, in the order of their start: for work that other
+   * threads do. Few of those whose answers may be large. All else in a batch runs one after another.
    */
-  readonly mayOverlap?: boolean;
+  readonly mayOverlap?: "few" | "many";
   /**
    * Answers for parameters that have been decoded. A method that needs no waiting answers without a promise, so that
    * the most frequent reads cost none. What it throws becomes -32603 and a log line.

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Facts, silentLogger } from "../../src/logging/logger.ts";
 import { BATCH_PIECE_LENGTH, type Caller } from "../../src/rpc/dispatcher.ts";
@@ -99,6 +101,34 @@ describe("a batch", () => {
     const { pieces, text } = await answerBatch([big, big, { id: 2, method: "eth_chainId" }], somebody);
     expect(pieces).toHaveLength(2);
     expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual([1, 1, 2]);
+  });
+
+  it("has few large answers at hand that nobody reads, and goes on when they are read", async () => {
+    const { dispatcher, backend } = aToyDispatcher();
+    const length = 1_000_000;
+    const requests = Array.from({ length: 20 }, (_, id) => ({ id, method: "toy_output", params: [length] }));
+    const pieces: JsonPiece[] = [];
+    const held: number[] = [];
+    const reader = new EventEmitter();
+    const isReady = once(reader, "ready");
+    const write = async (piece: JsonPiece): Promise<void> => {
+      pieces.push(piece);
+      await isReady;
+    };
+    const rest = dispatcher.answerBatch(requests, JSON.stringify(requests), somebody, write, (each) =>
+      held.push(each),
+    );
+    await nextTurn();
+    const { length: begun } = backend.calls;
+    expect(begun).toBeGreaterThan(1);
+    expect(begun).toBeLessThanOrEqual(8);
+    expect(held.at(-1)).toBeGreaterThanOrEqual(begun * length);
+    reader.emit("ready");
+    pieces.push(await rest);
+    const answers = JSON.parse(joinPieces(pieces)) as { id: number }[];
+    expect(answers.map(({ id }) => id)).toEqual(requests.map(({ id }) => id));
+    expect(held.at(-1)).toBe(0);
+    expect(Math.max(...held)).toBeLessThan(9 * (length + 100));
   });
 
   it("goes no further when nobody waits for it", async () => {

@@ -101,7 +101,7 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   defineMethod({
     ...about,
     name: "toy_hold",
-    mayOverlap: true,
+    mayOverlap: "many",
     parameters: [optional("label", text)],
     run: ([label], context: CallContext<ToyBackend>) => {
       const { backend } = context;
@@ -124,6 +124,16 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     name: "toy_large",
     parameters: [],
     run: () => new RawJson(`"${"x€😀".repeat(300_000)}"`),
+  }),
+  defineMethod({
+    ...about,
+    name: "toy_output",
+    mayOverlap: "few",
+    parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
+    run: async ([length], { backend }: CallContext<ToyBackend>) => {
+      backend.calls.push("toy_output");
+      return new JsonPieces(['"', Buffer.alloc(length, "7"), '"']);
+    },
   }),
   defineMethod({
     ...about,

@@ -19,17 +19,28 @@ export class AnswersUnderWay {
     bytes: number,
     send: (onRead: () => void) => Promise<void>,
   ): Promise<void> {
-    const putLast = (): void => {
-      this.bytesOf.delete(response);
-      this.bytesOf.set(response, bytes);
-    };
-    putLast();
-    this.cutSlowest();
+    this.hold(response, bytes);
     try {
-      await send(putLast);
+      await send(() => this.wasRead(response));
     } finally {
-      this.bytesOf.delete(response);
+      this.hold(response, 0);
     }
+  }
+
+  /** From now on the answer takes so much; 0 when it is done with. */
+  hold(response: ServerResponse, bytes: number): void {
+    const before = this.bytesOf.get(response) ?? 0;
+    if (bytes === 0) this.bytesOf.delete(response);
+    else this.bytesOf.set(response, bytes);
+    if (bytes > before) this.cutSlowest();
+  }
+
+  /** The client was ready for a part of the answer. */
+  wasRead(response: ServerResponse): void {
+    const bytes = this.bytesOf.get(response);
+    if (bytes === undefined) return;
+    this.bytesOf.delete(response);
+    this.bytesOf.set(response, bytes);
   }
 
   private cutSlowest(): void {

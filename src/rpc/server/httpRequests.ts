@@ -102,14 +102,28 @@ export function createHttpRequestHandler(
       return;
     }
     const caller = new HttpCaller(request, response);
+    const hold = (length: number): void => {
+      if (!caller.isAbandoned()) underWay.hold(response, length);
+    };
     inTime(response, async () => {
-      const rest = await dispatcher.answerBatch(values, body, caller, (piece) =>
-        piece.length <= 2 * BATCH_PIECE_LENGTH ? writePiece(response, piece) : writePieces(response, [piece]),
-      );
-      if (caller.isAbandoned()) return;
-      if (response.headersSent) response.end(rest);
-      else respondJson(response, 200, rest);
+      try {
+        const rest = await dispatcher.answerBatch(values, body, caller, writeBatch(response), hold);
+        if (caller.isAbandoned()) return;
+        if (response.headersSent) response.end(rest);
+        else respondJson(response, 200, rest);
+      } finally {
+        underWay.hold(response, 0);
+      }
     });
+  }
+
+  function writeBatch(response: ServerResponse): (piece: JsonPiece) => Promise<void> {
+    const onRead = (): void => underWay.wasRead(response);
+    return async (piece) => {
+      if (piece.length > 2 * BATCH_PIECE_LENGTH) return writePieces(response, [piece], onRead);
+      await writePiece(response, piece);
+      onRead();
+    };
   }
 
   function respondReply(response: ServerResponse, reply: Reply | undefined): void {

@@ -16,6 +16,9 @@ function errorText(code: number, message: string, id = "null"): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":"${message}"}}`;
 }
 
+/** More than the kernel takes of an answer that nobody reads. */
+const LARGE_ANSWER_BYTES = 32 * 1024 * 1024;
+
 const PARSE_ERROR = errorText(-32700, "Parse error");
 const INVALID_REQUEST = errorText(-32600, "Invalid Request");
 
@@ -639,29 +642,30 @@ describe("limits", IN_REAL_TIME, () => {
     await forgotten;
   });
 
-  it("take no more memory together than they may: who has read nothing for the longest is cut", async () => {
-    const answer = Buffer.alloc(LARGE_ANSWER_BYTES, "7");
-    const door = await anHttpDoor(
-      {
-        answerRequest: async () => ({ text: "", pieces: [answer], error: undefined }),
-        answerBatch: async () => "",
-      },
-      { unreadLimitBytes: 2.5 * LARGE_ANSWER_BYTES },
-    );
-    const sleepers: net.Socket[] = [];
-    for (let n = 0; n < 2; n++) {
-      const sleeper = net.connect(door.port, door.host);
-      sleepers.push(sleeper);
-      sleeper.write(
-        `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`,
-      );
-      await once(sleeper, "readable");
-    }
-    expect((await ask(door, { body: CHAIN_ID })).body).toHaveLength(LARGE_ANSWER_BYTES);
-    const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
-    expect(first).toBeLessThan(LARGE_ANSWER_BYTES);
-    expect(second).toBeGreaterThan(LARGE_ANSWER_BYTES);
-  });
+  const large = `{"id":1,"method":"toy_output","params":[${LARGE_ANSWER_BYTES}]}`;
+
+  it.each([
+    ["of single requests", large],
+    ["of batches", `[${large}]`],
+  ])(
+    "take no more memory together %s than they may: who has read nothing for the longest is cut",
+    async (_, body) => {
+      const { door } = await aToyDoor({ unreadLimitBytes: 2.5 * LARGE_ANSWER_BYTES });
+      const sleepers: net.Socket[] = [];
+      for (let n = 0; n < 2; n++) {
+        const sleeper = net.connect(door.port, door.host);
+        sleepers.push(sleeper);
+        sleeper.write(
+          `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        );
+        await once(sleeper, "readable");
+      }
+      expect((await ask(door, { body })).body.length).toBeGreaterThan(LARGE_ANSWER_BYTES);
+      const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
+      expect(first).toBeLessThan(LARGE_ANSWER_BYTES);
+      expect(second).toBeGreaterThan(LARGE_ANSWER_BYTES);
+    },
+  );
 
   it("leave a client alone that pipelines a little", async () => {
     const { door } = await aToyDoor();
@@ -732,9 +736,6 @@ describe("opening and closing", IN_REAL_TIME, () => {
     await answer;
   });
 });
-
-/** More than the kernel takes of an answer that nobody reads. */
-const LARGE_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** Bytes that still come, until the connection ends or is cut. */
 function lengthOfRest(socket: net.Socket): Promise<number> {

@@ -27,7 +27,7 @@ export const debugAccountAt = defineMethod({
   summary: "An account as a transaction of a block left it.",
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS)],
   result: { name: "account", schema: OBJECT },
-  mayOverlap: true,
+  mayOverlap: "few",
   async run([choice, index, address], context) {
     const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
@@ -62,7 +62,7 @@ export const debugAccountRange = defineMethod({
     LIMIT,
   ],
   result: { name: "accounts", schema: OBJECT },
-  mayOverlap: true,
+  mayOverlap: "few",
   async run([choice, , start, limit], context) {
     const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
@@ -91,7 +91,7 @@ export const debugStorageRangeAt = defineMethod({
   summary: "An account's storage as a transaction of a block found it, in the order of hashes, from one on.",
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS), START_KEY, LIMIT],
   result: { name: "storage", schema: OBJECT },
-  mayOverlap: true,
+  mayOverlap: "few",
   async run([choice, index, address, start, limit], context) {
     const { chain, inspector } = context.backend;
     const from = decodeStoragePosition(start);

@@ -18,7 +18,7 @@ export const ethCall = defineMethod({
     BLOCK_OVERRIDES,
   ],
   result: { name: "output", schema: DATA },
-  mayOverlap: true,
+  mayOverlap: "few",
   async run([call, choice, accounts, block], context) {
     const { chain, simulator } = context.backend;
     const found = findHeader(chain, choice);

@@ -15,7 +15,7 @@ export const ethCreateAccessList = defineMethod({
   summary: "The storage that a transaction would touch, and the gas it would need when it lists that.",
   parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "accessList", schema: OBJECT },
-  mayOverlap: true,
+  mayOverlap: "few",
   async run([call, , accounts, block], context) {
     const { chain, simulator } = context.backend;
     const blockNumber = chain.head.header.number;

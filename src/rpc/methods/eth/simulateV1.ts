@@ -24,7 +24,7 @@ export const ethSimulateV1 = defineMethod({
     optional("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "blocks", schema: listOf(OBJECT) },
-  mayOverlap: true,
+  mayOverlap: "few",
   async run([payload, choice = "latest"], context) {
     const { chain, inspector } = context.backend;
     const found = findHeader(chain, choice);
