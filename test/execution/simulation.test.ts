@@ -205,10 +205,14 @@ describe("eth_call", () => {
     expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
   });
 
-  it("keeps nothing of what was undone, so that it may go on with it", async () => {
-    // Calls itself 200 times, and each callee writes 20 slots and reverts.
-    const writes = Array.from({ length: 20 }, (_, slot) => `600160${slot.toString(16).padStart(2, "0")}55`);
-    const callee = `5b${writes.join("")}5f5ffd`;
+  it.each([
+    ["writes slots", (slot: string) => `600160${slot}55`],
+    ["writes transient slots", (slot: string) => `600160${slot}5d`],
+    ["logs", () => "5f5fa0"],
+  ])("keeps nothing of what was undone: a callee that %s", async (_, step) => {
+    // Calls itself 200 times, and each callee does so 20 times and reverts.
+    const steps = Array.from({ length: 20 }, (_, slot) => step(slot.toString(16).padStart(2, "0")));
+    const callee = `5b${steps.join("")}5f5ffd`;
     const code = `0x36601a5760c85b5f5f60015f5f305af1506001900380600657005b${callee.slice(2)}`;
     const scene = { ...aScene(code), pace: boundedPace(SMALL_MEMORY_BYTES) };
     expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });

@@ -84,10 +84,13 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.keptBytes += bytes;
   }
 
-  /** After the end of a message from outside: what was kept is its result now. */
-  release(): void {
-    this.held?.giveBack(this.keptBytes);
-    this.keptBytes = 0;
+  /**
+   * Gives back what was kept beyond `keptBytes`: of a frame that failed, or all of it after the end of a message from
+   * outside, because it is its result now.
+   */
+  release(keptBytes = 0): void {
+    this.held?.giveBack(this.keptBytes - keptBytes);
+    this.keptBytes = keptBytes;
   }
 
   isPrecompile(address: Uint8Array): boolean {
@@ -145,6 +148,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   protected override async runInterpreter(message: Message): Promise<ExecResult> {
     const ownCodeBytes = message.isCreate === true ? (message.code?.length ?? 0) * OWN_CODE_FACTOR : 0;
     this.held?.take(ownCodeBytes);
+    const keptBytesBefore = this.keptBytes;
     const frame = new Frame(this, this.environmentOf(message), message.gasLimit);
     const { _result: result, _runState: state } = frame;
     if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct;
@@ -152,6 +156,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     const error = await this.performCode(state, this.instructions);
     state.giveMemoryBack();
     this.held?.giveBack(ownCodeBytes);
+    if (error !== undefined) this.release(keptBytesBefore);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
       logs: error === undefined ? result.logs : [],

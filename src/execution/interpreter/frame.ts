@@ -21,7 +21,7 @@ export interface FrameEvm extends EVM {
   readonly stackLimit: number;
   /** Absent where gas alone bounds memory. */
   readonly held: HeldMemory | undefined;
-  /** Counts what stays until the message from outside has ended. */
+  /** Counts what stays until the message from outside has ended, or the frame has failed. */
   keep(bytes: number): void;
   /** Whether the fork has an instruction of that code. */
   isKnown(instruction: number): boolean;
