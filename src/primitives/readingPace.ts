@@ -7,6 +7,8 @@ import type { Alarm, Clock } from "./clock.ts";
 export interface ReadingPace {
   /** Reads now, or in its turn; those who do not say who they are (`sender`) have one together. False when it has to wait. */
   take(read: () => void, sender?: string): boolean;
+  /** Does at once what follows from something read before, and counts the time of that, too. */
+  charge(work: () => void): void;
   /** Nothing that waits is read any more, nor what comes later. */
   close(): void;
 }
@@ -32,9 +34,9 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
     countedMs = nowMs;
   }
 
-  function run(read: () => void): void {
+  function run(work: () => void): void {
     const startMs = clock.nowMs();
-    read();
+    work();
     leftMs -= clock.nowMs() - startMs;
   }
 
@@ -79,6 +81,7 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
       schedule();
       return false;
     },
+    charge: run,
     close() {
       isClosed = true;
       alarm?.cancel();

@@ -37,6 +37,15 @@ describe("what is read at a pace", () => {
     expect(done).toEqual(["first", "a", "d", "e", "b", "f", "c"]);
   });
 
+  it("costs what is made of it later, too", () => {
+    const { clock, pace, done, read } = start();
+    expect(read("a", 1)).toBe(true);
+    pace.charge(() => clock.advanceBy(100));
+    expect(read("b", 1)).toBe(false);
+    clock.advanceBy(1000);
+    expect(done).toEqual(["a", "b"]);
+  });
+
   it("is left alone after the end, and leaves no timer behind", () => {
     const { clock, pace, done, read } = start();
     for (const name of ["a", "b", "c"]) read(name, 60);

@@ -51,7 +51,7 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
     else waitingOf.set(machine, own);
   }
 
-  /** The value, once it was its turn; what is made of it is not charged to reading. */
+  /** The value, once it was its turn; others have theirs before anything is made of it. */
   async function inTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
     const { machine } = sender;
     countWaiting(machine, text.length);
@@ -76,7 +76,8 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
       return inTurn(text, sender).then((read) => {
         if (read === undefined) return;
         if (read.value === TOO_MUCH) metrics?.rejected("parts");
-        then(read.value);
+        // Requests are taken out of the text at once, and a long id takes another look at all of it.
+        pace.charge(() => then(read.value));
       });
     },
     close: pace.close,

@@ -97,6 +97,24 @@ describe("large messages", () => {
     expect(read.length).toBeGreaterThan(5);
   });
 
+  it("wait while others take long not to be read but to be taken apart", async () => {
+    const hand = createHandClock(0);
+    const reader = createMessageReader(hand);
+    const read: string[] = [];
+    const send = (name: string, tookMs: number) =>
+      reader.read(LARGE, somebody, () => {
+        hand.advanceBy(tookMs);
+        read.push(name);
+      });
+    await send("long", 1000);
+    const next = send("next", 0);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(read).toEqual(["long"]);
+    hand.advanceBy(10_000);
+    await next;
+    expect(read).toEqual(["long", "next"]);
+  });
+
   it("are read however large they are when nothing else waits", async () => {
     const reader = createMessageReader(createHandClock(0));
     const read: unknown[] = [];
