@@ -98,6 +98,7 @@ function* addLogSubscribers(
   { header }: StoredBlock,
 ): Notices {
   let looks = 0;
+  let keys = 0;
   for (const subscription of table.of("logs")) {
     if (++looks % LOOKS_PER_STEP === 0) yield undefined;
     const { filter, matcher } = subscription.wish;
@@ -106,7 +107,12 @@ function* addLogSubscribers(
     audience.logSubscriptions++;
     const { ofAny, byAddress } = audience;
     if (filter.addresses.length === 0) ofAny.push(subscription);
-    for (const key of new Set(filter.addresses.map(toKey))) append(byAddress, key, subscription);
+    for (const address of filter.addresses) {
+      if (++keys % ADDRESSES_PER_STEP === 0) yield undefined;
+      const key = toKey(address);
+      // Those of a filter follow each other, so one that is named twice is seen at the end.
+      if (byAddress.get(key)?.at(-1) !== subscription) append(byAddress, key, subscription);
+    }
   }
 }
 
@@ -141,9 +147,14 @@ function* locate(
 ): Generator<undefined, WantedLogs> {
   const addresses = new Set<string>();
   let isAny = false;
-  for (const { ofAny, byAddress } of audiences.values()) {
-    isAny ||= ofAny.length > 0;
-    for (const key of byAddress.keys()) addresses.add(key);
+  for (const { ofAny } of audiences.values()) isAny ||= ofAny.length > 0;
+  let keys = 0;
+  // To whom all are news, which ones others want makes no difference.
+  for (const { byAddress } of isAny ? [] : audiences.values()) {
+    for (const key of byAddress.keys()) {
+      if (++keys % ADDRESSES_PER_STEP === 0) yield undefined;
+      addresses.add(key);
+    }
   }
   const all: LocatedLog[] = [];
   const byAddress = new Map<string, number[]>();
@@ -178,7 +189,10 @@ function placesFor(
   logs: WantedLogs,
 ): Iterable<number> {
   if (ofAny.length > 0) return logs.all.keys();
-  const lists = [...byAddress.keys()].map((key) => logs.byAddress.get(key) ?? []);
+  const [few, many] =
+    byAddress.size < logs.byAddress.size ? [byAddress, logs.byAddress] : [logs.byAddress, byAddress];
+  const lists: (readonly number[])[] = [];
+  for (const key of few.keys()) if (many.has(key)) lists.push(logs.byAddress.get(key) ?? []);
   return lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort((a, b) => a - b);
 }
 
@@ -193,6 +207,8 @@ const NOTICES_PER_GO = 100;
 
 /** Subscriptions, or logs, that are looked at for one piece of work. */
 const LOOKS_PER_STEP = 100;
+/** The same for addresses that somebody listens to: each costs a text to find it by. */
+const ADDRESSES_PER_STEP = 20;
 
 function byId(a: LogSubscription, b: LogSubscription): number {
   return Number(a.id) - Number(b.id);

@@ -299,6 +299,29 @@ describe("what subscribers hear", () => {
     ]);
   });
 
+  it("of a block is found out in turns where many addresses are listened to", async () => {
+    const { methods, move } = aWorld();
+    const client = aClient(methods);
+    const addresses = Array.from(
+      { length: 10_000 },
+      (_, index) => `0x${index.toString(16).padStart(40, "0")}`,
+    );
+    for (let count = 0; count < 4; count++)
+      client.subscribe("logs", { address: [...addresses, toHex(c.address)].slice(-10_000) });
+    // A bloom that rules nobody out.
+    move([{ ...block, header: { ...block.header, logsBloom: new Uint8Array(256).fill(0xff) } }]);
+    expect(client.heard).toEqual([]);
+    await expect.poll(() => client.heard.length).toBe(4);
+  });
+
+  it("of a log once, though its address is named twice", () => {
+    const { methods, move } = aWorld();
+    const client = aClient(methods);
+    client.subscribe("logs", { address: [a.address, b.address, a.address].map((each) => toHex(each)) });
+    move([block]);
+    expect(labels(client.heard)).toEqual(["0x1: log 0x0", "0x1: log 0x1"]);
+  });
+
   it("of a reorganization: the logs that are gone, then the new blocks upwards", () => {
     const { methods, move } = aWorld();
     const client = aClient(methods);
