@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import type { Logger } from "../../logging/logger.ts";
+import { machineOf } from "./machine.ts";
 
 /**
  * Large answers on their way to the clients of a door, which together may take so much memory. Above that the connections
@@ -6,11 +8,13 @@ import type { ServerResponse } from "node:http";
  */
 export class AnswersUnderWay {
   private readonly limitBytes: number;
+  private readonly logger: Logger;
   /** What each answer takes; the one first of which nothing was read for the longest. */
   private readonly bytesOf = new Map<ServerResponse, number>();
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, logger: Logger) {
     this.limitBytes = limitBytes;
+    this.logger = logger;
   }
 
   /** Counts an answer while it is sent. `send` is to call what it is given whenever the client was ready for a part. */
@@ -44,8 +48,11 @@ export class AnswersUnderWay {
   }
 
   private cutSlowest(): void {
-    for (const { req } of this.bytesOf.keys()) {
+    for (const [{ req }, answerBytes] of this.bytesOf) {
       if (this.totalBytes() <= this.limitBytes) return;
+      if (req.socket.destroyed) continue;
+      const remote = machineOf(req.socket.remoteAddress);
+      this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; cut off");
       req.socket.destroy();
     }
   }

@@ -39,7 +39,7 @@ export function createHttpRequestHandler(
   },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { dispatcher, reader, logger, metrics } = parts;
-  const underWay = new AnswersUnderWay(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES);
+  const underWay = new AnswersUnderWay(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
 
   function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
@@ -77,6 +77,7 @@ export function createHttpRequestHandler(
   }
 
   async function respondSingle(response: ServerResponse, reply: Reply): Promise<void> {
+    if (response.writableEnded) return;
     if (!isLarge(reply)) respondReply(response, reply);
     else {
       const pieces = reply.pieces ?? [reply.text];

@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { type Facts, silentLogger } from "../../../src/logging/logger.ts";
 import { prettyJson } from "../../../src/rpc/prettyJson.ts";
 import { openHttpDoor } from "../../../src/rpc/server/http.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
@@ -650,7 +651,9 @@ describe("limits", IN_REAL_TIME, () => {
   ])(
     "take no more memory together %s than they may: who has read nothing for the longest is cut",
     async (_, body) => {
-      const { door } = await aToyDoor({ unreadLimitBytes: 2.5 * LARGE_ANSWER_BYTES });
+      const said: Facts[] = [];
+      const logger = { ...silentLogger, warn: (facts: Facts) => said.push(facts) };
+      const { door } = await aToyDoor({ unreadLimitBytes: 2.5 * LARGE_ANSWER_BYTES }, { logger });
       const sleepers: net.Socket[] = [];
       for (let n = 0; n < 2; n++) {
         const sleeper = net.connect(door.port, door.host);
@@ -664,6 +667,7 @@ describe("limits", IN_REAL_TIME, () => {
       const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
       expect(first).toBeLessThan(LARGE_ANSWER_BYTES);
       expect(second).toBeGreaterThan(LARGE_ANSWER_BYTES);
+      expect(said).toMatchObject([{ remote: "127.0.0.1" }]);
     },
   );
 
