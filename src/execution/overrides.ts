@@ -2,10 +2,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { forkAt } from "../chainspec/forks.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
-import { createOverlay, type Overlay } from "../state/overlay.ts";
-import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { Header } from "../types/header.ts";
-import { clearIfEmpty } from "./emptyAccounts.ts";
 import { type PrecompilePlaces, placePrecompiles } from "./precompiles/places.ts";
 import type { SimulationScene } from "./simulate.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
@@ -19,9 +16,7 @@ export function overridden(
   if (accounts.length === 0) return ok(wanted);
   const placed = precompilesOf(wanted.spec, wanted.header, accounts);
   if (!placed.ok) return placed;
-  const state = createOverlay(scene.state);
-  overrideAccounts(state, accounts);
-  return ok({ ...wanted, state, ...(placed.value && { precompiles: placed.value }) });
+  return ok({ ...wanted, accounts, ...(placed.value && { precompiles: placed.value }) });
 }
 
 /** Where precompiled contracts are in a block with these overrides; undefined when they all are where they belong. */
@@ -31,23 +26,6 @@ export function precompilesOf(
   overrides: readonly AccountOverride[],
 ): Outcome<PrecompilePlaces | undefined, "precompileNotMovable"> {
   return placePrecompiles(forkAt(forks, number, timestamp), overrides);
-}
-
-/** Writes what is to be otherwise to an overlay, as if it had always been so. */
-export function overrideAccounts(overlay: Overlay, overrides: readonly AccountOverride[]): void {
-  for (const { address, nonce, balance, code, storage } of overrides) {
-    const account = overlay.account(address) ?? EMPTY_ACCOUNT;
-    overlay.putAccount(address, {
-      ...account,
-      nonce: nonce ?? account.nonce,
-      balance: balance ?? account.balance,
-    });
-    if (code !== undefined) overlay.putCode(address, code);
-    if (storage?.replacesAll === true) overlay.clearStorage(address);
-    for (const { slot, value } of storage?.slots ?? []) overlay.putStorage(address, slot, value);
-    // Nobody has an account only for being named (EIP-161).
-    if (!overlay.hasStorage(address)) clearIfEmpty(overlay, address);
-  }
 }
 
 /** A base fee only where the block has one: before London there is none to be otherwise. */

@@ -13,10 +13,11 @@ import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
 import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
+import { overrideAccounts } from "./overrideAccounts.ts";
 import { boundedPace, type Pace } from "./pace.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import { runTransaction } from "./runTransaction.ts";
-import type { CallRequest, SimulationRefusal } from "./simulation.ts";
+import type { AccountOverride, CallRequest, SimulationRefusal } from "./simulation.ts";
 import type { ExecutionObserver } from "./trace/observer.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
@@ -30,6 +31,8 @@ export interface SimulationScene {
   ancestorHash(number: bigint): Hash | undefined;
   /** --rpc-gas-cap: when above zero it takes the place of every gas limit, smaller ones too. */
   readonly gasCap: bigint;
+  /** What a caller wants of accounts, whatever the state says. */
+  readonly accounts?: readonly AccountOverride[];
   /** What a caller wants of the block that its header cannot say. */
   readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
   /** Where precompiled contracts are, unless they all are where they belong. */
@@ -64,8 +67,15 @@ export function simulate(
   call: CallRequest,
   terms: SimulationTerms,
 ): Promise<Simulated> {
-  const pace = scene.pace ?? boundedPace();
-  return simulateOn(createOverlay(scene.state, pace.held), { ...scene, pace }, call, terms);
+  const paced = { ...scene, pace: scene.pace ?? boundedPace() };
+  return simulateOn(overlayOf(paced), paced, call, terms);
+}
+
+/** A new overlay over the scene's state, in which its accounts are as the caller wants them. */
+export function overlayOf({ state, accounts = [], pace }: PacedScene): Overlay {
+  const overlay = createOverlay(state, pace.held);
+  overrideAccounts(overlay, accounts);
+  return overlay;
 }
 
 /** As simulate, on an overlay over the scene's state in which other calls may have left something. */

@@ -196,6 +196,17 @@ describe("eth_call", () => {
     expect(await call(scene, { gasLimit: 2n ** 60n })).toEqual({ kind: "tooLarge" });
   });
 
+  it("counts what the caller wants to be otherwise", async () => {
+    const slots = Array.from({ length: 2000 }, (_, n) => ({
+      slot: asHash(slotOf(n)),
+      value: Uint8Array.of(1),
+    }));
+    const overrides = { accounts: [{ address: CONTRACT, storage: { replacesAll: false, slots } }] };
+    const scene = { ...aScene("0x00"), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    const job = { kind: "call", call: { to: CONTRACT }, blockNumber: 100n, overrides } as const;
+    expect(await runSimulation(job, scene)).toEqual({ kind: "tooLarge" });
+  });
+
   it.each([
     ["a slot", "805f55"],
     ["a transient slot", "805f5d"],

@@ -1,10 +1,10 @@
-import { createOverlay, type Overlay } from "../../state/overlay.ts";
+import type { Overlay } from "../../state/overlay.ts";
 import type { StateReader } from "../../state/stateReader.ts";
 import { blockRules } from "../blockRules.ts";
 import { overridden } from "../overrides.ts";
 import { boundedPace } from "../pace.ts";
 import { replayStart } from "../replay.ts";
-import { type PacedScene, sceneRules, simulateOn } from "../simulate.ts";
+import { overlayOf, type PacedScene, sceneRules, simulateOn } from "../simulate.ts";
 import type { CallRequest, Overrides } from "../simulation.ts";
 import { StateUnavailable } from "./replay.ts";
 import type { TraceStyle } from "./style.ts";
@@ -44,9 +44,9 @@ export async function traceCalls(
   const ancestorHash = (number: bigint) => source.hashOf(number);
   const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, place.overrides ?? {});
   if (!wanted.ok) throw new OverridesRefused(wanted.rejection.message);
-  const pace = boundedPace();
-  const overlay = createOverlay(wanted.value.state, pace.held);
-  for (const each of calls) await traceCall({ ...wanted.value, pace }, overlay, each);
+  const paced = { ...wanted.value, pace: boundedPace() };
+  const overlay = overlayOf(paced);
+  for (const each of calls) await traceCall(paced, overlay, each);
 }
 
 async function stateOf(source: TraceSource, { blockNumber, transactions }: CallPlace): Promise<StateReader> {
