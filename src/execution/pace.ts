@@ -88,7 +88,10 @@ export const TIRELESS: Pace = {
   rest: () => Promise.resolve(),
 };
 
-/** For one call, or one block, on such a thread, which is ended from outside: throws MemoryExhausted. */
+/**
+ * For work on one overlay on such a thread, which is ended from outside: a call, a block, or calls that are traced one on
+ * another, together. Throws MemoryExhausted.
+ */
 export function boundedPace(limitBytes = CALL_MEMORY_BYTES): Pace & { readonly held: HeldMemory } {
   return { ...TIRELESS, held: new HeldMemory(limitBytes) };
 }

@@ -37,11 +37,11 @@ export interface SimulationScene {
   readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
   /** Where precompiled contracts are, unless they all are where they belong. */
   readonly precompiles?: PrecompilePlaces;
-  /** Of each call; absent where the thread has nothing else to do. */
+  /** Absent where the thread has nothing else to do; each call has one of its own then, with its bound of memory. */
   readonly pace?: Pace;
 }
 
-/** The same, with the pace of the call that is to come. */
+/** The same, with the pace of all calls on one overlay. */
 export type PacedScene = SimulationScene & { readonly pace: Pace };
 
 export interface SimulationTerms {
