@@ -108,14 +108,13 @@ interface ListRoots {
   readonly receiptsRoot: Hash;
 }
 
-/** Of a full block each takes tens of milliseconds, as its state does: others have their turn in between. */
+/** Of a full block they take tens of milliseconds, as its state does: others have their turn in between. */
 async function listRoots({ transactions, receipts }: BlockFilling, pace: Pace): Promise<ListRoots> {
   await restIfDue(pace);
-  const transactionsRoot = rootOfList(transactions.map(({ raw }) => raw));
-  await restIfDue(pace);
-  const receiptsRoot = rootOfList(receipts.map(encodeReceipt));
-  await restIfDue(pace);
-  return { transactionsRoot, receiptsRoot };
+  return {
+    transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)),
+    receiptsRoot: rootOfList(receipts.map(encodeReceipt)),
+  };
 }
 
 interface HeaderFacts extends ListRoots {
