@@ -33,6 +33,7 @@ const INVALID_PARAMS = [-32602, "Invalid params"] as const;
 const INTERNAL_ERROR = [-32603, "Internal error"] as const;
 const NOT_ENABLED = [-32604, "Method not enabled"] as const;
 const BATCH_TOO_LARGE = [-32005, "Number of requests exceeds max batch size"] as const;
+const TOO_MUCH = [-32005, "The message has more than 200,000 lists, objects and members"] as const;
 
 type Refusal = readonly [code: number, message: string];
 
@@ -74,7 +75,7 @@ describe("what is no JSON-RPC request", () => {
     ["lists without end", "[".repeat(100_000), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["too deep a list", nested(1001), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["a deep list", nested(1000), 200, `[${refusal(INVALID_REQUEST)}]`, `[${refusal(INVALID_REQUEST)}]`],
-    ["too many lists", `[${"[],".repeat(199_999)}[]]`, 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
+    ["too many lists", `[${"[],".repeat(199_999)}[]]`, 200, refusal(TOO_MUCH), refusal(TOO_MUCH)],
     ["an empty object", "{}", 400, refusal(INVALID_REQUEST), refusal(INVALID_REQUEST)],
     ["an empty batch", "[]", 400, refusal(INVALID_REQUEST), "[]"],
     [
