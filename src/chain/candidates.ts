@@ -1,4 +1,4 @@
-import { createPace, type Pace, restIfDue } from "../execution/pace.ts";
+import { createPace, restIfDue } from "../execution/pace.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -67,12 +67,13 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply);
       if (head.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
+      // Of a full block its state takes tens of milliseconds, and its roots do: others have their turn in between.
       const pace = createPace(clock);
       const staged = execution.stage(filling, draft.number);
-      const roots = await listRoots(filling, pace);
+      await restIfDue(pace);
       if (head.head !== base) return notTheHead(parent);
       const candidate = createCandidate(
-        headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root, ...roots }),
+        headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root }),
         {
           vanity: settings.vanity,
           validators: validators.after(parent).validators,
@@ -103,21 +104,7 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
   };
 }
 
-interface ListRoots {
-  readonly transactionsRoot: Hash;
-  readonly receiptsRoot: Hash;
-}
-
-/** Of a full block they take tens of milliseconds, as its state does: others have their turn in between. */
-async function listRoots({ transactions, receipts }: BlockFilling, pace: Pace): Promise<ListRoots> {
-  await restIfDue(pace);
-  return {
-    transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)),
-    receiptsRoot: rootOfList(receipts.map(encodeReceipt)),
-  };
-}
-
-interface HeaderFacts extends ListRoots {
+interface HeaderFacts {
   readonly parent: NamedHeader;
   readonly coinbase: Address;
   readonly number: bigint;
@@ -135,8 +122,8 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
     ommersHash: EMPTY_LIST_HASH,
     coinbase: facts.coinbase,
     stateRoot: facts.stateRoot,
-    transactionsRoot: facts.transactionsRoot,
-    receiptsRoot: facts.receiptsRoot,
+    transactionsRoot: rootOfList(filling.transactions.map(({ raw }) => raw)),
+    receiptsRoot: rootOfList(filling.receipts.map(encodeReceipt)),
     logsBloom: filling.logsBloom,
     difficulty: 1n,
     number: facts.number,
