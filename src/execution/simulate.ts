@@ -67,8 +67,12 @@ export function simulate(
   call: CallRequest,
   terms: SimulationTerms,
 ): Promise<Simulated> {
-  const paced = { ...scene, pace: scene.pace ?? boundedPace() };
+  const paced = hasPace(scene) ? scene : { ...scene, pace: boundedPace() };
   return simulateOn(overlayOf(paced), paced, call, terms);
+}
+
+function hasPace(scene: SimulationScene): scene is PacedScene {
+  return scene.pace !== undefined;
 }
 
 /** A new overlay over the scene's state, in which its accounts are as the caller wants them. */

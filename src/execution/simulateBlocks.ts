@@ -3,7 +3,7 @@ import { EMPTY_LIST_HASH, type Hash, keccak256, ZERO_HASH } from "../primitives/
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { smaller } from "../primitives/quantity.ts";
 import { BranchTooLarge, type StateBranch } from "../state/branch.ts";
-import { createOverlay, type Overlay } from "../state/overlay.ts";
+import type { Overlay } from "../state/overlay.ts";
 import type { NamedBlock } from "../types/block.ts";
 import { encodeHeader, type Header } from "../types/header.ts";
 import { rootOfList } from "../types/listRoot.ts";
@@ -16,11 +16,10 @@ import { openSession } from "./blockSession.ts";
 import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
 import { MemoryExhausted } from "./heldMemory.ts";
-import { overrideAccounts } from "./overrideAccounts.ts";
 import { precompilesOf } from "./overrides.ts";
 import { boundedPace } from "./pace.ts";
 import { type BlocksOrder, type OrderedCall, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
-import { type PacedScene, type SimulationScene, sceneRules, simulateOn } from "./simulate.ts";
+import { overlayOf, type PacedScene, type SimulationScene, sceneRules, simulateOn } from "./simulate.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
 import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -102,10 +101,9 @@ class BlockSimulation {
 
   private async makeBlock(planned: PlannedBlock): Promise<void> {
     const scene = this.sceneOf(planned);
-    const overlay = createOverlay(this.scene.branch.head, scene.pace.held);
+    const overlay = overlayOf(scene);
     const receipts = new BlockReceipts({});
     const draft: Draft = { scene, overlay, receipts };
-    overrideAccounts(overlay, planned.accounts);
     await performAround(draft, beginBlock);
     const transactions: SentTransaction[] = [];
     const calls: SimulatedCall[] = [];
@@ -192,6 +190,7 @@ class BlockSimulation {
       spec,
       header,
       state: branch.head,
+      accounts: planned.accounts,
       pace: boundedPace(),
       // The cap bounds the sum: see gasLimitOf.
       gasCap: 0n,
