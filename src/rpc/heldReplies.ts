@@ -1,4 +1,4 @@
-import type { JsonPiece } from "./jsonPieces.ts";
+import { type JsonPiece, roughLengthOf } from "./jsonPieces.ts";
 
 /** Large replies of a batch that are made and not yet written: what they take, and whether more should be made beside them. */
 export class HeldReplies {
@@ -16,13 +16,13 @@ export class HeldReplies {
 
   /** Counts a reply that has been made, and returns it. */
   add<R extends PerhapsLarge>(reply: R): R {
-    if (reply.pieces !== undefined) this.#change(lengthOf(reply.pieces));
+    if (reply.pieces !== undefined) this.#change(roughLengthOf(reply.pieces));
     return reply;
   }
 
   /** Forgets one that has been written. */
   remove({ pieces }: PerhapsLarge): void {
-    if (pieces !== undefined) this.#change(-lengthOf(pieces));
+    if (pieces !== undefined) this.#change(-roughLengthOf(pieces));
   }
 
   #change(by: number): void {
@@ -38,7 +38,3 @@ interface PerhapsLarge {
 
 /** A fast reader always has some more at hand. */
 const ENOUGH_LENGTH = 4 * 1024 * 1024;
-
-function lengthOf(pieces: readonly JsonPiece[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
-}

@@ -10,6 +10,11 @@ export function joinPieces(pieces: readonly JsonPiece[]): string {
     .join("");
 }
 
+/** What they take, quickly told: characters of texts, bytes of the rest. */
+export function roughLengthOf(pieces: readonly JsonPiece[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
 /** Bytes in UTF-8. */
 export function lengthOfPieces(pieces: readonly JsonPiece[]): number {
   return pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);

@@ -1,7 +1,7 @@
 import { assertNever } from "../primitives/assert.ts";
 import { ERRORS, RpcError } from "./errors.ts";
 import type { FoundLogs } from "./findLogs.ts";
-import { type JsonPiece, joinPieces } from "./jsonPieces.ts";
+import { type JsonPiece, joinPieces, roughLengthOf } from "./jsonPieces.ts";
 import { CHARACTERS_PER_ANSWER, LOGS_PER_ANSWER } from "./logPieces.ts";
 import { JsonPieces, RawJson } from "./method.ts";
 
@@ -28,9 +28,8 @@ export function logQueryAnswer(result: FoundLogs): RawJson | JsonPieces | RpcErr
 }
 
 function listOf(items: readonly JsonPiece[]): RawJson | JsonPieces {
-  const length = items.reduce((sum, item) => sum + item.length, 0);
   const pieces = ["[", ...items.flatMap((item, index) => (index === 0 ? [item] : [",", item])), "]"];
-  return length < LARGE_CHARACTERS ? new RawJson(joinPieces(pieces)) : new JsonPieces(pieces);
+  return roughLengthOf(items) < LARGE_CHARACTERS ? new RawJson(joinPieces(pieces)) : new JsonPieces(pieces);
 }
 
 const LARGE_CHARACTERS = 1024 * 1024;

@@ -56,12 +56,14 @@ export const CALL: JsonSchema = {
   },
 };
 
+const ADDRESSES: JsonSchema = orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] });
+
 const LOG_FILTER_MEMBERS: JsonSchema = {
   fromBlock: NUMBER_OR_TAG,
   toBlock: NUMBER_OR_TAG,
   blockHash: HASH,
   blockhash: HASH,
-  address: orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] }),
+  address: ADDRESSES,
   topics: orNull(listOf({ oneOf: [{ type: "null" }, HASH, listOf({ oneOf: [{ type: "null" }, HASH] })] })),
 };
 
@@ -71,15 +73,13 @@ export const LOG_FILTER: JsonSchema = {
   additionalProperties: false,
 };
 
-const PARTIES: JsonSchema = orNull({ oneOf: [ADDRESS, listOf(ADDRESS)] });
-
 /** Members of a filter for logs are allowed, and do not count. */
 export const TRACE_FILTER: JsonSchema = {
   type: "object",
   properties: {
     ...LOG_FILTER_MEMBERS,
-    fromAddress: PARTIES,
-    toAddress: PARTIES,
+    fromAddress: ADDRESSES,
+    toAddress: ADDRESSES,
     after: INTEGER,
     count: INTEGER,
   },

@@ -51,21 +51,21 @@ export function createHttpRequestHandler(
       respondUntyped(response, 406, "");
       return;
     }
-    const sender = new HttpCaller(request, response);
-    const reading = reader.read(body, sender, (value) => onValue(value, body, request, response));
+    const caller = new HttpCaller(request, response);
+    const reading = reader.read(body, caller, (value) => onValue(value, body, caller, response));
     if (reading === "busy") respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
     else reading?.catch((error: unknown) => breakOff(response, error));
   }
 
-  function onValue(value: unknown, body: string, request: IncomingMessage, response: ServerResponse): void {
-    if (Array.isArray(value)) onBatch(value, body, request, response);
-    else if (isObject(value)) onSingle(value, body, request, response);
+  function onValue(value: unknown, body: string, caller: Caller, response: ServerResponse): void {
+    if (Array.isArray(value)) onBatch(value, body, caller, response);
+    else if (isObject(value)) onSingle(value, body, caller, response);
     else if (value === TOO_MUCH) respondJson(response, 200, errorReply("null", ERRORS.messageTooLarge).text);
     else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
   }
 
-  function onSingle(value: object, body: string, request: IncomingMessage, response: ServerResponse): void {
-    const reply = dispatcher.answerRequest(value, body, new HttpCaller(request, response));
+  function onSingle(value: object, body: string, caller: Caller, response: ServerResponse): void {
+    const reply = dispatcher.answerRequest(value, body, caller);
     if (reply instanceof Promise) inTime(response, async () => respondSingle(response, await reply));
     else if (reply !== undefined && isLarge(reply)) inTime(response, () => respondSingle(response, reply));
     else respondReply(response, reply);
@@ -87,12 +87,7 @@ export function createHttpRequestHandler(
     }
   }
 
-  function onBatch(
-    values: readonly unknown[],
-    body: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): void {
+  function onBatch(values: readonly unknown[], body: string, caller: Caller, response: ServerResponse): void {
     if (values.length === 0) {
       respondUntyped(response, 400, errorReply("null", ERRORS.invalidRequest).text);
       return;
@@ -102,7 +97,6 @@ export function createHttpRequestHandler(
       respondJson(response, 200, errorReply("null", ERRORS.batchTooLarge).text);
       return;
     }
-    const caller = new HttpCaller(request, response);
     const hold = (length: number): void => {
       if (!caller.isAbandoned()) underWay.hold(response, length);
     };

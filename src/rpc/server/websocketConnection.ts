@@ -4,7 +4,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
 import { ERRORS } from "../errors.ts";
-import type { JsonPiece } from "../jsonPieces.ts";
+import { type JsonPiece, roughLengthOf } from "../jsonPieces.ts";
 import type { Connection } from "../method.ts";
 import { isObject } from "../parameters.ts";
 import {
@@ -157,8 +157,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   function writePieces(pieces: readonly JsonPiece[]): void {
     if (socket.readyState !== socket.OPEN) return;
     gather();
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    countAnswer(length, (onRead) => writeFrame(stream, pieces, onRead));
+    countAnswer(roughLengthOf(pieces), (onRead) => writeFrame(stream, pieces, onRead));
   }
 
   /** Runs work that takes as much of the connection's allowance as `weight` messages. */
