@@ -2,11 +2,12 @@ import type { Header } from "../types/header.ts";
 import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
-/** eth_call (json-rpc.md). */
+/** eth_call (json-rpc.md): without `strict` it never fails for want of balance (interface.md). */
 export async function call(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
   const simulated = await simulate(scene, request, {
     gasLimit: request.gasLimit ?? scene.header.gasLimit,
     enforcesBalance: request.strict ?? hasPrice(request, scene.header),
+    lendsBalance: request.strict !== true,
   });
   return toSimulationResult(simulated);
 }
@@ -25,7 +26,7 @@ export function toSimulationResult(simulated: Simulated): SimulationResult {
   }
 }
 
-/** Without `strict`, the gas must be paid for when the caller names a price: what counts as one depends on the chain. */
+/** Without `strict`, the gas is paid for when the caller names a price: what counts as one depends on the chain. */
 function hasPrice(request: CallRequest, header: Header): boolean {
   const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = request;
   if (header.baseFeePerGas === undefined) return gasPrice > 0n;

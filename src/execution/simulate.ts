@@ -6,12 +6,19 @@ import { EMPTY_BYTES } from "../primitives/hex.ts";
 import type { Rejection } from "../primitives/outcome.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { Header } from "../types/header.ts";
 import { effectiveGasPrice, type TransactionType } from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
-import { checkForm, checkFunds, type Executable, type TransactionRefusal } from "./checkTransaction.ts";
+import {
+  blobGasOf,
+  checkForm,
+  checkFunds,
+  type Executable,
+  type TransactionRefusal,
+} from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
 import { boundedPace, type Pace } from "./pace.ts";
@@ -48,6 +55,8 @@ export interface SimulationTerms {
   readonly gasLimit: bigint;
   /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
   readonly enforcesBalance: boolean;
+  /** True: what the sender lacks for price and value is lent to it, so that no call fails for want of balance. */
+  readonly lendsBalance?: boolean;
   /** Whether the sender may have the highest nonce, which no transaction can; its next one is zero then. */
   readonly ignoresNonce?: boolean;
   /** Code sees the block's own fees also where nothing costs anything. */
@@ -110,14 +119,27 @@ export async function simulateOn(
   const transaction = toExecutable(call, terms, scene, { nonce: account?.nonce ?? 0n, blobBaseFee });
   const refused =
     checkForm({ rules, chainId: scene.spec.chainId, block, ignoresNonce }, transaction) ??
-    checkFunds(transaction, account);
+    (terms.lendsBalance === true ? undefined : checkFunds(transaction, account));
   if (refused !== undefined) return toRefusal(refused.rejection);
-  overlay.beginTransaction();
   const price = effectiveGasPrice(transaction, block.baseFeePerGas);
+  if (terms.lendsBalance === true) lend(overlay, transaction, { price, blobBaseFee });
+  overlay.beginTransaction();
   const result = runsNoCode(session, transaction)
     ? transferObserved(session, transaction, price, observed)
     : await runTransaction(session, transaction, price);
   return { kind: "executed", result, session };
+}
+
+/** Gives the sender what it lacks of what it will be asked for, and never more. */
+function lend(
+  overlay: Overlay,
+  transaction: Executable,
+  { price, blobBaseFee }: { readonly price: bigint; readonly blobBaseFee: bigint },
+): void {
+  const { sender, gasLimit, value } = transaction;
+  const cost = gasLimit * price + blobGasOf(transaction) * blobBaseFee + value;
+  const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
+  if (account.balance < cost) overlay.putAccount(sender, { ...account, balance: cost });
 }
 
 /** The rules of the scene's block, with what the caller wants of it. */

@@ -16,7 +16,7 @@ export interface CallRequest {
   readonly accessList?: readonly AccessListEntry[];
   readonly maxFeePerBlobGas?: bigint;
   readonly blobVersionedHashes?: readonly Hash[];
-  /** Whether the sender must be able to pay for the gas; absent means the incumbent's rule decides (json-rpc.md, eth_call). */
+  /** Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md, eth_call). True: it must be owned. */
   readonly strict?: boolean;
 }
 

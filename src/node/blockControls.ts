@@ -15,11 +15,17 @@ export interface BlockControls {
 }
 
 export function createBlockControls(
-  { blockProduction, keepsRevertReasons }: Pick<Settings, "blockProduction" | "keepsRevertReasons">,
+  {
+    blockProduction,
+    keepsRevertReasons,
+    rpc,
+  }: Pick<Settings, "blockProduction" | "keepsRevertReasons" | "rpc">,
   { address: builder }: NodeKey,
 ): BlockControls {
   const { selectionTimePercent, minOccupancyRatio } = blockProduction;
   let { vanity, targetGasLimit } = blockProduction;
+  let coinbase = rpc.coinbase ?? builder;
+  let hasWarnedOfCoinbase = false;
   return {
     candidates: {
       builder,
@@ -55,6 +61,19 @@ export function createBlockControls(
       },
       set targetGasLimit(gas) {
         targetGasLimit = gas;
+      },
+      get coinbase() {
+        return coinbase;
+      },
+      setCoinbase(address) {
+        coinbase = address;
+        if (!hasWarnedOfCoinbase)
+          logger.warn(
+            { coinbase: address },
+            "miner_setCoinbase changes what eth_coinbase answers until the restart, and nothing else: a block's " +
+              "coinbase is its proposer, and the genesis file says who is paid",
+          );
+        hasWarnedOfCoinbase = true;
       },
     }),
   };

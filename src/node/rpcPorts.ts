@@ -92,7 +92,6 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     logIndex: logs.index,
     clock,
     submit,
-    nodeAddress: settings.rpc.coinbase ?? key.address,
     settings: {
       clientVersion: settings.clientVersion,
       networkId: settings.networkId,

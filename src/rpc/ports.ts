@@ -40,8 +40,6 @@ export interface RpcPorts {
   readonly network: NetworkFacts;
   readonly permissions: RpcPermissions;
   readonly consensus: RpcConsensus;
-  /** --miner-coinbase, or the account of the node's own key, whether or not it is a validator. */
-  readonly nodeAddress: Address;
   /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
   submit(raw: Uint8Array): Promise<Outcome<Hash, SubmissionRejectionCode>>;
   /** Proofs against the state after block `number`; undefined when that state is not stored. */
@@ -101,6 +99,10 @@ export interface RpcMining {
   extraData: Uint8Array;
   /** The gas limit that our blocks move to, step by step. */
   targetGasLimit: bigint | undefined;
+  /** --miner-coinbase, or the account of the node's own key, whether or not it is a validator, until set otherwise. */
+  readonly coinbase: Address;
+  /** Changes what is told, and nothing about who is paid. */
+  setCoinbase(address: Address): void;
 }
 
 /** The operator's way back, along the chain that there is. */

@@ -65,7 +65,6 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
       },
     },
     permissions: { accounts: undefined, nodes: undefined, reload: () => ok(undefined) },
-    nodeAddress: ZERO_ADDRESS,
     submit: (raw) => {
       const decoded = decodeTransaction(raw);
       return decoded.ok ? Promise.reject(new Error("this test pools nothing")) : Promise.resolve(decoded);
@@ -110,6 +109,8 @@ export function aMiner(): RpcPorts["mining"] {
     stop: () => undefined,
     extraData: new Uint8Array(32),
     targetGasLimit: undefined,
+    coinbase: ZERO_ADDRESS,
+    setCoinbase: () => undefined,
   };
 }
 

@@ -124,27 +124,52 @@ describe("eth_call", () => {
     expect(dataOf(await call(price, { from, maxFeePerGas: 9n, strict: false }))).toBe(toHex(word(0n)));
   });
 
-  it("must be affordable exactly when the incumbent says so", async () => {
+  it("must be affordable when it is strict", async () => {
     const poor = contractAt(7);
     const london = aScene("0x00");
     const berlin = aScene("0x00", { fork: "berlin" });
     const refused = { kind: "refused", code: "upfrontCostAboveBalance" };
-    expect(await call(london, { from: poor, gasPrice: 8n })).toMatchObject(refused);
-    expect(await call(london, { from: poor, maxFeePerGas: 8n })).toMatchObject(refused);
-    expect(await call(london, { from: poor, gasPrice: 8n, strict: false })).toMatchObject({
-      kind: "returned",
-    });
+    const strict = { from: poor, strict: true };
+    expect(await call(london, { ...strict, gasPrice: 8n })).toMatchObject(refused);
+    expect(await call(london, { ...strict, maxFeePerGas: 8n })).toMatchObject(refused);
     expect(await call(london, { from: poor })).toMatchObject({ kind: "returned" });
     expect(await call(london, { from: poor, strict: true })).toMatchObject({ code: "gasPriceBelowBaseFee" });
-    expect(await call(berlin, { from: poor, gasPrice: 1n })).toMatchObject(refused);
+    expect(await call(berlin, { ...strict, gasPrice: 1n })).toMatchObject(refused);
     expect(await call(berlin, { from: poor, maxFeePerGas: 1n })).toMatchObject({ kind: "returned" });
-    expect(await call(london, { from: poor, value: 1n })).toMatchObject({
+    expect(await call(berlin, { ...strict, value: 1n })).toMatchObject({
       ...refused,
       detail: "transaction up-front cost 0x1 exceeds transaction sender account balance 0x0",
     });
     const tip = { from: account(0).address, maxFeePerGas: 8n, maxPriorityFeePerGas: 9n };
     expect(await call(london, tip)).toMatchObject({ kind: "refused", code: "priorityFeeAboveFeeCap" });
     expect(await call(berlin, tip)).toMatchObject({ kind: "returned" });
+  });
+
+  it("never fails for want of balance unless it is strict, and sees the price and value that it names", async () => {
+    const poor = contractAt(7);
+    // The price, the value, what the sender has left, and what the contract has.
+    const seen = `0x3a600052346020523331604052475f60605260806000f3`;
+    const wordsOf = async (request: CallRequest): Promise<readonly bigint[]> => {
+      const data = dataOf(await call(aScene(seen, { fork: "shanghai" }), { from: poor, ...request }));
+      return [2, 66, 130].map((at) => BigInt(`0x${data.slice(at, at + 64)}`));
+    };
+    for (const strict of [undefined, false]) {
+      const leniently = strict === undefined ? {} : { strict };
+      expect(await wordsOf({ ...leniently, value: 5n * ETHER })).toEqual([0n, 5n * ETHER, 0n]);
+      expect(await wordsOf({ ...leniently, value: 2n ** 255n })).toEqual([0n, 2n ** 255n, 0n]);
+    }
+    expect(await wordsOf({ gasPrice: 8n, value: 3n })).toEqual([8n, 3n, 0n]);
+    expect(await wordsOf({ gasPrice: 8n, value: 3n, strict: false })).toEqual([0n, 3n, 0n]);
+    expect(await wordsOf({ maxFeePerGas: 9n, maxPriorityFeePerGas: 1n })).toEqual([8n, 0n, 0n]);
+    // Who can pay is lent nothing.
+    const rich = await wordsOf({ from: account(0).address, value: ETHER });
+    expect(rich[2]).toBeGreaterThan(0n);
+    expect(await estimate(aScene("0x00"), { from: poor, value: 1n })).toMatchObject({
+      code: "upfrontCostAboveBalance",
+    });
+    expect(await list(aScene("0x00"), { from: poor, value: 1n })).toMatchObject({
+      code: "upfrontCostAboveBalance",
+    });
   });
 
   it("may be sent by a contract, and is bounded by its own gas limit, the block's, or the operator's cap", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { type Logger, type RootLogger, silentLogger } from "../../src/logging/logger.ts";
 import { startNode } from "../../src/node/node.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -43,6 +43,53 @@ describe("a validator's operator", IN_REAL_TIME, () => {
       );
     } finally {
       await node.value.stop();
+    }
+  }, 60_000);
+});
+
+describe("miner_setCoinbase", IN_REAL_TIME, () => {
+  it("changes what eth_coinbase answers until the restart, and warns once of who is paid", async () => {
+    const folder = temporaryFolder();
+    const warnings: string[] = [];
+    const collecting: Logger = {
+      ...silentLogger,
+      warn: (_, message) => void warnings.push(message),
+      child: () => collecting,
+    };
+    const logger: RootLogger = { ...collecting, changeLevel: () => undefined };
+    const own = `0x${"0a".repeat(20)}`;
+    const options = {
+      "data-path": folder,
+      "rpc-http-port": "0",
+      "rpc-ws-port": "0",
+      "miner-coinbase": own,
+    };
+    const [first, second] = [`0x${"0b".repeat(20)}`, `0x${"0c".repeat(20)}`];
+    const start = async () => {
+      const node = await startNode(settingsOf(folder, options), logger);
+      if (!node.ok) throw new Error(node.rejection.message);
+      return { node: node.value, ask: askerAt(node.value.http?.port) };
+    };
+    const { node, ask } = await start();
+    try {
+      expect(await ask("eth_coinbase")).toBe(own);
+      expect(await ask("miner_setCoinbase", first)).toBe(true);
+      expect(await ask("eth_coinbase")).toBe(first);
+      expect(await ask("miner_setEtherbase", second)).toBe(true);
+      expect(await ask("eth_coinbase")).toBe(second);
+      for (const params of [[], ["not-a-value"], [{}]])
+        expect(await ask("miner_setCoinbase", ...params)).toMatchObject({ code: -32602 });
+      expect(await ask("eth_coinbase")).toBe(second);
+      const said = warnings.filter((line) => line.includes("miner_setCoinbase"));
+      expect(said).toEqual([expect.stringContaining("genesis")]);
+    } finally {
+      await node.stop();
+    }
+    const again = await start();
+    try {
+      expect(await again.ask("eth_coinbase")).toBe(own);
+    } finally {
+      await again.node.stop();
     }
   }, 60_000);
 });

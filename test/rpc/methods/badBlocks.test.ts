@@ -40,7 +40,7 @@ describe("blocks that were refused", () => {
     });
   });
 
-  it("are written to trace files, instruction by instruction", async () => {
+  it("are written to trace files, instruction by instruction, and with memory only if it is asked for", async () => {
     const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
     const written: string[] = [];
     const ask = askerOf({
@@ -52,8 +52,8 @@ describe("blocks that were refused", () => {
         return name;
       },
     });
-    // PUSH1 2 PUSH1 3 ADD STOP, as the code of a creation.
-    const creation = aTransaction({ to: undefined, value: 0n, data: hexToBytes("0x600260030100") });
+    // PUSH1 2 PUSH1 3 ADD DUP1 MSTORE STOP, as the code of a creation.
+    const creation = aTransaction({ to: undefined, value: 0n, data: hexToBytes("0x6002600301805200") });
     const [, first] = (await sealedDevBlocks([[creation]])).map(decoded);
     if (first === undefined) throw new Error("there is a block");
     const bad: Block = { ...first, header: { ...first.header, gasUsed: first.header.gasUsed + 1n } };
@@ -71,9 +71,21 @@ describe("blocks that were refused", () => {
       { pc: 0, opName: "PUSH1", stack: [] },
       { pc: 2, opName: "PUSH1", stack: ["0x2"] },
       { pc: 4, opName: "ADD", stack: ["0x2", "0x3"], gasCost: "0x3" },
-      { pc: 5, opName: "STOP", stack: ["0x5"] },
+      { pc: 5, opName: "DUP1", stack: ["0x5"] },
+      { pc: 6, opName: "MSTORE" },
+      { pc: 7, opName: "STOP", stack: [] },
       { output: "", time: 0 },
     ]);
+    const memoryIn = (file: string | undefined) => /"memory":/.test(file ?? "");
+    expect(memoryIn(written[0])).toBe(false);
+    for (const [options, hasMemory] of [
+      [{}, false],
+      [{ disableMemory: true }, false],
+      [{ disableMemory: false }, true],
+    ] as const) {
+      await ask("debug_standardTraceBadBlockToFile", hash, options);
+      expect([options, memoryIn(written.at(-1))]).toEqual([options, hasMemory]);
+    }
     expect(await ask("debug_standardTraceBadBlockToFile", `0x${"12".repeat(32)}`)).toMatchObject({
       code: -32000,
       message: "Block not found",

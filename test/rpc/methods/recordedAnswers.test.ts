@@ -20,7 +20,7 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
-import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import { aMiner, anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { somebody } from "../../builders/somebody.ts";
@@ -265,8 +265,12 @@ function ruledAnswer({ request, response }: RecordedCase, ruling = ""): object {
   if (ruling.includes("code 3")) return withCode3(response);
   if (request.method === "admin_generateLogBloomCache")
     return { ...response, result: { ...(response.result as object), indexing: false } };
+  if (COINBASE_SETTERS.has(request.method) && response.error?.code === -32600)
+    return { jsonrpc: "2.0", id: 1, result: true };
   return request.method === "miner_stop" ? { ...response, result: true } : response;
 }
+
+const COINBASE_SETTERS = new Set(["miner_setCoinbase", "miner_setEtherbase"]);
 
 function withCode3({ error, ...rest }: RecordedCase["response"]): object {
   return { ...rest, error: { ...error, code: 3 } };
@@ -331,7 +335,7 @@ function factsOf(network: Network): Partial<RpcPorts> {
     { host, port: Number(port) },
   ]);
   return {
-    nodeAddress: addressFromHex(String(answerTo("basic/eth_coinbase"))),
+    mining: { ...aMiner(), coinbase: addressFromHex(String(answerTo("basic/eth_coinbase"))) },
     network: {
       peerToPeer: {
         ...aQuietNetwork(),

@@ -22,7 +22,7 @@ const OPTIONS = optional("options", decodeFileOptions, {
 });
 const PATHS = { name: "paths", schema: listOf(TEXT) };
 
-/** Memory is written unless it is disabled, as the incumbent does, though its documents say otherwise. */
+/** Memory is written only where it is asked for, as the interface document says; Besu writes it unless it is disabled. */
 export const debugStandardTraceBlockToFile = defineMethod({
   name: "debug_standardTraceBlockToFile",
   namespace: "DEBUG",
@@ -50,13 +50,13 @@ export const debugStandardTraceBadBlockToFile = defineMethod({
   },
 });
 
-const WHOLE: FileOptions = { disableMemory: false };
+const WHOLE: FileOptions = { disableMemory: true };
 
 function decodeFileOptions(value: unknown): FileOptions | undefined {
   if (!isObject(value)) return undefined;
   const { txHash, disableMemory } = value;
   const hash = isAbsent(txHash) ? undefined : decodeHash(txHash);
-  const isDisabled = isAbsent(disableMemory) ? false : decodeBoolean(disableMemory);
+  const isDisabled = isAbsent(disableMemory) ? true : decodeBoolean(disableMemory);
   if (isDisabled === undefined || (hash === undefined && !isAbsent(txHash))) return undefined;
   return { disableMemory: isDisabled, ...(hash !== undefined && { txHash: hash }) };
 }

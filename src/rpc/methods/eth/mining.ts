@@ -18,10 +18,11 @@ export const ethAccounts = defineMethod({
 export const ethCoinbase = defineMethod({
   name: "eth_coinbase",
   namespace: "ETH",
-  summary: "Address of the node's own key, whether or not it is a validator.",
+  summary:
+    "What was set as the node's coinbase, else the address of its own key, whether or not it is a validator.",
   parameters: [],
   result: { name: "address", schema: ADDRESS },
-  run: (_, { backend }) => toHex(backend.nodeAddress),
+  run: (_, { backend }) => toHex(backend.mining.coinbase),
 });
 
 export const ethMining = defineMethod({

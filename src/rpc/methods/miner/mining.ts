@@ -33,10 +33,14 @@ export const minerSetCoinbase = defineMethod({
   name: "miner_setCoinbase",
   aliases: ["miner_setEtherbase"],
   namespace: "MINER",
-  summary: "Always refused: who is paid for a block follows from the validator's key and the genesis file.",
+  summary:
+    "What eth_coinbase answers until the next start; who is paid for blocks follows from the genesis file.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isSet", schema: BOOLEAN },
-  run: () => ERRORS.invalidRequest,
+  run([address], { backend }) {
+    backend.mining.setCoinbase(address);
+    return true;
+  },
 });
 
 export const minerChangeTargetGasLimit = defineMethod({
