@@ -32,6 +32,8 @@ export interface BlockProduction {
   /** Share of the block period that filling a block may take, in percent (--poa-block-txs-selection-max-time). */
   readonly selectionTimePercent: number;
   readonly minOccupancyRatio: number;
+  /** Most bytes of transactions in a block of ours (--max-block-bytes). */
+  readonly maxBlockBytes: number;
   readonly targetGasLimit: bigint | undefined;
   readonly keepsRevertReasons: boolean;
 }
@@ -66,7 +68,7 @@ export interface BlockExecution {
   readonly isUnderWay: boolean;
   /** The fixed points of the block after `parent`. */
   draft(parent: NamedHeader, timestamp: bigint): BlockDraft;
-  /** Fills a block of ours until gas or time is spent. */
+  /** Fills a block of ours until gas, bytes or time are spent. */
   fill(draft: BlockDraft & { readonly coinbase: Address }, supply: TransactionSupply): Promise<DraftFilling>;
   /** Executes what a header and its body say. */
   replay(
@@ -95,7 +97,7 @@ export function createBlockExecution({
   production,
 }: BlockExecutionParts): BlockExecution {
   const { blocks, world } = stores;
-  const { keepsRevertReasons, minOccupancyRatio } = production;
+  const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
   const punctuality = createPunctuality(() => clock.nowMs());
   /** The candidate that is being agreed on, and since when. */
   let candidate: { readonly number: bigint; readonly sinceMs: number; readonly isOurs: boolean } | undefined;
@@ -138,7 +140,8 @@ export function createBlockExecution({
         // Who allows more than a period for the selection alone has chosen late blocks.
         periodMs: periodMs * Math.max(1, selectionShare),
       });
-      const limits = { clock, deadlineMs: startMs + periodMs * selectionShare, minOccupancyRatio };
+      const deadlineMs = startMs + periodMs * selectionShare;
+      const limits = { clock, deadlineMs, minOccupancyRatio, maxBytes: maxBlockBytes };
       const built = await execute(() =>
         buildBlock(rulesFor(draft), source, world.overlay(), { ...limits, keepsRevertReasons }),
       );

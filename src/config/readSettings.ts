@@ -251,6 +251,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
       minGasPriceWei: values["min-gas-price"],
       minPriorityFeeWei: values["min-priority-fee"],
       minOccupancyRatio: values["min-block-occupancy-ratio"],
+      maxBlockBytes: values["max-block-bytes"],
       targetGasLimit: values["target-gas-limit"],
       selectionTimePercent: values["poa-block-txs-selection-max-time"],
       vanity: vanityFromBytes(values["miner-extra-data"]),

@@ -159,6 +159,8 @@ export interface BlockProductionSettings {
   readonly minPriorityFeeWei: bigint;
   /** How full a block must be to stop looking for smaller transactions, 0 to 1. */
   readonly minOccupancyRatio: number;
+  /** Most bytes of transactions in our blocks. */
+  readonly maxBlockBytes: number;
   /** Gas limit to move to; undefined keeps the parent's. */
   readonly targetGasLimit: bigint | undefined;
   /** Time to fill a block, in percent of the block period in force; may exceed 100. */

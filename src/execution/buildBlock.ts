@@ -26,6 +26,8 @@ export interface BuildSettings extends ReceiptSettings {
   readonly deadlineMs: number;
   /** A block this full is closed at the first transaction that does not fit (--min-block-occupancy-ratio, 0.8). */
   readonly minOccupancyRatio: number;
+  /** Most bytes of transactions; one that is larger goes in alone, or it would never be mined. */
+  readonly maxBytes: number;
 }
 
 export interface BuiltBlock extends BlockResult {
@@ -37,7 +39,7 @@ export interface BuiltBlock extends BlockResult {
 }
 
 /**
- * Takes transactions from `source` until gas or time is spent or there are none left (ibft2.md §11.8), and executes
+ * Takes transactions from `source` until gas, bytes or time are spent or there are none left (ibft2.md §11.8), and executes
  * them on `overlay`, which stands on the parent's state. Lets the event loop have its turn every ten milliseconds.
  * A transaction that is still running at the deadline is stopped and left out.
  */
@@ -53,6 +55,7 @@ export async function buildBlock(
   const receipts = new BlockReceipts(settings);
   const transactions: SentTransaction[] = [];
   const dropped: { hash: Hash; reason: string }[] = [];
+  let bytes = 0;
   const budgetMs = deadlineMs - clock.nowMs();
   mustSucceed(await beginBlock(blockRules, session));
 
@@ -62,7 +65,7 @@ export async function buildBlock(
     if (transaction === undefined) break;
     const fit = fits(
       transaction,
-      { gasLimit: blockRules.block.gasLimit, gasUsed: receipts.gasUsed },
+      { gasLimit: blockRules.block.gasLimit, gasUsed: receipts.gasUsed, bytes },
       settings,
     );
     if (fit === "blockIsFull") break;
@@ -80,6 +83,7 @@ export async function buildBlock(
     if (executed.ok) {
       receipts.add(transaction.type, executed.value);
       transactions.push(transaction);
+      bytes += transaction.raw.length;
       continue;
     }
     const { code, message } = executed.rejection;
@@ -102,14 +106,22 @@ type Fit = "fits" | "tooLarge" | "blockIsFull";
 
 function fits(
   transaction: SentTransaction,
-  block: { readonly gasLimit: bigint; readonly gasUsed: bigint },
-  { minOccupancyRatio }: BuildSettings,
+  block: { readonly gasLimit: bigint; readonly gasUsed: bigint; readonly bytes: number },
+  { minOccupancyRatio, maxBytes }: BuildSettings,
 ): Fit {
   const left = block.gasLimit - block.gasUsed;
-  if (transaction.gasLimit <= left) return "fits";
-  const isWellFilled = Number(block.gasUsed) >= Number(block.gasLimit) * minOccupancyRatio;
-  return isWellFilled || left < TRANSACTION_GAS ? "blockIsFull" : "tooLarge";
+  const leftBytes = maxBytes - block.bytes;
+  if (transaction.gasLimit <= left && (transaction.raw.length <= leftBytes || block.bytes === 0))
+    return "fits";
+  const isWellFilled =
+    Number(block.gasUsed) >= Number(block.gasLimit) * minOccupancyRatio ||
+    block.bytes >= maxBytes * minOccupancyRatio;
+  const isFull = left < TRANSACTION_GAS || leftBytes < SHORTEST_TRANSACTION_BYTES;
+  return isWellFilled || isFull ? "blockIsFull" : "tooLarge";
 }
+
+/** Nothing that is signed is shorter: two words of signature, an address, and some small numbers. */
+const SHORTEST_TRANSACTION_BYTES = 90;
 
 /** Executes one transaction, or undoes it and answers undefined when it did not end in time. */
 async function tryTransaction(

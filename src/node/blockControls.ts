@@ -22,7 +22,7 @@ export function createBlockControls(
   }: Pick<Settings, "blockProduction" | "keepsRevertReasons" | "rpc">,
   { address: builder }: NodeKey,
 ): BlockControls {
-  const { selectionTimePercent, minOccupancyRatio } = blockProduction;
+  const { selectionTimePercent, minOccupancyRatio, maxBlockBytes } = blockProduction;
   let { vanity, targetGasLimit } = blockProduction;
   let coinbase = rpc.coinbase ?? builder;
   let hasWarnedOfCoinbase = false;
@@ -36,6 +36,7 @@ export function createBlockControls(
     production: {
       selectionTimePercent,
       minOccupancyRatio,
+      maxBlockBytes,
       keepsRevertReasons,
       get targetGasLimit() {
         return targetGasLimit;

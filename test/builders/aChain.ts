@@ -56,6 +56,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
       production: {
         selectionTimePercent: 75,
         minOccupancyRatio: 0.8,
+        maxBlockBytes: Number.POSITIVE_INFINITY,
         targetGasLimit: undefined,
         keepsRevertReasons: false,
         ...choices.production,

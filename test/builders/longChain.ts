@@ -79,6 +79,7 @@ async function openChain({ stored: { database, headWitness }, genesis }: LongCha
       production: {
         selectionTimePercent: 75,
         minOccupancyRatio: 0.8,
+        maxBlockBytes: Number.POSITIVE_INFINITY,
         keepsRevertReasons: false,
         targetGasLimit: undefined,
       },

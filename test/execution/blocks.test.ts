@@ -134,7 +134,12 @@ describe("executing a block", () => {
 });
 
 describe("building a block", () => {
-  const settings: BuildSettings = { clock: createHandClock(0), deadlineMs: 1000, minOccupancyRatio: 0.8 };
+  const settings: BuildSettings = {
+    clock: createHandClock(0),
+    deadlineMs: 1000,
+    minOccupancyRatio: 0.8,
+    maxBytes: 1_000_000,
+  };
 
   /** Offers these in order, as a pool would; notes of whom no more is wanted. */
   function sourceOf(
@@ -199,6 +204,26 @@ describe("building a block", () => {
       minOccupancyRatio: 1,
     });
     expect(full.transactions).toEqual([a]);
+  });
+
+  it("passes over a sender whose next transaction has too many bytes, unless the block is well filled already", async () => {
+    const bulky = (from: number) =>
+      aTransaction({
+        data: new Uint8Array(5_000).fill(7),
+        gasLimit: 150_000n,
+        privateKey: account(from).privateKey,
+      });
+    const [a, b] = payments(2);
+    if (a === undefined || b === undefined) throw new Error("two payments");
+    const buildWith = async (offered: readonly SentTransaction[], maxBytes: number) =>
+      (await buildBlock(theRules("cancun"), sourceOf(offered), anOverlay(), { ...settings, maxBytes }))
+        .transactions;
+    const [large, other] = [bulky(2), bulky(3)];
+    expect(await buildWith([large, other, a, b], large.raw.length + 1_000)).toEqual([large]);
+    expect(await buildWith([large, other, a, b], large.raw.length * 1.5)).toEqual([large, a, b]);
+    expect(await buildWith([a, large, b], 1_024)).toEqual([a, b]);
+    // It would never be mined otherwise.
+    expect(await buildWith([large, a], 1_024)).toEqual([large]);
   });
 
   it("has the pool forget what can never be included, but not what may fit later", async () => {

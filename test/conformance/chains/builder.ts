@@ -14,6 +14,7 @@ export function buildFrom(
     clock: { nowMs: () => 0 },
     deadlineMs: 1,
     minOccupancyRatio: 1,
+    maxBytes: Number.POSITIVE_INFINITY,
     ...(intermediateRoot !== undefined && { intermediateRoot }),
   });
 }
