@@ -55,9 +55,13 @@ const NEUTRAL_ALIASES = [
 
 /** Those of our own, in groups of the incumbent's. */
 const OWN_METHODS = [
+  "eth_getRawTransactionByBlockHashAndIndex",
+  "eth_getRawTransactionByBlockNumberAndIndex",
+  "eth_getRawTransactionByHash",
   "eth_simulateV1",
   "ibft_status",
   "rpc.discover",
+  "trace_replayTransaction",
   "txpool_content",
   "txpool_contentFrom",
   "txpool_inspect",

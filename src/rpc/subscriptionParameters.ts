@@ -10,9 +10,12 @@ import { BOOLEAN, LOG_FILTER } from "./schemas.ts";
 export type Wish =
   | { readonly kind: "newHeads"; readonly detail: BlockDetail }
   | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher }
-  | { readonly kind: "newPendingTransactions"; readonly detail: BlockDetail }
+  | { readonly kind: "newPendingTransactions"; readonly detail: PendingDetail }
   | { readonly kind: "droppedPendingTransactions" }
   | { readonly kind: "syncing" };
+
+/** What is told of a transaction: its hash, what Besu shows of it, or all that go-ethereum does. */
+export type PendingDetail = BlockDetail | "whole";
 
 export type WishKind = Wish["kind"];
 
@@ -24,11 +27,12 @@ export const WISH_KINDS: readonly WishKind[] = [
   "syncing",
 ];
 
-/** Logs have a filter, all others but what detail is wanted. */
+/** Logs have a filter, all others but what detail is wanted, of pending transactions in go-ethereum's form, too. */
 export const WISH_OPTIONS: JsonSchema = {
   anyOf: [
     LOG_FILTER,
     { type: "object", properties: { includeTransactions: BOOLEAN }, additionalProperties: false },
+    BOOLEAN,
   ],
 };
 
@@ -38,6 +42,8 @@ export function decodeWish(type: unknown, options: unknown): Wish | undefined {
     const filter = decodeLogFilter(options);
     return filter && { kind: "logs", filter, matcher: createLogMatcher(filter) };
   }
+  if (type === "newPendingTransactions" && typeof options === "boolean")
+    return { kind: type, detail: options ? "whole" : "hashes" };
   const detail = decodeDetail(options);
   if (detail === undefined) return undefined;
   switch (type) {

@@ -22,12 +22,14 @@ import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "./schemas.ts";
 import {
   decodeSubscriptionId,
   decodeWish,
+  type PendingDetail,
   WISH_KINDS,
   WISH_OPTIONS,
   type WishKind,
 } from "./subscriptionParameters.ts";
 import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionTable.ts";
 import { syncingResult } from "./syncingResult.ts";
+import { pooledTransactionJson } from "./transactionResult.ts";
 
 export interface SubscriptionPorts {
   readonly chain: Pick<ChainReader, "onHeadChanged">;
@@ -154,14 +156,13 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
 
 function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notices {
   const hash = createEventText(`"${toHex(transaction.hash)}"`);
-  let detail: EventText | undefined;
+  const details: Partial<Record<PendingDetail, EventText>> = { hashes: hash };
   for (const subscription of table.of("newPendingTransactions")) {
-    if (subscription.wish.detail === "hashes") {
-      yield { subscription, event: hash };
-    } else {
-      detail ??= createEventText(pendingDetailJson(transaction));
-      yield { subscription, event: detail };
-    }
+    const { detail } = subscription.wish;
+    details[detail] ??= createEventText(
+      detail === "whole" ? pooledTransactionJson(transaction) : pendingDetailJson(transaction),
+    );
+    yield { subscription, event: details[detail] };
   }
 }
 

@@ -95,7 +95,8 @@ describe("what rpc.discover says of subscriptions", () => {
     expect(accepts("eth_subscribe", "logs", { topics: [null], address: `0x${"11".repeat(20)}` })).toBe(true);
     expect(accepts("eth_subscribe")).toBe(false);
     expect(accepts("eth_subscribe", "newheads")).toBe(false);
-    expect(accepts("eth_subscribe", "newHeads", true)).toBe(false);
+    expect(accepts("eth_subscribe", "newHeads", 1)).toBe(false);
+    expect(accepts("eth_subscribe", "newPendingTransactions", true)).toBe(true);
     expect(accepts("eth_unsubscribe", "0x1")).toBe(true);
     expect(accepts("eth_unsubscribe", 1)).toBe(true);
     expect(accepts("eth_unsubscribe")).toBe(false);

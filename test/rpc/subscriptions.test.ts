@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HeadChange } from "../../src/chain/chain.ts";
 import { silentLogger } from "../../src/logging/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
+import { present } from "../../src/primitives/assert.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
@@ -130,6 +131,8 @@ describe("asking for a subscription", () => {
     ["logs with a filter that does not decode", ["logs", { topics: "zz" }]],
     ["logs with an unknown member", ["logs", { includeTransactions: true }]],
     ["a flag that is no object", ["newHeads", true]],
+    ["a flag of what comes in one form only", ["droppedPendingTransactions", true]],
+    ["a flag that is text", ["newPendingTransactions", "true"]],
     ["an unknown member", ["newPendingTransactions", { full: true }]],
     ["a flag that is no boolean", ["newHeads", { includeTransactions: "maybe" }]],
     ["options of a kind that has none", ["syncing", []]],
@@ -373,6 +376,40 @@ describe("what subscribers hear", () => {
       { subscription: "0x2", result: toHex(cheap.hash) },
       { subscription: "0x1", result: toHex(dear.hash) },
     ]);
+  });
+
+  it("of the pool: hashes, Besu's detail, or in go-ethereum's form the whole of it", () => {
+    const { pool } = aPool();
+    const methods = createSubscriptionMethods({
+      chain: chainOf([aStoredBlock()]),
+      pool,
+      onSyncChanged: () => () => undefined,
+      logger: silentLogger,
+    });
+    const client = aClient(methods);
+    for (const options of [true, { includeTransactions: true }, false, { includeTransactions: false }, true])
+      expect(client.subscribe("newPendingTransactions", options)).toMatch(/^0x/);
+    const sent = aTransaction({ type: 2, maxFeePerGas: 4_000n, maxPriorityFeePerGas: 3n });
+    pool.add(sent, "local");
+    const hash = toHex(sent.hash);
+    const whole = {
+      blockHash: null,
+      blockNumber: null,
+      transactionIndex: null,
+      hash,
+      from: toHex(sent.sender),
+      to: toHex(present(sent.to, "its recipient")),
+      gasPrice: "0xfa0",
+      maxFeePerGas: "0xfa0",
+      maxPriorityFeePerGas: "0x3",
+      accessList: [],
+      chainId: toQuantity(present(sent.chainId, "its chain id")),
+      type: "0x2",
+    };
+    const heard = client.heard.map(({ result }) => result);
+    expect(heard).toMatchObject([whole, { hash, type: "0x2" }, hash, hash, whole]);
+    expect(heard[0]).not.toHaveProperty("publicKey");
+    expect(heard[1]).not.toHaveProperty("maxFeePerGas");
   });
 
   it("of syncing: the target, and false when there is none", () => {

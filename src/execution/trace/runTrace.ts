@@ -72,9 +72,9 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
       return writeFilteredTraces(source, job.filter, output);
     case "replay": {
       const style = parityStyle(job.types, "replay", output);
-      return listed(text, (item) =>
-        replayBlock(source, blockOf(source, job.blockNumber), { style: item(style) }),
-      );
+      const block = blockOf(source, job.blockNumber);
+      if (job.index !== undefined) return replayBlock(source, block, { index: job.index, style });
+      return listed(text, (item) => replayBlock(source, block, { style: item(style) }));
     }
     case "call": {
       const { call, types } = job.call;

@@ -52,8 +52,13 @@ export type TraceJob =
   /** trace_block. */
   | { readonly kind: "block"; readonly blockNumber: bigint }
   | { readonly kind: "filter"; readonly filter: TraceFilter }
-  /** trace_replayBlockTransactions. */
-  | { readonly kind: "replay"; readonly blockNumber: bigint; readonly types: ParityTypes }
+  /** trace_replayTransaction, trace_replayBlockTransactions: one transaction, or the list of all. */
+  | {
+      readonly kind: "replay";
+      readonly blockNumber: bigint;
+      readonly index?: number;
+      readonly types: ParityTypes;
+    }
   /** trace_call and trace_rawTransaction. */
   | { readonly kind: "call"; readonly blockNumber: bigint; readonly call: TracedCall }
   /** trace_callMany: each call sees what those before it did. */

@@ -43,6 +43,11 @@ import { ethGetCode } from "./eth/getCode.ts";
 import { ethGetLogs } from "./eth/getLogs.ts";
 import { ethGetMinerDataByBlockHash, ethGetMinerDataByBlockNumber } from "./eth/getMinerData.ts";
 import { ethGetProof } from "./eth/getProof.ts";
+import {
+  ethGetRawTransactionByBlockHashAndIndex,
+  ethGetRawTransactionByBlockNumberAndIndex,
+  ethGetRawTransactionByHash,
+} from "./eth/getRawTransaction.ts";
 import { ethGetStorageAt } from "./eth/getStorageAt.ts";
 import { ethGetTransactionByHash } from "./eth/getTransactionByHash.ts";
 import {
@@ -99,6 +104,7 @@ import { traceBlock } from "./trace/block.ts";
 import { traceCall, traceCallMany, traceRawTransaction } from "./trace/call.ts";
 import { traceFilter } from "./trace/filter.ts";
 import { traceReplayBlockTransactions } from "./trace/replayBlockTransactions.ts";
+import { traceReplayTransaction } from "./trace/replayTransaction.ts";
 import { traceGet, traceTransaction } from "./trace/transaction.ts";
 import { txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus } from "./txpool/content.ts";
 import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from "./txpool/transactions.ts";
@@ -160,6 +166,9 @@ export const METHODS: readonly RpcMethod[] = [
   ethGetMinerDataByBlockHash,
   ethGetMinerDataByBlockNumber,
   ethGetProof,
+  ethGetRawTransactionByBlockHashAndIndex,
+  ethGetRawTransactionByBlockNumberAndIndex,
+  ethGetRawTransactionByHash,
   ethGetStorageAt,
   ethGetTransactionByBlockHashAndIndex,
   ethGetTransactionByBlockNumberAndIndex,
@@ -227,6 +236,7 @@ export const METHODS: readonly RpcMethod[] = [
   traceGet,
   traceRawTransaction,
   traceReplayBlockTransactions,
+  traceReplayTransaction,
   traceTransaction,
   txpoolPendingTransactions,
   txpoolStatistics,

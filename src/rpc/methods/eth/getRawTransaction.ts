@@ -1,0 +1,56 @@
+import { toHex } from "../../../primitives/hex.ts";
+import type { StoredBlock } from "../../../types/block.ts";
+import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
+import { RpcError } from "../../errors.ts";
+import { defineMethod, required } from "../../method.ts";
+import { decodeHash, decodeIndex } from "../../parameters.ts";
+import { DATA, GIVEN_QUANTITY, HASH, NUMBER_OR_TAG } from "../../schemas.ts";
+
+/**
+ * Transactions in the bytes in which they were sent, as go-ethereum has them; Besu has no such methods. Nothing is "0x",
+ * there and here.
+ */
+
+const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
+const RESULT = { name: "transaction", schema: DATA };
+const NOTHING = "0x";
+
+export const ethGetRawTransactionByHash = defineMethod({
+  name: "eth_getRawTransactionByHash",
+  namespace: "ETH",
+  summary: "The bytes of a transaction that is in the pool or in a block.",
+  parameters: [required("hash", decodeHash, HASH)],
+  result: RESULT,
+  run([hash], { backend: { chain, pool } }) {
+    const transaction = pool.get(hash)?.transaction ?? chain.transactionByHash(hash)?.transaction;
+    return transaction === undefined ? NOTHING : toHex(transaction.raw);
+  },
+});
+
+export const ethGetRawTransactionByBlockNumberAndIndex = defineMethod({
+  name: "eth_getRawTransactionByBlockNumberAndIndex",
+  namespace: "ETH",
+  summary: "The bytes of a transaction by its place in a block that is named by number or tag.",
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), INDEX],
+  result: RESULT,
+  run([choice, index], { backend }) {
+    const block = findBlock(backend.chain, choice);
+    return block instanceof RpcError ? block : show(block, index);
+  },
+});
+
+export const ethGetRawTransactionByBlockHashAndIndex = defineMethod({
+  name: "eth_getRawTransactionByBlockHashAndIndex",
+  namespace: "ETH",
+  summary: "The bytes of a transaction by its place in a block that is named by hash.",
+  parameters: [required("hash", decodeHash, HASH), INDEX],
+  result: RESULT,
+  run([hash, index], { backend }) {
+    return show(backend.chain.blockByHash(hash), index);
+  },
+});
+
+function show(block: StoredBlock | undefined, index: number): string {
+  const transaction = block?.transactions[index];
+  return transaction === undefined ? NOTHING : toHex(transaction.raw);
+}
