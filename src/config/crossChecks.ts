@@ -150,8 +150,8 @@ function peerProblems(options: ResolvedOptions): string[] {
   return problems;
 }
 
-/** Names are left for the moment of listening. */
-function isOurAddress(host: string): boolean {
+/** Whether the address is one of this machine's. Names are left for the moment of listening. */
+export function isOurAddress(host: string): boolean {
   if (isIP(host) === 0 || host === "0.0.0.0" || host === "::") return true;
   return Object.values(networkInterfaces()).some((addresses) =>
     (addresses ?? []).some(({ address }) => address === host.replace(/%.*$/, "")),

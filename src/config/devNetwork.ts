@@ -15,6 +15,12 @@ export const DEV_VALIDATOR_KEY = hexToBytes(
   "0x0653640ac23d3c051394f5a628258649014d1ae26ad81216756591fc12afcbc7",
 );
 
+/**
+ * The same key as a file. Only `npm start` takes it by itself: two nodes with one key would each make a chain of their
+ * own, so whoever names genesis/dev.json says with --node-private-key-file which of their nodes makes the blocks.
+ */
+export const DEV_VALIDATOR_KEY_FILE = resolve(import.meta.dirname, "..", "..", "genesis", "dev.key");
+
 /** The only validator that genesis/dev.json names. */
 export const DEV_VALIDATOR_ADDRESS: Address = addressFromHex("0x4642e184a9ff69dc05a49c4ce7c5286955312977");
 

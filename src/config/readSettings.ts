@@ -3,12 +3,11 @@ import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../logging/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { decodeExtraData, vanityFromBytes } from "../types/extraData.ts";
+import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
-import { DEV_PRESET, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
+import { DEV_PRESET, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { tell } from "./findings.ts";
 import type { ForeignGiven, Given, SourceReading } from "./given.ts";
@@ -74,8 +73,11 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const logging = loggingChoices(options, asked, surroundings);
   const findings = [environment, file, logging, foreign, choices, staticNodes, permissions, fit];
   const warnings = [...findings, genesis.value].flatMap((found) => found.warnings);
+  const assembled = assemble(options, genesis.value, surroundings);
+  const { nodeKey } = assembled;
   return ok({
-    ...assemble(options, genesis.value, surroundings),
+    ...assembled,
+    nodeKey: isDevelopmentNetwork ? { ...nodeKey, initialKey: DEV_VALIDATOR_KEY } : nodeKey,
     peers: peerSettings(options.values, genesis.value.spec, staticNodes.nodes),
     isDevelopmentNetwork,
     logging: logging.settings,
@@ -218,7 +220,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
     chainSpec: spec,
     dataPath,
     ...(cacheBytes !== undefined && { databaseCacheBytes: cacheBytes }),
-    nodeKey: nodeKeySettings(absolute(values["node-private-key-file"] ?? join(dataPath, "key")), genesis),
+    nodeKey: { path: absolute(values["node-private-key-file"] ?? join(dataPath, "key")) },
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
@@ -260,15 +262,6 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
     databasePatrolMs: values["Xdatabase-patrol-seconds"] * 1000,
     keepsRevertReasons: values["revert-reason-enabled"],
   };
-}
-
-/** A chain whose only validator is the public one needs no key of the operator's. */
-function nodeKeySettings(path: string, { spec }: GenesisReading): NodeKeySettings {
-  const extra = decodeExtraData(spec.genesis.header.extraData);
-  const [validator, ...others] = extra.ok ? extra.value.validators : [];
-  const isPublic =
-    validator !== undefined && others.length === 0 && equalBytes(validator, DEV_VALIDATOR_ADDRESS);
-  return { path, ...(isPublic && { initialKey: DEV_VALIDATOR_KEY }) };
 }
 
 function httpSettings(values: OptionValues): HttpSettings {

@@ -73,8 +73,7 @@ export interface PeerSettings {
 export interface NodeKeySettings {
   readonly path: string;
   /**
-   * Key to write when the file is absent: the public one of the development network, where the genesis block names its
-   * address as the only validator. 32 bytes.
+   * Key to write when the file is absent: the public one, for the development network of `npm start` alone. 32 bytes.
    */
   readonly initialKey?: Uint8Array;
 }

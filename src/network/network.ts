@@ -78,6 +78,8 @@ export interface NetworkParts {
   readonly logger: Logger;
   /** Whether the operator's lists let this node in; the port is the one that it listens on. */
   readonly isPermitted?: (node: NodeAddress) => boolean;
+  /** Whether a node that bears our own id is this one, as far as its address tells. */
+  readonly isOwnAddress?: (node: NodeAddress, endpoint: Remote) => boolean;
   /** Whether a node of this address takes part in deciding the next block. */
   readonly isValidator?: (address: Address) => boolean;
   /** Absent: nothing is counted. */
@@ -180,7 +182,17 @@ export async function createNetwork(
   server.on("connection", accept);
   server.on("error", (error) => logger.warn({ error }, "the peer-to-peer port has a problem"));
   const isSelf = ({ nodeId }: NodeAddress): boolean => Buffer.compare(nodeId, settings.key.nodeId) === 0;
-  const addPeer = (node: NodeAddress): boolean => !isSelf(node) && dialer.add(node);
+  function addPeer(node: NodeAddress): boolean {
+    if (!isSelf(node)) return dialer.add(node);
+    if (parts.isOwnAddress?.(node, endpoint) === false)
+      logger.warn(
+        { host: node.host, port: node.tcpPort },
+        "a node to connect with bears this node's own id, at an address that is not this one's: if another node runs " +
+          "there, the two have one key, and two validators with one key can split the chain; give one of them a key of " +
+          "its own (--node-private-key-file). If the address is this node's, say so with --p2p-host",
+      );
+    return false;
+  }
   for (const node of settings.maintained) addPeer(node);
   logger.info({ ...endpoint, nodeId: toHex(settings.key.nodeId) }, "listening for peers");
 

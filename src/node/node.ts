@@ -29,13 +29,13 @@ import { createDiskGuard } from "./diskGuard.ts";
 import { openDoors } from "./doors.ts";
 import { createHolds } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
+import { type IdentityRefusal, openIdentity } from "./identity.ts";
 import { withKnownSenders } from "./knownSenders.ts";
 import { loadModules } from "./loadModules.ts";
 import { openLogs } from "./logs.ts";
 import { createNodeMetrics, openMetering } from "./metering.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
-import { openNodeKey } from "./nodeKey.ts";
 import { openPool } from "./openPool.ts";
 import { createPeering } from "./peering.ts";
 import { openPeers } from "./peers.ts";
@@ -66,8 +66,7 @@ export interface RunningNode {
 
 export type StartRefusal =
   | "unusableDataPath"
-  | "diskFailure"
-  | "unusableNodeKey"
+  | IdentityRefusal
   | "unusablePermissions"
   | "folderInUse"
   | "unusableDatabase"
@@ -120,12 +119,8 @@ async function open(
       "a Besu database lies in the data folder; it is neither read nor changed",
     );
   }
-  const key = openNodeKey(settings.nodeKey);
+  const key = openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
-  if (key.value.isExposed) {
-    const { path } = settings.nodeKey;
-    logger.warn({ path }, `other users of this machine may read the node's private key: chmod 600 ${path}`);
-  }
   if (curve.name === "noble") {
     logger.warn({}, "no native secp256k1 binding for this platform: signatures take twenty times as long");
   }

@@ -21,6 +21,8 @@ export interface NodeKey {
 export interface StoredKey extends NodeKey {
   /** True when others than the owner of its file may read it. */
   readonly isExposed: boolean;
+  /** True when it was written just now. */
+  readonly isNew: boolean;
 }
 
 export type StoredKeyRefusal = "unusableNodeKey" | "diskFailure";
@@ -37,7 +39,8 @@ export interface NodeKeySource {
  */
 export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<StoredKey, StoredKeyRefusal> {
   try {
-    if (!existsSync(path)) createKeyFile(path, initialKey ?? newPrivateKey());
+    const isNew = !existsSync(path);
+    if (isNew) createKeyFile(path, initialKey ?? newPrivateKey());
     const privateKey = parseHex(readFileSync(path, "utf8").trim());
     if (privateKey === undefined || !curve.isPrivateKey(privateKey)) {
       return refuse(
@@ -45,7 +48,11 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<Stored
         "it does not hold a valid private key: one line of 64 hexadecimal digits is expected",
       );
     }
-    return ok({ ...nodeKey(privateKey), isExposed: (statSync(path).mode & OTHERS_MAY_READ) !== 0 });
+    return ok({
+      ...nodeKey(privateKey),
+      isExposed: (statSync(path).mode & OTHERS_MAY_READ) !== 0,
+      isNew,
+    });
   } catch (error) {
     if (isDiskAtFault(error)) {
       const { message } = translateDiskError(error, `The node key file ${path} cannot be used`);

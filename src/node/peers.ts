@@ -1,4 +1,5 @@
 import { BlockList, isIPv6 } from "node:net";
+import { isOurAddress } from "../config/crossChecks.ts";
 import { parseEnode } from "../config/enode.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -61,6 +62,8 @@ export async function openPeers(
       chance: Math.random,
       logger,
       isPermitted,
+      isOwnAddress: (node, { port }) =>
+        node.tcpPort === port && (node.host === peers.advertisedHost || isOurAddress(node.host)),
       isValidator,
       traffic: counters.traffic,
       onPeerConnected: counters.connected,

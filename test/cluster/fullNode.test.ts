@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
@@ -57,7 +57,11 @@ rpc-http-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
 rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
 `,
     );
-    const program = runProgram([`--config-file=${join(folder, "config.toml")}`, ...ANY_PORTS]);
+    const program = runProgram([
+      `--config-file=${join(folder, "config.toml")}`,
+      `--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
+      ...ANY_PORTS,
+    ]);
     const url = `http://127.0.0.1:${(await portsIn(dataPath))["json-rpc"]}`;
     expect(await rpc(url, "eth_gasPrice", [])).toBe("0x3e8");
     expect(await rpc(url, "eth_chainId", [])).toBe("0x1c03");

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -12,12 +12,42 @@ const NETWORK = [
   "--min-gas-price=0",
   "--p2p-port=0",
 ];
+/** Makes the blocks. */
+const PUBLIC_KEY = [`--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`];
 /** Counts what the first test asks for. */
 const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
 describe("two nodes of one network", IN_REAL_TIME, () => {
+  it("are two, whatever genesis file they name: only npm start has the public key by itself", async () => {
+    const validator = await startNodeProcess({ options: ["--p2p-enabled", "--p2p-port=0"] });
+    const enode = (await validator.rpc<string>("net_enode")).replace("?discport=0", "");
+    const follower = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${enode}`] });
+    expect(await follower.rpc("eth_coinbase")).not.toBe(await validator.rpc("eth_coinbase"));
+    await until(
+      async () => (Number(await follower.rpc("eth_blockNumber")) >= 2 ? true : undefined),
+      20_000,
+      "blocks of the other",
+    );
+    const number = await follower.rpc("eth_blockNumber");
+    const [here, there] = await Promise.all(
+      [follower, validator].map((node) => node.rpc("eth_getBlockByNumber", [number, false])),
+    );
+    expect(here).toEqual(there);
+    expect(follower.output()).toContain(
+      `start with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE.replaceAll("\\", "\\\\")}`,
+    );
+    expect(validator.output()).not.toContain("this node follows");
+    // A twin, by which the chain would split: it is told of as soon as one of the two is to call the other.
+    const twin = await startNodeProcess({
+      options: ["--p2p-enabled", "--p2p-port=0", `--bootnodes=${enode}`],
+    });
+    expect(twin.output()).toContain("a node to connect with bears this node's own id");
+    expect(follower.output()).not.toContain("own id");
+    for (const node of [twin, follower, validator]) expect(await node.stop()).toBe(0);
+  }, 60_000);
+
   it("connect by their static nodes, see each other move on, and connect again after one was killed", async () => {
-    const validator = await startNodeProcess({ options: [...NETWORK, ...COUNTING] });
+    const validator = await startNodeProcess({ options: [...NETWORK, ...PUBLIC_KEY, ...COUNTING] });
     const folder = temporaryFolder();
     const start = (): Promise<NodeProcess> =>
       startNodeProcess({

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -74,6 +75,7 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
       const port = await freePort();
       const program = runProgram([
         `--genesis-file=${join(folder, "genesis.json")}`,
+        `--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
         "--p2p-enabled=false",
         `--data-path=${join(folder, "data")}`,
         "--rpc-http-enabled",

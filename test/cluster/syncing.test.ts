@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
@@ -20,7 +20,11 @@ describe("a subscriber to syncing", IN_REAL_TIME, () => {
     async () => {
       const port = await freePort();
       const folder = temporaryFolder();
-      const start = () => startNodeProcess({ dataPath: folder, options: [...NETWORK, `--p2p-port=${port}`] });
+      const start = () =>
+        startNodeProcess({
+          dataPath: folder,
+          options: [...NETWORK, `--p2p-port=${port}`, `--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`],
+        });
       const first = await start();
       const enode = await first.rpc<string>("net_enode");
       const height = await until(

@@ -10,8 +10,9 @@ import {
   DEV_MNEMONIC,
   DEV_VALIDATOR_ADDRESS,
   DEV_VALIDATOR_KEY,
+  DEV_VALIDATOR_KEY_FILE,
 } from "../../src/config/devNetwork.ts";
-import { toHex as ourHex } from "../../src/primitives/hex.ts";
+import { toHex as ourHex, toDigits } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 
@@ -41,6 +42,7 @@ describe("the development network", () => {
     expect(extra.ok && extra.value.validators.map(ourHex)).toEqual([ourHex(DEV_VALIDATOR_ADDRESS)]);
     expect(ourHex(addressOfPrivateKey(DEV_VALIDATOR_KEY))).toBe(ourHex(DEV_VALIDATOR_ADDRESS));
     expect(privateKeyToAddress(ourHex(DEV_VALIDATOR_KEY)).toLowerCase()).toBe(ourHex(DEV_VALIDATOR_ADDRESS));
+    expect(readFileSync(DEV_VALIDATOR_KEY_FILE, "utf8")).toBe(`${toDigits(DEV_VALIDATOR_KEY)}\n`);
     expect(keccak256(stringToBytes("ibex development network validator"))).toBe(ourHex(DEV_VALIDATOR_KEY));
   });
 

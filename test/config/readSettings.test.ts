@@ -177,16 +177,12 @@ describe("the development network", () => {
     });
   });
 
-  it("lends its validator's key to any chain whose only validator that is, and to no other", () => {
-    expect(settings({ options: [DEV_GENESIS] }).nodeKey.initialKey).toEqual(DEV_VALIDATOR_KEY);
-    const other = readFileSync(DEV_GENESIS_FILE, "utf8").replace(
-      "4642e184a9ff69dc05a49c4ce7c5286955312977",
-      "11".repeat(20),
-    );
-    writeFileSync(join(folder, "other.json"), other);
-    expect(settings({ options: ["genesis-file=other.json"] }).nodeKey).toEqual({
-      path: join(folder, "ibex-data", "key"),
+  it("has its validator's key to itself, in whatever folder: who names the genesis file gets none", () => {
+    expect(settings({ options: ["data-path=other"] }).nodeKey).toEqual({
+      path: join(folder, "other", "key"),
+      initialKey: DEV_VALIDATOR_KEY,
     });
+    expect(settings({ options: [DEV_GENESIS] }).nodeKey).toEqual({ path: join(folder, "ibex-data", "key") });
   });
 });
 

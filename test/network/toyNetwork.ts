@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach } from "vitest";
-import { createLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import {
   createNetwork,
@@ -74,6 +74,7 @@ export async function startToy(
     protocols = [toy],
     clock = systemClock,
     chance = () => 0.5,
+    logger = silentLogger,
     isPermitted,
     traffic,
     ...settings
@@ -89,7 +90,7 @@ export async function startToy(
       bannedIds: [],
       ...settings,
     },
-    { protocols, clock, chance, logger: quiet, ...(isPermitted && { isPermitted }), traffic },
+    { protocols, clock, chance, logger, ...(isPermitted && { isPermitted }), traffic },
   );
   if (!started.ok) throw new Error(started.rejection.message);
   open.push(started.value);
@@ -114,5 +115,3 @@ export function callNode({ tcpPort, host }: NodeAddress): Socket {
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
-
-const quiet = createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false });

@@ -2,6 +2,7 @@ import { type Chain, createChain } from "../../chain/createChain.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { openDataDirectory } from "../../node/dataDirectory.ts";
+import { type IdentityRefusal, openIdentity } from "../../node/identity.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
@@ -29,9 +30,12 @@ export interface ImportChain {
 export async function openImportChain(
   settings: Settings,
   logger: Logger,
-): Promise<Outcome<ImportChain, "unusableDataPath" | "diskFailure" | "differentGenesis">> {
+): Promise<Outcome<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityRefusal>> {
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
+  // As Besu does, and so that a chain is never without the key of its node.
+  const identity = openIdentity(settings, directory.value, logger);
+  if (!identity.ok) return identity;
   const clock = systemClock;
   const stored = await openChainDatabase({
     path: directory.value.chain,
