@@ -1,6 +1,6 @@
 import { findBlocksWithoutState } from "../state/blockStates.ts";
 import { checkState } from "../state/check.ts";
-import { CURE } from "../storage/checksum.ts";
+import { CURE, REPLACE_CHAIN } from "../storage/checksum.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskFailure } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
@@ -137,7 +137,7 @@ class Report {
     if (this.count === 0) return "The database is sound.";
     return (
       `The database is damaged: ${this.count} ${this.count === 1 ? "damage" : "damages"} found. ` +
-      "Restore the data folder from a backup, or empty it and let the node fetch the chain again; keep its file key."
+      `With the node stopped, ${REPLACE_CHAIN}`
     );
   }
 }

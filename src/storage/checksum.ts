@@ -64,10 +64,17 @@ export function missing(what: string): DamagedData {
   return new DamagedData(`${sentence(what)} is missing from the database. ${CURE}`);
 }
 
+/**
+ * What to replace and what to keep. Only the chain can be fetched again: a validator that loses its key is lost, one that
+ * goes back to older votes can contradict those that it forgot.
+ */
+export const REPLACE_CHAIN =
+  "put chain/ and head.log of a backup in the place of those in the data folder, or delete chain/, caches/ and head.log " +
+  "there and let the node fetch the chain again from its peers. Keep everything else as it is: key is the node's " +
+  "identity, and a validator without its votes.log and votes.log.mark could contradict its votes.";
+
 /** What to do about damage, for the end of a message. */
-export const CURE =
-  "Stop the node and run `ibex database check` to see all that is damaged; " +
-  "then restore the data folder from a backup, or empty it and let the node fetch the chain again.";
+export const CURE = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
 
 export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
   bytes[offset] = value >>> 24;
