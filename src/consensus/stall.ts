@@ -22,7 +22,9 @@ export function describeStall(
       quorum,
       ...(missing && { missing: missing.map(({ address }) => address) }),
     },
-    message: `no block for ${ageOf(nowMs - headAtMs)} at height ${height}: ${reasonOf(status, missing, nowMs, mode)}`,
+    message:
+      `no block for ${ageOf(nowMs - headAtMs)} at height ${height}: ${reasonOf(status, missing, nowMs, mode)}` +
+      wayOut(status, nowMs),
   };
 }
 
@@ -58,6 +60,17 @@ function reasonOf(
       return assertNever(mode);
   }
 }
+
+/** A round that long outlives most repairs, and a restart of this node too: its vote record leads back into it. */
+function wayOut({ round }: ConsensusStatus, nowMs: number): string {
+  if (round === undefined || round.timeoutAtMs - round.startedAtMs < LONG_ROUND_MS) return "";
+  return (
+    `; round ${round.number} ends in ${ageOf(round.timeoutAtMs - nowMs)}, and a restart of this node does not shorten it: ` +
+    "see 'When the chain stands' in the README (ibex validator forget-votes)"
+  );
+}
+
+const LONG_ROUND_MS = 60_000;
 
 function describeMissing({ address, lastHeard, connections }: MemberStatus, nowMs: number): string {
   const link = connections === undefined ? "" : connections > 0 ? ", connected" : ", not connected";

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../primitives/syncFolder.ts";
@@ -39,6 +39,18 @@ export async function openVoteStore(path: string, limitBytes = VOTE_FILE_LIMIT_B
     witness.close();
     throw translateDiskError(error, `The vote record ${path} cannot be opened`);
   }
+}
+
+/**
+ * Puts the record of a node that does not run under another name in its folder, `copy`, durably: the next start finds
+ * none. The mark goes first, since a mark without its record is a damage, and a record without its mark is none.
+ */
+export function setVotesAside(path: string, copy: string): void {
+  inDiskWords(`The vote record ${path} cannot be put aside`, () => {
+    rmSync(`${path}.mark`, { force: true });
+    renameSync(path, copy);
+    syncFolder(dirname(path));
+  });
 }
 
 /** A vote store in memory, for tests. */

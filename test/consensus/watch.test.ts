@@ -133,6 +133,10 @@ describe("the operator of a chain that stands", () => {
     expect(stalls.length).toBeLessThan(16);
     expect(stalls.at(-1)).toContain(`${TEXTS[1]} (last heard 9 m ago at height 1)`);
     expect(stalls.at(-1)).toContain("1 of 4 validators heard");
+    expect(stalls[0]).not.toContain("forget-votes");
+    expect(stalls.at(-1)).toMatch(
+      /; round \d+ ends in .*, and a restart .* \(ibex validator forget-votes\)$/,
+    );
   });
 
   it("is told whether there is a connection to whoever is missing", async () => {

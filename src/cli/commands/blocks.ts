@@ -7,7 +7,8 @@ import { messageOf } from "../../primitives/errorMessage.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { BlockStore } from "../../storage/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskFailure.ts";
-import { EXIT, exitCodeOf } from "../exitCodes.ts";
+import { fail, failToOpen, inDiskTerms } from "../endings.ts";
+import { EXIT } from "../exitCodes.ts";
 import { refuse, type World } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
@@ -97,14 +98,7 @@ async function importWith(
   const { importBlocks } = await import("../blocks/importBlocks.ts");
   const isStopped = listen(world);
   const opened = await openImportChain(settings, logger);
-  if (!opened.ok) {
-    const { code, message } = opened.rejection;
-    const sentence =
-      code === "differentGenesis"
-        ? `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${message}.`
-        : message;
-    return fail(sentence, world, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
-  }
+  if (!opened.ok) return failToOpen(opened.rejection, settings, world);
   try {
     const order = {
       files: names.map((name) => ({ name, path: resolve(world.workingDirectory, name) })),
@@ -198,19 +192,4 @@ function listen(world: World): () => boolean {
     isStopped = true;
   });
   return () => isStopped;
-}
-
-async function inDiskTerms(world: World, work: () => Promise<number>): Promise<number> {
-  const { DamagedData, DiskFailure } = await import("../../storage/database.ts");
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
-    return fail(error.message, world, exitCodeOf(error));
-  }
-}
-
-function fail(message: string, world: World, exitCode: number): number {
-  world.printError(`${message}\n`);
-  return exitCode;
 }

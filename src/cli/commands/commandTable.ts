@@ -6,6 +6,7 @@ import { OPERATOR_COMMANDS } from "./operator.ts";
 import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
 import { RLP_COMMANDS } from "./rlp.ts";
 import { VALIDATE_CONFIG } from "./validateConfig.ts";
+import { VALIDATOR_COMMANDS } from "./validator.ts";
 
 /**
  * All commands beside the node; the command line, the help and the program read this one table. What a command needs to
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   ...RLP_COMMANDS,
   ...PUBLIC_KEY_COMMANDS,
   ...DATABASE_COMMANDS,
+  ...VALIDATOR_COMMANDS,
   ...NOT_APPLICABLE,
 ];
 

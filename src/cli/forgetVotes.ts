@@ -1,0 +1,194 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Settings } from "../config/settings.ts";
+import { decodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
+import { silentLogger } from "../logging/logger.ts";
+import { openNodeKey } from "../node/nodeKey.ts";
+import type { Address } from "../primitives/address.ts";
+import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
+import { DamagedData } from "../storage/database.ts";
+import { openVoteStore, setVotesAside } from "../storage/voteStore.ts";
+import type { NamedHeader } from "../types/block.ts";
+import { openImportChain } from "./blocks/importChain.ts";
+import { findDatabase } from "./databasePlace.ts";
+import { fail, failToOpen } from "./endings.ts";
+import { EXIT } from "./exitCodes.ts";
+import { askForHead, type ValidatorHead } from "./validatorHeads.ts";
+import { refuse, type World } from "./world.ts";
+
+export interface ForgettingOrder {
+  readonly settings: Settings;
+  /** As the operator wrote them down. */
+  readonly heads: readonly ValidatorHead[];
+  /** JSON-RPC addresses of running validators, to be asked for theirs. */
+  readonly urls: readonly string[];
+  readonly isForced: boolean;
+}
+
+/**
+ * `ibex validator forget-votes`: the way out for a network that stands in a late round. A validator keeps its promise
+ * over restarts, so it begins in the round of its vote record; Besu begins in round 0. Without the record this node begins
+ * there as well. That is as safe as Besu's own restart, and no safer, when no validator has a block of that height and
+ * we saw none prepared (docstring of findObjections). The record is put aside, never deleted. Answers the exit code.
+ */
+export async function forgetVotes(order: ForgettingOrder, world: World): Promise<number> {
+  const { settings } = order;
+  const votesFile = join(settings.dataPath, "votes.log");
+  const place = findDatabase(settings.dataPath);
+  if (!place.ok) return refuse(place.rejection.message, world);
+  if (!existsSync(settings.nodeKey.path))
+    return refuse(`There is no node key in ${settings.nodeKey.path}: this was no validator.`, world);
+  const key = openNodeKey(settings.nodeKey);
+  if (!key.ok) return refuse(key.rejection.message, world);
+  // Open as long as the record is looked at and moved: no node can start meanwhile.
+  const opened = await openImportChain(settings, silentLogger);
+  if (!opened.ok) return failToOpen(opened.rejection, settings, world);
+  try {
+    const { chain } = opened.value;
+    const { validators } = chain.tallyAfter(chain.head);
+    return await decide(order, { votesFile, head: chain.head, validators, self: key.value.address }, world);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+/** This node, stopped. */
+interface StoppedNode {
+  readonly votesFile: string;
+  readonly head: NamedHeader;
+  /** Of the next height. */
+  readonly validators: readonly Address[];
+  readonly self: Address;
+}
+
+async function decide(order: ForgettingOrder, node: StoppedNode, world: World): Promise<number> {
+  const { votesFile, head } = node;
+  if (!existsSync(votesFile)) return nothingToForget(`There is no vote record ${votesFile}`, world);
+  const record = await readRecord(votesFile, order);
+  if (record === undefined) return nothingToForget(`The vote record ${votesFile} is empty`, world);
+  if (record === "unreadable") {
+    if (order.isForced) return putAside(node, head.header.number + 1n, world);
+    return fail(
+      `The vote record ${votesFile} is of another version; --force puts it aside.`,
+      world,
+      EXIT.disk,
+    );
+  }
+  const { height, round } = record;
+  if (height <= head.header.number)
+    return nothingToForget(
+      `The vote record is of height ${height}, and the chain of this node is at block ${head.header.number}`,
+      world,
+    );
+  const { heads, problems } = await gatherHeads(order);
+  const objections = [...problems, ...findObjections(node, record, heads)];
+  if (objections.length > 0 && !order.isForced) {
+    const lines = objections.map((objection) => `  ${objection}`).join("\n");
+    return fail(
+      `The vote record of height ${height}, round ${round}, is kept:\n${lines}\n` +
+        "--force forgets it all the same: two blocks of that height can then come about. See 'When the chain stands' in " +
+        "the README.",
+      world,
+      EXIT.failed,
+    );
+  }
+  for (const objection of objections) world.print(`Overruled by --force: ${objection}\n`);
+  return putAside(node, height, world);
+}
+
+/**
+ * What speaks against forgetting that record, a line each; nothing when it is as safe as a restart of Besu.
+ *
+ * A validator that forgets could help to make a second block of a height. Where each validator's newest block is the one
+ * before, and is ours, nobody has a first. Where we voted for no block in the round of the record and saw none prepared
+ * before, no seal of ours lies about. What is left is a liar that kept what others said in that height: it can show old
+ * wishes for a round as if they were new (test/scenarios/forgottenVotes.test.ts).
+ */
+export function findObjections(
+  { head, validators, self }: Omit<StoppedNode, "votesFile">,
+  { height, round, digest, prepared }: VoteRecord,
+  heads: readonly ValidatorHead[],
+): readonly string[] {
+  const objections: string[] = [];
+  const { number } = head.header;
+  if (!includesBytes(validators, self))
+    objections.push(`this node, ${toHex(self)}, is no validator at that height`);
+  if (height !== number + 1n)
+    objections.push(
+      `this node's newest block is ${number}: it lags behind its own votes and must catch up first`,
+    );
+  if (prepared !== undefined) {
+    const { hash } = prepared.candidate;
+    objections.push(
+      `block ${toHex(hash)} was seen prepared at that height, and this node may have sealed it`,
+    );
+  } else if (digest !== undefined) {
+    objections.push(`this node voted for a block in round ${round}`);
+  }
+  for (const validator of validators) {
+    if (equalBytes(validator, self)) continue;
+    const theirs = heads.filter((each) => equalBytes(each.validator, validator));
+    if (theirs.length === 0) objections.push(`${toHex(validator)}: its newest block is not given`);
+    for (const other of theirs) {
+      if (other.number === number && equalBytes(other.hash, head.hash)) continue;
+      objections.push(
+        `${toHex(validator)}: its newest block is ${other.number} ${toHex(other.hash)}, ours is ${number} ${toHex(head.hash)}`,
+      );
+    }
+  }
+  for (const { validator } of heads)
+    if (!includesBytes(validators, validator))
+      objections.push(`${toHex(validator)}: is no validator at that height`);
+  return objections;
+}
+
+async function gatherHeads({ heads, urls }: ForgettingOrder): Promise<{
+  readonly heads: readonly ValidatorHead[];
+  readonly problems: readonly string[];
+}> {
+  const answers = await Promise.all(urls.map(askForHead));
+  return {
+    heads: [...heads, ...answers.flatMap((answer) => (answer.ok ? [answer.value] : []))],
+    problems: answers.flatMap((answer) => (answer.ok ? [] : [answer.rejection.message])),
+  };
+}
+
+/** Throws DamagedData when it cannot be read, unless that is to be overruled. */
+async function readRecord(
+  votesFile: string,
+  { isForced }: ForgettingOrder,
+): Promise<VoteRecord | "unreadable" | undefined> {
+  try {
+    const store = await openVoteStore(votesFile);
+    const bytes = store.read();
+    await store.close();
+    if (bytes === undefined) return undefined;
+    const record = decodeVoteRecord(bytes);
+    if (record.ok) return record.value;
+    throw new DamagedData(`The vote record ${votesFile} is unusable: ${record.rejection.message}.`);
+  } catch (error) {
+    if (error instanceof DamagedData && isForced) return "unreadable";
+    throw error;
+  }
+}
+
+function putAside({ votesFile }: StoppedNode, height: bigint, world: World): number {
+  const copy = freeName(`${votesFile}.height-${height}`);
+  setVotesAside(votesFile, copy);
+  world.print(
+    `The votes of height ${height} are forgotten; their record is kept as ${copy}.\n` +
+      "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart those of Besu.\n" +
+      `A validator that lies and kept old messages could still make a fork: see that all have the same block ${height}.\n`,
+  );
+  return EXIT.ok;
+}
+
+/** Nobody's copy is overwritten. */
+function freeName(wanted: string): string {
+  for (let name = wanted, count = 2; ; name = `${wanted}-${count++}`) if (!existsSync(name)) return name;
+}
+
+function nothingToForget(why: string, world: World): number {
+  world.print(`${why}: it binds nobody, and nothing is changed.\n`);
+  return EXIT.ok;
+}

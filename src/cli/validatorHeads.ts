@@ -1,0 +1,77 @@
+import { bad, type ValueType } from "../config/valueTypes.ts";
+import { type Address, asAddress } from "../primitives/address.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
+import { asHash, type Hash } from "../primitives/hash.ts";
+import { parseHex, toHex } from "../primitives/hex.ts";
+import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+
+/** The newest block of one validator. */
+export interface ValidatorHead {
+  readonly validator: Address;
+  readonly number: bigint;
+  readonly hash: Hash;
+}
+
+/** As an operator writes it down: 0xaddress=number:0xhash. */
+export const validatorHeadType: ValueType<ValidatorHead> = {
+  arity: "single",
+  label: "<ADDRESS=NUMBER:HASH>",
+  accepts: "a validator's address, its newest block's number and hash",
+  read(text) {
+    const parts = /^([^=]+)=(\d+):(.+)$/.exec(text);
+    const [validator, hash] = [parseHex(parts?.[1] ?? ""), parseHex(parts?.[3] ?? "")];
+    if (validator?.length !== 20 || hash?.length !== 32)
+      return bad(`'${text}' is not of the form 0xaddress=number:0xhash`);
+    return ok({
+      validator: asAddress(validator),
+      number: BigInt(parts?.[2] ?? ""),
+      hash: asHash(hash),
+    });
+  },
+  show: ({ validator, number, hash }) => `${toHex(validator)}=${number}:${toHex(hash)}`,
+};
+
+/**
+ * Asks a running validator over JSON-RPC who it is (eth_coinbase, which on IBFT is the address of the node's key, as
+ * Besu answers it) and for its newest block. Refused when it does not answer so, with the URL named.
+ */
+export async function askForHead(url: string): Promise<Outcome<ValidatorHead, "noHead">> {
+  try {
+    const validator = bytesOf(await ask(url, "eth_coinbase", []), 20);
+    const block = await ask(url, "eth_getBlockByNumber", ["latest", false]);
+    const { number, hash } = Object(block) as { readonly number?: unknown; readonly hash?: unknown };
+    if (typeof number !== "string") throw new Error("its newest block has no number");
+    return ok({
+      validator: asAddress(validator),
+      number: BigInt(number),
+      hash: asHash(bytesOf(hash, 32)),
+    });
+  } catch (error) {
+    const message = `${url} does not tell its address and its newest block (eth_coinbase, eth_getBlockByNumber): ${messageOf(error)}`;
+    return rejected({ code: "noHead", fault: "caller", message });
+  }
+}
+
+const PATIENCE_MS = 10_000;
+
+async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  const { result, error } = Object(await response.json()) as {
+    readonly result?: unknown;
+    readonly error?: { readonly message?: unknown };
+  };
+  if (result === undefined || result === null)
+    throw new Error(`${method}: ${error?.message ?? response.status}`);
+  return result;
+}
+
+function bytesOf(value: unknown, length: number): Uint8Array {
+  const bytes = typeof value === "string" ? parseHex(value) : undefined;
+  if (bytes?.length !== length) throw new Error(`${length} bytes are expected`);
+  return bytes;
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { aStage, type Stage } from "./stage.ts";
+
+/**
+ * Four validators asked for round 1 of height 1 and went down; no block was prepared. All come back, and b is a liar that
+ * kept the wishes of the others. At height 1 a proposes in round 0, b in round 1; three of four are a quorum.
+ */
+describe("a liar that kept the wishes for a round from before all stopped", () => {
+  it("makes two blocks of one height when the others have forgotten them, as Besu does", () => {
+    const { a, c } = playAfterRestart(undefined);
+    expect(a.transcript()).toContain("commit X@0 sealed by");
+    expect(c.transcript()).toContain("commit Y@1 sealed by");
+  });
+
+  it("makes one block when they remember", () => {
+    const { a, c, d } = playAfterRestart({
+      height: 1n,
+      round: 1,
+      digest: undefined,
+      prepared: undefined,
+    });
+    for (const stage of [a, c, d]) {
+      expect(stage.transcript()).not.toContain("X@0 sealed by");
+      expect(stage.transcript()).not.toMatch(/say .*X@0/);
+    }
+    expect(c.transcript()).toContain("commit Y@1 sealed by");
+  });
+});
+
+function playAfterRestart(record: VoteRecord | undefined): Readonly<Record<"a" | "c" | "d", Stage>> {
+  const [a, c, d] = ["a", "c", "d"].map((self) => aStage({ validators: 4, self })) as [Stage, Stage, Stage];
+  for (const stage of [a, c, d]) {
+    stage.at(1);
+    stage.start(record);
+  }
+  // Round 0: a and c prepare X with the liar's help, and a alone hears enough to commit it. d hears nothing.
+  if (a.state.height?.round.turn !== undefined) a.built("X", 0);
+  const isProposed = a.transcript().includes("say proposal 1/0 by a: X@0");
+  c.block("X", 0);
+  c.hear(c.proposal("a", "X", 0));
+  c.checked("X", 0, "sound");
+  c.hear(c.prepare("b", "X", 0));
+  const isSealed = c.transcript().includes("say commit 1/0 by c: X@0");
+  expect([isProposed, isSealed]).toEqual(record === undefined ? [true, true] : [false, false]);
+  if (isProposed) for (const v of ["b", "c"]) a.hear(a.prepare(v, "X", 0));
+  if (isSealed) for (const v of ["b", "c"]) a.hear(a.commit(v, "X", 0));
+  // Round 1: the liar proposes another block, with the old wishes as proof that nobody had seen one prepared.
+  for (const stage of [c, d]) {
+    const wishes = ["a", "c", "d"].map((v) => stage.roundChange(v, 1));
+    stage.block("Y", 1);
+    stage.hear(stage.proposal("b", "Y", 1, wishes));
+    stage.checked("Y", 1, "sound");
+  }
+  for (const [stage, other] of [
+    [c, "d"],
+    [d, "c"],
+  ] as const) {
+    stage.hear(stage.prepare(other, "Y", 1));
+    for (const v of ["b", other]) stage.hear(stage.commit(v, "Y", 1));
+  }
+  return { a, c, d };
+}
