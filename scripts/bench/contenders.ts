@@ -24,6 +24,8 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
+/** A node whose thread is held takes no signal. */
+const STOPPED_WITHIN_MS = 15_000;
 export const ACCOUNT_MNEMONIC = "test test test test test test test test test test test junk";
 export const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
@@ -124,8 +126,12 @@ async function start(
     },
     stop: () =>
       new Promise((resolve) => {
-        if (child.exitCode !== null) return resolve();
-        child.once("exit", () => resolve());
+        if (child.exitCode !== null || child.signalCode !== null) return resolve();
+        const impatience = setTimeout(() => child.kill("SIGKILL"), STOPPED_WITHIN_MS);
+        child.once("exit", () => {
+          clearTimeout(impatience);
+          resolve();
+        });
         child.kill("SIGTERM");
       }),
   };

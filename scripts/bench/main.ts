@@ -1,9 +1,10 @@
 /**
- * `npm run bench [-- transfers token reads mixed hostile start execution validators logs] [--seconds=30] [--rate=4000]`: measures this node beside anvil (its
+ * `npm run bench [-- transfers token reads mixed hostile start execution validators logs attacks] [--seconds=30] [--rate=4000] [--attack=WORD]`: measures this node beside anvil (its
  * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
+import { measureAttacks } from "./attacks/run.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureHostile } from "./hostile.ts";
@@ -25,6 +26,7 @@ const PARTS = [
   "execution",
   "validators",
   "logs",
+  "attacks",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -39,8 +41,10 @@ const seconds = Number(
 );
 const rateWord = process.argv.find((word) => word.startsWith("--rate="));
 const rate = rateWord === undefined ? undefined : Number(rateWord.slice("--rate=".length));
-/** The queries for logs only when they are asked for: their chain alone takes minutes to write. */
-const parts = PARTS.filter((part) => (asked.length === 0 ? part !== "logs" : asked.includes(part)));
+const attack = process.argv.find((word) => word.startsWith("--attack="))?.slice("--attack=".length) ?? "";
+/** Only when they are asked for: the chain for the queries for logs alone takes minutes to write, and attacks take long. */
+const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks"]);
+const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can take, so that the sender never runs dry. */
 const SIGNED_PER_SECOND = { transfers: 9000, token: 5000 };
@@ -57,6 +61,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   execution: () => measureExecution(Math.min(seconds, 3)),
   validators: () => measureValidators({ seconds, rate }),
   logs: measureLogs,
+  attacks: () => measureAttacks(seconds, attack),
 };
 for (const part of parts) await measurements[part]();
 

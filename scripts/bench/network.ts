@@ -12,6 +12,9 @@ import { createRpcClient } from "./httpClient.ts";
 /** Validators on loopback, each a process of its own, all on this machine. */
 export interface ValidatorProcesses {
   readonly nodes: readonly Contender[];
+  /** The node's private keys and peer ports, in the order of `nodes`. */
+  readonly keys: readonly Uint8Array[];
+  readonly peerPorts: readonly number[];
   /** The blocks as a node's log tells them, oldest first. */
   blocks(node: number): readonly LoggedBlock[];
   stop(): Promise<void>;
@@ -29,8 +32,16 @@ export interface LoggedBlock {
 
 const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
+export interface NetworkSettings {
+  /** Indexes of two nodes that are not told of each other. */
+  readonly apart?: readonly [number, number];
+}
+
 /** From nothing: the development network's genesis, but for its validators. Resolves when all are connected and blocks come. */
-export async function startValidators(count: number): Promise<ValidatorProcesses> {
+export async function startValidators(
+  count: number,
+  { apart }: NetworkSettings = {},
+): Promise<ValidatorProcesses> {
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
   const keys = Array.from({ length: count }, (_, index) => keccak256(Uint8Array.of(index)));
   const genesisFile = join(folder, "genesis.json");
@@ -43,7 +54,8 @@ export async function startValidators(count: number): Promise<ValidatorProcesses
     const dataPath = join(folder, `${index}`);
     mkdirSync(dataPath);
     writeFileSync(join(dataPath, "key"), toHex(key), { mode: 0o600 });
-    writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
+    const known = enodes.filter((_, other) => !(apart?.includes(index) && apart.includes(other)));
+    writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(known));
     const options = [
       `--genesis-file=${genesisFile}`,
       `--p2p-port=${ports[index]}`,
@@ -57,9 +69,12 @@ export async function startValidators(count: number): Promise<ValidatorProcesses
     return startProgram(dataPath, options, join(dataPath, "node.log"));
   };
   const nodes = await Promise.all(keys.map(startNode));
-  await Promise.all(nodes.map((node) => untilConnected(node, count - 1)));
+  const peersOf = (index: number): number => count - (apart?.includes(index) ? 2 : 1);
+  await Promise.all(nodes.map((node, index) => untilConnected(node, peersOf(index))));
   return {
     nodes,
+    keys,
+    peerPorts: ports,
     blocks: (node) => readBlocks(join(folder, `${node}`, "node.log")),
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()));

@@ -30,14 +30,16 @@ export interface Workload {
   readonly transactions: number;
 }
 
-interface Draft {
+/** What a transaction of these accounts says; at 1 gwei, which the accounts of the development network can pay. */
+export interface Draft {
   readonly to?: Hex;
   readonly data?: Hex;
   readonly value?: bigint;
   readonly gasLimit: bigint;
 }
 
-const accounts = Array.from({ length: SENDERS }, (_, addressIndex) => {
+/** The accounts that the development network funds. */
+export const accounts = Array.from({ length: SENDERS }, (_, addressIndex) => {
   const account = mnemonicToAccount(ACCOUNT_MNEMONIC, { addressIndex });
   const privateKey = account.getHdKey().privateKey;
   if (privateKey === null) throw new Error("no private key");
@@ -101,7 +103,7 @@ function presign(count: number, firstNonces: readonly number[], draft: (index: n
 }
 
 /** A fee-market transaction at 1 gwei, signed with our own native binding because viem's takes 0.5 ms. */
-function signDraft(draft: Draft, nonce: number, privateKey: Uint8Array): Hex {
+export function signDraft(draft: Draft, nonce: number, privateKey: Uint8Array): Hex {
   const fields = [
     scalar(CHAIN_ID),
     scalar(BigInt(nonce)),

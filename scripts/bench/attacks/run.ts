@@ -1,0 +1,115 @@
+import { curve } from "../../../src/primitives/secp256k1.ts";
+import type { Identity } from "../../../test/network/identities.ts";
+import { createRpcClient } from "../httpClient.ts";
+import { startValidators, type ValidatorProcesses } from "../network.ts";
+import { atQuantile } from "../report.ts";
+import { sendCallsInTurn, sendEndlessWork, sendLargeTransactions, sendPowers } from "./costlyRequests.ts";
+import { sendCertificates, sendLargeProposals, sendMadeUpTransactions } from "./hostileMessages.ts";
+import { pause } from "./pause.ts";
+import type { Target } from "./target.ts";
+
+/** Goes on until it is over. */
+type Attack = (target: Target, isOver: () => boolean) => Promise<void>;
+
+const ATTACKS: ReadonlyMap<string, Attack> = new Map([
+  ["nothing", async (_, isOver) => untilOver(isOver)],
+  ["costly powers (MODEXP)", sendPowers],
+  ["work without end", sendEndlessWork],
+  ["180 contracts of 24 KB in turn", sendCallsInTurn],
+  ["200 transactions of 120 kB", sendLargeTransactions],
+  ["a proposal of 9 MB a second", sendLargeProposals],
+  ["200 certificates of 4,096 signatures a second", sendCertificates],
+  ["messages of 10,900 made-up transactions", sendMadeUpTransactions],
+]);
+
+const VALIDATORS = 4;
+const ATTACKED = 0;
+const LIAR = 3;
+/** The blocks after it must come, too. */
+const AFTERMATH_MS = 5000;
+
+/**
+ * Four validators on this machine, one of which is attacked for `seconds` by each of the attacks whose names hold
+ * `wanted`, each time on a network of its own: how far apart blocks came at the node where they came latest, and what
+ * each process used of a processor. Where an attack needs a validator who lies, it is the fourth one's key, whose own
+ * process goes on honestly beside it, and is not connected to the one that is attacked.
+ */
+export async function measureAttacks(seconds: number, wanted: string): Promise<void> {
+  console.log(`\nblocks of one second of ${VALIDATORS} validators, one of them attacked for ${seconds} s`);
+  for (const [name, attack] of ATTACKS) {
+    if (!name.includes(wanted)) continue;
+    console.log(`${name.padEnd(48)} ${await measureAttack(attack, seconds)}`);
+  }
+}
+
+async function measureAttack(attack: Attack, seconds: number): Promise<string> {
+  const network = await startValidators(VALIDATORS, { apart: [ATTACKED, LIAR] });
+  const node = network.nodes[ATTACKED];
+  if (node === undefined) throw new Error("no validator");
+  const client = createRpcClient(node.port, 64);
+  try {
+    const cpuBefore = network.nodes.map((each) => each.cpuSeconds());
+    const beganAtMs = Date.now();
+    const isOver = (): boolean => Date.now() - beganAtMs > seconds * 1000;
+    const underAttack = attack(targetOf(network, client), isOver).catch((error: unknown) => {
+      console.error(`the attack ended: ${error}`);
+    });
+    await Promise.race([underAttack, untilOver(isOver)]);
+    await untilOver(isOver);
+    const cpu = network.nodes.map((each, index) => cpuSince(each, cpuBefore[index] ?? 0));
+    await pause(AFTERMATH_MS);
+    return `${spacingOf(network, beganAtMs)}; CPU ${cpu.map((used) => `${Math.round((used / seconds) * 100)} %`).join(" ")}`;
+  } finally {
+    client.close();
+    await network.stop();
+  }
+}
+
+function targetOf(network: ValidatorProcesses, client: Target["client"]): Target {
+  const [key, port] = [network.keys[ATTACKED], network.peerPorts[ATTACKED]];
+  const liarKey = network.keys[LIAR];
+  if (key === undefined || port === undefined || liarKey === undefined) throw new Error("no such validator");
+  return {
+    address: { nodeId: curve.publicKey(key), host: "127.0.0.1", tcpPort: port },
+    client,
+    liar: identityOf(liarKey),
+    headNumber: async () => Number(await client.call<string>("eth_blockNumber")),
+  };
+}
+
+const identityOf = (privateKey: Uint8Array): Identity => ({
+  privateKey,
+  nodeId: curve.publicKey(privateKey),
+});
+
+/** Of the node that did worst. One whose last block is long ago counts as if it came now. */
+function spacingOf(network: ValidatorProcesses, beganAtMs: number): string {
+  const spacings = network.nodes.map((_, index) => {
+    const blocks = network.blocks(index);
+    const times = blocks.map(({ atMs }) => atMs).filter((atMs) => atMs >= beganAtMs - 1500);
+    const marks = [...times, Date.now()];
+    const gaps = marks.slice(1).map((atMs, at) => (atMs - (marks[at] ?? 0)) / 1000);
+    const late = blocks.filter(({ atMs, round }) => atMs >= beganAtMs && round > 0).length;
+    return { gaps: (gaps.at(-1) ?? 0) > 1 ? gaps : gaps.slice(0, -1), late };
+  });
+  const worst = spacings.toSorted((a, b) => Math.max(...b.gaps) - Math.max(...a.gaps))[0];
+  if (worst === undefined || worst.gaps.length === 0) return "no blocks";
+  const [p50, p95] = [atQuantile(worst.gaps, 0.5), atQuantile(worst.gaps, 0.95)];
+  return (
+    `p50 ${p50.toFixed(2)} s, p95 ${p95.toFixed(2)} s, longest ${Math.max(...worst.gaps).toFixed(2)} s ` +
+    `of ${worst.gaps.length}, of later rounds ${worst.late}`
+  );
+}
+
+/** NaN for a process that is gone. */
+function cpuSince(node: { cpuSeconds(): number }, before: number): number {
+  try {
+    return node.cpuSeconds() - before;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+async function untilOver(isOver: () => boolean): Promise<void> {
+  while (!isOver()) await pause(50);
+}
