@@ -79,23 +79,19 @@ export function createPerformer(
     const order = { parent, round: id.round, timestamp, ...(vote !== undefined && { vote }) };
     const building = builder.build(order);
     const candidate = await (metrics?.building(building) ?? building);
-    if (candidate === undefined) logger.warn({ ...id }, "no block could be built; the round will time out");
-    else post({ kind: "candidateBuilt", id, candidate });
+    // The builder has said why.
+    if (candidate !== undefined) post({ kind: "candidateBuilt", id, candidate });
   }
 
   async function check({ id, candidate }: EffectOf<"checkCandidate">): Promise<void> {
     const sound = await checker.check(candidate);
     if (sound === undefined) return;
-    if (!sound) logger.warn({ ...id, hash: candidate.hash }, "a proposed block is unsound");
     post({ kind: "candidateChecked", id, digest: candidate.digest, sound });
   }
 
   async function commit({ candidate, seals }: EffectOf<"commitBlock">): Promise<void> {
     const committing = committer.commit(candidate, seals);
-    const isCommitted = await (metrics?.committing(committing) ?? committing);
-    if (isCommitted) return;
-    const { number } = candidate.header;
-    logger.error({ number, hash: candidate.hash }, "a decided block could not be committed");
+    await (metrics?.committing(committing) ?? committing);
   }
 
   /** A commit is asked for again when it takes long; the one under way goes on. */

@@ -1,7 +1,7 @@
 import pino, { type DestinationStream } from "pino";
 import { createTextLines } from "./textLine.ts";
 
-/** What an event was about. Amounts as bigint, hashes and addresses as bytes; an error goes under `error`. */
+/** What an event was about. Amounts as bigint, hashes and addresses as bytes; an error goes under `error`, a refusal's words may stand under `message`. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**
@@ -137,13 +137,30 @@ function textStream(destination: DestinationStream, isColored: boolean): Destina
   return { write: (line) => destination.write(textOf(JSON.parse(line))) };
 }
 
-/** The facts as fields of a line; an error becomes a throwable, with its stack and what caused it. */
+/**
+ * The facts as fields of a line; an error becomes a throwable, with its stack and what caused it. A fact with the name
+ * of a field that every line has gets another one: of two members with one name a reader keeps the last.
+ */
 function fieldsOf({ error, ...facts }: Facts): Record<string, unknown> {
   const fields = mapValues(facts, serializable);
+  for (const [taken, free] of RENAMED_FACTS) {
+    if (!Object.hasOwn(fields, taken)) continue;
+    fields[free] = fields[taken];
+    delete fields[taken];
+  }
   if (error instanceof Error) fields["throwable"] = pino.stdSerializers.err(error).stack;
   else if (error !== undefined) fields["error"] = serializable(error);
   return fields;
 }
+
+/** The message of a refusal is the cause of what the line says. */
+const RENAMED_FACTS: readonly (readonly [taken: string, free: string])[] = [
+  ["message", "cause"],
+  ["level", "factLevel"],
+  ["thread", "factThread"],
+  ["timestamp", "factTimestamp"],
+  ["class", "factClass"],
+];
 
 /** Facts as JSON can carry them: exact decimals for bigint, hex for bytes, the message of errors. */
 function serializable(value: unknown): unknown {

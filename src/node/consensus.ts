@@ -41,7 +41,12 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           onBegun(order.parent.header.number + 1n);
           const built = await onSoundDisk(chain.build(order, pool), engine.fail);
           if (built.ok) return built.value;
-          logger.debug({ reason: built.rejection.message }, "a candidate could not be built");
+          const { code, message } = built.rejection;
+          const number = order.parent.header.number + 1n;
+          logger.warn(
+            { number, round: order.round, code, message },
+            "no block could be built; the round will time out",
+          );
           return undefined;
         },
       },
@@ -52,7 +57,11 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           if (checked.ok) return true;
           // Peers brought the block of this height while we looked, or before the engine has heard of it.
           if (chain.head.header.number >= candidate.header.number) return undefined;
-          logger.warn({ ...checked.rejection }, "a proposed block is not sound");
+          const { number } = candidate.header;
+          logger.warn(
+            { number, hash: candidate.hash, ...checked.rejection },
+            "a proposed block is not sound",
+          );
           return false;
         },
       },
@@ -63,8 +72,12 @@ export function joinConsensus(parts: ConsensusParts): Engine {
             engine.fail(error);
             throw error;
           });
+          const { number } = candidate.header;
           if (!committed.ok)
-            logger.error({ ...committed.rejection }, "an agreed block could not be committed");
+            logger.error(
+              { number, hash: candidate.hash, ...committed.rejection },
+              "an agreed block could not be committed",
+            );
           return committed.ok;
         },
       },

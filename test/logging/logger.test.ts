@@ -41,6 +41,28 @@ describe("JSON lines", () => {
     });
   });
 
+  it("keep a fact that has the name of one of their own fields, under another name", () => {
+    const facts = { code: "badGasUsed", message: "used 5 instead of 4", level: 3, class: "c", thread: 1 };
+    const line = logged({}, (logger) =>
+      logger.warn({ ...facts, timestamp: 9 }, "a proposed block is not sound"),
+    );
+    for (const name of ["message", "level", "class", "thread", "timestamp"])
+      expect(line.split(`"${name}":`)).toHaveLength(2);
+    expect(JSON.parse(line)).toMatchObject({
+      level: "WARN",
+      class: "node",
+      message: "a proposed block is not sound",
+      code: "badGasUsed",
+      cause: "used 5 instead of 4",
+      factLevel: 3,
+      factClass: "c",
+      factThread: 1,
+      factTimestamp: 9,
+    });
+    const text = logged({ format: "text" }, (logger) => logger.warn(facts, "a proposed block is not sound"));
+    expect(text).toContain('a proposed block is not sound code=badGasUsed cause="used 5 instead of 4"');
+  });
+
   it.each([
     ["OFF", []],
     ["ERROR", ["error"]],

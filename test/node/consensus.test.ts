@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { type Facts, type Logger, silentLogger } from "../../src/logging/logger.ts";
 import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
+import { rejected } from "../../src/primitives/outcome.ts";
 import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { createMemoryVoteStore } from "../../src/storage/voteStore.ts";
@@ -18,11 +20,18 @@ const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const key = nodeKey(DEV_VALIDATOR_KEY);
 
 /** Chain and consensus as a node joins them, over a database of which a test may change operations. */
-async function aNode(change: (database: Database) => Partial<Database> = () => ({})) {
+async function aNode(
+  change: (database: Database) => Partial<Database> = () => ({}),
+  changeChain: (chain: Chain) => Partial<Chain> = () => ({}),
+) {
   const memory = createMemoryDatabase();
   const clock = createHandClock(1_800_000_000_000);
   const complaints: string[] = [];
-  const complain = (_: unknown, message: string): void => void complaints.push(message);
+  const facts: Facts[] = [];
+  const complain = (about: Facts, message: string): void => {
+    complaints.push(message);
+    facts.push(about);
+  };
   const logger: Logger = { ...silentLogger, error: complain, warn: complain };
   const database = { ...memory, ...change(memory) };
   const { chain, spec } = await aChain({ genesis, database, clock, builder: key.address, logger });
@@ -34,7 +43,7 @@ async function aNode(change: (database: Database) => Partial<Database> = () => (
   };
   const engine = joinConsensus({
     spec,
-    chain,
+    chain: { ...chain, ...changeChain(chain) },
     pool,
     key,
     outbox: { multicast: () => undefined },
@@ -52,7 +61,7 @@ async function aNode(change: (database: Database) => Partial<Database> = () => (
       clock.advanceTo(Math.min(untilMs, clock.nowMs() + 100));
     }
   };
-  return { chain, engine, failures, complaints, clock, waiting, live };
+  return { chain, engine, failures, complaints, facts, clock, waiting, live };
 }
 
 describe("consensus over the chain", () => {
@@ -95,6 +104,14 @@ describe("consensus over the chain", () => {
     waiting.push(aTransaction({ to: accountFromSeed(1).address }));
     await live(3_000);
     expect(failures).toEqual([damage]);
+  });
+
+  it("says once why a block could not be built", async () => {
+    const refusal = rejected({ code: "notAfterHead", fault: "local", message: "the head moved on" });
+    const { complaints, facts, live } = await aNode(undefined, () => ({ build: async () => refusal }));
+    await live(2_000);
+    expect(complaints).toEqual(["no block could be built; the round will time out"]);
+    expect(facts).toEqual([{ number: 1n, round: 0, code: "notAfterHead", message: "the head moved on" }]);
   });
 
   it("waits for its clock when that is set back, and goes on then", async () => {
