@@ -1,5 +1,5 @@
 import { RLP } from "@ethereumjs/rlp";
-import type { Address } from "../primitives/address.ts";
+import { type Address, asAddress } from "../primitives/address.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
@@ -21,6 +21,18 @@ export function isDelegation(code: Uint8Array): boolean {
   );
 }
 
+/** The account that such code points to; undefined for any other code. */
+export function delegationTarget(code: Uint8Array): Address | undefined {
+  return isDelegation(code) ? asAddress(code.slice(PREFIX.length)) : undefined;
+}
+
+/** Who signed an authorization, whether or not it is of use here; undefined when nobody can have. */
+export function authorityOf({ chainId, address, nonce, yParity, r, s }: Authorization): Address | undefined {
+  if (yParity > 1n || s > SECP256K1_ORDER / 2n) return undefined;
+  const items = RLP.encode([bigintToBytes(chainId), address, bigintToBytes(nonce)]);
+  return recoverAddress(keccak256(concatBytes(MAGIC, items)), { r, s, yParity: yParity === 1n ? 1 : 0 });
+}
+
 /**
  * Sets the code of each account that authorized it, and returns the gas to refund: the price of an authorization is
  * that of a new account, and some existed before. An authorization that does not fit is passed over (EIP-7702).
@@ -33,7 +45,7 @@ export function applyAuthorizations(
 ): bigint {
   let refund = 0n;
   for (const authorization of authorizations) {
-    const authority = authorityOf(authorization, chainId);
+    const authority = fits(authorization, chainId) ? authorityOf(authorization) : undefined;
     if (authority === undefined) continue;
     accesses.warm(authority);
     const account = overlay.account(authority);
@@ -53,13 +65,10 @@ const EXISTING_ACCOUNT_GAS = 12_500n;
 const MAGIC = Uint8Array.of(0x05);
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
-/** Who signed, or undefined when the authorization cannot be valid here. */
-function authorityOf(authorization: Authorization, chainId: bigint): Address | undefined {
-  const { address, nonce, yParity, r, s } = authorization;
-  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined;
-  if (nonce === HIGHEST_NONCE || yParity > 1n || s > SECP256K1_ORDER / 2n) return undefined;
-  const items = RLP.encode([bigintToBytes(authorization.chainId), address, bigintToBytes(nonce)]);
-  return recoverAddress(keccak256(concatBytes(MAGIC, items)), { r, s, yParity: yParity === 1n ? 1 : 0 });
+/** Whether it is for this chain, or for any, and leaves its signer another nonce. */
+function fits(authorization: Authorization, chainId: bigint): boolean {
+  const isForChain = authorization.chainId === 0n || authorization.chainId === chainId;
+  return isForChain && authorization.nonce !== HIGHEST_NONCE;
 }
 
 /** Delegating to the zero address takes the delegation away. */

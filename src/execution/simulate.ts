@@ -176,7 +176,7 @@ function toExecutable(
     data: call.data ?? EMPTY_BYTES,
     accessList: call.accessList ?? [],
     blobVersionedHashes: call.blobVersionedHashes ?? [],
-    authorizationList: [],
+    authorizationList: call.authorizationList ?? [],
     gasPrice,
     ...(isFeeMarket && {
       maxFeePerGas: enforcesBalance ? (call.maxFeePerGas ?? gasPrice) : 0n,
@@ -186,7 +186,9 @@ function toExecutable(
   };
 }
 
-function typeOf({ blobVersionedHashes, accessList }: CallRequest, isFeeMarket: boolean): TransactionType {
+function typeOf(call: CallRequest, isFeeMarket: boolean): TransactionType {
+  const { authorizationList, blobVersionedHashes, accessList } = call;
+  if (authorizationList !== undefined && authorizationList.length > 0) return 4;
   if (blobVersionedHashes !== undefined && blobVersionedHashes.length > 0) return 3;
   if (isFeeMarket) return 2;
   return accessList === undefined ? 0 : 1;

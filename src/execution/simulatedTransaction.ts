@@ -4,7 +4,12 @@ import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { Header } from "../types/header.ts";
-import type { AccessListEntry, SentTransaction, TransactionType } from "../types/transaction.ts";
+import type {
+  AccessListEntry,
+  Authorization,
+  SentTransaction,
+  TransactionType,
+} from "../types/transaction.ts";
 import type { CallRequest } from "./simulation.ts";
 
 /** A call as the transaction that it stands for: signed by nobody, with zeros where a signature would be. */
@@ -18,7 +23,8 @@ export function transactionOfCall(
   },
 ): SentTransaction {
   const { nonce, gasLimit, chainId, header } = place;
-  const { to, value = 0n, data = EMPTY_BYTES, accessList = [], blobVersionedHashes = [] } = call;
+  const { to, value = 0n, data = EMPTY_BYTES } = call;
+  const { accessList = [], blobVersionedHashes = [], authorizationList = [] } = call;
   const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, maxFeePerBlobGas = 0n } = call;
   const type = typeOf(call, header);
   const isFeeMarket = type >= 2;
@@ -35,6 +41,7 @@ export function transactionOfCall(
     ...(type === 3
       ? [number(maxFeePerBlobGas), encodeRlpList(blobVersionedHashes.map(encodeRlpString))]
       : []),
+    ...(type === 4 ? [encodeRlpList(authorizationList.map(encodeAuthorization))] : []),
     ...[0n, 0n, 0n].map(number),
   ];
   const list = encodeRlpList(items);
@@ -51,7 +58,7 @@ export function transactionOfCall(
     accessList: type === 0 ? [] : accessList,
     ...(type === 3 && { maxFeePerBlobGas }),
     blobVersionedHashes,
-    authorizationList: [],
+    authorizationList,
     v: 0n,
     r: 0n,
     s: 0n,
@@ -64,6 +71,7 @@ export function transactionOfCall(
 
 /** The newest kind that the block can have, unless a gas price is named, which only the older kinds have. */
 function typeOf(call: CallRequest, { baseFeePerGas }: Header): TransactionType {
+  if ((call.authorizationList ?? []).length > 0) return 4;
   if (call.blobVersionedHashes !== undefined) return 3;
   if (baseFeePerGas !== undefined && call.gasPrice === undefined) return 2;
   return (call.accessList ?? []).length > 0 ? 1 : 0;
@@ -79,4 +87,15 @@ function encodeAccessList(list: readonly AccessListEntry[]): Uint8Array {
       encodeRlpList([encodeRlpString(address), encodeRlpList(storageKeys.map(encodeRlpString))]),
     ),
   );
+}
+
+function encodeAuthorization({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array {
+  return encodeRlpList([
+    number(chainId),
+    encodeRlpString(address),
+    number(nonce),
+    number(yParity),
+    number(r),
+    number(s),
+  ]);
 }

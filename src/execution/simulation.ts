@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Asker } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { AccessListEntry } from "../types/transaction.ts";
+import type { AccessListEntry, Authorization } from "../types/transaction.ts";
 
 /** A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md §1.6). Prices and value in wei. */
 export interface CallRequest {
@@ -16,6 +16,8 @@ export interface CallRequest {
   readonly accessList?: readonly AccessListEntry[];
   readonly maxFeePerBlobGas?: bigint;
   readonly blobVersionedHashes?: readonly Hash[];
+  /** Not empty: the call is a set-code transaction (EIP-7702), which only some forks have. */
+  readonly authorizationList?: readonly Authorization[];
   /** Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md, eth_call). True: it must be owned. */
   readonly strict?: boolean;
 }

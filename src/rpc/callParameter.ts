@@ -1,7 +1,7 @@
 import type { CallRequest } from "../execution/simulation.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import type { AccessListEntry, SentTransaction } from "../types/transaction.ts";
+import type { AccessListEntry, Authorization, SentTransaction } from "../types/transaction.ts";
 import {
   type Decoder,
   decodeAddress,
@@ -18,7 +18,8 @@ import {
 
 /**
  * The call object of eth_call and its kin (json-rpc.md §1.6). Members that are absent, null or unknown do not count.
- * Refused: `data` and `input` that differ, and a gas price beside a fee cap.
+ * Refused: `data` and `input` that differ, a gas price beside a fee cap, and blobs
+ * beside authorizations.
  */
 export function decodeCall(value: unknown): CallRequest | undefined {
   if (!isObject(value)) return undefined;
@@ -28,7 +29,7 @@ export function decodeCall(value: unknown): CallRequest | undefined {
     const set = isAbsent(given) ? undefined : MEMBERS.get(name);
     if (set !== undefined && !set(call, given)) return undefined;
   }
-  return hasTwoInputs(value) || hasTwoPricings(call) ? undefined : call;
+  return hasTwoInputs(value) || hasTwoPricings(call) || hasTwoTypes(call) ? undefined : call;
 }
 
 /** A signed transaction as a call of its sender. */
@@ -45,6 +46,7 @@ export function callOf(transaction: SentTransaction): CallRequest {
     value,
     data,
     ...(type > 0 && { accessList: transaction.accessList }),
+    ...(type === 4 && { authorizationList: transaction.authorizationList }),
   };
 }
 
@@ -64,6 +66,7 @@ const MEMBERS: ReadonlyMap<string, (call: Writable<CallRequest>, given: unknown)
   ["input", setting("data", decodeData)],
   ["accessList", setting("accessList", decodeList(decodeAccessListEntry))],
   ["blobVersionedHashes", setting("blobVersionedHashes", decodeList(decodeVersionedHash))],
+  ["authorizationList", setting("authorizationList", decodeList(decodeAuthorization))],
   ["strict", setting("strict", decodeBoolean)],
 ]);
 
@@ -90,6 +93,11 @@ function hasTwoPricings(call: CallRequest): boolean {
   return call.gasPrice !== undefined && hasFeeCap;
 }
 
+/** No transaction carries both. */
+function hasTwoTypes({ blobVersionedHashes = [], authorizationList = [] }: CallRequest): boolean {
+  return blobVersionedHashes.length > 0 && authorizationList.length > 0;
+}
+
 /** Of the one version that there is. */
 function decodeVersionedHash(value: unknown): Hash | undefined {
   const hash = decodeHash(value);
@@ -103,3 +111,16 @@ function decodeAccessListEntry(value: unknown): AccessListEntry | undefined {
   const storageKeys = isAbsent(keys) ? [] : decodeList(decodeStoragePosition)(keys);
   return address && storageKeys && { address, storageKeys };
 }
+
+/** As it is signed; what it is worth shows when the call is executed (EIP-7702). */
+function decodeAuthorization(value: unknown): Authorization | undefined {
+  if (!isObject(value)) return undefined;
+  const address = decodeAddress(value["address"]);
+  const [chainId, nonce, r, s] = ["chainId", "nonce", "r", "s"].map((name) => decodeWei(value[name]));
+  const yParity = decodeWei(value["yParity"] ?? value["v"]);
+  if (address === undefined || chainId === undefined || nonce === undefined) return undefined;
+  if (yParity === undefined || r === undefined || s === undefined || nonce > HIGHEST_NONCE) return undefined;
+  return { chainId, address, nonce, yParity, r, s };
+}
+
+const HIGHEST_NONCE = 2n ** 64n - 1n;

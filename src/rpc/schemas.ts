@@ -39,6 +39,19 @@ const ACCESS_LIST: JsonSchema = listOf({
   properties: { address: ADDRESS, storageKeys: listOf(HASH) },
 });
 
+const AUTHORIZATION_LIST: JsonSchema = listOf({
+  type: "object",
+  properties: {
+    chainId: GIVEN_QUANTITY,
+    address: ADDRESS,
+    nonce: GIVEN_QUANTITY,
+    yParity: GIVEN_QUANTITY,
+    r: GIVEN_QUANTITY,
+    s: GIVEN_QUANTITY,
+  },
+  required: ["chainId", "address", "nonce", "yParity", "r", "s"],
+});
+
 export const CALL: JsonSchema = {
   type: "object",
   properties: {
@@ -52,6 +65,7 @@ export const CALL: JsonSchema = {
     data: GIVEN_DATA,
     input: GIVEN_DATA,
     accessList: ACCESS_LIST,
+    authorizationList: AUTHORIZATION_LIST,
     strict: BOOLEAN,
   },
 };

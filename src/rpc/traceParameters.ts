@@ -41,7 +41,10 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
       return { kind: tracer };
     case "prestateTracer": {
       const [diffMode, disableCode] = [isSet("diffMode"), isSet("disableCode")];
-      return { kind: tracer, config: { diffMode, disableCode, disableStorage: isSet("disableStorage") } };
+      const [disableStorage, includeEmpty] = [isSet("disableStorage"), isSet("includeEmpty")];
+      // go-ethereum refuses both together.
+      if (diffMode && includeEmpty) return undefined;
+      return { kind: tracer, config: { diffMode, disableCode, disableStorage, includeEmpty } };
     }
     default:
       return { kind: "structLogs", options: { disableStorage, disableMemory, disableStack } };
@@ -95,6 +98,7 @@ const OPTIONS = {
       diffMode: BOOLEAN,
       disableCode: BOOLEAN,
       disableStorage: BOOLEAN,
+      includeEmpty: BOOLEAN,
     },
   },
 };

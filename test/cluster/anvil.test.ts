@@ -37,7 +37,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
       ours: await blockHashes(node, headNumber),
       theirs: await blockHashes(anvil, headNumber),
     };
-    comparison = createComparison(node.rpc, anvil.rpc, LISTED, namingBlocks(hashesOf));
+    comparison = createComparison(node.rpc, anvil.rpc, LISTED, prestatesAlike(namingBlocks(hashesOf)));
   });
 
   afterAll(async () => {
@@ -339,3 +339,22 @@ interface StructLog {
   readonly depth: number;
   readonly stack: readonly string[] | null;
 }
+
+type Normalise = Parameters<typeof createComparison>[3];
+
+/** anvil's prestateTracer is go-ethereum's before 1.16: without the hash of code, and with accounts that were nothing. */
+function prestatesAlike(normalise: Normalise): Normalise {
+  return (answer, whose, label) => {
+    const shown = normalise(answer, whose, label);
+    if (!label.includes("prestateTracer")) return shown;
+    return JSON.parse(JSON.stringify(shown), (_, value: unknown) => {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+      const members = Object.entries(value as Record<string, unknown>).filter(
+        ([name]) => name !== "codeHash",
+      );
+      return Object.fromEntries(members.filter(([, member]) => JSON.stringify(member) !== NOTHING));
+    });
+  };
+}
+
+const NOTHING = JSON.stringify({ balance: "0x0" });

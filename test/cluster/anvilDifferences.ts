@@ -65,11 +65,8 @@ export const LISTED: readonly ListedDifference[] = [
   ),
   ...rows("each in its own words", ["*"], ["error.message"]),
   ...rows("the incumbent's codes", ["eth_call", "eth_estimateGas", "eth_createAccessList"], ["error.code"]),
-  ...rows(
-    "the incumbent's codes",
-    ["eth_call without funds", "eth_createAccessList without funds"],
-    ["error.code"],
-  ),
+  ...rows("the incumbent's codes", ["eth_createAccessList without funds"], ["error.code"]),
+  ...rows("no call wants for balance unless it is strict", ["eth_call without funds"], ["result", "error"]),
   ...rows("the incumbent's codes", ["eth_call with gas", "eth_sendRawTransaction"], ["error.code"]),
   ...rows("the incumbent asks for the value too", ["eth_estimateGas without funds"], ["result", "error"]),
   ...rows(

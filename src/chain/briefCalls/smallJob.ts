@@ -3,9 +3,11 @@ import { toKey } from "../../primitives/byteKey.ts";
 
 /** Whether what comes before the first instruction of a job takes some tenths of a millisecond at most. */
 export function isSmall({ call, overrides }: SimulationJob): boolean {
-  const { to, data, accessList = [], blobVersionedHashes = [] } = call;
+  const { to, data, accessList = [], blobVersionedHashes = [], authorizationList = [] } = call;
   // Code of a creation is hashed, analysed, and run once.
   if (to === undefined || (data?.length ?? 0) > DATA_LIMIT_BYTES) return false;
+  // The signer of each authorization is found anew in each run.
+  if (authorizationList.length > 0) return false;
   const listed = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, accessList.length);
   if (listed + blobVersionedHashes.length > LIST_LIMIT) return false;
   return overrides === undefined || areFew(overrides);

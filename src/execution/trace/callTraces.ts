@@ -71,6 +71,7 @@ async function traceCall(
     gasLimit: gasCap > 0n ? gasCap : gasLimit,
     place: undefined,
     beneficiary: sceneRules(scene).block.beneficiary,
+    authorizationList: call.authorizationList ?? [],
     state,
   });
   const simulated = await simulateOn(state, scene, call, {

@@ -1,10 +1,11 @@
 import { type Address, addressOfWord, asAddress } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
-import { toHex, toWordHex } from "../../primitives/hex.ts";
+import { equalBytes, toHex, toWordHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
-import { isEmpty } from "../emptyAccounts.ts";
-import { type Callee, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
+import { authorityOf, delegationTarget } from "../delegation.ts";
+import { hasNoCode, isEmpty } from "../emptyAccounts.ts";
+import type { Callee, ExecutionObserver, Step } from "./observer.ts";
 import type { Subject, TransactionTrace } from "./style.ts";
 import { type Member, objectOf, sortedObjectOf, type TraceText } from "./traceText.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
@@ -14,6 +15,8 @@ export interface PrestateConfig {
   readonly diffMode: boolean;
   readonly disableCode: boolean;
   readonly disableStorage: boolean;
+  /** Accounts that were nothing before, too; not with diffMode. */
+  readonly includeEmpty: boolean;
 }
 
 /**
@@ -22,17 +25,18 @@ export interface PrestateConfig {
  */
 export function prestateTracer(
   config: PrestateConfig,
-  { state, beneficiary }: Pick<Subject, "state" | "beneficiary">,
+  subject: Pick<Subject, "state" | "beneficiary" | "authorizationList">,
   text: TraceText,
 ): TransactionTrace {
-  const touched = new TouchedState(beneficiary, config.disableStorage);
+  const { state } = subject;
+  const touched = new TouchedState(subject, config.disableStorage);
   const codeOf = (account: Account): string =>
     config.disableCode ? "0x" : toHex(state.code(account.codeHash));
   const view = { state, codeOf };
   return {
     observer: touched,
     finish() {
-      text.add(config.diffMode ? diffJson(touched, view) : prestateJson(touched, view));
+      text.add(config.diffMode ? diffJson(touched, view) : prestateJson(touched, view, config));
     },
   };
 }
@@ -45,21 +49,39 @@ interface View {
 
 class TouchedState implements ExecutionObserver {
   readonly accounts = new Map<string, TouchedAccount>();
-  readonly created = new Set<string>();
   readonly destroyed = new Set<string>();
-  private readonly beneficiary: Address;
+  private readonly subject: Pick<Subject, "state" | "beneficiary" | "authorizationList">;
   private readonly leavesOutSlots: boolean;
 
-  constructor(beneficiary: Address, leavesOutSlots: boolean) {
-    this.beneficiary = beneficiary;
+  constructor(
+    subject: Pick<Subject, "state" | "beneficiary" | "authorizationList">,
+    leavesOutSlots: boolean,
+  ) {
+    this.subject = subject;
     this.leavesOutSlots = leavesOutSlots;
   }
 
-  entered({ kind, from, to, depth }: Callee): void {
+  entered({ from, to, depth }: Callee): void {
     this.touch(from);
     this.touch(to);
-    if (depth === 0) this.touch(this.beneficiary);
-    if (isCreation(kind)) this.created.add(toKey(to));
+    if (depth === 0) this.touchBeforehand(to);
+  }
+
+  /** What a transaction touches before its first instruction; as in go-ethereum no target that it names itself. */
+  private touchBeforehand(to: Address): void {
+    const { state, beneficiary, authorizationList } = this.subject;
+    this.touch(beneficiary);
+    this.touchTargetOf(state.accountBefore(to));
+    for (const authorization of authorizationList) {
+      const authority = authorityOf(authorization);
+      if (authority !== undefined) this.touch(authority);
+    }
+  }
+
+  /** The account whose code runs in its place (EIP-7702). */
+  private touchTargetOf(account: Account | undefined): void {
+    const target = account && delegationTarget(this.subject.state.code(account.codeHash));
+    if (target !== undefined) this.touch(target);
   }
 
   begun({ instruction, state }: Step): void {
@@ -88,7 +110,10 @@ class TouchedState implements ExecutionObserver {
       case 0xf2: // CALLCODE
       case 0xf4: // DELEGATECALL
       case 0xfa: // STATICCALL
-        if (stack.length >= 5) this.touch(addressOfWord(stack.at(1)));
+        if (stack.length >= 5) {
+          const { address } = this.touch(addressOfWord(stack.at(1)));
+          this.touchTargetOf(this.subject.state.account(address));
+        }
         return;
     }
   }
@@ -115,22 +140,26 @@ interface TouchedAccount {
   readonly slots: Map<string, Uint8Array>;
 }
 
-function prestateJson({ accounts, created }: TouchedState, view: View): string {
+function prestateJson(
+  { accounts }: TouchedState,
+  view: View,
+  { includeEmpty }: Pick<PrestateConfig, "includeEmpty">,
+): string {
   const { state } = view;
   const before: Member[] = [];
-  for (const [key, { address, slots }] of accounts) {
+  for (const { address, slots } of accounts.values()) {
     const account = state.accountBefore(address);
+    if (isNothing(account) && !includeEmpty) continue;
     const storage = [...slots.values()].map(
       (slot): Slot => [toHex(slot), toWordHex(state.storageBefore(address, slot))],
     );
-    if (created.has(key) && isNothing(account)) continue;
     before.push([toHex(address), accountJson(account ?? EMPTY_ACCOUNT, storage, view)]);
   }
   return sortedObjectOf(before);
 }
 
 /** Of an account that is gone only the past is shown; from Cancun on most that destroy themselves stay. */
-function diffJson({ accounts, created, destroyed }: TouchedState, view: View): string {
+function diffJson({ accounts, destroyed }: TouchedState, view: View): string {
   const { state } = view;
   const before: Member[] = [];
   const after: Member[] = [];
@@ -139,7 +168,7 @@ function diffJson({ accounts, created, destroyed }: TouchedState, view: View): s
     const oldSlots = [...slots.values()].map(
       (slot) => [slot, toWordHex(state.storageBefore(address, slot))] as const,
     );
-    const isNew = created.has(key) && isNothing(old);
+    const isNew = isNothing(old);
     const show = (storage: readonly (readonly [Uint8Array, string])[]): void => {
       const members = storage.map(([slot, value]): Slot => [toHex(slot), value]);
       if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, view)]);
@@ -175,6 +204,7 @@ function accountJson(account: Account, storage: readonly Slot[], view: View): st
   return objectOf([
     `"balance":"${toQuantity(account.balance)}"`,
     code !== "0x" && `"code":"${code}"`,
+    !hasNoCode(account) && `"codeHash":"${toHex(account.codeHash)}"`,
     account.nonce > 0n && `"nonce":${account.nonce}`,
     storageMember(storage),
   ]);
@@ -182,9 +212,11 @@ function accountJson(account: Account, storage: readonly Slot[], view: View): st
 
 function differenceJson(old: Account, now: Account, storage: readonly Slot[], view: View): string {
   const code = view.codeOf(now);
+  const isOther = !equalBytes(now.codeHash, old.codeHash);
   return objectOf([
     now.balance !== old.balance && `"balance":"${toQuantity(now.balance)}"`,
-    code !== view.codeOf(old) && code !== "0x" && `"code":"${code}"`,
+    code !== view.codeOf(old) && `"code":"${code}"`,
+    isOther && `"codeHash":"${toHex(now.codeHash)}"`,
     now.nonce !== old.nonce && now.nonce > 0n && `"nonce":${now.nonce}`,
     storageMember(storage),
   ]);
@@ -196,7 +228,7 @@ function storageMember(slots: readonly Slot[]): string | false {
   return `"storage":${sortedObjectOf(slots.map(([slot, value]) => [slot, `"${value}"`]))}`;
 }
 
-/** What is created in the place of nothing has no past to show. */
+/** What was nothing has no past to show. */
 function isNothing(account: Account | undefined): boolean {
   return account === undefined || isEmpty(account);
 }

@@ -96,6 +96,7 @@ async function traceOne(
       index: at,
     },
     beneficiary: rules.block.beneficiary,
+    authorizationList: transaction.authorizationList,
     state,
   });
   const session = openSession({ ...rules, overlay: state, pace, observer: trace.observer });

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { Authorization } from "../../types/transaction.ts";
 import type { TransactionResult } from "../transactionResult.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
@@ -19,6 +20,8 @@ export interface Subject {
   readonly place: TransactionPlace | undefined;
   /** Who is paid the fees. */
   readonly beneficiary: Address;
+  /** Whose code it sets (EIP-7702). */
+  readonly authorizationList: readonly Authorization[];
   /** The state that it is executed on, and what that was before. */
   readonly state: WatchedOverlay;
 }

@@ -3,8 +3,8 @@ import { runTrace } from "../../../src/execution/trace/runTrace.ts";
 import type { DebugStyle } from "../../../src/execution/trace/traceJob.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
-import { ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { hexToBytes, viewAsBuffer } from "../../../src/primitives/hex.ts";
+import { keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { hexToBytes, toHex, viewAsBuffer } from "../../../src/primitives/hex.ts";
 import { decodeTraceOptions } from "../../../src/rpc/traceParameters.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
@@ -60,9 +60,41 @@ async function checkTracer(folder: string, file: string, tracer: string): Promis
   const test = readVectorJson<TracerTest>("geth-tracers", folder, file);
   const style = present(decodeTraceOptions({ tracer, tracerConfig: test.tracerConfig }), "options");
   const [actual, expected] = [await traceOf(test, style), test.result];
-  return folder === "call_tracer_flat"
-    ? firstDifference(comparable(actual), comparable(expected))
-    : firstDifference(actual, expected);
+  if (folder === "call_tracer_flat") return firstDifference(comparable(actual), comparable(expected));
+  return firstDifference(actual, folder.startsWith("prestate") ? withoutNothing(expected) : expected);
+}
+
+interface ShownAccount {
+  readonly balance?: string;
+  readonly code?: string;
+  readonly codeHash?: string;
+  readonly nonce?: number;
+}
+
+type ShownState = Readonly<Record<string, ShownAccount>>;
+
+/** What the tests before go-ethereum 1.16 lack: the hash of code, and that accounts that were nothing are left out. */
+function withoutNothing(shown: unknown): unknown {
+  const state = shown as ShownState | { readonly pre: ShownState; readonly post: ShownState };
+  const { pre, post } = state as { readonly pre?: ShownState; readonly post?: ShownState };
+  if (pre === undefined || post === undefined) return ofSomething(withCodeHashes(state as ShownState));
+  return { pre: ofSomething(withCodeHashes(pre)), post: withCodeHashes(post) };
+}
+
+function withCodeHashes(state: ShownState): ShownState {
+  return Object.fromEntries(
+    Object.entries(state).map(([address, account]) => {
+      const { code, codeHash } = account;
+      if (code === undefined || codeHash !== undefined) return [address, account];
+      return [address, { ...account, codeHash: toHex(keccak256(hexToBytes(code))) }];
+    }),
+  );
+}
+
+function ofSomething(state: ShownState): ShownState {
+  const isSomething = ({ balance, codeHash, nonce }: ShownAccount) =>
+    balance !== "0x0" || codeHash !== undefined || nonce !== undefined;
+  return Object.fromEntries(Object.entries(state).filter(([, account]) => isSomething(account)));
 }
 
 type Member = readonly [name: string, value: unknown];

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
-import { toHex } from "../../../src/primitives/hex.ts";
+import { keccak256 } from "../../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -153,7 +154,7 @@ describe("go-ethereum's prestateTracer", () => {
       });
     const whole = (await trace({})) as { [CALLEE]: { storage: object } };
     expect(whole[CALLEE]).toMatchObject({ balance: "0x5", code, storage: { [one]: one } });
-    const bare = { balance: "0x5" };
+    const bare = { balance: "0x5", codeHash: toHex(keccak256(hexToBytes(code))) };
     expect(await trace({ disableCode: true })).toMatchObject({ [CALLEE]: { storage: { [one]: one } } });
     expect(await trace({ disableCode: true, disableStorage: true })).toHaveProperty(CALLEE, bare);
     expect(await trace({ disableStorage: true })).toHaveProperty(CALLEE, { ...bare, code });
