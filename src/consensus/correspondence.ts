@@ -1,3 +1,4 @@
+import { readToEnd } from "../ibft/codec.ts";
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import { MESSAGE_CODES } from "../ibft/payloadCodec.ts";
@@ -13,8 +14,10 @@ import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { createDistantWords } from "./distantWords.ts";
 import { createFutureMessages, type FutureLimits, type RawMessage } from "./futureMessages.ts";
+import { createMessageReading, type Keyed } from "./messageReading.ts";
 import { createOwnWords } from "./ownWords.ts";
 import type { Carrier } from "./ports.ts";
+import type { ReadingShares } from "./readingShares.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 import { IBF_SPELLING, type Spelling } from "./spelling.ts";
 
@@ -56,6 +59,7 @@ export const FATES = [
   "kept",
   "tooFar",
   "full",
+  "overShare",
   "notValidating",
   ...DECODING_DEFECTS,
 ] as const;
@@ -126,9 +130,11 @@ export interface CorrespondenceParts {
   readonly spelling?: Spelling;
   /** Passes on what waits, a little later: at once unless given. */
   readonly later?: (passOn: () => void) => void;
+  /** Time for reading, to each author its share; everything is read at once unless given. */
+  readonly shares?: ReadingShares | undefined;
 }
 
-interface Arrived extends RawMessage {
+interface Arrived extends Keyed {
   readonly arrivedAtMs: number;
 }
 
@@ -151,6 +157,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   const early = createFutureMessages<Arrived>(limits);
   const distant = createDistantWords<Arrived>(DISTANT_LIMITS);
   const own = createOwnWords();
+  const reading = createMessageReading({ spelling, findTransaction, shares: parts.shares });
   /** To be passed on in a moment, by key, to whoever is not known to have it by then. */
   const relays = new Map<string, Relay>();
   /** By author, how many were passed on in this height. */
@@ -167,26 +174,36 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     return count < RELAYS_OF_AUTHOR;
   }
 
-  /** The message, if its author is one of those, or why it is refused. */
-  function read({ sender, code, payload }: RawMessage, validators: readonly Address[]): Authored | Fate {
-    const maySpeak = (author: Address): boolean => includesBytes(validators, author);
-    const decoded = spelling.decode(code, payload, {
-      maySpeak,
-      ...(findTransaction !== undefined && { findTransaction }),
+  /** A message of the height in progress: `settle` hears what became of it, at once or when its author has time. */
+  function take(raw: Arrived, current: Head, settle: (fate: Fate) => void): void {
+    if (!isValidator(current.tally, self)) {
+      settle("notValidating");
+      return;
+    }
+    reading.read(raw, current, (result) => {
+      if (result.kind === "unread") {
+        // Somebody else's copy may have more time, now or later.
+        if (result.fate === "overShare") received.forget(raw.key);
+        settle(result.fate);
+      } else if (result.outcome.ok) {
+        accept(raw, result.outcome.value, current);
+        settle("taken");
+      } else {
+        const { code: reason, message } = result.outcome.rejection;
+        logger.debug(
+          { sender: raw.sender, code: raw.code, reason, message },
+          "a consensus message is refused",
+        );
+        settle(reason);
+      }
     });
-    if (decoded.ok) return decoded.value;
-    const { code: reason, message } = decoded.rejection;
-    logger.debug({ sender, code, reason, message }, "a consensus message is refused");
-    return reason;
   }
 
-  /** What becomes of a message of the height in progress. */
-  function take(raw: Arrived, { tally }: Head): Fate {
-    if (!isValidator(tally, self)) return "notValidating";
-    const message = read(raw, tally.validators);
-    if (typeof message === "string") return message;
-    const { sender, code, payload } = raw;
-    const key = spelling.keyOf(code, payload);
+  function accept(
+    { sender, code, payload, key, arrivedAtMs }: Arrived,
+    message: Authored,
+    { tally }: Head,
+  ): void {
     const { author, payload: words } = message.signed;
     if (sent.add(key) && hasRelayLeft(author)) {
       const except = [sender, author, self];
@@ -195,8 +212,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       if (relays.size >= RELAYS_LIMIT) passOn();
     }
     metrics?.taken?.(message);
-    deliver(message, clock.nowMs() - raw.arrivedAtMs);
-    return "taken";
+    deliver(message, clock.nowMs() - arrivedAtMs);
   }
 
   /** Whoever has a message meanwhile needs it no more; nor does anybody whose block we have, for that is announced. */
@@ -210,29 +226,36 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     relays.clear();
   }
 
-  function judge(message: Arrived, known: Head): Fate {
-    const key = spelling.keyOf(message.code, message.payload);
-    if (!received.add(key)) {
+  function judge(message: Arrived, known: Head, settle: (fate: Fate) => void): void {
+    const { key, sender, code, payload } = message;
+    if (!received.add(key) && !reading.isAwaited(key, sender)) {
       const relay = relays.get(key);
-      if (relay !== undefined && !includesBytes(relay.except, message.sender))
-        relay.except.push(message.sender);
-      return "duplicate";
+      if (relay !== undefined && !includesBytes(relay.except, sender)) relay.except.push(sender);
+      settle("duplicate");
+      return;
     }
-    const place = spelling.peekPlace(message.code, message.payload);
-    if (place === undefined) {
-      const refusal = read(message, []);
-      return typeof refusal === "string" ? refusal : "malformed";
-    }
-    if (place.height <= known.header.number) return "past";
+    const place = spelling.peekPlace(code, payload);
     const current = known.header.number + 1n;
-    if (place.height === current) return take(message, known);
-    onAhead?.(message.sender, place.height - 1n);
+    if (place === undefined) settle(refusalOf(message));
+    else if (place.height === current) take(message, known, settle);
+    else if (place.height < current) settle("past");
+    else settle(keep(message, place.height, known));
+  }
+
+  /** What is wrong with a message that cannot even be asked for its place. */
+  function refusalOf({ code, payload }: Arrived): Fate {
+    const outcome = readToEnd(spelling.read(code, payload, { maySpeak: () => false }));
+    return outcome.ok ? "malformed" : outcome.rejection.code;
+  }
+
+  function keep(message: Arrived, height: bigint, { header, tally }: Head): Fate {
+    onAhead?.(message.sender, height - 1n);
     const before = future.count;
-    const fate = future.add(message, place.height, current);
+    const fate = future.add(message, height, header.number + 1n);
     const dropped = before + 1 - future.count;
     if (dropped > 0) metrics?.futureDropped?.(dropped);
-    const isWish = message.code === MESSAGE_CODES.roundChange && isValidator(known.tally, message.sender);
-    if (fate === "tooFar" && isWish) distant.note(message, place.height);
+    const isWish = message.code === MESSAGE_CODES.roundChange && isValidator(tally, message.sender);
+    if (fate === "tooFar" && isWish) distant.note(message, height);
     return fate;
   }
 
@@ -241,23 +264,28 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       early.add(message, 0n, 0n);
       return;
     }
-    const fate = judge(message, head);
-    metrics?.received(fate);
-    // A validator's words may have been made by a liar so that others relay what only we cannot read.
-    if (isDecodingDefect(fate) && !isValidator(head.tally, message.sender)) onJunk?.(message.sender);
+    judge(message, head, (fate) => {
+      metrics?.received(fate);
+      // A validator's words may have been made by a liar so that others relay what only we cannot read.
+      if (isDecodingDefect(fate) && head !== undefined && !isValidator(head.tally, message.sender))
+        onJunk?.(message.sender);
+    });
   }
 
   return {
-    receive: (message) => receive({ ...message, arrivedAtMs: clock.nowMs() }),
+    receive(message) {
+      const key = spelling.keyOf(message.code, message.payload);
+      receive({ ...message, key, arrivedAtMs: clock.nowMs() });
+    },
     headAdvanced(next) {
       if (head !== undefined && next.header.number <= head.header.number) return;
       head = next;
+      reading.clear();
       passedOn.clear();
       own.dropUpTo(next.header.number);
       const height = next.header.number + 1n;
       for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
-        const fate = take(message, next);
-        metrics?.received(fate);
+        take(message, next, (fate) => metrics?.received(fate));
       }
       distant.keepOnlyThoseOf(next.tally.validators);
       early.takeUpTo(0n).forEach(receive);

@@ -6,6 +6,7 @@ import { concatBytes } from "../primitives/hex.ts";
 export interface SeenMessages {
   /** True the first time, and again once it is forgotten. */
   add(key: string): boolean;
+  forget(key: string): void;
   readonly size: number;
 }
 
@@ -21,6 +22,7 @@ export function createSeenMessages(limit: number): SeenMessages {
       }
       return true;
     },
+    forget: (key) => void keys.delete(key),
     get size() {
       return keys.size;
     },

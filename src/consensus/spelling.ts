@@ -1,6 +1,7 @@
-import { type Decoding, decodeMessage, type Encoded, encodeMessage, peekPlace } from "../ibft/codec.ts";
+import { type Decoding, type Encoded, encodeMessage, peekPlace, readMessage } from "../ibft/codec.ts";
 import type { Authored } from "../ibft/message.ts";
 import type { RoundId } from "../ibft/roundId.ts";
+import type { Reading } from "../ibft/signedReader.ts";
 import type { DecodingDefect } from "../ibft/strictRlp.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Outcome } from "../primitives/outcome.ts";
@@ -12,11 +13,12 @@ import { keyOfMessage } from "./seenMessages.ts";
  */
 export interface Spelling {
   encode(message: Authored): Encoded;
-  decode(
+  /** With places to pause; `maySpeak` hears of the author before anything that costs more. */
+  read(
     code: number,
     payload: Uint8Array,
-    decoding: Pick<Decoding, "findTransaction"> & { readonly maySpeak: (author: Address) => boolean },
-  ): Outcome<Authored, DecodingDefect>;
+    decoding: Omit<Decoding, "maySpeak" | "recover"> & { readonly maySpeak: (author: Address) => boolean },
+  ): Reading<Outcome<Authored, DecodingDefect>>;
   /** Where a message belongs, before anything else of it is read. */
   peekPlace(code: number, payload: Uint8Array): RoundId | undefined;
   /** What a message is known by: the same for the same code and bytes. */
@@ -25,7 +27,7 @@ export interface Spelling {
 
 export const IBF_SPELLING: Spelling = {
   encode: encodeMessage,
-  decode: decodeMessage,
+  read: readMessage,
   peekPlace,
   keyOf: keyOfMessage,
 };

@@ -48,7 +48,7 @@ export function findPreparedFlaw(
   if (hasDuplicates(prepares.map(({ author }) => author))) return "duplicateAuthors";
   if (prepares.length < committee.prepareQuorum) return "tooFewPrepares";
   for (const prepare of prepares) {
-    const flaw = findPrepareFlaw(committee, prepare, proposal.payload);
+    const flaw = findPrepareFlaw(committee, prepare, proposal);
     if (flaw !== undefined) return flaw;
   }
   return undefined;
@@ -83,10 +83,10 @@ export function highestPrepared(roundChanges: RoundChangeCertificate): PreparedC
 function findPrepareFlaw(
   committee: Committee,
   { author, payload }: Signed<PreparePayload>,
-  proposal: ProposalPayload,
+  { author: proposer, payload: proposal }: Signed<ProposalPayload>,
 ): CertificateFlaw | undefined {
   if (!isMember(committee, author)) return "authorNotValidator";
-  if (isProposer(committee, proposal.round, author)) return "prepareByProposer";
+  if (equalBytes(author, proposer)) return "prepareByProposer";
   if (payload.height !== proposal.height) return "wrongHeight";
   if (payload.round !== proposal.round) return "wrongRound";
   return equalBytes(payload.digest, proposal.digest) ? undefined : "wrongDigest";

@@ -6,13 +6,22 @@ import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { decodeBlock, encodeBlock } from "../types/block.ts";
+import { decodeHeader } from "../types/header.ts";
 import { rootOfList } from "../types/listRoot.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
-import type { Authored, Commit, Prepare, Proposal, RoundChange } from "./message.ts";
+import type { Committee } from "./committee.ts";
+import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "./message.ts";
 import { MESSAGE_CODES, type MessageCode, signedItems } from "./payloadCodec.ts";
+import { readPlace } from "./payloadReader.ts";
 import type { RoundId } from "./roundId.ts";
-import { createSignedReader, type Recover, readPlace, type SignedReader } from "./signedReader.ts";
+import {
+  createSignedReader,
+  type KnownSigners,
+  type Reading,
+  type Recover,
+  type SignedReader,
+} from "./signedReader.ts";
 import { type DecodingDefect, isAbsent, partsOf, Refusal } from "./strictRlp.ts";
 
 /**
@@ -71,6 +80,10 @@ export interface Decoding {
   readonly recover?: Recover;
   /** Asked about a message's author before anything is read that costs more; everybody may speak when absent. */
   readonly maySpeak?: (author: Address) => boolean;
+  /** The validator set of the message's height: certificates are held against it before and while they are verified. */
+  readonly committee?: Committee | undefined;
+  /** Signers that were recovered before. */
+  readonly known?: KnownSigners | undefined;
   /** Transactions that need not be decoded again; none when absent. */
   readonly findTransaction?: FindTransaction;
 }
@@ -82,17 +95,41 @@ export interface Decoding {
 export function decodeMessage(
   code: number,
   payload: Uint8Array,
-  { recover = recoverAddress, maySpeak = () => true, findTransaction }: Decoding = {},
+  decoding: Decoding = {},
 ): Outcome<Authored, DecodingDefect> {
+  return readToEnd(readMessage(code, payload, decoding));
+}
+
+/** Without a pause. */
+export function readToEnd<T>(reading: Reading<T>): T {
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As decodeMessage, with places to pause: the certificates of many validators take longer than anybody should wait. */
+export function* readMessage(
+  code: number,
+  payload: Uint8Array,
+  { recover = recoverAddress, maySpeak = () => true, committee, known, findTransaction }: Decoding = {},
+): Reading<Outcome<Authored, DecodingDefect>> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
   if (payload.length > PAYLOAD_LIMITS[code]) {
     return refuse("oversized", `${payload.length} bytes; code ${code} has at most ${PAYLOAD_LIMITS[code]}`);
   }
   try {
-    const reader = createSignedReader(recover, (author) => {
+    const admit = (author: Address): void => {
       if (!maySpeak(author)) throw new Refusal("unwelcomeAuthor", "the author has no say in this height");
-    });
-    return ok(READERS[code](payload, reader, { recover, findTransaction }));
+    };
+    const reader = createSignedReader({ recover, admit, committee, known });
+    return ok(
+      yield* READERS[code](payload, reader, {
+        recover,
+        findTransaction,
+        isScreened: committee !== undefined,
+      }),
+    );
   } catch (error) {
     if (error instanceof Refusal) return refuse(error.code, error.message);
     if (error instanceof RangeError) return refuse("malformed", error.message);
@@ -128,9 +165,11 @@ const HEADER_LIMIT_BYTES = 128 * 1024;
 interface Lookups {
   readonly recover: Recover;
   readonly findTransaction: FindTransaction | undefined;
+  /** Whether a block is opened only if its header is the one that was signed. */
+  readonly isScreened: boolean;
 }
 
-type Read = (payload: Uint8Array, reader: SignedReader, lookups: Lookups) => Authored;
+type Read = (payload: Uint8Array, reader: SignedReader, lookups: Lookups) => Reading<Authored>;
 
 const READERS: Readonly<Record<MessageCode, Read>> = {
   0: readProposal,
@@ -139,47 +178,70 @@ const READERS: Readonly<Record<MessageCode, Read>> = {
   3: readRoundChange,
 };
 
-function readProposal(payload: Uint8Array, reader: SignedReader, { findTransaction }: Lookups): Proposal {
+function* readProposal(payload: Uint8Array, reader: SignedReader, lookups: Lookups): Reading<Proposal> {
   const [signedPart, blockPart, certificatePart] = partsOf(payload, 3);
-  const signed = reader.proposal(signedPart);
-  const candidate = readCandidate(blockPart, findTransaction);
-  if (isAbsent(certificatePart)) return { kind: "proposal", signed, candidate };
-  return { kind: "proposal", signed, candidate, certificate: reader.roundChangeCertificate(certificatePart) };
+  const signed = yield* reader.proposal(signedPart);
+  const { round } = signed.payload;
+  const certificate = isAbsent(certificatePart)
+    ? undefined
+    : yield* reader.roundChangeCertificate(certificatePart, round);
+  yield "block";
+  const candidate = readCandidate(blockPart, signed.payload, lookups);
+  return { kind: "proposal", signed, candidate, ...(certificate !== undefined && { certificate }) };
 }
 
-function readPrepare(payload: Uint8Array, reader: SignedReader): Prepare {
-  return { kind: "prepare", signed: reader.prepare(payload) };
+function* readPrepare(payload: Uint8Array, reader: SignedReader): Reading<Prepare> {
+  return { kind: "prepare", signed: yield* reader.prepare(payload) };
 }
 
-function readCommit(payload: Uint8Array, reader: SignedReader, { recover }: Lookups): Commit {
-  const signed = reader.commit(payload);
+function* readCommit(payload: Uint8Array, reader: SignedReader, { recover }: Lookups): Reading<Commit> {
+  const signed = yield* reader.commit(payload);
+  yield "signature";
   return { kind: "commit", signed, sealer: recover(signed.payload.digest, signed.payload.seal) };
 }
 
-function readRoundChange(
-  payload: Uint8Array,
-  reader: SignedReader,
-  { findTransaction }: Lookups,
-): RoundChange {
+function* readRoundChange(payload: Uint8Array, reader: SignedReader, lookups: Lookups): Reading<RoundChange> {
   const [signedPart, blockPart] = partsOf(payload, 2);
-  const signed = reader.roundChange(signedPart);
+  const signed = yield* reader.roundChange(signedPart);
   if (isAbsent(blockPart)) return { kind: "roundChange", signed };
-  const candidate = readCandidate(blockPart, findTransaction);
+  yield "block";
+  const candidate = readCandidate(blockPart, signed.payload.prepared?.proposal.payload, lookups);
   checkBodyBelongs(candidate);
   return { kind: "roundChange", signed, candidate };
 }
 
-/** In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md §5). */
-function readCandidate(part: Uint8Array, find: FindTransaction | undefined): Candidate {
+/**
+ * In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md §5). The header is
+ * held against what was signed before the transactions are made, each some 8 µs.
+ */
+function readCandidate(
+  part: Uint8Array,
+  subject: ProposalPayload | undefined,
+  { findTransaction, isScreened }: Lookups,
+): Candidate {
   const [headerPart] = partsOf(part, 3);
   if (headerPart.length > HEADER_LIMIT_BYTES)
     throw new Refusal("oversized", `a header of ${headerPart.length} bytes`);
-  const block = decodeBlock(part, find);
+  if (isScreened) checkHeaderBelongs(headerPart, subject);
+  const block = decodeBlock(part, findTransaction);
   if (!block.ok) throw new Refusal("malformedBlock", block.rejection.message);
   if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
-  const candidate = candidateOfBlock(block.value);
+  return candidateFrom(block.value);
+}
+
+function candidateFrom(block: Parameters<typeof candidateOfBlock>[0]): Candidate {
+  const candidate = candidateOfBlock(block);
   if (!candidate.ok) throw new Refusal("malformedBlock", candidate.rejection.message);
   return candidate.value;
+}
+
+/** A block without a certificate is for the rules to refuse; its transactions are not worth reading either. */
+function checkHeaderBelongs(headerPart: Uint8Array, subject: ProposalPayload | undefined): void {
+  const header = decodeHeader(headerPart);
+  if (!header.ok) throw new Refusal("malformedBlock", header.rejection.message);
+  const { digest, extra } = candidateFrom({ header: header.value, transactions: [] });
+  if (subject === undefined || extra.round !== subject.round || !equalBytes(digest, subject.digest))
+    throw new Refusal("wrongCandidate", "another block than was signed for");
 }
 
 /**

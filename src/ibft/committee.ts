@@ -1,5 +1,6 @@
 import type { Address } from "../primitives/address.ts";
-import { equalBytes, includesBytes } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import type { Head } from "./input.ts";
 import { proposerOf } from "./proposer.ts";
 import { prepareQuorum, quorum, tolerableFaults } from "./quorum.ts";
@@ -29,8 +30,16 @@ export function committeeAfter(parent: Head): Committee {
 }
 
 export function isMember(committee: Committee, address: Address): boolean {
-  return includesBytes(committee.validators, address);
+  let keys = memberKeys.get(committee.validators);
+  if (keys === undefined) {
+    keys = new Set(committee.validators.map(toKey));
+    memberKeys.set(committee.validators, keys);
+  }
+  return keys.has(toKey(address));
 }
+
+/** A certificate of a hundred validators asks ten thousand times. */
+const memberKeys = new WeakMap<readonly Address[], ReadonlySet<string>>();
 
 export function isProposer(committee: Committee, round: number, address: Address): boolean {
   return equalBytes(proposerOf(committee.validators, committee.previousProposer, round), address);

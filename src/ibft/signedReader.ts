@@ -1,11 +1,9 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes } from "../primitives/hex.ts";
-import { bytesToBigint } from "../primitives/quantity.ts";
-import { rlpMembers } from "../primitives/rlp.ts";
-import { decodeSignature, type Signature } from "../primitives/secp256k1.ts";
-import type { Digest } from "../types/blockHash.ts";
+import { keccak256 } from "../primitives/hash.ts";
+import { concatBytes, equalBytes } from "../primitives/hex.ts";
+import type { Signature } from "../primitives/secp256k1.ts";
+import { type Committee, isMember, isProposer } from "./committee.ts";
 import type {
   CommitPayload,
   Payload,
@@ -17,147 +15,203 @@ import type {
   Signed,
 } from "./message.ts";
 import { MESSAGE_CODES } from "./payloadCodec.ts";
-import type { RoundId } from "./roundId.ts";
-import { isAbsent, partsOf, Refusal, stringOf } from "./strictRlp.ts";
+import {
+  createPayloadReader,
+  type Unverified,
+  type UnverifiedPrepared,
+  type UnverifiedRoundChange,
+} from "./payloadReader.ts";
+import { type DecodingDefect, Refusal } from "./strictRlp.ts";
 
 export type Recover = (digest: Uint8Array, signature: Signature) => Address | undefined;
 
-/**
- * Reads the signed payloads of one message, from their encodings, and recovers who signed them (ibft2.md §7.1, §7.3).
- * Certificates repeat one another, so a signature is recovered once; how much a message may hold is bounded. Throws
- * RangeError for what is malformed.
- */
-export interface SignedReader {
-  /** The payloads of a message itself; the author is admitted before the payload is read. */
-  proposal(part: Uint8Array): Signed<ProposalPayload>;
-  prepare(part: Uint8Array): Signed<PreparePayload>;
-  commit(part: Uint8Array): Signed<CommitPayload>;
-  roundChange(part: Uint8Array): Signed<RoundChangePayload>;
-  roundChangeCertificate(part: Uint8Array): RoundChangeCertificate;
+/** Whose signatures were, by what was signed and the signature, so that what is repeated costs a look-up. */
+export interface KnownSigners {
+  find(key: string): Address | undefined;
+  add(key: string, signer: Address): void;
 }
 
-/** Different signatures in one message, each some 45 µs: 50 validators, all prepared in rounds of their own, need 1,800. */
+/** What happens next, at each place where a reading may pause: something short, a signature, or a block. */
+export type ReadingStep = "payload" | "signature" | "block";
+
+/** A reading with places to pause. */
+export type Reading<T> = Generator<ReadingStep | unknown, T>;
+
+/**
+ * Reads the signed payloads of one message and recovers who signed them (ibft2.md §7.1, §7.3), what is cheap first:
+ *
+ *   counts -> contents -> author of the message, admitted -> heights, rounds, digests of certificates
+ *          -> their signatures, one by one, up to the first that has no place there
+ *
+ * With the validator set of the height a liar pays for what it could sign itself: a signature of a stranger, of a second
+ * time or of another role ends the reading. Throws RangeError for what is refused.
+ */
+export interface SignedReader {
+  /** The payloads of a message itself; the author is admitted before anything that costs more. */
+  proposal(part: Uint8Array): Reading<Signed<ProposalPayload>>;
+  prepare(part: Uint8Array): Reading<Signed<PreparePayload>>;
+  commit(part: Uint8Array): Reading<Signed<CommitPayload>>;
+  roundChange(part: Uint8Array): Reading<Signed<RoundChangePayload>>;
+  /** The proof that `round` was asked for. */
+  roundChangeCertificate(part: Uint8Array, round: number): Reading<RoundChangeCertificate>;
+}
+
+export interface SignedReaderParts {
+  readonly recover: Recover;
+  /** Sees the author of the message itself, and refuses it by throwing. */
+  readonly admit: (author: Address) => void;
+  /** Of the height that the message names; without it only counts are bounded. */
+  readonly committee?: Committee | undefined;
+  readonly known?: KnownSigners | undefined;
+}
+
+/** Different signatures in one message whose validator set is not known, each some 45 µs. */
 export const SIGNATURE_LIMIT = 4096;
-/** Signed payloads in one message, repetitions included, each some 10 µs. */
+/** Signed payloads in such a message, repetitions included. */
 export const PAYLOAD_COUNT_LIMIT = 20_000;
 
-/** `admit` sees the author of the message itself, and refuses it by throwing. */
-export function createSignedReader(recover: Recover, admit: (author: Address) => void): SignedReader {
+export function createSignedReader({ recover, admit, committee, known }: SignedReaderParts): SignedReader {
+  const payloads = createPayloadReader(limitsOf(committee));
   const authors = new Map<string, Address>();
-  let count = 0;
 
-  function authorOf(kind: Payload["kind"], payload: Uint8Array, signature: Uint8Array): Address {
-    const hash = keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[kind]), payload));
-    const key = toKey(hash) + toKey(signature);
-    const known = authors.get(key);
-    if (known !== undefined) return known;
-    if (authors.size >= SIGNATURE_LIMIT)
+  function* authorOf({ kind, fields, signature, signatureBytes }: Unverified<unknown>): Reading<Address> {
+    const hash = keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[kind]), fields));
+    const key = toKey(hash) + toKey(signatureBytes);
+    const remembered = authors.get(key) ?? known?.find(key);
+    if (remembered !== undefined) return remembered;
+    if (authors.size >= SIGNATURE_LIMIT && committee === undefined)
       throw new Refusal("tooManySignatures", `more than ${SIGNATURE_LIMIT} different signatures`);
-    const author = recover(hash, signatureOf(signature));
+    yield "signature";
+    const author = recover(hash, signature);
     if (author === undefined) throw new Refusal("unknownSigner", `the signature of a ${kind} fits no key`);
     authors.set(key, author);
+    if (committee === undefined || isMember(committee, author)) known?.add(key, author);
     return author;
   }
 
-  function readSigned<P extends Payload>(
-    part: Uint8Array,
-    kind: P["kind"],
-    readPayload: (fields: Uint8Array) => P,
-    look: (author: Address) => void = () => undefined,
-  ): Signed<P> {
-    count += 1;
-    if (count > PAYLOAD_COUNT_LIMIT)
-      throw new Refusal("tooManySignatures", `more than ${PAYLOAD_COUNT_LIMIT} signed payloads`);
-    const [fields, signaturePart] = partsOf(part, 2);
-    const signatureBytes = stringOf(signaturePart, SIGNATURE_BYTES);
-    const author = authorOf(kind, fields, signatureBytes);
+  function* verify<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
+    if (one.verified !== undefined) return one.verified as Signed<P>;
+    const author = yield* authorOf(one);
+    const signed = { payload: one.payload, signature: one.signature, author };
+    (one as { verified?: Signed<P> }).verified = signed;
+    return signed;
+  }
+
+  function* readOwn<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
+    checkHeight(one.payload.height);
+    const signed = yield* verify(one);
+    admit(signed.author);
+    return signed;
+  }
+
+  function checkHeight(height: bigint): void {
+    if (committee !== undefined && height !== committee.height)
+      throw new Refusal("wrongHeight", "not of the height in progress");
+  }
+
+  function* verifyPrepared({ proposal, prepares }: UnverifiedPrepared): Reading<PreparedCertificate> {
+    const signed = yield* verify(proposal);
+    if (committee !== undefined && !isProposer(committee, signed.payload.round, signed.author))
+      throw new Refusal("wrongProposer", "a prepared Proposal by another than its round's proposer");
+    const verified: Signed<PreparePayload>[] = [];
+    const judge = createMembership(committee);
+    for (const prepare of prepares) {
+      yield "payload";
+      const one = yield* verify(prepare);
+      if (committee !== undefined && equalBytes(one.author, signed.author))
+        throw new Refusal("prepareByProposer", "a Prepare by the proposer");
+      judge(one.author);
+      verified.push(one);
+    }
+    return { proposal: signed, prepares: verified };
+  }
+
+  function* verifyRoundChange(
+    one: Unverified<UnverifiedRoundChange>,
+    look: (author: Address) => void,
+  ): Reading<Signed<RoundChangePayload>> {
+    const author = yield* authorOf(one);
     look(author);
-    return { payload: readPayload(fields), signature: signatureOf(signatureBytes), author };
-  }
-
-  function readRoundChangePayload(fields: Uint8Array): RoundChangePayload {
-    const [height, round, prepared] = partsOf(fields, 3);
-    const place = placeFrom(height, round);
-    if (isAbsent(prepared)) return { kind: "roundChange", ...place };
-    return { kind: "roundChange", ...place, prepared: readPreparedCertificate(prepared) };
-  }
-
-  function readPreparedCertificate(part: Uint8Array): PreparedCertificate {
-    const [proposal, prepares] = partsOf(part, 2);
-    return {
-      proposal: readSigned(proposal, "proposal", readProposalPayload),
-      prepares: membersOf(prepares, (prepare) => readSigned(prepare, "prepare", readPreparePayload)),
-    };
+    const { height, round, prepared } = one.payload;
+    const brought = prepared === undefined ? undefined : yield* verifyPrepared(prepared);
+    const payload = { height, round, ...(brought !== undefined && { prepared: brought }) };
+    return { payload: { kind: "roundChange", ...payload }, signature: one.signature, author };
   }
 
   return {
-    proposal: (part) => readSigned(part, "proposal", readProposalPayload, admit),
-    prepare: (part) => readSigned(part, "prepare", readPreparePayload, admit),
-    commit: (part) => readSigned(part, "commit", readCommitPayload, admit),
-    roundChange: (part) => readSigned(part, "roundChange", readRoundChangePayload, admit),
-    roundChangeCertificate(part) {
-      const [list] = partsOf(part, 1);
-      return membersOf(list, (member) => readSigned(member, "roundChange", readRoundChangePayload));
+    *proposal(part) {
+      const signed = yield* readOwn(payloads.proposal(part));
+      if (committee !== undefined && !isProposer(committee, signed.payload.round, signed.author))
+        throw new Refusal("wrongProposer", "a Proposal by another than the round's proposer");
+      return signed;
+    },
+    prepare: (part) => readOwn(payloads.prepare(part)),
+    commit: (part) => readOwn(payloads.commit(part)),
+    *roundChange(part) {
+      const one = yield* payloads.roundChange(part);
+      checkHeight(one.payload.height);
+      if (committee !== undefined) screenRoundChange(committee, one.payload);
+      return yield* verifyRoundChange(one, admit);
+    },
+    *roundChangeCertificate(part, round) {
+      const list = yield* payloads.roundChanges(part);
+      if (committee !== undefined) yield* screenRoundChanges(committee, round, list);
+      const judge = createMembership(committee);
+      const verified: Signed<RoundChangePayload>[] = [];
+      for (const one of list) verified.push(yield* verifyRoundChange(one, judge));
+      return verified;
     },
   };
 }
 
-/** The place that a payload of any kind begins with; the rest of it is not looked at. */
-export function readPlace(fields: Uint8Array): RoundId {
-  const parts: Uint8Array[] = [];
-  for (const { start, until } of rlpMembers(fields)) {
-    parts.push(fields.subarray(start, until));
-    if (parts.length === 2) break;
+function limitsOf(committee: Committee | undefined): { readonly members: number; readonly payloads: number } {
+  if (committee === undefined) return { members: PAYLOAD_COUNT_LIMIT, payloads: PAYLOAD_COUNT_LIMIT };
+  const members = committee.validators.length;
+  // A round change of each, and in it a Proposal and a Prepare of each.
+  return { members, payloads: members * (members + 2) };
+}
+
+/** Refuses whoever is no validator, or comes a second time. */
+function createMembership(committee: Committee | undefined): (author: Address) => void {
+  const seen = new Set<string>();
+  return (author) => {
+    if (committee === undefined) return;
+    if (!isMember(committee, author)) throw new Refusal("authorNotValidator", "signed by no validator");
+    const key = toKey(author);
+    if (seen.has(key)) throw new Refusal("duplicateAuthors", "signed by one validator twice");
+    seen.add(key);
+  };
+}
+
+/** What can be told of a certificate before any signature in it is looked at (ibft2.md §8.2, §8.5). */
+function* screenRoundChanges(
+  committee: Committee,
+  round: number,
+  list: readonly Unverified<UnverifiedRoundChange>[],
+): Reading<void> {
+  refuseIf(list.length < committee.quorum, "tooFewRoundChanges");
+  for (const { payload } of list) {
+    yield "payload";
+    refuseIf(payload.height !== committee.height, "wrongHeight");
+    refuseIf(payload.round !== round, "wrongRound");
+    screenRoundChange(committee, payload);
   }
-  const [height, round] = parts;
-  if (height === undefined || round === undefined) throw new RangeError("a payload names height and round");
-  return placeFrom(height, round);
 }
 
-const SIGNATURE_BYTES = 65;
-
-function readProposalPayload(fields: Uint8Array): ProposalPayload {
-  return { kind: "proposal", ...readSubject(fields) };
+function screenRoundChange(committee: Committee, { round, prepared }: UnverifiedRoundChange): void {
+  refuseIf(round === 0, "wrongRound");
+  if (prepared === undefined) return;
+  const { height, round: preparedRound, digest } = prepared.proposal.payload;
+  refuseIf(height !== committee.height, "wrongHeight");
+  refuseIf(preparedRound >= round, "wrongRound");
+  refuseIf(prepared.prepares.length < committee.prepareQuorum, "tooFewPrepares");
+  for (const { payload } of prepared.prepares) {
+    refuseIf(payload.height !== height, "wrongHeight");
+    refuseIf(payload.round !== preparedRound, "wrongRound");
+    refuseIf(!equalBytes(payload.digest, digest), "wrongDigest");
+  }
 }
 
-function readPreparePayload(fields: Uint8Array): PreparePayload {
-  return { kind: "prepare", ...readSubject(fields) };
-}
-
-function readCommitPayload(fields: Uint8Array): CommitPayload {
-  const [height, round, digest, seal] = partsOf(fields, 4);
-  return {
-    kind: "commit",
-    ...placeFrom(height, round),
-    digest: digestFrom(digest),
-    seal: signatureOf(stringOf(seal, SIGNATURE_BYTES)),
-  };
-}
-
-function readSubject(fields: Uint8Array): RoundId & { readonly digest: Digest } {
-  const [height, round, digest] = partsOf(fields, 3);
-  return { ...placeFrom(height, round), digest: digestFrom(digest) };
-}
-
-function placeFrom(height: Uint8Array, round: Uint8Array): RoundId {
-  return {
-    height: bytesToBigint(stringOf(height, 8)),
-    round: Number(bytesToBigint(stringOf(round, 4))),
-  };
-}
-
-function digestFrom(part: Uint8Array): Digest {
-  return asHash(stringOf(part, 32)) as Hash as Digest;
-}
-
-function signatureOf(bytes: Uint8Array): Signature {
-  const signature = decodeSignature(bytes);
-  if (signature === undefined) throw new RangeError("not a signature");
-  return signature;
-}
-
-function membersOf<T>(list: Uint8Array, read: (part: Uint8Array) => T): readonly T[] {
-  const members: T[] = [];
-  for (const { start, until } of rlpMembers(list)) members.push(read(list.subarray(start, until)));
-  return members;
+function refuseIf(isFlawed: boolean, code: DecodingDefect): void {
+  if (isFlawed) throw new Refusal(code, "the certificate proves nothing");
 }

@@ -1,4 +1,5 @@
 import { readRlp, rlpMembers } from "../primitives/rlp.ts";
+import { CERTIFICATE_FLAWS } from "./certificate.ts";
 
 /** Why bytes are no message; a small set, to be counted by. */
 export const DECODING_DEFECTS = [
@@ -10,6 +11,8 @@ export const DECODING_DEFECTS = [
   "unknownSigner",
   "unwelcomeAuthor",
   "tooManySignatures",
+  "wrongCandidate",
+  ...CERTIFICATE_FLAWS,
 ] as const;
 
 export type DecodingDefect = (typeof DECODING_DEFECTS)[number];

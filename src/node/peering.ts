@@ -5,6 +5,7 @@ import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { createCorrespondence, declareCorrespondenceMetrics } from "../consensus/correspondence.ts";
 import type { Engine } from "../consensus/engine.ts";
 import type { Outbox } from "../consensus/ports.ts";
+import { createReadingShares } from "../consensus/readingShares.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
@@ -81,6 +82,7 @@ export function createPeering(parts: PeeringParts): Peering {
     onAhead: (sender, number) => eth.hintHeight(sender, number),
     onJunk: (sender) => transport.noteUseless(sender),
     later: (passOn) => void durationClock.at(durationClock.nowMs() + RELAY_PATIENCE_MS, passOn),
+    shares: createReadingShares({ clock: durationClock, defer: setImmediate }),
     logger: logger.consensus,
     metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
   });

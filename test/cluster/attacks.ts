@@ -6,6 +6,7 @@ import { callAsStranger, type Stranger, strangersHello } from "../network/strang
 import {
   announcing,
   type Battlefield,
+  certificateBy,
   hashOf,
   headersFrom,
   hugeProposalBy,
@@ -64,6 +65,12 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     const height = BigInt(await headNumber()) + 1n;
     repeat(200, (index) => peer.send(...prepareBy(validatorKey, height, 1 + index)));
     await pause(200);
+  }),
+  "certificates of thousands of signatures": flood(2, async (peer, { headNumber, validatorKey }) => {
+    const height = BigInt(await headNumber()) + 1n;
+    const [id, payload] = certificateBy(validatorKey, height, 1 + Math.floor(Math.random() * 1e6), 3000);
+    repeat(10, () => peer.send(id, payload));
+    await pause(100);
   }),
   "blocks that nobody sealed": flood(2, async (peer) => {
     const parent = peer.shown();

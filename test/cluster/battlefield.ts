@@ -57,6 +57,31 @@ export function prepareBy({ privateKey }: Identity, height: bigint, round: numbe
   return [IBF + code, payload];
 }
 
+/** A wish for a round whose proof holds so many Prepares of one validator, each another. */
+export function certificateBy(
+  { privateKey }: Identity,
+  height: bigint,
+  round: number,
+  signatures: number,
+): [number, Uint8Array] {
+  const signer = signerOf(privateKey);
+  const place = { height, round: 0, digest: hashOf("a digest") as Digest };
+  const proposal = signPayload(signer, { kind: "proposal", ...place });
+  const { signature, ...prepare } = signPayload(signer, { kind: "prepare", ...place });
+  const prepares = Array.from({ length: signatures }, (_, index) => ({
+    ...prepare,
+    signature: { ...signature, s: signature.s - BigInt(index) },
+  }));
+  const signed = signPayload(signer, {
+    kind: "roundChange",
+    height,
+    round,
+    prepared: { proposal, prepares },
+  });
+  const { code, payload } = encodeIbft({ kind: "roundChange", signed });
+  return [IBF + code, payload];
+}
+
 /** A proposal whose block is so many bytes of noise. */
 export function hugeProposalBy(
   { privateKey }: Identity,

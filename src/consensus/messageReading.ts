@@ -1,0 +1,144 @@
+import { type Committee, committeeAfter, isMember } from "../ibft/committee.ts";
+import type { Head } from "../ibft/input.ts";
+import type { Authored } from "../ibft/message.ts";
+import { MESSAGE_CODES } from "../ibft/payloadCodec.ts";
+import type { ReadingStep } from "../ibft/signedReader.ts";
+import type { DecodingDefect } from "../ibft/strictRlp.ts";
+import type { Address } from "../primitives/address.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { Outcome } from "../primitives/outcome.ts";
+import type { FindTransaction } from "../types/transaction.ts";
+import type { RawMessage } from "./futureMessages.ts";
+import { createKnownSigners } from "./knownSigners.ts";
+import { type NextStep, READ_AT_ONCE, type ReadingAccount, type ReadingShares } from "./readingShares.ts";
+import type { Spelling } from "./spelling.ts";
+
+/**
+ * Reads messages of the height in progress, each in the share of time of whom it comes from. A validator pays for its own
+ * words from an account that nobody else can spend; what it passes on for others comes from a smaller one for each of
+ * them, so that neither words made up in another's name nor a flood that is relayed take the time of the honest.
+ */
+export interface MessageReading {
+  /**
+   * `done` hears what became of it, at once or later: the message, or why it is refused. "past" when another height began
+   * meanwhile, "duplicate" when another copy was quicker, "overShare" when too much waits.
+   */
+  read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void;
+  /** Whether a copy of this waits to be read, and none of them is this sender's. */
+  isAwaited(key: string, sender: Address): boolean;
+  /** Another height began. */
+  clear(): void;
+}
+
+/** A message and what it is known by. */
+export interface Keyed extends RawMessage {
+  readonly key: string;
+}
+
+export type ReadingResult =
+  | { readonly kind: "read"; readonly outcome: Outcome<Authored, DecodingDefect> }
+  | { readonly kind: "unread"; readonly fate: "past" | "duplicate" | "overShare" };
+
+export interface MessageReadingParts {
+  readonly spelling: Spelling;
+  readonly findTransaction?: FindTransaction | undefined;
+  /** Everything is read at once when absent. */
+  readonly shares?: ReadingShares | undefined;
+}
+
+/** Of the thread's time, for what one validator itself says; and how much of it may be taken at once. */
+export const OWN_SHARE = 0.1;
+export const OWN_BURST_MS = 50;
+/** The same for all that one node passes on, together, where the burst is for what it passes on for one author. */
+const RELAYED_SHARE = 0.1;
+const RELAYED_BURST_MS = 10;
+/** For those who are no validators, all together. */
+const STRANGERS: ReadingAccount = { key: "strangers", share: 0.05, burstMs: 10 };
+
+export function createMessageReading(parts: MessageReadingParts): MessageReading {
+  const { spelling, findTransaction, shares = READ_AT_ONCE } = parts;
+  const known = createKnownSigners();
+  /** Senders of the copies that are being read or wait for it, by key. */
+  const underWay = new Map<string, Address[]>();
+  /** Authors and rounds of this height whose proposal was opened: an honest one makes one proposal in a round. */
+  const opened = new Set<string>();
+
+  function leave({ key, sender }: Keyed): void {
+    const senders = (underWay.get(key) ?? []).filter((one) => !equalBytes(one, sender));
+    if (senders.length > 0) underWay.set(key, senders);
+    else underWay.delete(key);
+  }
+
+  /** The first proposal of its author in its round is opened for nothing: a large block is no flood. */
+  function isFree(step: unknown, { code }: Keyed, author: Address | undefined, round: number): boolean {
+    if (step !== ("block" satisfies ReadingStep) || code !== MESSAGE_CODES.proposal || author === undefined)
+      return false;
+    const place = `${round} ${toKey(author)}`;
+    const isFirst = !opened.has(place);
+    opened.add(place);
+    return isFirst;
+  }
+
+  return {
+    read(message, head, done) {
+      const { key, sender, code, payload } = message;
+      const committee = committeeAfter(head);
+      let author: Address | undefined;
+      let account = accountOf(committee, sender);
+      const reading = spelling.read(code, payload, {
+        maySpeak(by) {
+          if (!isMember(committee, by)) return false;
+          author = by;
+          account = accountOf(committee, sender, by);
+          return true;
+        },
+        committee,
+        known,
+        ...(findTransaction !== undefined && { findTransaction }),
+      });
+      const round = spelling.peekPlace(code, payload)?.round ?? 0;
+      underWay.set(key, [...(underWay.get(key) ?? []), sender]);
+      function end(result: ReadingResult): void {
+        leave(message);
+        done(result);
+      }
+      const isTaken = shares.start({
+        get account() {
+          return account;
+        },
+        bytes: payload.length,
+        step(): NextStep {
+          if (!underWay.has(key)) {
+            done({ kind: "unread", fate: "duplicate" });
+            return "done";
+          }
+          const { done: isDone, value } = reading.next();
+          if (isDone !== true) return isFree(value, message, author, round) ? "free" : "charged";
+          if (value.ok) underWay.delete(key);
+          end({ kind: "read", outcome: value });
+          return "done";
+        },
+        dropped: () => end({ kind: "unread", fate: "past" }),
+      });
+      if (!isTaken) end({ kind: "unread", fate: "overShare" });
+    },
+    isAwaited: (key, sender) => {
+      const senders = underWay.get(key);
+      return senders !== undefined && !senders.some((one) => equalBytes(one, sender));
+    },
+    clear() {
+      opened.clear();
+      shares.clear();
+    },
+  };
+}
+
+/** Until its author is known, a message is its sender's. */
+function accountOf(committee: Committee, sender: Address, author = sender): ReadingAccount {
+  if (!isMember(committee, sender)) return STRANGERS;
+  const name = toKey(sender);
+  if (equalBytes(author, sender)) return { key: name, share: OWN_SHARE, burstMs: OWN_BURST_MS };
+  const share = RELAYED_SHARE / Math.max(committee.validators.length - 1, 1);
+  return { key: `${name}${toKey(author)}`, share, burstMs: RELAYED_BURST_MS };
+}

@@ -1,0 +1,197 @@
+import { asHash, type Hash } from "../primitives/hash.ts";
+import { bytesToBigint } from "../primitives/quantity.ts";
+import { rlpMembers } from "../primitives/rlp.ts";
+import { decodeSignature, type Signature } from "../primitives/secp256k1.ts";
+import type { Digest } from "../types/blockHash.ts";
+import type { CommitPayload, Payload, PreparePayload, ProposalPayload, Signed } from "./message.ts";
+import type { RoundId } from "./roundId.ts";
+import { isAbsent, partsOf, Refusal, stringOf } from "./strictRlp.ts";
+
+/** A signed payload as it is spelled, before anybody looked whose signature it is. */
+export interface Unverified<P> {
+  readonly kind: Payload["kind"];
+  /** The payload's encoding: what the signature is about, but for the code of the kind. */
+  readonly fields: Uint8Array;
+  readonly payload: P;
+  readonly signature: Signature;
+  readonly signatureBytes: Uint8Array;
+  /** With its author, once that is known; certificates repeat one another. */
+  verified?: Signed<Extract<P, Payload>>;
+}
+
+export interface UnverifiedPrepared {
+  readonly proposal: Unverified<ProposalPayload>;
+  readonly prepares: readonly Unverified<PreparePayload>[];
+}
+
+export interface UnverifiedRoundChange extends RoundId {
+  readonly prepared?: UnverifiedPrepared;
+}
+
+/** How many members the lists of one message may have. */
+export interface ListLimits {
+  /** Prepares in a certificate, and round changes in another: the validators of the height. */
+  readonly members: number;
+  /** Signed payloads in all, repetitions included. */
+  readonly payloads: number;
+}
+
+/**
+ * Reads the signed payloads of one message from their encodings (ibft2.md §7.1): counts first, contents then, and no
+ * signature yet. What is repeated byte for byte is read once. Yields before each payload, so that a long certificate can
+ * be read with pauses; throws RangeError for what is malformed.
+ */
+export interface PayloadReader {
+  proposal(part: Uint8Array): Unverified<ProposalPayload>;
+  prepare(part: Uint8Array): Unverified<PreparePayload>;
+  commit(part: Uint8Array): Unverified<CommitPayload>;
+  roundChange(part: Uint8Array): Generator<unknown, Unverified<UnverifiedRoundChange>>;
+  roundChanges(part: Uint8Array): Generator<unknown, readonly Unverified<UnverifiedRoundChange>[]>;
+}
+
+export function createPayloadReader(limits: ListLimits): PayloadReader {
+  /** Prepares and Proposals inside certificates, by kind and bytes. */
+  const known = new Map<string, Unverified<ProposalPayload | PreparePayload>>();
+  let count = 0;
+
+  function countOne(): void {
+    count += 1;
+    if (count > limits.payloads)
+      throw new Refusal("tooManySignatures", `more than ${limits.payloads} signed payloads`);
+  }
+
+  function readOnce<P extends ProposalPayload | PreparePayload>(
+    part: Uint8Array,
+    kind: P["kind"],
+    readPayload: (fields: Uint8Array) => P,
+  ): Unverified<P> {
+    countOne();
+    const key = `${kind} ${asBuffer(part).toString("latin1")}`;
+    const repeated = known.get(key) as Unverified<P> | undefined;
+    if (repeated !== undefined) return repeated;
+    const signed = readSigned(part, kind, readPayload);
+    known.set(key, signed);
+    return signed;
+  }
+
+  function partsWithin(list: Uint8Array): readonly Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    for (const { start, until } of rlpMembers(list)) {
+      if (parts.length === limits.members)
+        throw new Refusal("tooManySignatures", `a certificate of more than ${limits.members}`);
+      parts.push(list.subarray(start, until));
+    }
+    return parts;
+  }
+
+  function* readPrepared(part: Uint8Array): Generator<unknown, UnverifiedPrepared> {
+    const [proposalPart, preparesPart] = partsOf(part, 2);
+    const parts = partsWithin(preparesPart);
+    const proposal = readOnce(proposalPart, "proposal", readProposalPayload);
+    const prepares: Unverified<PreparePayload>[] = [];
+    for (const prepare of parts) {
+      yield;
+      prepares.push(readOnce(prepare, "prepare", readPreparePayload));
+    }
+    return { proposal, prepares };
+  }
+
+  function* readRoundChange(part: Uint8Array): Generator<unknown, Unverified<UnverifiedRoundChange>> {
+    countOne();
+    const { fields, ...signed } = split(part);
+    const [height, round, prepared] = partsOf(fields, 3);
+    const place = placeFrom(height, round);
+    const brought = isAbsent(prepared) ? undefined : yield* readPrepared(prepared);
+    const payload = { ...place, ...(brought !== undefined && { prepared: brought }) };
+    return { kind: "roundChange", fields, payload, ...signed };
+  }
+
+  return {
+    proposal: (part) => readSigned(part, "proposal", readProposalPayload),
+    prepare: (part) => readSigned(part, "prepare", readPreparePayload),
+    commit: (part) => readSigned(part, "commit", readCommitPayload),
+    roundChange: readRoundChange,
+    *roundChanges(part) {
+      const [list] = partsOf(part, 1);
+      const roundChanges: Unverified<UnverifiedRoundChange>[] = [];
+      for (const member of partsWithin(list)) {
+        yield;
+        roundChanges.push(yield* readRoundChange(member));
+      }
+      return roundChanges;
+    },
+  };
+}
+
+/** The place that a payload of any kind begins with; the rest of it is not looked at. */
+export function readPlace(fields: Uint8Array): RoundId {
+  const parts: Uint8Array[] = [];
+  for (const { start, until } of rlpMembers(fields)) {
+    parts.push(fields.subarray(start, until));
+    if (parts.length === 2) break;
+  }
+  const [height, round] = parts;
+  if (height === undefined || round === undefined) throw new RangeError("a payload names height and round");
+  return placeFrom(height, round);
+}
+
+const SIGNATURE_BYTES = 65;
+
+function readSigned<P extends Payload>(
+  part: Uint8Array,
+  kind: P["kind"],
+  readPayload: (fields: Uint8Array) => P,
+): Unverified<P> {
+  const signed = split(part);
+  return { kind, payload: readPayload(signed.fields), ...signed };
+}
+
+function split(part: Uint8Array): Pick<Unverified<unknown>, "fields" | "signature" | "signatureBytes"> {
+  const [fields, signaturePart] = partsOf(part, 2);
+  const signatureBytes = stringOf(signaturePart, SIGNATURE_BYTES);
+  return { fields, signature: signatureOf(signatureBytes), signatureBytes };
+}
+
+function readProposalPayload(fields: Uint8Array): ProposalPayload {
+  return { kind: "proposal", ...readSubject(fields) };
+}
+
+function readPreparePayload(fields: Uint8Array): PreparePayload {
+  return { kind: "prepare", ...readSubject(fields) };
+}
+
+function readCommitPayload(fields: Uint8Array): CommitPayload {
+  const [height, round, digest, seal] = partsOf(fields, 4);
+  return {
+    kind: "commit",
+    ...placeFrom(height, round),
+    digest: digestFrom(digest),
+    seal: signatureOf(stringOf(seal, SIGNATURE_BYTES)),
+  };
+}
+
+function readSubject(fields: Uint8Array): RoundId & { readonly digest: Digest } {
+  const [height, round, digest] = partsOf(fields, 3);
+  return { ...placeFrom(height, round), digest: digestFrom(digest) };
+}
+
+function placeFrom(height: Uint8Array, round: Uint8Array): RoundId {
+  return {
+    height: bytesToBigint(stringOf(height, 8)),
+    round: Number(bytesToBigint(stringOf(round, 4))),
+  };
+}
+
+function digestFrom(part: Uint8Array): Digest {
+  return asHash(stringOf(part, 32)) as Hash as Digest;
+}
+
+function signatureOf(bytes: Uint8Array): Signature {
+  const signature = decodeSignature(bytes);
+  if (signature === undefined) throw new RangeError("not a signature");
+  return signature;
+}
+
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { createKnownSigners, KNOWN_SIGNATURES_OF_SIGNER } from "../../src/consensus/knownSigners.ts";
+import { type Encoded, readMessage } from "../../src/ibft/codec.ts";
+import type { KnownSigners } from "../../src/ibft/signedReader.ts";
+import { asAddress } from "../../src/primitives/address.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { recoverAddress, SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
+import { aCertificateMaker, type CertificateMaker } from "../builders/certificates.ts";
+
+/** What reading a message costs: its end, signatures recovered in all, and the most of them between two places to pause. */
+function costOf(maker: CertificateMaker, { code, payload }: Encoded, known?: KnownSigners) {
+  let recoveries = 0;
+  let most = 0;
+  let before = 0;
+  const reading = readMessage(code, payload, {
+    committee: maker.committee,
+    known,
+    recover(digest, signature) {
+      recoveries += 1;
+      return recoverAddress(digest, signature);
+    },
+  });
+  for (;;) {
+    const { done, value } = reading.next();
+    most = Math.max(most, recoveries - before);
+    before = recoveries;
+    if (done === true) return { result: value.ok ? "read" : value.rejection.code, recoveries, most };
+  }
+}
+
+const others = (validators: number, proposer: number): number[] =>
+  Array.from({ length: validators }, (_, index) => index).filter((index) => index !== proposer);
+
+describe("a certificate costs what its validator set can have signed", () => {
+  it.each([1365, 4096, 10_000])("and not %i signatures of one of four validators", (count) => {
+    const maker = aCertificateMaker(4);
+    const proposer = maker.proposerOf(0);
+    const liar = (proposer + 1) % 4;
+    const made = maker.prepared(0, [liar]);
+    const [prepare] = made.prepares;
+    // Signatures that the liar made over the same words, each another: what is in them does not matter.
+    const prepares = Array.from({ length: count }, (_, index) => {
+      const { signature, ...signed } = present(prepare, "a Prepare");
+      return { ...signed, signature: { ...signature, s: signature.s - BigInt(index) } };
+    });
+    const message = maker.roundChange(liar, 1, { ...made, prepares });
+    expect(costOf(maker, message)).toMatchObject({ result: "tooManySignatures", recoveries: 0 });
+  });
+
+  it("and ends with a validator's second Prepare, in the other spelling of its signature", () => {
+    const maker = aCertificateMaker(20);
+    const made = maker.prepared(0);
+    const liar = maker.proposerOf(1);
+    const twice = present(made.prepares[0], "a Prepare");
+    const { r, s, yParity } = twice.signature;
+    const turned = { r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 } as const;
+    const prepares = [twice, { ...twice, signature: turned }, ...made.prepares.slice(2)];
+    const cost = costOf(maker, maker.roundChange(liar, 1, { ...made, prepares }));
+    // The author, the Proposal and two Prepares.
+    expect(cost).toMatchObject({ result: "duplicateAuthors", recoveries: 4 });
+  });
+
+  it("and ends with the first signature of nobody, and before any where what is signed does not fit", () => {
+    const maker = aCertificateMaker(20);
+    const made = maker.prepared(0);
+    const liar = maker.proposerOf(1);
+    const [first, ...rest] = made.prepares;
+    const honest = present(first, "a Prepare");
+    const nobody = { ...honest, signature: { ...honest.signature, s: honest.signature.s - 1n } };
+    const strange = maker.roundChange(liar, 1, { ...made, prepares: [nobody, ...rest] });
+    expect(costOf(maker, strange)).toMatchObject({ result: "authorNotValidator", recoveries: 3 });
+    const [other] = maker.prepared(1, [2]).prepares;
+    const misplaced = { ...made, prepares: [...rest, present(other, "a Prepare of round 1")] };
+    expect(costOf(maker, maker.roundChange(liar, 2, misplaced))).toMatchObject({
+      result: "wrongRound",
+      recoveries: 0,
+    });
+  });
+
+  it("and is not looked at in a proposal of whoever is not the proposer", () => {
+    const maker = aCertificateMaker(20);
+    const asked = others(20, -1).map((who) => maker.asks(who, 1, maker.prepared(0)));
+    const liar = maker.proposerOf(2);
+    expect(costOf(maker, maker.proposal(1, asked, liar))).toMatchObject({
+      result: "wrongProposer",
+      recoveries: 1,
+    });
+  });
+});
+
+describe("what honest validators may send is read, with a place to pause at each signature", () => {
+  it.each([4, 20])(
+    "with every Prepare there can be, of %i validators, in rounds of their own",
+    (validators) => {
+      const maker = aCertificateMaker(validators);
+      const round = validators + 1;
+      const asked = others(validators, -1).map((who) => maker.asks(who, round, maker.prepared(who)));
+      const known = createKnownSigners();
+      const message = maker.proposal(round, asked);
+      // The proposal; of each validator that asks, a Proposal and a Prepare of all the others.
+      expect(costOf(maker, message, known)).toEqual({
+        result: "read",
+        recoveries: 1 + validators + validators * validators,
+        most: 1,
+      });
+      expect(costOf(maker, message, known)).toMatchObject({ result: "read", recoveries: 0 });
+    },
+  );
+
+  it("and signatures that came before cost nothing", () => {
+    const maker = aCertificateMaker(20);
+    const prepared = maker.prepared(0);
+    const known = createKnownSigners();
+    const wish = maker.roundChange(1, 1, prepared);
+    expect(costOf(maker, wish, known)).toMatchObject({ result: "read", recoveries: 1 + 20 });
+    const asked = others(20, -1).map((who) => maker.asks(who, 1, prepared));
+    // The proposal, and of those who ask all but one.
+    expect(costOf(maker, maker.proposal(1, asked), known)).toMatchObject({ result: "read", recoveries: 20 });
+  });
+});
+
+describe("the memory of signers", () => {
+  const signer = (index: number) => asAddress(new Uint8Array(20).fill(index));
+
+  it("has room for each of them, which another's flood does not take", () => {
+    const known = createKnownSigners();
+    known.add("honest", signer(1));
+    for (let index = 0; index < 10_000; index++) known.add(`flood ${index}`, signer(2));
+    expect(known.find("honest")).toEqual(signer(1));
+    expect(known.find("flood 0")).toBeUndefined();
+    expect(known.find("flood 9999")).toEqual(signer(2));
+    expect(known.size).toBe(1 + KNOWN_SIGNATURES_OF_SIGNER);
+  });
+
+  it("is bounded whoever signs", () => {
+    const known = createKnownSigners();
+    for (let index = 0; index < 1000; index++) {
+      const address = new Uint8Array(20);
+      address.set([index >> 8, index & 0xff]);
+      known.add(`${index}`, asAddress(address));
+    }
+    expect(known.size).toBe(256);
+    expect(known.find("0")).toBeUndefined();
+  });
+});
