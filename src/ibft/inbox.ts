@@ -1,3 +1,4 @@
+import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Authored, Commit, Prepare, RoundChange } from "./message.ts";
@@ -58,6 +59,12 @@ export function roundChangesFor(inbox: Inbox, round: number): readonly RoundChan
 
 export function roundChangesIn(inbox: Inbox): readonly RoundChange[] {
   return inbox.filter((held): held is RoundChange => held.kind === "roundChange");
+}
+
+/** How many authors spoke in that round or a later one. */
+export function authorsFrom(inbox: Inbox, round: number): number {
+  const heard = inbox.filter(({ signed }) => signed.payload.round >= round);
+  return new Set(heard.map(({ signed }) => toKey(signed.author))).size;
 }
 
 /** True when one author, by two messages of one kind and round, stands behind two different blocks. */

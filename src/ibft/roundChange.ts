@@ -4,7 +4,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import { highestPrepared } from "./certificate.ts";
 import { isProposer } from "./committee.ts";
 import type { Draft } from "./draft.ts";
-import { hold, roundChangesFor, roundChangesIn } from "./inbox.ts";
+import { authorsFrom, hold, roundChangesFor, roundChangesIn } from "./inbox.ts";
 import type { PreparedBlock, RoundChange, RoundChangePayload } from "./message.ts";
 import { signPayload } from "./payloadCodec.ts";
 import { beginTurn, holdFirst, proposePrepared, startRound } from "./round.ts";
@@ -18,16 +18,31 @@ import { roundTimeoutMs } from "./timeouts.ts";
 /** Leads here: the timer of the round in progress. */
 export function onRoundTimeout(draft: Draft): void {
   const { decision } = draft.height;
-  if (decision === undefined) {
+  if (decision === undefined && !isWorthStaying(draft)) {
     askForRound(draft, draft.round.number + 1);
     return;
   }
-  // The block is decided but not committed yet: asking for another round would only mislead others.
   const timeoutAtMs = draft.nowMs + roundTimeoutMs(draft.rules.schedule, draft.round.number);
   draft.changeRound({ timeoutAtMs });
-  draft.emit({ kind: "commitBlock", ...decision });
+  // The block is decided but not committed yet: asking for another round would only mislead others.
+  if (decision !== undefined) draft.emit({ kind: "commitBlock", ...decision });
   draft.emit({ kind: "setRoundTimer", id: draft.id, atMs: timeoutAtMs });
 }
+
+/**
+ * Where fewer than a quorum speak in our round or later ones, no round can succeed, and each that we ask for takes twice as
+ * long: those who come back in round 0, as Besu does, would have to climb to us for as long as the network stood. So we
+ * stay, and wait longer. Not for ever: what the others said may have got lost, and a later round is news to them.
+ */
+function isWorthStaying({ height, round, rules, nowMs }: Draft): boolean {
+  if (round.number === 0 || round.trial !== undefined) return false;
+  const staysUntilMs =
+    round.startedAtMs + TIMEOUTS_OF_LONELY_ROUND * roundTimeoutMs(rules.schedule, round.number);
+  return nowMs < staysUntilMs && authorsFrom(height.inbox, round.number) < height.committee.quorum;
+}
+
+/** How many of its timeouts a round lasts in which fewer than a quorum are heard. */
+export const TIMEOUTS_OF_LONELY_ROUND = 8;
 
 /** Leads here: a timeout; a restart in a height in which we had voted; enough others that are ahead of us. */
 export function askForRound(draft: Draft, number: number): void {

@@ -88,6 +88,46 @@ describe("one of four validators", () => {
     );
   });
 
+  it("stays eight times as long in a round in which fewer than a quorum speak, and leaves it once they do", () => {
+    const stage = started("d");
+    stage.at(3);
+    stage.roundTimer(0);
+    stage.hear(stage.roundChange("a", 1));
+    stage.at(7);
+    stage.roundTimer(1);
+    stage.at(11);
+    stage.hear(stage.roundChange("c", 1));
+    stage.roundTimer(1);
+    expect(stage.transcript()).toBe(
+      script(`
+        1.0 started
+            round timer 1/0 at 3
+        3.0 round timer 1/0
+            record 1/1 nothing
+            round timer 1/1 at 7
+            say roundChange 1/1 by d
+        3.0 hears roundChange 1/1 by a
+        7.0 round timer 1/1
+            round timer 1/1 at 11
+        11.0 hears roundChange 1/1 by c
+        11.0 round timer 1/1
+            record 1/2 nothing
+            round timer 1/2 at 19
+            say roundChange 1/2 by d
+      `),
+    );
+    const lonely = started("d");
+    for (const [seconds, round] of [
+      [3, 0],
+      [31, 1],
+      [35, 1],
+    ] as const) {
+      lonely.at(seconds);
+      lonely.roundTimer(round);
+    }
+    expect(lonely.transcript()).toContain("35.0 round timer 1/1\n    record 1/2 nothing");
+  });
+
   it("brings the block it saw prepared to the next round, where its proposer proposes it again", () => {
     const stage = started("b");
     stage.hear(stage.proposal("a", "X", 0));

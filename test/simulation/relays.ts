@@ -46,6 +46,8 @@ export interface RelaysParts {
   deliver(to: SimulatedNode, message: Authored): void;
   /** Whether this node, this time, takes part in what it should pass on. */
   passesOn(node: SimulatedNode): boolean;
+  /** Whether it says to whoever connects what it said last. */
+  repeats(node: SimulatedNode): boolean;
   onKept(): void;
 }
 
@@ -99,7 +101,8 @@ export function createRelays(parts: RelaysParts): Relays {
       [one, other],
       [other, one],
     ] as const)
-      desks.get(from)?.peerConnected(to.rules.self, (code, payload) => send(from, to, code, payload));
+      if (parts.repeats(from))
+        desks.get(from)?.peerConnected(to.rules.self, (code, payload) => send(from, to, code, payload));
   }
 
   return {

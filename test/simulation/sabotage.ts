@@ -38,14 +38,25 @@ const LONGEST_ROUND_MS = 4_000;
 
 export const CAPS_TIMEOUTS: Sabotage = { machine: capped(step) };
 
-/** Nobody goes along when others ask for later rounds: each waits for its own timer, and they never meet. */
-export const CAPS_TIMEOUTS_AND_JOINS_NOBODY: Sabotage = {
-  machine: capped(
-    spoiled((height) => {
-      const { committee } = height;
-      return { ...height, committee: { ...committee, tolerableFaults: committee.validators.length } };
-    }),
-  ),
+/** Nobody goes along when others ask for later rounds, or waits for them: with capped timeouts they never meet. */
+export const CAPS_TIMEOUTS_AND_JOINS_NOBODY: Sabotage = { machine: capped(spoiled(onItsOwn)) };
+
+/** Whoever hears too few stays in its round until it hears more: words that got lost are never said again. */
+export const STAYS_FOR_EVER: Sabotage = {
+  machine: spoiled((height) => ({
+    ...height,
+    round: { ...height.round, startedAtMs: Number.POSITIVE_INFINITY },
+  })),
+};
+
+/**
+ * Not sabotage but Besu: it begins in round 0 after a restart, goes along with nobody but a quorum, stays in no round for
+ * want of others, and says nothing twice (ibft2.md §9, §12).
+ */
+export const AS_BESU: Sabotage = {
+  remember: () => undefined,
+  repeatsNothing: true,
+  machine: spoiled(onItsOwn),
 };
 
 /** One asks for a later round, and all go along: a liar leads them about. */
@@ -168,6 +179,16 @@ function spoiled(change: (height: Height) => Height): Step {
     const transition = step(rules, state, nowMs, input);
     const { height } = transition.state;
     return height === undefined ? transition : withHeight(transition, change(height));
+  };
+}
+
+/** More would have to ask than there are, and whoever has begun a round that long ago does not stay in it. */
+function onItsOwn(height: Height): Height {
+  const { committee, round } = height;
+  return {
+    ...height,
+    round: { ...round, startedAtMs: Number.NEGATIVE_INFINITY },
+    committee: { ...committee, tolerableFaults: committee.validators.length },
   };
 }
 

@@ -32,6 +32,8 @@ export interface SimulatedNode {
   /** For this life of the node only: after a crash nobody is at home. */
   plan(delayMs: number, action: () => void): void;
   boot(): void;
+  /** Its process ends; nobody starts it again. */
+  stop(): void;
   setClock(skewMs: number): void;
 }
 
@@ -44,6 +46,8 @@ export interface Sabotage {
   readonly passesNothingOn?: boolean;
   /** Ten times what the limits allow. */
   readonly hoards?: boolean;
+  /** What it said last, it says to nobody who connects. */
+  readonly repeatsNothing?: boolean;
 }
 
 export interface NodeParts {
@@ -123,6 +127,9 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
       node.post({ kind: "started", head: parts.head(node), ...(record !== undefined && { record }) });
       parts.onBoot(node);
     },
+    stop() {
+      if (state !== undefined) end(false);
+    },
     setClock(newSkewMs) {
       skewMs = newSkewMs;
     },
@@ -176,7 +183,11 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   }
 
   function crash(): void {
-    const isPowerCut = random.chance(weather().powerCut);
+    end(random.chance(weather().powerCut));
+    node.plan(weather().downMs * (0.5 + random.next() / 2), () => node.boot());
+  }
+
+  function end(isPowerCut: boolean): void {
     observe?.(node, () => (isPowerCut ? "POWER CUT" : "CRASH"));
     if (isPowerCut) disk.cutPower();
     else disk.crash();
@@ -185,7 +196,6 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     queue = [];
     isSyncing = false;
     parts.onCrash(node, isPowerCut);
-    node.plan(weather().downMs * (0.5 + random.next() / 2), () => node.boot());
   }
 
   return node;

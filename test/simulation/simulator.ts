@@ -58,6 +58,8 @@ export interface WorldFigures extends LinkFigures {
 export interface WorldParts {
   /** Spoils the machine or its world, to see whether anyone notices. */
   readonly sabotage?: Sabotage;
+  /** Instead of that, for nodes of their own kind. */
+  readonly sabotageOf?: (index: number) => Sabotage | undefined;
   /** Checkers that look away, so that another has to find what they would. */
   readonly blindTo?: readonly CheckerName[];
   /** Told everything that happens, line by line. */
@@ -68,7 +70,7 @@ export interface WorldParts {
 
 export function createWorld(
   setting: Setting,
-  { sabotage = {}, blindTo, observe, tell }: WorldParts = {},
+  { sabotage = {}, sabotageOf = () => sabotage, blindTo, observe, tell }: WorldParts = {},
 ): World {
   const { seed, nodes: count } = setting;
   const random: Random = createRandom(seed);
@@ -102,8 +104,8 @@ export function createWorld(
     const node = createNode(index, toyRules(self, schedule), liarIndexes.has(index), {
       agenda,
       random,
-      machine: sabotage.machine ?? step,
-      sabotage,
+      machine: sabotageOf(index)?.machine ?? step,
+      sabotage: sabotageOf(index) ?? {},
       weather: () => weather,
       head: tipOf,
       afterStep(stepped, before, input, transition) {
@@ -175,6 +177,7 @@ export function createWorld(
         if (sabotage.passesNothingOn === true) return false;
         return !isLiar || mouths.chance(diligence[index] ?? 0);
       },
+      repeats: ({ index }) => sabotageOf(index)?.repeatsNothing !== true,
       onKept() {
         own.kept += 1;
       },

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { AS_BESU, FORGETS_VOTES } from "./sabotage.ts";
+import type { Sabotage } from "./simulatedNode.ts";
+import { createWorld } from "./simulator.ts";
+import { FAIR, USUAL_LIMITS } from "./weather.ts";
+
+/** How long a chain that stood for want of validators goes on standing when all are back; rounds begin with 2 s. */
+describe("a network of Ibex and Besu that stood, and in which all restart at once", () => {
+  it("has its next block in a fraction of the time that it stood", () => {
+    for (const kinds of ["IIBB", "IBBB", "IIIB", "IIII", "IIIIBBB"]) {
+      const waitsMs = livesOf(kinds).map((lives) => waitMs({ kinds, lives, stoodMs: 270_000 }));
+      expect([kinds, Math.max(...waitsMs) <= 60_000]).toEqual([kinds, true]);
+    }
+  });
+
+  it("has it at once when ours have forgotten their votes", () => {
+    for (const kinds of ["IIBB", "IIIIBBB"]) {
+      const waitsMs = livesOf(kinds).map((lives) =>
+        waitMs({ kinds, lives, stoodMs: 3_600_000, ours: FORGETS_VOTES }),
+      );
+      // Besu takes most of it to start.
+      expect([kinds, Math.max(...waitsMs) <= 15_000]).toEqual([kinds, true]);
+    }
+  });
+});
+
+interface Outage {
+  /** I for Ibex, B for Besu, in the order of their addresses. */
+  readonly kinds: string;
+  /** L for those that were there while the chain stood. */
+  readonly lives: string;
+  readonly stoodMs: number;
+  readonly ours?: Sabotage;
+}
+
+const STARTS_MS = { I: 1_000, B: 8_000 };
+
+function waitMs({ kinds, lives, stoodMs, ours = {} }: Outage): number {
+  const { agenda, nodes } = createWorld(
+    {
+      ...{ seed: 1, nodes: kinds.length, validators: kinds.length, liars: 0, isRuthless: false },
+      ...{ storm: FAIR, relays: { links: 1, limits: USUAL_LIMITS } },
+    },
+    // Besu breaks its promises, and so do those that are told to forget them.
+    { sabotageOf: (index) => (kinds[index] === "B" ? AS_BESU : ours), blindTo: ["promise", "order"] },
+  );
+  const heightOf = (): number => Math.max(...nodes.map(({ chain }) => chain.length));
+  agenda.runUntil(5_000);
+  for (const { index, stop } of nodes) if (lives[index] !== "L") stop();
+  agenda.runUntil(agenda.nowMs + stoodMs);
+  for (const { stop } of nodes) stop();
+  const backAtMs = agenda.nowMs;
+  const height = heightOf();
+  for (const { index, boot } of nodes)
+    agenda.plan(backAtMs + STARTS_MS[kinds[index] === "B" ? "B" : "I"] + 500 * index, boot);
+  while (heightOf() === height && agenda.nowMs < backAtMs + 4 * stoodMs) agenda.runUntil(agenda.nowMs + 250);
+  return agenda.nowMs - backAtMs;
+}
+
+/** One validator less than a quorum, in several choices of them. */
+function livesOf({ length }: string): readonly string[] {
+  const choices = Array.from({ length: 2 ** length }, (_, bits) =>
+    Array.from({ length }, (_, index) => ((bits >> index) & 1 ? "L" : "-")).join(""),
+  );
+  const ofThatMany = choices.filter((lives) => lives.split("L").length === Math.ceil((2 * length) / 3));
+  return ofThatMany.filter((_, index) => index % Math.ceil(ofThatMany.length / 6) === 0);
+}
