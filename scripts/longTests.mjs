@@ -41,6 +41,7 @@ const SUITES = [
   "test/cluster/badConfiguration",
   "test/cluster/clocks",
   "test/cluster/endlessCall",
+  "test/cluster/endlessTransactions",
   "test/cluster/foundry",
   "test/cluster/largeAnswers",
   "test/cluster/localnet",

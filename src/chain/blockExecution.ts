@@ -5,7 +5,8 @@ import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { nextGasLimit } from "../execution/gasLimit.ts";
-import { createPace } from "../execution/pace.ts";
+import { createPace, type StopSignal } from "../execution/pace.ts";
+import type { Logger } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -18,6 +19,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import type { ChainStores } from "./headMover.ts";
 import { createPunctuality } from "./punctuality.ts";
+import { createSlowTransactions } from "./slowTransactions.ts";
 
 /** Where the transactions of our blocks come from: the pool. */
 export interface TransactionSupply {
@@ -69,11 +71,17 @@ export interface BlockExecution {
   /** The fixed points of the block after `parent`. */
   draft(parent: NamedHeader, timestamp: bigint): BlockDraft;
   /** Fills a block of ours until gas, bytes or time are spent. */
-  fill(draft: BlockDraft & { readonly coinbase: Address }, supply: TransactionSupply): Promise<DraftFilling>;
-  /** Executes what a header and its body say. */
+  fill(
+    draft: BlockDraft & { readonly coinbase: Address },
+    supply: TransactionSupply,
+    /** Of the block. */
+    validators: number,
+  ): Promise<DraftFilling>;
+  /** Executes what a header and its body say. Throws OutOfTime once the signal is aborted. */
   replay(
     header: Header,
     transactions: readonly SentTransaction[],
+    signal: StopSignal,
   ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
   /** Derives the state root; the head must still be the one that was executed on. */
   stage(filling: BlockFilling, number: bigint): StagedState;
@@ -88,6 +96,7 @@ export interface BlockExecutionParts {
   readonly stores: ChainStores;
   readonly clock: Clock;
   readonly production: BlockProduction;
+  readonly logger: Logger;
 }
 
 export function createBlockExecution({
@@ -95,10 +104,12 @@ export function createBlockExecution({
   stores,
   clock,
   production,
+  logger,
 }: BlockExecutionParts): BlockExecution {
   const { blocks, world } = stores;
   const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
   const punctuality = createPunctuality(() => clock.nowMs());
+  const slow = createSlowTransactions(() => clock.nowMs(), logger);
   /** The candidate that is being agreed on, and since when. */
   let candidate: { readonly number: bigint; readonly sinceMs: number; readonly isOurs: boolean } | undefined;
   let underWay = 0;
@@ -131,7 +142,7 @@ export function createBlockExecution({
         ...(baseFeePerGas !== undefined && { baseFeePerGas }),
       };
     },
-    async fill(draft, supply) {
+    async fill(draft, supply, validators) {
       const startMs = clock.nowMs();
       const periodMs = parametersAt(spec.ibft, draft.number).blockPeriodSeconds * 1000;
       const selectionShare = production.selectionTimePercent / 100;
@@ -140,19 +151,28 @@ export function createBlockExecution({
         // Who allows more than a period for the selection alone has chosen late blocks.
         periodMs: periodMs * Math.max(1, selectionShare),
       });
-      const deadlineMs = startMs + periodMs * selectionShare;
-      const limits = { clock, deadlineMs, minOccupancyRatio, maxBytes: maxBlockBytes };
+      const windowMs = periodMs * selectionShare;
+      const timeLimits = slow.limitsFor({
+        number: draft.number,
+        windowMs,
+        isLoneValidator: validators === 1,
+      });
+      const deadlineMs = startMs + windowMs;
+      const limits = { clock, deadlineMs, minOccupancyRatio, maxBytes: maxBlockBytes, timeLimits };
       const built = await execute(() =>
         buildBlock(rulesFor(draft), source, world.overlay(), { ...limits, keepsRevertReasons }),
       );
       candidate = { number: draft.number, sinceMs: clock.nowMs(), isOurs: true };
       return built;
     },
-    async replay(header, transactions) {
+    async replay(header, transactions, signal) {
       const overlay = world.overlay();
       const rules = blockRules(spec, header, ancestorHash);
       const executed = await execute(() =>
-        executeBlock(rules, transactions, overlay, { pace: createPace(clock), keepsRevertReasons }),
+        executeBlock(rules, transactions, overlay, {
+          pace: createPace(clock, { signal }),
+          keepsRevertReasons,
+        }),
       );
       if (executed.ok) return ok({ ...executed.value, transactions, overlay });
       const { message, facts = {} } = executed.rejection;
@@ -164,6 +184,7 @@ export function createBlockExecution({
     },
     committed({ header, transactions }) {
       punctuality.done();
+      slow.mined(transactions);
       if (candidate?.number === header.number) {
         const finishMs = clock.nowMs() - candidate.sinceMs;
         if (candidate.isOurs) punctuality.learn(transactions.length, finishMs);

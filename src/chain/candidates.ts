@@ -1,4 +1,4 @@
-import { createPace, restIfDue } from "../execution/pace.ts";
+import { createPace, NEVER_STOPPED, restIfDue, type StopSignal } from "../execution/pace.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -48,8 +48,8 @@ export interface CandidateParts {
 export interface Candidates {
   /** Fills and executes a block on the head. Refused when `parent` is not, or no longer, the head. */
   build(order: CandidateOrder, supply: TransactionSupply): Promise<Outcome<Candidate, "notAfterHead">>;
-  /** All rules of an import but the seals. */
-  check(candidate: Candidate): Promise<Outcome<void, BlockDefect>>;
+  /** All rules of an import but the seals. Refused as "validationStopped" once the signal is aborted. */
+  check(candidate: Candidate, signal?: StopSignal): Promise<Outcome<void, BlockDefect>>;
   /**
    * Seals and imports; judged like any other block, but executed only once. Fine as well where peers have brought the
    * block before its turn came, and perhaps its successors.
@@ -64,7 +64,8 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const base = head.head;
       if (!equalBytes(parent.hash, base.hash)) return notTheHead(parent);
       const draft = execution.draft(parent, timestamp);
-      const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply);
+      const set = validators.after(parent).validators;
+      const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply, set.length);
       if (head.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
       // Of a full block its state takes tens of milliseconds, and its roots do: others have their turn in between.
@@ -76,7 +77,7 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
         headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root }),
         {
           vanity: settings.vanity,
-          validators: validators.after(parent).validators,
+          validators: set,
           ...(vote !== undefined && { vote }),
           round,
           seals: [],
@@ -88,9 +89,9 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       executions.keep({ block, receipts: filling.receipts, staged });
       return ok(candidate);
     },
-    async check({ header, transactions }) {
+    async check({ header, transactions }, signal = NEVER_STOPPED) {
       execution.judging(header.number);
-      const judged = await importer.judge({ header, transactions, ommers: [] });
+      const judged = await importer.judge({ header, transactions, ommers: [] }, signal);
       return judged.ok ? ok(undefined) : judged;
     },
     async commit(candidate, seals) {

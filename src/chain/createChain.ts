@@ -89,7 +89,7 @@ export async function createChain(
   if (!rules.ok) return rules;
   const executions = createExecutions();
   const badBlocks = createBadBlocks();
-  const execution = createBlockExecution({ spec, stores, clock, production: parts.production });
+  const execution = createBlockExecution({ spec, stores, clock, production: parts.production, logger });
   head.onHeadChanged(({ added }) => {
     executions.clear();
     for (const block of added) execution.committed(block);

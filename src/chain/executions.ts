@@ -1,3 +1,4 @@
+import type { StopSignal } from "../execution/pace.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedBlock } from "../types/block.ts";
@@ -35,5 +36,66 @@ export function createExecutions(): Executions {
     },
     find: (hash) => kept.get(toKey(hash)),
     clear: () => kept.clear(),
+  };
+}
+
+/** A block that is being executed, and all who wait for what comes of it. */
+interface Run<T> {
+  readonly base: object;
+  waiting: StopSignal[];
+  readonly result: Promise<T>;
+}
+
+/**
+ * Executions under way, so that a block that arrives sealed while its proposal is still executed is not executed twice:
+ * who comes later waits with the others. The work goes on until none of them waits any more.
+ */
+export interface SharedRuns<T> {
+  /** `base` is what it is executed on. Each gets what came of it; undefined only once its own signal is aborted. */
+  join(
+    work: { readonly hash: Uint8Array; readonly base: object; readonly signal: StopSignal },
+    begin: (signal: StopSignal) => Promise<T | undefined>,
+  ): Promise<T | undefined>;
+}
+
+export function createSharedRuns<T>(): SharedRuns<T> {
+  const runs = new Map<string, Run<T | undefined>>();
+
+  function start(
+    key: string,
+    { base, signal }: { readonly base: object; readonly signal: StopSignal },
+    begin: (signal: StopSignal) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const joint = {
+      get aborted(): boolean {
+        return run.waiting.every(({ aborted }) => aborted);
+      },
+    };
+    const run: Run<T | undefined> = {
+      base,
+      waiting: [signal],
+      // Later, so that the run is known by then.
+      result: Promise.resolve()
+        .then(() => begin(joint))
+        .finally(() => {
+          if (runs.get(key) === run) runs.delete(key);
+        }),
+    };
+    runs.set(key, run);
+    return run.result;
+  }
+
+  return {
+    async join(work, begin) {
+      const key = toKey(work.hash);
+      for (;;) {
+        const run = runs.get(key);
+        if (run === undefined || run.base !== work.base) return start(key, work, begin);
+        run.waiting = run.waiting.filter(({ aborted }) => !aborted).concat(work.signal);
+        const result = await run.result;
+        // The others gave up a moment before we came.
+        if (result !== undefined || work.signal.aborted) return result;
+      }
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { createPace, restIfDue } from "../execution/pace.ts";
+import { createPace, NEVER_STOPPED, OutOfTime, restIfDue, type StopSignal } from "../execution/pace.ts";
 import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -14,7 +14,7 @@ import { type SentTransaction, type Transaction, withSender } from "../types/tra
 import type { BadBlocks } from "./badBlocks.ts";
 import type { BlockExecution } from "./blockExecution.ts";
 import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
-import type { ExecutedBlock, Executions } from "./executions.ts";
+import { createSharedRuns, type ExecutedBlock, type Executions } from "./executions.ts";
 import { checkHeader, type HeaderDefect } from "./headerRules.ts";
 import type { HeadMover } from "./headMover.ts";
 import type { Turns } from "./turns.ts";
@@ -28,7 +28,8 @@ export type BlockDefect =
   | "malformedExtraData"
   | "unknownSender"
   | "invalidTransaction"
-  | "notAfterHead";
+  | "notAfterHead"
+  | "validationStopped";
 
 /** Finds the senders of transactions in bulk; undefined where a signature fits no key. */
 export type RecoverSenders = (
@@ -56,8 +57,11 @@ export interface ImportParts {
 
 /** The way of every block into the chain, ours included. */
 export interface Importer {
-  /** Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution. */
-  judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>>;
+  /**
+   * Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution; gives up once
+   * the signal is aborted.
+   */
+  judge(block: Block, signal: StopSignal): Promise<Outcome<ExecutedBlock, BlockDefect>>;
   /** Judges a header on top of the head, seals included: for whoever has not looked at the body yet. */
   checkNext(header: Header): Promise<Outcome<void, BlockDefect>>;
   /** Judges, seals included, and commits. A block that is the head already is fine. */
@@ -69,6 +73,7 @@ export interface Importer {
 export function createImporter(parts: ImportParts): Importer {
   const { spec, clock, head, validators, execution, executions, badBlocks, turns } = parts;
   const { recoverSenders, recoverSealers } = parts;
+  const runs = createSharedRuns<Outcome<ExecutedBlock, BlockDefect>>();
 
   /** The header by its rules but the seals, on top of `parent`. */
   function judgeHeader(
@@ -108,6 +113,7 @@ export function createImporter(parts: ImportParts): Importer {
     block: Block,
     { hash }: OpenHeader,
     parent: NamedHeader,
+    signal: StopSignal,
   ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
     const done = executions.find(hash);
     if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
@@ -116,14 +122,40 @@ export function createImporter(parts: ImportParts): Importer {
     const transactions = await withSenders(block.transactions);
     if (!transactions.ok) return transactions;
     if (head.head !== parent) return notAfterHead(block.header, head.head);
-    return execute({ ...block, hash, transactions: transactions.value }, parent);
+    if (signal.aborted) return stopped(block.header);
+    const sent = { ...block, hash, transactions: transactions.value };
+    const executed = await runs.join({ hash, base: parent, signal }, (joint) =>
+      executeUnlessStopped(sent, parent, joint),
+    );
+    return executed ?? stopped(block.header);
+  }
+
+  /** Undefined when nobody waits for it any more. */
+  async function executeUnlessStopped(
+    block: Block<SentTransaction> & { readonly hash: Hash },
+    parent: NamedHeader,
+    signal: StopSignal,
+  ): Promise<Outcome<ExecutedBlock, BlockDefect> | undefined> {
+    // On another head nothing that comes of it is of any use.
+    const orMoved = {
+      get aborted() {
+        return signal.aborted || head.head !== parent;
+      },
+    };
+    try {
+      return await execute(block, parent, orMoved);
+    } catch (error) {
+      if (!(error instanceof OutOfTime)) throw error;
+      return head.head === parent ? undefined : notAfterHead(block.header, head.head);
+    }
   }
 
   async function execute(
     block: Block<SentTransaction> & { readonly hash: Hash },
     parent: NamedHeader,
+    signal: StopSignal,
   ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
-    const executed = await execution.replay(block.header, block.transactions);
+    const executed = await execution.replay(block.header, block.transactions, signal);
     if (head.head !== parent) return notAfterHead(block.header, head.head);
     if (!executed.ok) return executed;
     // Of a full block each of these takes tens of milliseconds: others have their turn in between.
@@ -159,12 +191,12 @@ export function createImporter(parts: ImportParts): Importer {
     return ok(sent);
   }
 
-  async function judge(block: Block): Promise<Outcome<ExecutedBlock, BlockDefect>> {
+  async function judge(block: Block, signal: StopSignal): Promise<Outcome<ExecutedBlock, BlockDefect>> {
     const trial = open(block.header);
     if (!trial.ok) return trial;
     const parent = head.head;
     const headerVerdict = judgeHeader(block.header, trial.value, parent);
-    return headerVerdict.ok ? judgeBody(block, trial.value, parent) : headerVerdict;
+    return headerVerdict.ok ? judgeBody(block, trial.value, parent, signal) : headerVerdict;
   }
 
   async function checkNext(header: Header): Promise<Outcome<void, BlockDefect>> {
@@ -179,7 +211,7 @@ export function createImporter(parts: ImportParts): Importer {
     if (equalBytes(trial.value.hash, parent.hash)) return ok(parent);
     const headerVerdict = await judgeSealedHeader(block.header, trial.value, parent);
     if (!headerVerdict.ok) return headerVerdict;
-    const judged = await judgeBody(block, trial.value, parent);
+    const judged = await judgeBody(block, trial.value, parent, NEVER_STOPPED);
     if (!judged.ok) return judged;
     await head.commit(sealed(judged.value, block.header, head.head), judged.value.staged);
     executions.clear();
@@ -199,7 +231,7 @@ export function createImporter(parts: ImportParts): Importer {
 
   return {
     checkNext,
-    judge: (block) => remembering(block, judge(block)),
+    judge: (block, signal) => remembering(block, judge(block, signal)),
     import: (block) => turns.take(() => remembering(block, commit(block))),
     importNow: (block) => remembering(block, commit(block)),
   };
@@ -239,6 +271,11 @@ interface OpenHeader {
 function open(header: Header): Outcome<OpenHeader, "malformedExtraData"> {
   const extra = decodeExtraData(header.extraData);
   return extra.ok ? ok({ extra: extra.value, hash: chainHash(header, extra.value) }) : extra;
+}
+
+function stopped({ number }: Header): Outcome<never, "validationStopped"> {
+  const message = `nobody waits for the validation of block ${number} any more`;
+  return rejected({ code: "validationStopped", fault: "local", message });
 }
 
 function notAfterHead(header: Header, head: NamedHeader): Outcome<never, "notAfterHead"> {

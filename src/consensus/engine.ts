@@ -91,6 +91,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     const before = state;
     const transition = step(rules, state, clock.nowMs(), input);
     state = transition.state;
+    performer.follow(state);
     watch.stepped(before, state, input);
     for (const effect of transition.effects) {
       if (isStopped) return;

@@ -1,5 +1,6 @@
 import type { Effect } from "../ibft/effect.ts";
 import type { Input } from "../ibft/input.ts";
+import type { RoundId } from "../ibft/roundId.ts";
 import type { Rules, State } from "../ibft/state.ts";
 import { encodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -29,6 +30,8 @@ export interface Performer {
   recordVote(record: VoteRecord): Promise<void>;
   /** Does what the machine asks, in the state it asked it in; slow work goes on by itself and its answer is posted. */
   perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void;
+  /** To be told of each new state: what is validated for a round that it has left is stopped. */
+  follow(state: State): void;
   /** Cancels alarms; what still goes wrong in work under way is no news any more. */
   end(): void;
   /** Resolves when no commit is under way. What is being built or checked leaves no trace and is not waited for. */
@@ -44,6 +47,8 @@ export function createPerformer(
   const alarms: Record<TimerKind, Alarm | undefined> = { blockTimer: undefined, roundTimer: undefined };
   const commits = new Map<string, Promise<void>>();
   const accused = createSeenMessages(ACCUSATIONS_REMEMBERED);
+  /** The proposal of the round in progress: never more than one is validated at a time. */
+  let validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
   let hasEnded = false;
 
   /** Slow work. A failure in it is told and leaves the round to its timer. */
@@ -84,9 +89,17 @@ export function createPerformer(
   }
 
   async function check({ id, candidate }: EffectOf<"checkCandidate">): Promise<void> {
-    const sound = await checker.check(candidate);
+    stopValidation();
+    const controller = new AbortController();
+    validation = { id, controller };
+    const sound = await checker.check(candidate, controller.signal);
     if (sound === undefined) return;
     post({ kind: "candidateChecked", id, digest: candidate.digest, sound });
+  }
+
+  function stopValidation(): void {
+    validation?.controller.abort();
+    validation = undefined;
   }
 
   async function commit({ candidate, seals }: EffectOf<"commitBlock">): Promise<void> {
@@ -150,8 +163,14 @@ export function createPerformer(
           assertNever(effect);
       }
     },
+    follow({ height }) {
+      if (validation === undefined) return;
+      const { id } = validation;
+      if (height?.committee.height !== id.height || height.round.number !== id.round) stopValidation();
+    },
     end() {
       hasEnded = true;
+      stopValidation();
       alarms.blockTimer?.cancel();
       alarms.roundTimer?.cancel();
     },

@@ -25,10 +25,10 @@ export interface CandidateBuilder {
 /**
  * Judges and executes a candidate that we did not build in this run, as an import would but for the seals, and keeps
  * the execution for the commit. False when it is unsound; undefined when its height is decided meanwhile, so that
- * nobody cares.
+ * nobody cares, and when `signal` was aborted because its round is over: it stops then, however long it would take.
  */
 export interface CandidateChecker {
-  check(candidate: Candidate): Promise<boolean | undefined>;
+  check(candidate: Candidate, signal: AbortSignal): Promise<boolean | undefined>;
 }
 
 /**

@@ -28,6 +28,21 @@ export interface BuildSettings extends ReceiptSettings {
   readonly minOccupancyRatio: number;
   /** Most bytes of transactions; one that is larger goes in alone, or it would never be mined. */
   readonly maxBytes: number;
+  /** None but the deadline unless given. */
+  readonly timeLimits?: TimeLimits;
+}
+
+/** Says how long each transaction may run in one block, and hears of those that had to be stopped. */
+export interface TimeLimits {
+  /** Milliseconds, of the `leftMs` that the block has. "notNow": neither this one nor the rest of its sender. */
+  limitMs(transaction: SentTransaction, leftMs: number): number | "notNow" | { readonly dropped: string };
+  /** It was stopped at its limit, and nothing of it is left. Answers why it should be dropped, if it should. */
+  stopped(
+    transaction: SentTransaction,
+    times: { readonly limitMs: number; readonly tookMs: number },
+  ): string | undefined;
+  /** Asked when the source is dry: one that was not to be tried before. */
+  onceMore?(leftMs: number): SentTransaction | undefined;
 }
 
 export interface BuiltBlock extends BlockResult {
@@ -41,7 +56,7 @@ export interface BuiltBlock extends BlockResult {
 /**
  * Takes transactions from `source` until gas, bytes or time are spent or there are none left (ibft2.md §11.8), and executes
  * them on `overlay`, which stands on the parent's state. Lets the event loop have its turn every ten milliseconds.
- * A transaction that is still running at the deadline is stopped and left out.
+ * A transaction that runs into its time limit, or into the deadline, is stopped and left out.
  */
 export async function buildBlock(
   blockRules: BlockRules,
@@ -49,19 +64,20 @@ export async function buildBlock(
   overlay: Overlay,
   settings: BuildSettings,
 ): Promise<BuiltBlock> {
-  const { clock, deadlineMs } = settings;
-  const pace = createPace(clock, { deadlineMs });
-  const session = openSession({ ...blockRules, overlay, pace });
+  const { clock, deadlineMs, timeLimits = UNLIMITED } = settings;
+  const bounds = { deadlineMs };
+  const pace = createPace(clock, bounds);
+  const newSession = (): BlockSession => openSession({ ...blockRules, overlay, pace });
+  let session = newSession();
   const receipts = new BlockReceipts(settings);
   const transactions: SentTransaction[] = [];
   const dropped: { hash: Hash; reason: string }[] = [];
   let bytes = 0;
-  const budgetMs = deadlineMs - clock.nowMs();
   mustSucceed(await beginBlock(blockRules, session));
 
   while (clock.nowMs() < deadlineMs) {
     if (pace.isDue() && !(await restedInTime(pace))) break;
-    const transaction = source.next();
+    const transaction = source.next() ?? timeLimits.onceMore?.(deadlineMs - clock.nowMs());
     if (transaction === undefined) break;
     const fit = fits(
       transaction,
@@ -73,12 +89,26 @@ export async function buildBlock(
       source.skipSender();
       continue;
     }
+    const limit = timeLimits.limitMs(transaction, deadlineMs - clock.nowMs());
+    if (typeof limit !== "number") {
+      if (limit !== "notNow") dropped.push({ hash: transaction.hash, reason: limit.dropped });
+      source.skipSender();
+      continue;
+    }
     const begunAtMs = clock.nowMs();
+    bounds.deadlineMs = Math.min(deadlineMs, begunAtMs + limit);
     const executed = await tryTransaction(session, transaction, settings);
+    const wasLimited = bounds.deadlineMs < deadlineMs;
+    bounds.deadlineMs = deadlineMs;
     if (executed === undefined) {
-      if (clock.nowMs() - begunAtMs >= budgetMs * NEARLY_ALL)
-        dropped.push({ hash: transaction.hash, reason: "it takes longer than a whole block may" });
-      break;
+      if (!wasLimited) break;
+      // What was stopped half-way may have left something in the interpreter.
+      session = newSession();
+      const tookMs = clock.nowMs() - begunAtMs;
+      const reason = timeLimits.stopped(transaction, { limitMs: limit, tookMs });
+      if (reason !== undefined) dropped.push({ hash: transaction.hash, reason });
+      source.skipSender();
+      continue;
     }
     if (executed.ok) {
       receipts.add(transaction.type, executed.value);
@@ -96,8 +126,11 @@ export async function buildBlock(
   return { transactions, receipts: receipts.receipts, gasUsed, logsBloom, overlay, dropped };
 }
 
-/** Beginning the block takes some of the time, too: a transaction that has had this share has had its chance. */
-const NEARLY_ALL = 0.9;
+/** Nothing but the deadline. */
+const UNLIMITED: TimeLimits = {
+  limitMs: () => Number.POSITIVE_INFINITY,
+  stopped: () => undefined,
+};
 
 /** A gap in the nonces may close, and the base fee may fall. */
 const MAY_FIT_LATER: ReadonlySet<TransactionRefusal> = new Set(["nonceTooHigh", "gasPriceBelowBaseFee"]);

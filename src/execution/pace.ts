@@ -29,26 +29,36 @@ export class OutOfTime extends Error {
   override name = "OutOfTime";
 }
 
+/** Read at every look at the clock, so that whoever set the pace can change them while the work goes on. */
 export interface PaceSettings {
   /** Wall-clock time at which the work must end. */
   readonly deadlineMs?: number;
+  /** Aborted once nobody waits for the work any more. */
+  readonly signal?: StopSignal;
 }
+
+/** Tells work under way whether anybody still waits for it. */
+export type StopSignal = Pick<AbortSignal, "aborted">;
+
+/** For work that is done to its end. */
+export const NEVER_STOPPED: StopSignal = { aborted: false };
 
 /**
  * Rests every SLICE_MS milliseconds; less often where others have so much to do that they would take most of the thread.
  */
 export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings = {}): Pace {
-  const deadlineMs = settings.deadlineMs ?? Number.POSITIVE_INFINITY;
+  const deadlineMs = (): number => settings.deadlineMs ?? Number.POSITIVE_INFINITY;
   let restAtMs = clock.nowMs() + SLICE_MS;
   return {
     isDue: () => {
       const nowMs = clock.nowMs();
-      return nowMs >= restAtMs || nowMs >= deadlineMs;
+      return nowMs >= restAtMs || nowMs >= deadlineMs();
     },
     async rest() {
       const begunMs = clock.nowMs();
-      if (begunMs >= deadlineMs) throw new OutOfTime("the time for this work is up");
+      if (begunMs >= deadlineMs()) throw new OutOfTime("the time for this work is up");
       await new Promise<void>((resolve) => setImmediate(resolve));
+      if (settings.signal?.aborted === true) throw new OutOfTime("nobody waits for this work any more");
       const nowMs = clock.nowMs();
       restAtMs = nowMs + Math.min(Math.max(SLICE_MS, 2 * (nowMs - begunMs)), LONGEST_SLICE_MS);
     },

@@ -51,10 +51,21 @@ export function joinConsensus(parts: ConsensusParts): Engine {
         },
       },
       checker: {
-        async check(candidate) {
-          onBegun(candidate.header.number);
-          const checked = await onSoundDisk(chain.check(candidate), engine.fail);
+        async check(candidate, signal) {
+          const { header, hash, extra } = candidate;
+          onBegun(header.number);
+          const begunMs = clock.nowMs();
+          const checked = await onSoundDisk(chain.check(candidate, signal), engine.fail);
           if (checked.ok) return true;
+          if (checked.rejection.code === "validationStopped") {
+            const facts = { number: header.number, round: extra.round, hash, coinbase: header.coinbase };
+            const tookMs = Math.round(clock.nowMs() - begunMs);
+            logger.warn(
+              { ...facts, tookMs },
+              "a proposed block could not be validated before its round was over",
+            );
+            return undefined;
+          }
           // Peers brought the block of this height while we looked, or before the engine has heard of it.
           if (chain.head.header.number >= candidate.header.number) return undefined;
           const { number } = candidate.header;

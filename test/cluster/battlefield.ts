@@ -1,14 +1,21 @@
 import { RLP } from "@ethereumjs/rlp";
+import { createCandidate } from "../../src/ibft/candidate.ts";
 import { encodeMessage as encodeIbft } from "../../src/ibft/codec.ts";
 import { signedItems, signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import type { EthMessage } from "../../src/network/eth/message.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
-import type { Digest } from "../../src/types/blockHash.ts";
+import { type Digest, hashOfHeader } from "../../src/types/blockHash.ts";
+import { decodeExtraData } from "../../src/types/extraData.ts";
+import type { Header } from "../../src/types/header.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
 import { type Identity, identity } from "../network/identities.ts";
 import { IBF } from "./hostilePeer.ts";
+import { CHAIN_ID } from "./validatorNetwork.ts";
 
 /** The node that is attacked, and what its enemies know. */
 export interface Battlefield {
@@ -94,6 +101,36 @@ export function hugeProposalBy(
   noise.set(newStranger().nodeId);
   const signed = RLP.encode(signedItems(signPayload(signerOf(privateKey), payload)));
   return [IBF, encodeRlpList([signed, encodeRlpString(noise), Uint8Array.of(0x80)])];
+}
+
+/** A flawless proposal for round 0 on this parent, of a block whose execution never ends. */
+export function endlessProposalBy({ privateKey }: Identity, parent: Header): [number, Uint8Array] {
+  const extra = decodeExtraData(parent.extraData);
+  const parentHash = hashOfHeader(parent);
+  if (!extra.ok || !parentHash.ok) throw new Error("the parent is unreadable");
+  const signer = signerOf(privateKey);
+  const endless = aTransaction({
+    chainId: CHAIN_ID,
+    to: undefined,
+    data: hexToBytes("0x5b600056"),
+    gasLimit: 10n ** 15n,
+    gasPrice: 0n,
+    value: 0n,
+    privateKey: newStranger().privateKey,
+  });
+  const header = {
+    ...parent,
+    parentHash: parentHash.value,
+    number: parent.number + 1n,
+    timestamp: parent.timestamp + 1n,
+    coinbase: signer.self,
+    transactionsRoot: rootOfList([endless.raw]),
+  };
+  const candidate = createCandidate(header, { ...extra.value, round: 0 }, [endless]);
+  const { digest } = candidate;
+  const signed = signPayload(signer, { kind: "proposal", height: header.number, round: 0, digest });
+  const { code, payload } = encodeIbft({ kind: "proposal", signed, candidate });
+  return [IBF + code, payload];
 }
 
 function signerOf(privateKey: Uint8Array) {

@@ -276,22 +276,6 @@ describe("building a block", () => {
     expect(turns).toBeGreaterThan(3);
   });
 
-  it("has the pool forget a transaction that alone takes longer than a block may", async () => {
-    const endless = aTransaction({ to: ENDLESS, value: 0n, gasLimit: 10n ** 12n, gasPrice: 0n });
-    const built = await buildBlock(
-      theRules("cancun", { gasLimit: 10n ** 13n }),
-      sourceOf([endless]),
-      anOverlay(CODE),
-      {
-        ...settings,
-        clock: systemClock,
-        deadlineMs: Date.now() + 500,
-      },
-    );
-    expect(built.transactions).toEqual([]);
-    expect(built.dropped).toEqual([{ hash: endless.hash, reason: "it takes longer than a whole block may" }]);
-  });
-
   it("begins nothing after the deadline", async () => {
     const clock = createHandClock(5000);
     const built = await buildBlock(theRules("cancun"), sourceOf(payments(3)), anOverlay(), {

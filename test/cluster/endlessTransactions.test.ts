@@ -1,0 +1,177 @@
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { curve } from "../../src/primitives/secp256k1.ts";
+import { decodeHeader, type Header } from "../../src/types/header.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { accountFromSeed } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { endlessProposalBy } from "./battlefield.ts";
+import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
+import { callAsHostile } from "./hostilePeer.ts";
+import { logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";
+import { CHAIN_ID, prepareNetwork } from "./validatorNetwork.ts";
+
+/*
+ * Code that never ends, against four validators in processes of their own: in their pools, and in the proposals of one of
+ * them. test/chain/slowTransactions.test.ts and stoppedValidation.test.ts stand for these in the daily run.
+ */
+
+/** Unpaid, as anybody may send them where gas costs nothing. */
+function endlessBy(seed: number): SentTransaction {
+  return aTransaction({
+    chainId: CHAIN_ID,
+    to: undefined,
+    data: hexToBytes("0x5b600056"),
+    gasLimit: 10n ** 12n,
+    gasPrice: 0n,
+    value: 0n,
+    privateKey: accountFromSeed(seed).privateKey,
+  });
+}
+
+async function timestampsOf(node: NodeProcess, first: number, last: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let number = first; number <= last; number++) {
+    const block = await node.rpc<{ timestamp: Hex }>("eth_getBlockByNumber", [
+      `0x${number.toString(16)}`,
+      false,
+    ]);
+    times.push(Number(block.timestamp));
+  }
+  return times;
+}
+
+itIfThorough(
+  "endless transactions in the pools of four validators hold up no block, are named, tried again, and dropped",
+  { ...IN_REAL_TIME, timeout: 180_000 },
+  async () => {
+    const network = await prepareNetwork({
+      validators: 4,
+      options: ["--logging=INFO", "--logging-format=json"],
+    });
+    try {
+      const nodes = await network.startAll();
+      await reach(nodes, 2, 60_000);
+      const [first] = nodes;
+      if (first === undefined) throw new Error("four nodes");
+      const endless = Array.from({ length: 12 }, (_, n) => endlessBy(n + 100));
+      const payments = Array.from({ length: 30 }, (_, n) =>
+        aTransaction({
+          chainId: CHAIN_ID,
+          gasPrice: 0n,
+          value: 0n,
+          privateKey: accountFromSeed(n + 200).privateKey,
+        }),
+      );
+      const since = await heightOf(first);
+      for (const { raw } of endless) await first.rpc("eth_sendRawTransaction", [toHex(raw)]);
+      for (const { raw } of payments) {
+        await first.rpc("eth_sendRawTransaction", [toHex(raw)]);
+        await pause(300);
+      }
+      await until(
+        async () => {
+          const receipts = await Promise.all(
+            payments.map(({ hash }) => first.rpc("eth_getTransactionReceipt", [toHex(hash)])),
+          );
+          return receipts.every((receipt) => receipt !== null) || undefined;
+        },
+        20_000,
+        "the payments",
+      );
+      const height = await heightOf(first);
+      const blocks = await agreedBlocks(first, since + 1, height);
+      expect(blocks.filter(({ round }) => round > 0)).toEqual([]);
+      const times = await timestampsOf(first, since + 1, height);
+      expect(times.at(-1)).toBeLessThanOrEqual((times[0] ?? 0) + times.length + 1);
+      const [watched] = endless;
+      const hash = toHex(watched?.hash ?? new Uint8Array());
+      for (const node of nodes) {
+        const said = await until(
+          async () => {
+            const lines = logOf(node).filter((line) => line["hash"] === hash && line.level === "WARN");
+            return lines.some(({ message }) => message.includes("dropped")) ? lines : undefined;
+          },
+          120_000,
+          "the end of an endless transaction",
+        );
+        expect(said[0]?.message).toContain("set aside");
+        expect(said.at(-1)).toMatchObject({ tries: 4, sender: toHex(accountFromSeed(100).address) });
+      }
+    } finally {
+      await network.stopAll();
+    }
+  },
+);
+
+itIfThorough(
+  "a validator that proposes blocks whose execution never ends costs its own turns and nothing after them",
+  { ...IN_REAL_TIME, timeout: 120_000 },
+  async () => {
+    const network = await prepareNetwork({
+      validators: 4,
+      options: ["--logging=INFO", "--logging-format=json"],
+    });
+    const honest = network.members.slice(0, 3);
+    const liar = network.members[3];
+    if (liar === undefined) throw new Error("four members");
+    try {
+      const nodes = await Promise.all(honest.map((member) => network.start(member)));
+      await reach(nodes, 2, 60_000);
+      const [first] = nodes;
+      if (first === undefined) throw new Error("three nodes");
+      const own = { privateKey: liar.key.privateKey, nodeId: curve.publicKey(liar.key.privateKey) };
+      const peers = honest.map(({ key, peerPort }) =>
+        callAsHostile({ nodeId: curve.publicKey(key.privateKey), host: "127.0.0.1", tcpPort: peerPort }, own),
+      );
+      await Promise.all(peers.map(({ isGreeted }) => isGreeted));
+      const before = await heightOf(first);
+      const endsAtMs = Date.now() + 25_000;
+      const proposed = new Set<bigint>();
+      while (Date.now() < endsAtMs) {
+        const head = await headOf(first);
+        if (
+          !proposed.has(head.number) &&
+          toHex(head.coinbase) === toHex(honest[2]?.key.address ?? own.nodeId)
+        ) {
+          proposed.add(head.number);
+          for (const peer of peers) peer.send(...endlessProposalBy(own, head));
+        }
+        await pause(20);
+      }
+      for (const peer of peers) peer.socket.destroy();
+      const after = await heightOf(first);
+      expect(proposed.size).toBeGreaterThan(1);
+      expect(after - before).toBeGreaterThan(8);
+      for (const node of nodes)
+        expect(logOf(node).map(({ message }) => message)).toContainEqual(
+          expect.stringContaining("could not be validated before its round was over"),
+        );
+      await pause(5_000);
+      const cpuBefore = nodes.map(cpuSeconds);
+      await pause(5_000);
+      for (const [index, node] of nodes.entries())
+        expect(cpuSeconds(node) - (cpuBefore[index] ?? 0)).toBeLessThan(2);
+    } finally {
+      await network.stopAll();
+    }
+  },
+);
+
+async function headOf(node: NodeProcess): Promise<Header> {
+  const raw = await node.rpc<Hex>("debug_getRawHeader", ["latest"]);
+  const header = decodeHeader(hexToBytes(raw));
+  if (!header.ok) throw new Error(header.rejection.message);
+  return header.value;
+}
+
+function cpuSeconds({ child }: NodeProcess): number {
+  const [user = 0, system = 0] = (readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1] ?? "")
+    .split(" ")
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / 100;
+}
