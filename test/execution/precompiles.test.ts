@@ -301,3 +301,35 @@ describe("0x09, a round of BLAKE2b a gas", () => {
     expect(toHex(output)).toBe(`0x${createHash("blake2b512").update(message).digest("hex")}`);
   });
 });
+
+describe("0x0a, a KZG proof", () => {
+  it("checks the group of its points also after points outside it were added", async () => {
+    // On the curve, and not of the group: x = 4. Times the group's order it is of another group, whose pairings are one.
+    const x = 4n;
+    const y =
+      0x0a989badd40d6212b33cffc3f3763e9bc760f988c9926b26da9dd85e928483446346b8ed00e1de5d5ea93e354abe706cn;
+    const outside = bls12_381.G1.Point.fromAffine({ x, y });
+    const { x: foreignX, y: foreignY } = outside
+      .multiplyUnsafe(bls12_381.fields.Fr.ORDER - 1n)
+      .add(outside)
+      .toAffine();
+    const foreign = bigintToFixedBytes(foreignX, 48);
+    foreign[0] = (foreign[0] ?? 0) | 0x80 | (2n * foreignY > bls12_381.fields.Fp.ORDER ? 0x20 : 0);
+    const claim = (commitment: Uint8Array): Uint8Array => {
+      const hash = Uint8Array.from(createHash("sha256").update(commitment).digest());
+      hash[0] = 1;
+      // The polynomial is zero, at zero and everywhere.
+      return concatBytes(hash, new Uint8Array(64), commitment, NOWHERE);
+    };
+    const kindOf = async (commitment: Uint8Array): Promise<string> =>
+      (await callPrecompile(0x0a, claim(commitment), "prague")).outcome.kind;
+    expect(await kindOf(NOWHERE)).toBe("succeeded");
+    const point = concatBytes(bigintToFixedBytes(x, 64), bigintToFixedBytes(y, 64));
+    const sum = await callPrecompile(0x0b, concatBytes(point, point), "prague");
+    expect(sum.outcome.kind).toBe("succeeded");
+    expect(await kindOf(foreign)).toBe("halted");
+  });
+});
+
+/** The compressed point at infinity. */
+const NOWHERE = concatBytes(Uint8Array.of(0xc0), new Uint8Array(47));

@@ -63,6 +63,8 @@ function prepare(mcl: Mcl): SetUp {
 
 function readPoint(mcl: Mcl, bytes: Uint8Array): G1 | undefined {
   const point = new mcl.G1();
+  // Others who use this copy of the package switch it off for points that may be outside the group.
+  mcl.verifyOrderG1(true);
   try {
     // The point at infinity is a commitment like any other: that of the zero polynomial.
     point.deserialize(bytes);
