@@ -1,21 +1,39 @@
+import {
+  type Code,
+  END,
+  exported,
+  getLocal,
+  I32,
+  I64,
+  i32Const,
+  leb,
+  loadI64,
+  PREAMBLE,
+  section,
+  setLocal,
+  signedLeb,
+  sized,
+  vector,
+} from "./wasm.ts";
+
 /**
  * The rounds of BLAKE2b's compression function (RFC 7693 §3.2) as a WebAssembly module: JavaScript has no integers of 64
- * bits, WebAssembly adds and rotates them in one instruction each. Written out here, byte by byte, by a small
- * assembler, so that no file of unreadable bytes lies in the source.
+ * bits, WebAssembly adds and rotates them in one instruction each.
  *
  * Memory: the working vector v at 0, 16 words of 8 bytes; the message m at 128, 16 words; the order of message words
- * at 256, 10 rows of 16 bytes, each the offset of a word. Exports: `memory`, `mix(rounds)`, which mixes v in place.
+ * at 256, 10 rows of 16 bytes, each the offset of a word. Exports: `memory`, `mix(rounds)`, which mixes v in place beginning
+ * with the first row, so that work may be cut after every tenth round.
  */
-export function blake2Module(): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+export function blake2Module(): Code {
+  return [
+    ...PREAMBLE,
     ...section(1, vector([[0x60, 1, I32, 0]])),
     ...section(3, vector([[0]])),
     ...section(5, vector([[0, 1]])),
     ...section(7, vector([exported("memory", 2, 0), exported("mix", 0, 0)])),
     ...section(10, vector([sized(mixBody())])),
     ...section(11, vector([[0, ...i32Const(ORDER_AT), END, ...sized([...ORDER_OFFSETS])]])),
-  ]);
+  ];
 }
 
 export const VECTOR_AT = 0;
@@ -50,15 +68,12 @@ const QUARTETS = [
   [3, 4, 9, 14],
 ] as const;
 
-const I32 = 0x7f;
-const I64 = 0x7e;
-const END = 0x0b;
 /** Locals: the rounds to go (a parameter), the row of the order, then the words of v. */
 const ROUNDS = 0;
 const ROW = 1;
 const WORDS = 2;
 
-function mixBody(): number[] {
+function mixBody(): Code {
   const words = Array.from({ length: 16 }, (_, word) => word);
   return [
     ...vector([
@@ -90,7 +105,7 @@ function mixBody(): number[] {
 }
 
 /** G of the RFC, with the two message words that the row names for this quartet. */
-function mixQuartet([a, b, c, d]: readonly [number, number, number, number], index: number): number[] {
+function mixQuartet([a, b, c, d]: readonly [number, number, number, number], index: number): Code {
   return [
     ...addInto(a, b, messageWord(2 * index)),
     ...rotateInto(d, a, 32n),
@@ -104,67 +119,25 @@ function mixQuartet([a, b, c, d]: readonly [number, number, number, number], ind
 }
 
 /** target += addend, and += what `more` leaves on the stack. */
-function addInto(target: number, addend: number, more: readonly number[]): number[] {
+function addInto(target: number, addend: number, more: Code): Code {
   const sum = [...getLocal(WORDS + target), ...getLocal(WORDS + addend), 0x7c];
   return [...sum, ...(more.length === 0 ? [] : [...more, 0x7c]), ...setLocal(WORDS + target)];
 }
 
 /** target = (target xor other), rotated to the right. */
-function rotateInto(target: number, other: number, bits: bigint): number[] {
+function rotateInto(target: number, other: number, bits: bigint): Code {
   const mixed = [...getLocal(WORDS + target), ...getLocal(WORDS + other), 0x85];
   return [...mixed, 0x42, ...signedLeb(bits), 0x8a, ...setLocal(WORDS + target)];
 }
 
 /** The message word whose offset stands at `place` of the row. */
-function messageWord(place: number): number[] {
+function messageWord(place: number): Code {
   return [...getLocal(ROW), 0x2d, 0, ...leb(place), ...loadI64(0)];
 }
 
 /** The next row, or the first after the last. */
-function nextRow(): number[] {
+function nextRow(): Code {
   const next = [...getLocal(ROW), ...i32Const(16), 0x6a, 0x22, ROW];
   const isPast = [...i32Const(ORDER_END), 0x46, 0x04, 0x40];
   return [...next, ...isPast, ...i32Const(ORDER_AT), ...setLocal(ROW), END];
-}
-
-function getLocal(local: number): number[] {
-  return [0x20, local];
-}
-
-function setLocal(local: number): number[] {
-  return [0x21, local];
-}
-
-function loadI64(offset: number): number[] {
-  return [0x29, 3, ...leb(offset)];
-}
-
-function i32Const(value: number): number[] {
-  return [0x41, ...signedLeb(BigInt(value))];
-}
-
-function exported(name: string, kind: number, index: number): number[] {
-  return [...sized([...Buffer.from(name)]), kind, index];
-}
-
-function section(id: number, content: readonly number[]): number[] {
-  return [id, ...sized(content)];
-}
-
-function sized(content: readonly number[]): number[] {
-  return [...leb(content.length), ...content];
-}
-
-function vector(items: readonly (readonly number[])[]): number[] {
-  return [...leb(items.length), ...items.flat()];
-}
-
-/** LEB128, as the format writes all numbers. */
-function leb(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >>> 7)];
-}
-
-function signedLeb(value: bigint): number[] {
-  const low = Number(value & 0x7fn);
-  return value >= -64n && value < 64n ? [low] : [low | 0x80, ...signedLeb(value >> 7n)];
 }

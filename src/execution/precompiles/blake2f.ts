@@ -1,24 +1,29 @@
-import { EVMError, type PrecompileFunc } from "@ethereumjs/evm";
+import { EVMError } from "@ethereumjs/evm";
 import { blake2Module, MESSAGE_AT, VECTOR_AT } from "./blake2Module.ts";
 import { failed } from "./failure.ts";
+import type { SlicedPrecompile } from "./slices.ts";
+import { instantiate } from "./wasm.ts";
 
 /**
  * Precompiled contract 0x09 (EIP-152): BLAKE2b's compression function, a gas a round. Input: rounds (4 bytes), state h
  * (64), message m (128), offset t (16), whether this is the last block (1).
  */
-export const BLAKE2F: PrecompileFunc = ({ data, gasLimit }) => {
+export const BLAKE2F: SlicedPrecompile = function* ({ data, gasLimit }) {
   const isLast = data[INPUT_BYTES - 1];
   if (data.length !== INPUT_BYTES || (isLast !== 0 && isLast !== 1))
     return failed(gasLimit, EVMError.errorMessages.OUT_OF_RANGE);
   const rounds = new DataView(data.buffer, data.byteOffset).getUint32(0);
   if (BigInt(rounds) > gasLimit) return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
-  return { executionGasUsed: BigInt(rounds), returnValue: compress(data, rounds) };
+  return { executionGasUsed: BigInt(rounds), returnValue: yield* compress(data, rounds) };
 };
 
 const INPUT_BYTES = 213;
+/** Some milliseconds; a multiple of the ten rows of the order, with whose first each slice begins. */
+const ROUNDS_IN_SLICE = 50_000;
+const VECTOR_BYTES = 128;
 
-function compress(input: Uint8Array, rounds: number): Uint8Array {
-  machine ??= instantiate();
+function* compress(input: Uint8Array, rounds: number): Generator<undefined, Uint8Array> {
+  machine ??= makeMachine();
   const { bytes, view, mix } = machine;
   const state = new DataView(input.buffer, input.byteOffset + 4, 64);
   const offset = new DataView(input.buffer, input.byteOffset + 196, 16);
@@ -27,7 +32,16 @@ function compress(input: Uint8Array, rounds: number): Uint8Array {
     view.setBigUint64(VECTOR_AT + 64 + 8 * index, word ^ tweakOf(index, offset, input[212] === 1), true);
   });
   bytes.set(input.subarray(68, 196), MESSAGE_AT);
-  mix(rounds);
+  let left = rounds;
+  for (; left > ROUNDS_IN_SLICE; left -= ROUNDS_IN_SLICE) {
+    mix(ROUNDS_IN_SLICE);
+    // Whoever has the next turn may mix something else.
+    const vector = bytes.slice(VECTOR_AT, VECTOR_AT + VECTOR_BYTES);
+    yield;
+    bytes.set(vector, VECTOR_AT);
+    bytes.set(input.subarray(68, 196), MESSAGE_AT);
+  }
+  mix(left);
   const output = new Uint8Array(64);
   const written = new DataView(output.buffer);
   for (let at = 0; at < 64; at += 8) {
@@ -63,16 +77,12 @@ interface Machine {
   mix(rounds: number): void;
 }
 
-/** As much of the runtime's WebAssembly as is used here; its types come with a browser's otherwise. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
 let machine: Machine | undefined;
 
-function instantiate(): Machine {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(blake2Module()));
-  const { memory, mix } = exports as { memory: { readonly buffer: ArrayBuffer }; mix(rounds: number): void };
+function makeMachine(): Machine {
+  const { memory, mix } = instantiate(blake2Module()) as {
+    memory: { readonly buffer: ArrayBuffer };
+    mix(rounds: number): void;
+  };
   return { bytes: new Uint8Array(memory.buffer), view: new DataView(memory.buffer), mix };
 }

@@ -1,16 +1,18 @@
 import type { EVMBN254Interface } from "@ethereumjs/evm";
-import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import type { Mcl } from "./mcl.ts";
+import type { G1, G2, PairingCurve } from "./pairing.ts";
 
-type G1 = InstanceType<Mcl["G1"]>;
-type G2 = InstanceType<Mcl["G2"]>;
+export interface Bn254 {
+  readonly library: Omit<EVMBN254Interface, "pairing">;
+  readonly pairing: PairingCurve;
+}
 
 /**
- * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197) as the library's contracts ask for it. Coordinates
+ * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197); the first two as the library's contracts ask for it. Coordinates
  * are 32 bytes, big-endian; a point of zeros is the one at infinity. Throws for coordinates that are not of the field
  * and for points off the curve or, of G2, outside the group.
  */
-export function bn254(mcl: Mcl): EVMBN254Interface {
+export function bn254(mcl: Mcl): Bn254 {
   mcl.verifyOrderG2(true);
 
   function readPoint(bytes: Uint8Array): G1 {
@@ -35,28 +37,19 @@ export function bn254(mcl: Mcl): EVMBN254Interface {
   }
 
   return {
-    add: (input) => writePoint(mcl.add(readPoint(input.subarray(0, 64)), readPoint(input.subarray(64, 128)))),
+    library: {
+      add: (input) =>
+        writePoint(mcl.add(readPoint(input.subarray(0, 64)), readPoint(input.subarray(64, 128)))),
 
-    mul(input) {
-      const scalar = new mcl.Fr();
-      scalar.setBigEndianMod(input.slice(64, 96));
-      return writePoint(mcl.mul(readPoint(input.subarray(0, 64)), scalar));
+      mul(input) {
+        const scalar = new mcl.Fr();
+        scalar.setBigEndianMod(input.slice(64, 96));
+        return writePoint(mcl.mul(readPoint(input.subarray(0, 64)), scalar));
+      },
     },
-
-    pairing(input) {
-      let product = new mcl.GT();
-      product.setInt(1);
-      for (let at = 0; at < input.length; at += PAIR_BYTES) {
-        const first = readPoint(input.subarray(at, at + 64));
-        const second = readPoint2(input.subarray(at + 64, at + PAIR_BYTES));
-        if (!first.isZero() && !second.isZero()) product = mcl.mul(product, mcl.millerLoop(first, second));
-      }
-      return bigintToFixedBytes(mcl.finalExp(product).isOne() ? 1n : 0n, 32);
-    },
+    pairing: { mcl, bytes1: 64, bytes2: 128, readPoint, readPoint2 },
   };
 }
-
-const PAIR_BYTES = 192;
 
 function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);

@@ -1,0 +1,88 @@
+import { EVMError } from "@ethereumjs/evm";
+import { bigintToFixedBytes, bytesToBigint, larger } from "../../primitives/quantity.ts";
+import { failed } from "./failure.ts";
+import { modularPower } from "./modularPower.ts";
+import type { SlicedPrecompile } from "./slices.ts";
+
+/** What a call costs, by its lengths in bytes and the exponent's first word. */
+type Price = (longest: bigint, iterations: bigint) => bigint;
+
+/**
+ * Precompiled contract 0x05 (EIP-198): lengths of base, exponent and modulus, a word each, then the three numbers; what
+ * is missing of them at the end is zeros. Nothing is made by these lengths before gas has paid for it.
+ */
+export function modexp(price: Price): SlicedPrecompile {
+  return function* ({ data, gasLimit, held }) {
+    const baseLength = wordAt(data, 0);
+    const exponentLength = wordAt(data, 32);
+    const modulusLength = wordAt(data, 64);
+    const iterations = iterationsOf(data, baseLength, exponentLength);
+    const gas = price(larger(baseLength, modulusLength), iterations);
+    if (gas > gasLimit) return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
+    const baseAt = HEAD_BYTES;
+    const exponentAt = baseAt + Number(baseLength);
+    const modulusAt = exponentAt + Number(exponentLength);
+    const size = Number(modulusLength);
+    const modulus = partOf(data, modulusAt, size);
+    const isZero = modulus.every((byte) => byte === 0);
+    const keptBytes = size * (isZero ? 1 : KEPT_FACTOR);
+    held?.take(keptBytes);
+    if (size > (isZero ? LONGEST_ZERO_BYTES : LONGEST_BYTES))
+      return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
+    // Where the modulus is not zero, the others are there in full, since they stand before it.
+    const result = isZero
+      ? 0n
+      : yield* modularPower(
+          data.subarray(baseAt, exponentAt),
+          data.subarray(exponentAt, modulusAt),
+          bytesToBigint(modulus) << BigInt(8 * (size - modulus.length)),
+        );
+    held?.giveBack(keptBytes);
+    return { executionGasUsed: gas, returnValue: bigintToFixedBytes(result, size) };
+  };
+}
+
+const HEAD_BYTES = 96;
+/** Of a modulus: 23 million million gas, and half of what BigInt can hold. */
+const LONGEST_BYTES = 64 * 1024 * 1024;
+/** Of zeros nothing is computed: half of what an array can hold. */
+const LONGEST_ZERO_BYTES = 2 ** 31 - 1;
+/** The table of sixteen powers, and what is at work. */
+const KEPT_FACTOR = 24;
+
+/** EIP-198. */
+export function eip198Price(longest: bigint, iterations: bigint): bigint {
+  return (complexity(longest) * iterations) / 20n;
+}
+
+function complexity(length: bigint): bigint {
+  if (length <= 64n) return length ** 2n;
+  if (length <= 1024n) return length ** 2n / 4n + 96n * length - 3072n;
+  return length ** 2n / 16n + 480n * length - 199_680n;
+}
+
+/** EIP-2565. */
+export function eip2565Price(longest: bigint, iterations: bigint): bigint {
+  const words = (longest + 7n) / 8n;
+  return larger(200n, (words * words * iterations) / 3n);
+}
+
+/** The exponent's bits without the first, as far as its first word and its length tell; at least one. */
+function iterationsOf(data: Uint8Array, baseLength: bigint, exponentLength: bigint): bigint {
+  const headLength = exponentLength < 32n ? Number(exponentLength) : 32;
+  const at = HEAD_BYTES + Number(baseLength);
+  const present = partOf(data, at, headLength);
+  const head = bytesToBigint(present) << BigInt(8 * (headLength - present.length));
+  const headBits = head === 0n ? 0n : BigInt(head.toString(2).length - 1);
+  return larger(1n, 8n * (exponentLength - BigInt(headLength)) + headBits);
+}
+
+function wordAt(data: Uint8Array, at: number): bigint {
+  const present = partOf(data, at, 32);
+  return bytesToBigint(present) << BigInt(8 * (32 - present.length));
+}
+
+/** What is there of so many bytes; a view. */
+function partOf(data: Uint8Array, at: number, length: number): Uint8Array {
+  return data.subarray(Math.min(at, data.length), Math.min(at + length, data.length));
+}

@@ -1,0 +1,151 @@
+import { getActivePrecompiles, type PrecompileInput } from "@ethereumjs/evm";
+import { describe, expect, it } from "vitest";
+import type { ForkName } from "../../src/chainspec/forks.ts";
+import { openSession } from "../../src/execution/blockSession.ts";
+import type { MessageResult } from "../../src/execution/evm.ts";
+import { MemoryExhausted } from "../../src/execution/heldMemory.ts";
+import { libraryCommon } from "../../src/execution/libraryCommon.ts";
+import { boundedPace, type Pace, TIRELESS } from "../../src/execution/pace.ts";
+import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
+import { LARGE_BYTES } from "../../src/execution/precompiles/largeNumbers.ts";
+import { concatBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../../src/primitives/quantity.ts";
+import { account } from "../builders/testAccounts.ts";
+import { generator, type Random } from "../storage/random.ts";
+import { casesOf } from "../thorough.ts";
+import { anOverlay, theRules } from "./scene.ts";
+
+const SEED = 20_261_122;
+
+interface Call {
+  readonly data: Uint8Array;
+  readonly fork?: ForkName;
+  readonly gasLimit?: bigint;
+  readonly pace?: Pace;
+}
+
+async function callModexp({ data, fork = "prague", gasLimit = 10n ** 12n, pace = TIRELESS }: Call) {
+  const overlay = anOverlay();
+  overlay.beginTransaction();
+  const session = openSession({ ...theRules(fork), overlay, pace });
+  return session.evm.run({
+    caller: account(0).address,
+    to: precompileAddress(5),
+    value: 0n,
+    data,
+    gasLimit,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+  });
+}
+
+function input(base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array {
+  const lengths = [base, exponent, modulus].map(({ length }) => bigintToFixedBytes(BigInt(length), 32));
+  return concatBytes(...lengths, base, exponent, modulus);
+}
+
+function lengthsOnly(...lengths: readonly bigint[]): Uint8Array {
+  return concatBytes(...lengths.map((length) => bigintToFixedBytes(length, 32)));
+}
+
+/** The library's own contract: slow, and written by others. */
+async function byLibrary(data: Uint8Array, fork: ForkName): Promise<string> {
+  const common = libraryCommon({ chainId: 1n, contractSizeLimitBytes: 24_576 }, fork);
+  const contract = getActivePrecompiles(common).get("5".padStart(40, "0"));
+  const call = { data, gasLimit: 10n ** 12n, common };
+  const result = await contract?.(call as unknown as PrecompileInput);
+  return result === undefined ? "none" : `${result.executionGasUsed} ${toHex(result.returnValue)}`;
+}
+
+function told({ outcome, gasUsed, output }: MessageResult): string {
+  return outcome.kind === "succeeded" ? `${gasUsed} ${toHex(output)}` : outcome.kind;
+}
+
+/** Lengths around the sizes at which another way of multiplying is taken, and contents full of zeros and ones. */
+function number(random: Random, longest: number): Uint8Array {
+  const lengths = [0, 1, 7, 8, 9, 16, 24, 31, 32, 33, 40, random.below(longest + 1)];
+  const bytes = random.bytes(Math.min(longest, lengths[random.below(lengths.length)] ?? 0));
+  const [from, to] = [random.below(bytes.length + 1), random.below(bytes.length + 1)];
+  const kind = random.below(6);
+  if (kind === 0) bytes.fill(0, from);
+  if (kind === 1) bytes.fill(0, 0, to);
+  if (kind === 2) bytes.fill(0xff);
+  if (kind === 3 && bytes.length > 0) bytes[bytes.length - 1] = 1;
+  if (kind === 4) bytes.fill(0, 0, bytes.length - 1);
+  return bytes;
+}
+
+describe("0x05, powers modulo a number", () => {
+  it(`gives what the library gives, for the same price (seed ${SEED})`, async () => {
+    const random = generator(SEED);
+    const kinds = new Set<string>();
+    for (let run = 0; run < casesOf(3000); run++) {
+      const whole = input(number(random, 90), number(random, 60), number(random, 80));
+      // What is missing at the end is zeros.
+      const data = random.below(8) === 0 ? whole.subarray(0, random.below(whole.length + 1)) : whole;
+      const fork = random.below(2) === 0 ? "istanbul" : "prague";
+      expect([toHex(data), told(await callModexp({ data, fork }))]).toEqual([
+        toHex(data),
+        await byLibrary(data, fork),
+      ]);
+      kinds.add(`${fork} ${(whole.at(-1) ?? 0) % 2 === 0 ? "even" : "odd"}`);
+    }
+    expect(kinds.size).toBe(4);
+  });
+
+  it.each([LARGE_BYTES, LARGE_BYTES + 1, 40_000, 140_000])(
+    "multiplies numbers of %i bytes in parts, odd and even, with bases longer and shorter",
+    async (bytes) => {
+      const random = generator(SEED);
+      for (const [baseBytes, lastByte] of [
+        [bytes, 1],
+        [2 * bytes + 77, 2],
+        [bytes >> 1, 128],
+      ] as const) {
+        const [base, modulus] = [random.bytes(baseBytes), random.bytes(bytes)];
+        modulus[0] = 0xff;
+        modulus[bytes - 1] = lastByte;
+        const exponent = Uint8Array.of(0, 5);
+        const [b, m] = [bytesToBigint(base), bytesToBigint(modulus)];
+        const square = (b * b) % m;
+        const expected = (((square * square) % m) * b) % m;
+        const { output } = await callModexp({ data: input(base, exponent, modulus) });
+        // Compared as numbers: a failure would print a megabyte.
+        expect(bytesToBigint(output) === expected && output.length === bytes).toBe(true);
+      }
+    },
+  );
+
+  it("takes the remainder of a long base by a short modulus", async () => {
+    const base = generator(SEED).bytes(100_000);
+    const { output } = await callModexp({ data: input(base, Uint8Array.of(1), Uint8Array.of(1, 0, 1)) });
+    expect(bytesToBigint(output)).toBe(bytesToBigint(base) % 0x10001n);
+  });
+
+  it.each([
+    ["no modulus", 0, "0x"],
+    ["a modulus of zeros", 3, "0x000000"],
+  ])("asks no more of exponents of gigabytes with %s", async (_, modulusLength, expected) => {
+    const data = concatBytes(lengthsOnly(1n, 2n ** 40n, BigInt(modulusLength)), Uint8Array.of(3, 0xff));
+    const { outcome, output } = await callModexp({ data, gasLimit: 10n ** 18n });
+    expect([outcome.kind, toHex(output)]).toEqual(["succeeded", expected]);
+  });
+
+  it("lets gas bound the lengths before anything is made by them", async () => {
+    for (const data of [
+      lengthsOnly(2n ** 256n - 1n, 2n ** 256n - 1n, 2n ** 256n - 1n),
+      lengthsOnly(1n, 80_000_000n, 1n),
+      lengthsOnly(0n, 0n, 2n ** 31n),
+    ]) {
+      const { outcome, gasUsed } = await callModexp({ data, gasLimit: 10n ** 7n });
+      expect(outcome).toEqual({ kind: "halted", reason: "INSUFFICIENT_GAS" });
+      expect(gasUsed).toBe(10n ** 7n);
+    }
+  });
+
+  it("counts what a call of any gas would hold", async () => {
+    const data = lengthsOnly(0n, 1n, 2n ** 29n);
+    const call = callModexp({ data, gasLimit: 2n ** 63n, pace: boundedPace() });
+    await expect(call).rejects.toThrow(MemoryExhausted);
+  });
+});

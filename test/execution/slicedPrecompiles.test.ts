@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { openSession } from "../../src/execution/blockSession.ts";
+import type { MessageResult } from "../../src/execution/evm.ts";
+import { createPace, OutOfTime, type Pace, TIRELESS } from "../../src/execution/pace.ts";
+import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
+import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { account } from "../builders/testAccounts.ts";
+import { anOverlay, theRules } from "./scene.ts";
+
+const GAS = 10n ** 10n;
+
+function callPrecompile(number: number, data: Uint8Array, pace: Pace): Promise<MessageResult> {
+  const overlay = anOverlay();
+  overlay.beginTransaction();
+  return openSession({ ...theRules("prague"), overlay, pace }).evm.run({
+    caller: account(0).address,
+    to: precompileAddress(number),
+    value: 0n,
+    data,
+    gasLimit: GAS,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+  });
+}
+
+/** Always due: every part of the work is followed by the others' turn. Counts them. */
+function eagerPace(): Pace & { readonly rests: () => number } {
+  let rests = 0;
+  return {
+    isDue: () => true,
+    async rest() {
+      rests++;
+      await Promise.resolve();
+    },
+    rests: () => rests,
+  };
+}
+
+const word = (value: bigint | number): Uint8Array => bigintToFixedBytes(BigInt(value), 32);
+const ones = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(0xff);
+
+function blake2(rounds: number, filler: number): Uint8Array {
+  const rest = new Uint8Array(208).fill(filler);
+  return concatBytes(bigintToFixedBytes(BigInt(rounds), 4), rest, Uint8Array.of(1));
+}
+
+function power(exponentBytes: number, modulus: Uint8Array): Uint8Array {
+  const lengths = [word(1), word(exponentBytes), word(modulus.length)];
+  return concatBytes(...lengths, Uint8Array.of(7), ones(exponentBytes), modulus);
+}
+
+/** e(P, Q) e(-P, Q) = 1, again and again: the generators of bn254. */
+const PAIR_OF_PAIRS = (() => {
+  const p = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
+  const second = [
+    11559732032986387107991004021392285783925812861821192530917403151452391805634n,
+    10857046999023057135944570762232829481370756359578518086990519993285655852781n,
+    4082367875863433681332203403145435568316851327593401208105741076214120093531n,
+    8495653923123431417604973247489272438418190587263600148770280649306958101930n,
+  ].map(word);
+  return concatBytes(word(1), word(2), ...second, word(1), word(p - 2n), ...second);
+})();
+
+/** The generators of BLS12-381, as EIP-2537 spells them. */
+const G1 = hexToBytes(
+  `0x${"00".repeat(16)}17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb` +
+    `${"00".repeat(16)}08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1`,
+);
+const G2 = hexToBytes(
+  `0x${"00".repeat(16)}024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8` +
+    `${"00".repeat(16)}13e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e` +
+    `${"00".repeat(16)}0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b82801` +
+    `${"00".repeat(16)}0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be`,
+);
+const times = (count: number, part: Uint8Array): Uint8Array =>
+  concatBytes(...Array.from({ length: count }, () => part));
+
+/** Each large enough for some parts; at least so many rests are offered. */
+const LARGE: readonly (readonly [string, number, Uint8Array, number])[] = [
+  ["SHA256", 0x02, ones(3_000_000), 10],
+  ["RIPEMD160", 0x03, ones(3_000_000), 10],
+  ["IDENTITY", 0x04, ones(9_000_000), 4],
+  ["MODEXP, one limb", 0x05, power(20_000, Uint8Array.of(251)), 15],
+  ["MODEXP, even", 0x05, power(20_000, Uint8Array.of(3, 250)), 15],
+  ["MODEXP, 32 bytes", 0x05, power(9_000, ones(32)), 7],
+  ["MODEXP, 200 bytes", 0x05, power(700, ones(200)), 4],
+  ["MODEXP, 40,000 bytes", 0x05, power(1, ones(40_000)), 20],
+  ["ECPAIRING", 0x08, times(5, PAIR_OF_PAIRS), 10],
+  ["BLAKE2F", 0x09, blake2(600_003, 0x5a), 11],
+  ["G1MSM", 0x0c, times(100, concatBytes(G1, word(12345))), 3],
+  ["G2MSM", 0x0e, times(40, concatBytes(G2, word(12345))), 2],
+  ["BLS pairing", 0x0f, times(6, concatBytes(G1, G2)), 5],
+];
+
+describe("precompiled contracts in slices", () => {
+  it.each(LARGE)("%s: gives others their turn, and the same result", async (_, number, data, leastRests) => {
+    const expected = await callPrecompile(number, data, TIRELESS);
+    expect(expected.outcome.kind).toBe("succeeded");
+    const pace = eagerPace();
+    const result = await callPrecompile(number, data, pace);
+    expect([toHex(result.output.subarray(0, 64)), result.gasUsed]).toEqual([
+      toHex(expected.output.subarray(0, 64)),
+      expected.gasUsed,
+    ]);
+    expect(Buffer.compare(result.output, expected.output)).toBe(0);
+    expect(pace.rests()).toBeGreaterThanOrEqual(leastRests);
+  });
+
+  it("keeps two calls apart that take turns", async () => {
+    const calls: readonly (readonly [number, Uint8Array])[] = [
+      [0x09, blake2(500_001, 1)],
+      [0x09, blake2(400_007, 2)],
+      [0x05, power(9_000, ones(32))],
+      [0x05, power(7_000, concatBytes(ones(31), Uint8Array.of(1)))],
+      [0x02, ones(2_000_000)],
+      [0x08, times(2, PAIR_OF_PAIRS)],
+      [0x0f, times(2, concatBytes(G1, G2))],
+    ];
+    const alone: string[] = [];
+    for (const [number, data] of calls)
+      alone.push(toHex((await callPrecompile(number, data, TIRELESS)).output));
+    const together = calls.map(([number, data]) => callPrecompile(number, data, eagerPace()));
+    expect((await Promise.all(together)).map(({ output }) => toHex(output))).toEqual(alone);
+  });
+
+  it.each([
+    ["BLAKE2F of 2^32 - 1 rounds", 0x09, blake2(0xffff_ffff, 7)],
+    ["MODEXP with a megabyte of exponent", 0x05, power(1_000_000, ones(256))],
+    ["ECPAIRING of 2,000 pairs", 0x08, times(1_000, PAIR_OF_PAIRS)],
+  ])("%s ends at the deadline", async (_, number, data) => {
+    const clock = { nowMs: () => performance.now() };
+    const pace = createPace(clock, { deadlineMs: clock.nowMs() + 100 });
+    await expect(callPrecompile(number, data, pace)).rejects.toThrow(OutOfTime);
+  });
+});
