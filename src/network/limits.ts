@@ -28,10 +28,30 @@ export const CLOSE_DELAY_MS = 2_000;
 export const STRANGERS_TIME_SHARE = 0.25;
 export const STRANGERS_BURST_MS = 50;
 
-/** Bytes that may wait for a peer to read them when another message is added; whoever lets more pile up is cut. */
-export const MAX_UNSENT_BYTES = 8 * MIB;
-/** A peer with bytes waiting that reads none for so long is cut. */
-export const SLOW_READER_MS = 30_000;
+/**
+ * Messages are encrypted, and their frames written, in pieces of this size: so that it shows whether a peer reads, and no
+ * step takes more than a few ms.
+ */
+export const PIECE_BYTES = 64 * KIB;
+/** Encrypted bytes that wait in a socket; the rest waits as messages, which connections share. */
+export const MAX_WRITTEN_BYTES = 2 * PIECE_BYTES;
+/** Bytes encrypted for one connection before others have their turn on the thread: some 2 ms. */
+export const PUMP_BYTES = 4 * PIECE_BYTES;
+/**
+ * A peer is too slow when it takes less than a piece in so long while something waits for it, or a message of its own
+ * grows by less than a piece. Slower than 17 kbit/s nothing useful comes through; how much waits says nothing.
+ */
+export const SLOW_PEER_MS = 30_000;
+/** Consensus messages that wait on one connection: three of the largest. What is older gives way to what is newer. */
+export const MAX_QUEUED_CONSENSUS_BYTES = 48 * MIB;
+/** Whatever else waits on one connection: one of the largest messages. What comes on top is not sent. */
+export const MAX_QUEUED_ORDINARY_BYTES = 16 * MIB + KIB;
+/** Messages that wait on all connections together, each counted once: eight of the largest. */
+export const MAX_QUEUED_BYTES = 128 * MIB;
+/** What came of strangers' messages that are not complete: four of the largest. */
+export const MAX_STRANGERS_UNREAD_BYTES = 64 * MIB;
+/** Consensus messages above this size are sent over one of two crossing connections. */
+export const LARGE_MESSAGE_BYTES = PIECE_BYTES;
 
 /** Inbound connections that have not exchanged Hello yet. */
 export const MAX_PENDING_CONNECTIONS = 64;

@@ -26,6 +26,7 @@ import {
   type Remote,
 } from "./rlpx/connection.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
+import { createLinkMemory } from "./rlpx/linkMemory.ts";
 import { ownHello } from "./rlpx/wire.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
@@ -103,6 +104,7 @@ export async function createNetwork(
   const pending = new Set<Connection>();
   const pace = createPace(clock);
   const readingPace = createReadingPace(clock, { share: STRANGERS_TIME_SHARE, burstMs: STRANGERS_BURST_MS });
+  const linkMemory = createLinkMemory();
   let isClosing = false;
 
   const hello = ownHello({
@@ -151,7 +153,7 @@ export async function createNetwork(
     sockets.add(socket);
     const connection: Connection = createConnection(
       { own: settings.key, hello, ...whose },
-      { socket, clock, read: readPortion },
+      { socket, clock, read: readPortion, memory: linkMemory, isFavoured },
       {
         opened(theirs) {
           pending.delete(connection);

@@ -229,8 +229,8 @@ export function createPeerTable(
         return links.get(connection)?.isLasting ?? false;
       },
       send(code, payload) {
-        if (code < 0 || code >= protocol.messageCodes || !connection.send(offset + code, payload))
-          return false;
+        if (code < 0 || code >= protocol.messageCodes) return false;
+        if (!connection.send(offset + code, payload, protocol.urgency)) return false;
         count("outbound", protocol, code);
         return true;
       },

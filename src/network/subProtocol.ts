@@ -3,6 +3,7 @@ import type { Spoken } from "./rlpx/capabilities.ts";
 import type { Remote } from "./rlpx/connection.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
+import type { Urgency } from "./rlpx/urgency.ts";
 
 /**
  * What is spoken over connections, plugged into the network (createNetwork). Each connection on which both ends know it
@@ -12,6 +13,8 @@ import type { Hello } from "./rlpx/hello.ts";
 export interface SubProtocol extends Spoken {
   /** True when peers introduce themselves in it: a connection counts only after `greeted` was called. */
   readonly hasGreeting?: boolean;
+  /** How its messages wait where a connection is slow: as any others unless stated. */
+  readonly urgency?: Urgency;
   /** What its messages are called, by code. */
   readonly messageNames?: readonly (string | undefined)[];
   onOpen(session: Session): void;
@@ -37,7 +40,7 @@ export interface Session {
   readonly isMaintained: boolean;
   /** False on the one of two crossing connections that will be closed soon. */
   readonly isLasting: boolean;
-  /** False when it cannot be sent: the connection has ended, or the message is too large. */
+  /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
   send(code: number, payload: Uint8Array): boolean;
   /** Ends the connection, with all its sessions. A breach of protocol is remembered until the node restarts. */
   disconnect(reason: DisconnectReason, detail?: string): void;

@@ -4,7 +4,7 @@ import { CODES, type EthMessage, type Status } from "../../src/network/eth/messa
 import { decodeMessage, encodeMessage } from "../../src/network/eth/messages.ts";
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import type { Hello } from "../../src/network/rlpx/hello.ts";
-import { createWire, ownHello } from "../../src/network/rlpx/wire.ts";
+import { createWire, ownHello, type Wire } from "../../src/network/rlpx/wire.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import type { Header } from "../../src/types/header.ts";
@@ -68,12 +68,17 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
     listenPort: 0,
     nodeId: own.nodeId,
   });
-  const wire = createWire(
+  function write(bytes: Uint8Array): void {
+    if (withheld === undefined) socket.write(bytes);
+    else withheld.push(bytes);
+  }
+
+  const wire: Wire = createWire(
     { own, hello: { ...hello, ...disguise.hello }, remoteId: address.nodeId },
     {
-      write(bytes) {
-        if (withheld === undefined) socket.write(bytes);
-        else withheld.push(bytes);
+      write,
+      queued() {
+        for (let bytes = wire.next(); bytes !== undefined; bytes = wire.next()) write(bytes);
       },
       opened: () => open.resolve(true),
       message(id, payload) {

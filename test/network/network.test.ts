@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Hello } from "../../src/network/rlpx/hello.ts";
-import { createWire, ownHello } from "../../src/network/rlpx/wire.ts";
+import { createWire, ownHello, type Wire } from "../../src/network/rlpx/wire.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
@@ -180,10 +180,13 @@ describe("a node lets nobody in", IN_REAL_TIME, () => {
 function introduce(node: ToyNode, own: Identity, hello: Hello): { parting: Promise<string> } {
   const socket = callNode(node.address);
   const parting = new Promise<string>((resolve) => {
-    const wire = createWire(
+    const wire: Wire = createWire(
       { own, hello, remoteId: node.identity.nodeId },
       {
         write: (bytes) => void socket.write(bytes),
+        queued() {
+          for (let bytes = wire.next(); bytes !== undefined; bytes = wire.next()) socket.write(bytes);
+        },
         opened: () => undefined,
         message: () => undefined,
         ponged: () => undefined,

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { includesBytes } from "../../primitives/hex.ts";
-import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES } from "../limits.ts";
+import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES, LARGE_MESSAGE_BYTES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 
 /** The codes of IBF/1 are 0 to 3 (ibft2.md §7.1). */
@@ -17,7 +17,10 @@ const MESSAGE_CODES = 4;
  */
 export interface IbfTransport {
   readonly protocol: SubProtocol;
-  /** To each of the addresses that is connected, over every connection of it (p2p.md §5), but for those in `except`. */
+  /**
+   * To each of the addresses that is connected, over every connection of it (p2p.md §5), but for those in `except`. What is
+   * large goes over the one of two crossing connections that stays.
+   */
   send(
     code: number,
     payload: Uint8Array,
@@ -84,13 +87,16 @@ export function createIbfTransport(parts: {
     name: "IBF",
     version: 1,
     messageCodes: MESSAGE_CODES,
+    urgency: "consensus",
     messageNames: ["Proposal", "Prepare", "Commit", "RoundChange"],
     onOpen(session) {
       const key = toKey(session.address);
       const known = sessions.get(key);
       if (known === undefined) sessions.set(key, new Set([session]));
       else known.add(session);
-      parts.onOpened?.(session.address, (code, payload) => void session.send(code, payload));
+      parts.onOpened?.(session.address, (code, payload) => {
+        if (session.isLasting || payload.length <= LARGE_MESSAGE_BYTES) session.send(code, payload);
+      });
     },
     onMessage({ address: sender }, code, payload) {
       const key = toKey(sender);
@@ -120,7 +126,9 @@ export function createIbfTransport(parts: {
     send(code, payload, { to, except = [] }) {
       for (const address of to) {
         if (includesBytes(except, address)) continue;
-        for (const session of sessions.get(toKey(address)) ?? []) session.send(code, payload);
+        const known = [...(sessions.get(toKey(address)) ?? [])];
+        const lasting = payload.length > LARGE_MESSAGE_BYTES ? known.filter((one) => one.isLasting) : [];
+        for (const session of lasting.length > 0 ? lasting : known) session.send(code, payload);
       }
     },
     noteUseless(sender) {

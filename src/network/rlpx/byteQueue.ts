@@ -8,7 +8,11 @@ export interface ByteQueue {
   view(offset: number, count: number): Uint8Array;
   /** The byte at `offset` from the front, undefined beyond the end; nothing is taken. */
   peek(offset: number): number | undefined;
+  /** So many bytes will have to be there at once: no memory beyond them is taken to hold them. */
+  expect(count: number): void;
   clear(): void;
+  /** Bytes of memory that are taken. */
+  readonly capacity: number;
 }
 
 /** Memory that is kept when all was read; what a large message took beyond it is given back. */
@@ -18,6 +22,7 @@ export function createByteQueue(): ByteQueue {
   let memory = new Uint8Array(1024);
   let from = 0;
   let until = 0;
+  let expected = 0;
 
   function makeRoom(count: number): void {
     const waiting = until - from;
@@ -26,12 +31,20 @@ export function createByteQueue(): ByteQueue {
     if (needed <= memory.length && waiting <= from) {
       memory.copyWithin(0, from, until);
     } else {
-      const larger = new Uint8Array(Math.max(needed, memory.length * 2));
+      const roomy = expected > waiting ? Math.min(memory.length * 2, expected) : memory.length * 2;
+      const larger = new Uint8Array(Math.max(needed, roomy));
       larger.set(memory.subarray(from, until));
       memory = larger;
     }
     from = 0;
     until = waiting;
+  }
+
+  function reset(): void {
+    memory = new Uint8Array(0);
+    from = 0;
+    until = 0;
+    expected = 0;
   }
 
   return {
@@ -40,7 +53,6 @@ export function createByteQueue(): ByteQueue {
     },
     append(chunk) {
       if (from === until) {
-        if (memory.length > KEPT_BYTES) memory = new Uint8Array(KEPT_BYTES);
         from = 0;
         until = 0;
       }
@@ -51,17 +63,23 @@ export function createByteQueue(): ByteQueue {
     take(count) {
       if (count > until - from) throw new RangeError(`only ${until - from} of ${count} bytes are there`);
       from += count;
-      return memory.subarray(from - count, from);
+      expected = 0;
+      const taken = memory.subarray(from - count, from);
+      // Whoever sent something large may say nothing more for long.
+      if (from === until && memory.length > KEPT_BYTES) reset();
+      return taken;
     },
     view(offset, count) {
       if (offset + count > until - from) throw new RangeError(`only ${until - from} bytes are there`);
       return memory.subarray(from + offset, from + offset + count);
     },
     peek: (offset) => (from + offset < until ? memory[from + offset] : undefined),
-    clear() {
-      memory = new Uint8Array(0);
-      from = 0;
-      until = 0;
+    expect(count) {
+      expected = count;
+    },
+    clear: reset,
+    get capacity() {
+      return memory.length;
     },
   };
 }

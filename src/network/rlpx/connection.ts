@@ -1,16 +1,14 @@
 import type { Socket } from "node:net";
 import type { Alarm, Clock } from "../../primitives/clock.ts";
-import {
-  CLOSE_DELAY_MS,
-  KEEP_ALIVE_MS,
-  MAX_UNSENT_BYTES,
-  SETUP_TIMEOUT_MS,
-  SLOW_READER_MS,
-} from "../limits.ts";
+import { CLOSE_DELAY_MS, KEEP_ALIVE_MS, MAX_WRITTEN_BYTES, PUMP_BYTES, SETUP_TIMEOUT_MS } from "../limits.ts";
 import type { DisconnectReason } from "./disconnectReason.ts";
 import type { OwnIdentity } from "./handshake.ts";
 import type { Hello } from "./hello.ts";
-import { createWire } from "./wire.ts";
+import { createLinkMemory, type LinkMemory, type LinkShare } from "./linkMemory.ts";
+import { createProgress } from "./progress.ts";
+import { createSendQueue } from "./sendQueue.ts";
+import type { Urgency } from "./urgency.ts";
+import { createWire, type Wire } from "./wire.ts";
 
 /** How a connection ended. */
 export interface Parting {
@@ -27,8 +25,9 @@ export interface Remote {
 }
 
 /**
- * A wire (wire.ts) on a socket, with its times and limits: set up within 10 s, kept alive by Ping, cut when the other
- * end does not read what it asked for. It ends once, whatever happens after.
+ * A wire (wire.ts) on a socket, with its times and limits: set up within 10 s, kept alive by Ping, cut when the other end
+ * gets nowhere with what it is sent or sends, which is told from progress and not from what waits. It ends once, whatever
+ * happens after.
  */
 export interface Connection {
   readonly isInbound: boolean;
@@ -39,12 +38,13 @@ export interface Connection {
   readonly calledId: Uint8Array | undefined;
   /** Who the other end has proven to be. */
   readonly provenId: Uint8Array | undefined;
-  /** False when it cannot be sent: the connection has ended, the message is too large, or the peer does not read. */
-  send(id: number, payload: Uint8Array): boolean;
+  /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
+  send(id: number, payload: Uint8Array, urgency?: Urgency): boolean;
   /** Tells the other end and closes the socket 2 s later; only the first call counts. */
   disconnect(reason: DisconnectReason, detail: string): void;
   /** Closes the socket now, without a word. */
   destroy(reason: DisconnectReason, detail: string): void;
+  /** Of messages that wait, and of what is encrypted already. */
   readonly unsentBytes: number;
 }
 
@@ -75,27 +75,59 @@ export interface ConnectionParts {
    * called, though it has yet to prove it, or of who has proven to be the caller.
    */
   readonly read?: ((nodeId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
+  /** Shared by all connections; this one has its own unless given. */
+  readonly memory?: LinkMemory | undefined;
+  /** Whether a node matters to us, so that others go before it when memory is short: nobody does unless given. */
+  readonly isFavoured?: ((nodeId: Uint8Array) => boolean) | undefined;
 }
 
 /** The socket is taken over; one that we opened may still be connecting. */
 export function createConnection(
   settings: ConnectionSettings,
-  { socket, clock, read = readAtOnce }: ConnectionParts,
+  {
+    socket,
+    clock,
+    read = readAtOnce,
+    memory = createLinkMemory(),
+    isFavoured = () => false,
+  }: ConnectionParts,
   events: ConnectionEvents,
 ): Connection {
   let hasEnded = false;
   let isOpen = false;
   let lineError = "the line was closed";
   let lastInboundMs = clock.nowMs();
-  let lastReadByPeerMs = lastInboundMs;
   let isPongMissing = false;
+  let isPumpDue = false;
+  const sending = createProgress(clock);
+  const reading = createProgress(clock);
   /** Takes what came and waits for its turn. */
   let held: (() => void) | undefined;
   let alarm: Alarm = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
     destroy("timeout", "handshake and Hello took too long"),
   );
 
-  const wire = createWire(
+  const share: LinkShare = memory.join({
+    get isStranger() {
+      const nodeId = settings.remoteId ?? wire.provenId;
+      return nodeId === undefined || !isFavoured(nodeId);
+    },
+    get sendingSinceMs() {
+      return sending.sinceMs;
+    },
+    get readingSinceMs() {
+      return reading.sinceMs;
+    },
+    get waitingBytes() {
+      return sends.waitingBytes;
+    },
+    dropOrdinary: () => sends.dropOrdinary(),
+    dropOldestConsensus: () => sends.dropOldestConsensus(),
+    cut: (detail) => destroy("timeout", detail),
+  });
+  const sends = createSendQueue(share);
+
+  const wire: Wire = createWire(
     {
       own: settings.own,
       hello: settings.hello,
@@ -103,9 +135,9 @@ export function createConnection(
     },
     {
       write,
+      queued: pump,
       opened(hello) {
         isOpen = true;
-        lastReadByPeerMs = clock.nowMs();
         watch();
         events.opened(hello);
       },
@@ -121,14 +153,50 @@ export function createConnection(
       },
       broken: disconnect,
     },
+    sends,
   );
 
   function write(bytes: Uint8Array): void {
     if (socket.destroyed) return;
-    if (socket.writableLength === 0) lastReadByPeerMs = clock.nowMs();
+    sending.begin();
     socket.write(bytes, () => {
-      lastReadByPeerMs = clock.nowMs();
+      sending.advance(bytes.length);
+      pump();
+      if (!isSending()) sending.end();
     });
+  }
+
+  const isSending = (): boolean => socket.writableLength > 0 || wire.hasNext;
+
+  /** Encrypts what fits into the socket, some at a time. */
+  function pump(): void {
+    if (isPumpDue) return;
+    for (let pumped = 0; !socket.destroyed && socket.writableLength < MAX_WRITTEN_BYTES; ) {
+      if (pumped >= PUMP_BYTES) {
+        isPumpDue = true;
+        setImmediate(() => {
+          isPumpDue = false;
+          pump();
+        });
+        return;
+      }
+      const bytes = wire.next();
+      if (bytes === undefined) return;
+      pumped += bytes.length;
+      write(bytes);
+    }
+  }
+
+  function receive(chunk: Uint8Array): void {
+    const before = wire.messagesRead;
+    wire.receive(chunk);
+    const { unreadBytes } = wire;
+    if (unreadBytes === 0 || wire.messagesRead > before) reading.end();
+    if (unreadBytes > 0) {
+      reading.begin();
+      reading.advance(chunk.length);
+    }
+    share.noteUnread(hasEnded ? 0 : unreadBytes);
   }
 
   /** Looks after an open connection from time to time. */
@@ -140,10 +208,17 @@ export function createConnection(
 
   function look(): void {
     const nowMs = clock.nowMs();
-    if (socket.writableLength > 0 && nowMs - lastReadByPeerMs >= SLOW_READER_MS) {
+    if (sending.isStuck) {
       destroy("timeout", "it has stopped reading");
       return;
     }
+    // What waits for its turn here is not the other end's fault.
+    if (reading.isStuck && held === undefined) {
+      destroy("timeout", "a message that it began does not go on");
+      return;
+    }
+    // Our Ping is behind what waits here, and then behind what the socket has taken.
+    if (isPongMissing && (isSending() || held !== undefined)) lastInboundMs = nowMs + SOCKET_DRAIN_MS;
     if (nowMs - lastInboundMs >= KEEP_ALIVE_MS) {
       if (isPongMissing) {
         disconnect("timeout", "it has fallen silent");
@@ -161,6 +236,7 @@ export function createConnection(
     if (hasEnded) return;
     hasEnded = true;
     alarm.cancel();
+    share.noteUnread(0);
     events.ended(parting);
   }
 
@@ -175,6 +251,7 @@ export function createConnection(
 
   function destroy(reason: DisconnectReason, detail: string): void {
     wire.stop();
+    share.leave();
     end({ reason, by: "us", detail });
     socket.destroy();
   }
@@ -190,7 +267,7 @@ export function createConnection(
       if (isTaken) return;
       isTaken = true;
       held = undefined;
-      if (!hasEnded) wire.receive(chunk);
+      if (!hasEnded) receive(chunk);
       if (socket.isPaused()) socket.resume();
     };
     if (read(settings.remoteId ?? wire.provenId, take)) return;
@@ -205,6 +282,7 @@ export function createConnection(
     // The last words may be among what waits.
     held?.();
     wire.stop();
+    share.leave();
     end({ reason: "tcpError", by: "nobody", detail: lineError });
     alarm.cancel();
     events.released();
@@ -221,18 +299,12 @@ export function createConnection(
     get provenId() {
       return wire.provenId;
     },
-    send(id, payload) {
-      if (hasEnded || !isOpen) return false;
-      if (socket.writableLength > MAX_UNSENT_BYTES) {
-        destroy("timeout", "it reads too slowly");
-        return false;
-      }
-      return wire.send(id, payload);
-    },
+    send: (id, payload, urgency) => !hasEnded && isOpen && wire.send(id, payload, urgency),
     disconnect,
     destroy,
     get unsentBytes() {
-      return socket.writableLength;
+      const { consensus, ordinary } = sends.waitingBytes;
+      return consensus + ordinary + socket.writableLength;
     },
   };
 }
@@ -248,3 +320,5 @@ function readAtOnce(_: unknown, read: () => void): boolean {
 }
 
 const LOOK_EVERY_MS = 5_000;
+/** What sockets and the line between them hold, some 4 MB, takes so long at 2 Mbit/s. */
+const SOCKET_DRAIN_MS = 15_000;

@@ -1,5 +1,6 @@
 import { type Cipher, createCipheriv, timingSafeEqual } from "node:crypto";
 import type { RunningKeccak } from "../../primitives/hash.ts";
+import { concatBytes } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
@@ -17,26 +18,46 @@ export interface FrameSecrets {
  * One cipher stream and one MAC state per direction run through the whole connection, so frames are written and read
  * strictly in order, and a connection whose MAC failed once is lost.
  */
-export function createFrameWriter({ aesSecret, macSecret, egressMac }: FrameSecrets): {
+export interface FrameWriter {
   /** The frame in one piece, so that it is one write. At most 2^24 - 1 bytes. */
   write(body: Uint8Array): Uint8Array;
-} {
+  /** The beginning of a frame that is written in pieces; nothing else may be written before its end. */
+  begin(bodyLength: number): Uint8Array;
+  /** The next bytes of its body, encrypted. */
+  add(part: Uint8Array): Uint8Array;
+  /** Once all of the body was added. */
+  end(): Uint8Array;
+}
+
+export function createFrameWriter({ aesSecret, macSecret, egressMac }: FrameSecrets): FrameWriter {
   const cipher = createCipheriv("aes-256-ctr", aesSecret, ZERO_IV);
   const tags = createTags(macSecret, egressMac);
+  let paddingLength = 0;
+
+  function begin(bodyLength: number): Uint8Array {
+    const header = new Uint8Array(16);
+    header.set([bodyLength >> 16, (bodyLength >> 8) & 0xff, bodyLength & 0xff, 0xc2, 0x80, 0x80]);
+    const encrypted = cipher.update(header);
+    paddingLength = padded(bodyLength) - bodyLength;
+    return concatBytes(encrypted, tags.ofHeader(encrypted));
+  }
+
+  function add(part: Uint8Array): Uint8Array {
+    const encrypted = cipher.update(part);
+    tags.addBody(encrypted);
+    return encrypted;
+  }
+
+  function end(): Uint8Array {
+    const padding = add(new Uint8Array(paddingLength));
+    return concatBytes(padding, tags.ofBody());
+  }
+
   return {
-    write(body) {
-      const paddedLength = padded(body.length);
-      const frame = new Uint8Array(32 + paddedLength + 16);
-      const header = new Uint8Array(16);
-      header.set([body.length >> 16, (body.length >> 8) & 0xff, body.length & 0xff, 0xc2, 0x80, 0x80]);
-      frame.set(cipher.update(header), 0);
-      frame.set(tags.ofHeader(frame.subarray(0, 16)), 16);
-      frame.set(cipher.update(body), 32);
-      frame.set(cipher.update(new Uint8Array(paddedLength - body.length)), 32 + body.length);
-      tags.addBody(frame.subarray(32, 32 + paddedLength));
-      frame.set(tags.ofBody(), 32 + paddedLength);
-      return frame;
-    },
+    write: (body) => concatBytes(begin(body.length), add(body), end()),
+    begin,
+    add,
+    end,
   };
 }
 
@@ -70,7 +91,10 @@ export function createFrameReader({ aesSecret, macSecret, ingressMac }: FrameSec
       const arrived = Math.min(queue.length, paddedLength);
       if (arrived > added) tags.addBody(queue.view(added, arrived - added));
       added = arrived;
-      if (queue.length < paddedLength + 16) return ok(undefined);
+      if (queue.length < paddedLength + 16) {
+        queue.expect(paddedLength + 16);
+        return ok(undefined);
+      }
       const encrypted = queue.take(paddedLength);
       const tag = tags.ofBody();
       const body = cipher.update(encrypted).subarray(0, bodyLength);

@@ -1,10 +1,16 @@
 import { concatBytes } from "../../primitives/hex.ts";
 import { ok } from "../../primitives/outcome.ts";
-import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES } from "../limits.ts";
+import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES, PIECE_BYTES } from "../limits.ts";
 import { createByteQueue } from "./byteQueue.ts";
 import { FIRST_PROTOCOL_ID } from "./capabilities.ts";
 import { type DisconnectReason, decodeDisconnect, encodeDisconnect } from "./disconnectReason.ts";
-import { createFrameReader, createFrameWriter, type FrameSecrets } from "./frames.ts";
+import {
+  createFrameReader,
+  createFrameWriter,
+  type FrameReader,
+  type FrameSecrets,
+  type FrameWriter,
+} from "./frames.ts";
 import {
   answerAuth,
   createInitiator,
@@ -13,7 +19,9 @@ import {
   takeHandshakePacket,
 } from "./handshake.ts";
 import { decodeHello, encodeHello, type Hello, P2P_VERSION } from "./hello.ts";
+import { createSendQueue, type SendQueue } from "./sendQueue.ts";
 import { compressSnappy, uncompressSnappy } from "./snappy.ts";
+import type { Urgency } from "./urgency.ts";
 
 /**
  * One end of an RLPx connection as a machine that eats bytes (p2p.md §1 to §4); it knows no socket and no clock.
@@ -21,20 +29,29 @@ import { compressSnappy, uncompressSnappy } from "./snappy.ts";
  *     initiator:  auth ──> (ack) Hello ──> (Hello) open
  *     responder:  (auth) ack ──> (anything) Hello ──> (Hello) open
  *
- * What holds: each packet and each frame is one write; a responder's Hello goes out only when the initiator has said
- * more, as between incumbents; after `broken` or `disconnected` nothing more is read. Bytes may come in any portions.
+ * What holds: each packet is one write, and so is each frame that is no longer than a piece; a responder's Hello goes out
+ * only when the initiator has said more, as between incumbents; after `broken` or `disconnected` nothing more is read.
+ * Bytes may come in any portions. Messages wait here (sendQueue.ts) until they are asked for by `next`.
  */
 export interface Wire {
   /** The initiator speaks first; nothing happens at a responder. */
   start(): void;
   receive(chunk: Uint8Array): void;
-  /** False when the message is too large, or nobody is there to read it yet. */
-  send(id: number, payload: Uint8Array): boolean;
+  /** False when the message is too large, nobody is there to read it yet, or too much waits already. */
+  send(id: number, payload: Uint8Array, urgency?: Urgency): boolean;
   ping(): void;
-  /** Says why; nothing is read or written after it. False when it could not be said before the handshake. */
+  /** The next bytes to be written, a piece at most and some 100 bytes more; undefined when nothing waits. */
+  next(): Uint8Array | undefined;
+  /** Says why; nothing is read after it, and what waits is not sent. False when it could not be said before the handshake. */
   part(reason: DisconnectReason): boolean;
-  /** Reads no more. */
+  /** Reads and writes no more. */
   stop(): void;
+  /** Something waits to be written. */
+  readonly hasNext: boolean;
+  /** Memory that is taken by a packet or frame of which some is still to come; 0 when there is none. */
+  readonly unreadBytes: number;
+  /** Frames that came so far. */
+  readonly messagesRead: number;
   /**
    * Whose key the other end has. Only a frame proves it: a handshake may be somebody's whom we called at a wrong address,
    * or one that was recorded and sent again, and for neither is the key's owner to blame.
@@ -43,7 +60,10 @@ export interface Wire {
 }
 
 export interface WireEvents {
+  /** A packet of the handshake. */
   write(bytes: Uint8Array): void;
+  /** There is something more to be asked for by `next`. */
+  queued(): void;
   /** Both have introduced themselves; the node id is the one that the handshake proved. */
   opened(hello: Hello): void;
   /** Of a protocol, uncompressed; `id` is that of the connection. */
@@ -69,18 +89,20 @@ const FIRST_COMPRESSED_VERSION = 5;
 type Stage =
   | { readonly kind: "auth" }
   | { readonly kind: "ack"; readonly initiator: Initiator }
-  | { readonly kind: "hello" | "open"; readonly frames: Frames }
+  | { readonly kind: "hello" | "open"; readonly reader: FrameReader }
   | { readonly kind: "stopped" };
 
-interface Frames {
-  readonly reader: ReturnType<typeof createFrameReader>;
-  readonly writer: ReturnType<typeof createFrameWriter>;
+/** A message whose frame is written in pieces. */
+interface Passage {
+  readonly bytes: Uint8Array;
+  written: number;
 }
 
 /** An initiator when `remoteId` is given. */
 export function createWire(
   settings: { readonly own: OwnIdentity; readonly hello: Hello; readonly remoteId?: Uint8Array },
   events: WireEvents,
+  sends: SendQueue = createSendQueue(),
 ): Wire {
   const { own } = settings;
   const queue = createByteQueue();
@@ -91,40 +113,73 @@ export function createWire(
   let isCompressed = false;
   /** Their Hello was read. */
   let isMet = false;
+  let messagesRead = 0;
+  /** There once the handshake is over. */
+  let writer: FrameWriter | undefined;
+  let passage: Passage | undefined;
 
-  function stop(): void {
+  function readNoMore(): void {
     stage = { kind: "stopped" };
     queue.clear();
+  }
+
+  function stop(): void {
+    readNoMore();
+    sends.clear();
+    passage = undefined;
+    writer = undefined;
   }
 
   /** Told while the writer is still there, so that the reason can be sent. */
   function breakOff(reason: DisconnectReason, detail: string): false {
     queue.clear();
     events.broken(reason, detail);
-    stop();
+    readNoMore();
     return false;
   }
 
   function setUpFrames(secrets: FrameSecrets): void {
-    stage = {
-      kind: "hello",
-      frames: { reader: createFrameReader(secrets), writer: createFrameWriter(secrets) },
-    };
+    writer = createFrameWriter(secrets);
+    stage = { kind: "hello", reader: createFrameReader(secrets) };
   }
 
-  function writeMessage({ writer }: Frames, id: number, payload: Uint8Array): boolean {
+  function queueMessage(id: number, payload: Uint8Array, urgency: Urgency): boolean {
     if (payload.length > MAX_PAYLOAD_BYTES) return false;
-    const sent = isCompressed ? compressSnappy(payload) : payload;
-    if (sent.length > MAX_PAYLOAD_BYTES) return false;
-    if (id < FIRST_PROTOCOL_ID) events.base?.("outbound", id);
-    events.write(writer.write(concatBytes(Uint8Array.of(id === 0 ? 0x80 : id), sent)));
+    const bytes = isCompressed ? compressSnappy(payload) : payload;
+    if (bytes.length > MAX_PAYLOAD_BYTES || !sends.push({ id, bytes }, urgency)) return false;
+    events.queued();
     return true;
   }
 
-  function sendHello(frames: Frames): void {
+  function queueBase(id: number, payload: Uint8Array): void {
+    events.base?.("outbound", id);
+    sends.pushBase({ id, bytes: isCompressed ? compressSnappy(payload) : payload });
+    events.queued();
+  }
+
+  function next(): Uint8Array | undefined {
+    if (writer === undefined) return undefined;
+    if (passage !== undefined) return nextPiece(writer, passage);
+    const message = sends.shift();
+    if (message === undefined) return undefined;
+    const { id, bytes } = message;
+    const first = Uint8Array.of(id === 0 ? 0x80 : id);
+    if (bytes.length <= PIECE_BYTES) return writer.write(concatBytes(first, bytes));
+    passage = { bytes, written: 0 };
+    return concatBytes(writer.begin(1 + bytes.length), writer.add(first), nextPiece(writer, passage));
+  }
+
+  function nextPiece({ add, end }: FrameWriter, { bytes, written }: Passage): Uint8Array {
+    const until = written + PIECE_BYTES;
+    const piece = add(bytes.subarray(written, until));
+    passage = until < bytes.length ? { bytes, written: until } : undefined;
+    return passage === undefined ? concatBytes(piece, end()) : piece;
+  }
+
+  function sendHello(): void {
     if (isHelloSent) return;
     isHelloSent = true;
-    writeMessage(frames, HELLO, encodeHello(settings.hello));
+    queueBase(HELLO, encodeHello(settings.hello));
   }
 
   /** Each step eats one packet or frame and says whether another may follow. */
@@ -136,10 +191,10 @@ export function createWire(
         return readAck(stage.initiator);
       case "hello":
         if (queue.length === 0) return false;
-        sendHello(stage.frames);
-        return readFrame(stage.frames, MAX_HELLO_BYTES, meet);
+        sendHello();
+        return readFrame(stage.reader, MAX_HELLO_BYTES, meet);
       case "open":
-        return readFrame(stage.frames, MAX_PAYLOAD_BYTES + 1, listen);
+        return readFrame(stage.reader, MAX_PAYLOAD_BYTES + 1, listen);
       case "stopped":
         queue.clear();
         return false;
@@ -165,12 +220,12 @@ export function createWire(
     const secrets = initiator.readAck(packet.value);
     if (!secrets.ok) return breakOff("breachOfProtocol", secrets.rejection.message);
     setUpFrames(secrets.value);
-    if (stage.kind === "hello") sendHello(stage.frames);
+    sendHello();
     return true;
   }
 
   function readFrame(
-    { reader }: Frames,
+    reader: FrameReader,
     maxBytes: number,
     act: (id: number, payload: Uint8Array) => boolean,
   ): boolean {
@@ -178,6 +233,7 @@ export function createWire(
     if (!read.ok) return breakOff("breachOfProtocol", read.rejection.message);
     if (read.value === undefined) return false;
     isProven = true;
+    messagesRead++;
     const message = splitMessage(read.value);
     if (message === undefined) return breakOff("breachOfProtocol", "a frame begins with no message id");
     if (message.id < FIRST_PROTOCOL_ID) events.base?.("inbound", message.id);
@@ -196,7 +252,7 @@ export function createWire(
       return breakOff("unexpectedIdentity", "its Hello names another node id than it proved to have");
     }
     if (stage.kind !== "hello") return false;
-    stage = { kind: "open", frames: stage.frames };
+    stage = { kind: "open", reader: stage.reader };
     events.opened(hello.value);
     return true;
   }
@@ -206,7 +262,7 @@ export function createWire(
     // Some end a connection without compressing why.
     if (id === DISCONNECT) return takeLeave(read.ok ? read.value : sent);
     if (!read.ok) return breakOff("breachOfProtocol", `bad snappy: ${read.rejection.message}`);
-    if (id === PING && stage.kind === "open") writeMessage(stage.frames, PONG, NOTHING);
+    if (id === PING && stage.kind === "open") queueBase(PONG, NOTHING);
     else if (id === PONG) events.ponged();
     else if (id >= FIRST_PROTOCOL_ID) events.message(id, read.value);
     return true;
@@ -234,21 +290,30 @@ export function createWire(
       queue.append(chunk);
       while (step()) {}
     },
-    send: (id, payload) => stage.kind === "open" && writeMessage(stage.frames, id, payload),
+    send: (id, payload, urgency = "ordinary") => stage.kind === "open" && queueMessage(id, payload, urgency),
     ping() {
-      if (stage.kind === "open") writeMessage(stage.frames, PING, NOTHING);
+      if (stage.kind === "open") queueBase(PING, NOTHING);
     },
+    next,
     part(reason) {
       const canSpeak = stage.kind === "hello" || stage.kind === "open";
       // Whoever has read our Hello expects compression, unless its own says otherwise.
       if (stage.kind === "hello" && isHelloSent && !isMet) isCompressed = true;
-      if (stage.kind === "hello" || stage.kind === "open") {
-        writeMessage(stage.frames, DISCONNECT, encodeDisconnect(reason));
-      }
-      stop();
+      readNoMore();
+      sends.dropWaiting();
+      if (canSpeak) queueBase(DISCONNECT, encodeDisconnect(reason));
       return canSpeak;
     },
     stop,
+    get hasNext() {
+      return passage !== undefined || !sends.isEmpty;
+    },
+    get unreadBytes() {
+      return queue.length === 0 ? 0 : queue.capacity;
+    },
+    get messagesRead() {
+      return messagesRead;
+    },
     get provenId() {
       return isProven ? remoteId : undefined;
     },

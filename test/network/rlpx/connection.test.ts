@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Connection, createConnection, type Parting } from "../../../src/network/rlpx/connection.ts";
@@ -11,6 +12,7 @@ import { until } from "../toyNetwork.ts";
 
 const HOST = "127.0.0.1";
 const [ALICE, BOB] = [identity(1), identity(2)];
+const MIB = 1024 ** 2;
 /** Cannot be compressed. */
 const NOISE = Uint8Array.from({ length: 1_000_000 }, createByteSource());
 const opened: (Socket | Server)[] = [];
@@ -100,16 +102,87 @@ describe("a connection", IN_REAL_TIME, () => {
     await until(() => alice.isReleased);
   });
 
-  it("takes no more for a peer that does not read, and cuts it", async () => {
-    const { alice, bob } = await pair();
+  it("keeps a bounded amount for a peer that does not read, consensus beside the rest, and cuts it in the end", async () => {
+    const { alice, bob, clock } = await pair();
     bob.socket.pause();
-    let mostUnsent = 0;
-    while (alice.connection.send(0x10, NOISE))
-      mostUnsent = Math.max(mostUnsent, alice.connection.unsentBytes);
-    expect(mostUnsent).toBeGreaterThan(8 * 1024 ** 2);
-    expect(mostUnsent).toBeLessThan(8 * 1024 ** 2 + 1.1 * NOISE.length);
-    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it reads too slowly" }]);
+    let sent = 0;
+    while (sent < 64 && alice.connection.send(0x11, noise())) {
+      sent++;
+      await new Promise(setImmediate);
+    }
+    expect(alice.connection.unsentBytes).toBeGreaterThan(15 * MIB);
+    expect(alice.connection.unsentBytes).toBeLessThan(17 * MIB);
+    // What waits for it says nothing, and other messages do not keep out those of consensus: the oldest give way.
+    for (let count = 0; count < 64; count++)
+      expect(alice.connection.send(0x10, noise(), "consensus")).toBe(true);
+    expect(alice.connection.unsentBytes).toBeLessThan(66 * MIB);
+    clock.advanceBy(14_000);
+    expect(alice.partings).toEqual([]);
+    for (let count = 0; count < 5; count++) clock.advanceBy(5_000);
+    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it has stopped reading" }]);
     await until(() => alice.isReleased);
+    expect(alice.connection.unsentBytes).toBe(0);
+  });
+
+  it("lives as long as a large message goes on, however long it takes, and says small ones of consensus before the next", async () => {
+    const { alice, bob, clock } = await pair();
+    bob.socket.pause();
+    const large = [noise(15_000_000), noise(15_000_000)];
+    for (const message of large) expect(alice.connection.send(0x10, message, "consensus")).toBe(true);
+    // Said again on the same connection it does not wait twice, nor while it is on its way.
+    for (const message of large) expect(alice.connection.send(0x10, message, "consensus")).toBe(true);
+    alice.connection.send(0x12, noise(1_000));
+    alice.connection.send(0x11, Uint8Array.of(1), "consensus");
+    // Each look finds that some came through; after the first silence a Ping waits behind it, too.
+    while (bob.heard.length < 4) {
+      const { bytesRead } = bob.socket;
+      bob.socket.resume();
+      await until(() => bob.socket.bytesRead - bytesRead > 2_000_000 || bob.heard.length === 4);
+      bob.socket.pause();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      clock.advanceBy(5_000);
+      expect([...alice.partings, ...bob.partings]).toEqual([]);
+    }
+    expect(bob.heard).toEqual([
+      { id: 0x10, length: 15_000_000 },
+      { id: 0x11, length: 1 },
+      { id: 0x10, length: 15_000_000 },
+      { id: 0x12, length: 1_000 },
+    ]);
+  });
+
+  it("answers a Ping before what waits, once however often it is asked meanwhile", async () => {
+    const { alice, bob, clock } = await pair();
+    const written: number[] = [];
+    const write = alice.socket.write.bind(alice.socket);
+    alice.socket.write = ((bytes: Uint8Array, done?: () => void) => {
+      written.push(bytes.length);
+      return write(bytes, done);
+    }) as typeof alice.socket.write;
+    alice.connection.send(0x10, noise(15_000_000));
+    clock.advanceBy(15_000);
+    await until(() => bob.heard.length === 1);
+    await settled(alice, bob);
+    expect([...alice.partings, ...bob.partings]).toEqual([]);
+    expect(Math.max(...written)).toBeLessThan(70_000);
+  });
+
+  it("is cut when a message of the other end does not go on, although some of it comes now and then", async () => {
+    const { alice, bob, clock } = await pair();
+    const held = holdBack(alice.socket);
+    alice.connection.send(0x10, noise());
+    await until(() => held.bytes() > 1_000_000);
+    held.release(500_000);
+    await until(() => bob.socket.bytesRead > 500_000);
+    for (let count = 0; bob.partings.length === 0 && count < 10; count++) {
+      const { bytesRead } = bob.socket;
+      held.release(1_000);
+      await until(() => bob.socket.bytesRead > bytesRead);
+      clock.advanceBy(5_000);
+    }
+    expect(bob.partings).toMatchObject([
+      { reason: "timeout", by: "us", detail: "a message that it began does not go on" },
+    ]);
   });
 
   it("cuts a peer that stopped reading, although it still speaks", async () => {
@@ -144,6 +217,31 @@ async function pair(): Promise<{ alice: End; bob: End; clock: HandClock }> {
   const alice = take(far, ALICE, clock, BOB);
   await until(() => alice.hellos.length === 1 && bob.hellos.length === 1);
   return { alice, bob, clock };
+}
+
+/** Cannot be compressed, and is no other's. */
+function noise(length = 1_000_000): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; at += 65_536) randomFillSync(bytes, at, Math.min(65_536, length - at));
+  return bytes;
+}
+
+/** Keeps what is written to the socket, to let it go by and by. */
+function holdBack(socket: Socket): { bytes(): number; release(count: number): void } {
+  const write = socket.write.bind(socket);
+  let held = Buffer.alloc(0);
+  socket.write = ((bytes: Uint8Array, done?: () => void) => {
+    held = Buffer.concat([held, bytes]);
+    if (done !== undefined) setImmediate(done);
+    return true;
+  }) as typeof socket.write;
+  return {
+    bytes: () => held.length,
+    release(count) {
+      write(held.subarray(0, count));
+      held = held.subarray(count);
+    },
+  };
 }
 
 /** Two messages each way, after which a Pong to whatever went before has arrived. */

@@ -1,0 +1,46 @@
+import type { Clock } from "../../primitives/clock.ts";
+import { PIECE_BYTES, SLOW_PEER_MS } from "../limits.ts";
+
+/** How something that takes its time gets on: it is stuck when less than a piece of it came in SLOW_PEER_MS. */
+export interface Progress {
+  /** Nothing changes when it has begun. */
+  begin(): void;
+  advance(bytes: number): void;
+  end(): void;
+  /** Undefined when nothing is under way. */
+  readonly sinceMs: number | undefined;
+  readonly isStuck: boolean;
+}
+
+export function createProgress(clock: Pick<Clock, "nowMs">): Progress {
+  let sinceMs: number | undefined;
+  /** When the last piece was complete. */
+  let markMs = 0;
+  let bytesSinceMark = 0;
+
+  function mark(): void {
+    markMs = clock.nowMs();
+    bytesSinceMark = 0;
+  }
+
+  return {
+    begin() {
+      if (sinceMs !== undefined) return;
+      mark();
+      sinceMs = markMs;
+    },
+    advance(bytes) {
+      bytesSinceMark += bytes;
+      if (bytesSinceMark >= PIECE_BYTES) mark();
+    },
+    end() {
+      sinceMs = undefined;
+    },
+    get sinceMs() {
+      return sinceMs;
+    },
+    get isStuck() {
+      return sinceMs !== undefined && clock.nowMs() - markMs >= SLOW_PEER_MS;
+    },
+  };
+}
