@@ -8,7 +8,6 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Address } from "../primitives/address.ts";
-import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import type { FindTransaction } from "../types/transaction.ts";
@@ -18,6 +17,7 @@ import { createMessageReading, type Keyed } from "./messageReading.ts";
 import { createOwnWords } from "./ownWords.ts";
 import type { Carrier } from "./ports.ts";
 import type { ReadingShares } from "./readingShares.ts";
+import { createRelayBudget } from "./relayBudget.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 import { IBF_SPELLING, type Spelling } from "./spelling.ts";
 
@@ -160,19 +160,12 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   const reading = createMessageReading({ spelling, findTransaction, shares: parts.shares });
   /** To be passed on in a moment, by key, to whoever is not known to have it by then. */
   const relays = new Map<string, Relay>();
-  /** By author, how many were passed on in this height. */
-  const passedOn = new Map<string, number>();
-  let head: Head | undefined;
-
   /**
    * An author who says more than we remember would else have us all pass on the same words again and again, for as long
    * as the height lasts.
    */
-  function hasRelayLeft(author: Address): boolean {
-    const count = passedOn.get(toKey(author)) ?? 0;
-    passedOn.set(toKey(author), count + 1);
-    return count < RELAYS_OF_AUTHOR;
-  }
+  const relayBudget = createRelayBudget(clock);
+  let head: Head | undefined;
 
   /** A message of the height in progress: `settle` hears what became of it, at once or when its author has time. */
   function take(raw: Arrived, current: Head, settle: (fate: Fate) => void): void {
@@ -202,12 +195,12 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   function accept(
     { sender, code, payload, key, arrivedAtMs }: Arrived,
     message: Authored,
-    { tally }: Head,
+    current: Head,
   ): void {
     const { author, payload: words } = message.signed;
-    if (sent.add(key) && hasRelayLeft(author)) {
+    if (sent.add(key) && relayBudget.take(message, payload.length, current)) {
       const except = [sender, author, self];
-      relays.set(key, { code, payload, height: words.height, to: tally.validators, except });
+      relays.set(key, { code, payload, height: words.height, to: current.tally.validators, except });
       if (relays.size === 1) later(passOn);
       if (relays.size >= RELAYS_LIMIT) passOn();
     }
@@ -281,7 +274,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       if (head !== undefined && next.header.number <= head.header.number) return;
       head = next;
       reading.clear();
-      passedOn.clear();
+      relayBudget.heightBegan();
       own.dropUpTo(next.header.number);
       const height = next.header.number + 1n;
       for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
@@ -314,9 +307,6 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
 /** More than the validators of one round say; who says more is not waited with. */
 const RELAYS_LIMIT = 256;
 
-/** In one height. An honest author says four things in a round, and the rounds become longer and longer. */
-const RELAYS_OF_AUTHOR = 256;
-
 interface Relay {
   readonly code: number;
   readonly payload: Uint8Array;
@@ -330,8 +320,11 @@ function isDecodingDefect(fate: Fate): boolean {
   return DECODING_DEFECTS.some((defect) => defect === fate);
 }
 
-/** Of each validator that is connected. A wish for a round may carry the block that was prepared. */
-const DISTANT_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024 };
+/**
+ * Of each validator that is connected; of its messages the last is kept whatever its size, for a wish for a round may carry
+ * the block that was prepared.
+ */
+const DISTANT_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024 };
 
 /** Some dozens of full blocks. */
 export const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;

@@ -20,16 +20,34 @@ export interface DistantWords<M extends RawMessage> {
 export function createDistantWords<M extends RawMessage>(limits: {
   readonly messagesPerSender: number;
   readonly bytesPerSender: number;
+  /** Of all together: whoever has most is forgotten first. */
+  readonly bytes: number;
 }): DistantWords<M> {
   type Word = { readonly message: M; readonly height: bigint };
   const bySender = new Map<string, readonly Word[]>();
+
+  const totalBytes = (): number => [...bySender.values()].reduce((sum, words) => sum + bytesOf(words), 0);
+
+  function forgetHeaviest(): void {
+    let heaviest: readonly [key: string, bytes: number] | undefined;
+    for (const [key, words] of bySender) {
+      const bytes = bytesOf(words);
+      if (heaviest === undefined || bytes > heaviest[1]) heaviest = [key, bytes];
+    }
+    if (heaviest !== undefined) bySender.delete(heaviest[0]);
+  }
+
   return {
     note(message, height) {
       const key = toKey(message.sender);
       let words: readonly Word[] = [...(bySender.get(key) ?? []), { message, height }];
-      while (words.length > limits.messagesPerSender || bytesOf(words) > limits.bytesPerSender)
+      while (
+        words.length > limits.messagesPerSender ||
+        (words.length > 1 && bytesOf(words) > limits.bytesPerSender)
+      )
         words = words.slice(1);
       bySender.set(key, words);
+      while (totalBytes() > limits.bytes) forgetHeaviest();
     },
     takeUpTo(height) {
       const taken: M[] = [];

@@ -333,14 +333,22 @@ describe("wishes for a round in heights far above ours", () => {
     expect(desk.waiting.distant).toBe(1);
   });
 
-  it("are not kept where they are too large together", () => {
-    const words = createDistantWords<RawMessage>({ messagesPerSender: 4, bytesPerSender: 25 });
-    const sized = (bytes: number) => ({ sender: addressAt(1), code: 3, payload: new Uint8Array(bytes) });
+  it("are not kept where they are too large together, but for the last of each", () => {
+    const words = createDistantWords<RawMessage>({ messagesPerSender: 4, bytesPerSender: 25, bytes: 60 });
+    const sized = (bytes: number, from = 1) => ({
+      sender: addressAt(from),
+      code: 3,
+      payload: new Uint8Array(bytes),
+    });
     for (const bytes of [10, 11, 12]) words.note(sized(bytes), 20n);
     expect(words.takeUpTo(19n)).toEqual([]);
     expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([11, 12]);
-    words.note(sized(26), 20n);
-    expect(words.takeUpTo(20n)).toEqual([]);
+    // It may carry a block as large as blocks can be; whoever has most gives way when all have too much.
+    for (const message of [sized(5), sized(30), sized(20, 2), sized(10, 3)]) words.note(message, 20n);
+    expect(words.takeUpTo(19n)).toEqual([]);
+    expect(words.count).toBe(3);
+    words.note(sized(11, 3), 20n);
+    expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([20, 10, 11]);
   });
 });
 
