@@ -6,6 +6,7 @@ import { toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { createReadingPace } from "../primitives/readingPace.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
+import { createAbsentees } from "./absentees.ts";
 import type { PeerLimits } from "./admission.ts";
 import { createDialer, type NodeAddress } from "./dialer.ts";
 import {
@@ -114,10 +115,11 @@ export async function createNetwork(
     nodeId: settings.key.nodeId,
   });
   const dialer = createDialer({ clock, chance: parts.chance, call });
+  const absentees = createAbsentees({ clock, logger });
   const memory = createPeerMemory({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
   const table = createPeerTable(
     { ownId: settings.key.nodeId, limits: settings.limits },
-    { ...parts, dialer, memory },
+    { ...parts, dialer, memory, absentees },
   );
 
   function accept(socket: Socket): void {
@@ -185,7 +187,11 @@ export async function createNetwork(
   server.on("error", (error) => logger.warn({ error }, "the peer-to-peer port has a problem"));
   const isSelf = ({ nodeId }: NodeAddress): boolean => Buffer.compare(nodeId, settings.key.nodeId) === 0;
   function addPeer(node: NodeAddress): boolean {
-    if (!isSelf(node)) return dialer.add(node);
+    if (!isSelf(node)) {
+      const isNew = dialer.add(node);
+      if (isNew) absentees.expect(node);
+      return isNew;
+    }
     if (parts.isOwnAddress?.(node, endpoint) === false)
       logger.warn(
         { host: node.host, port: node.tcpPort },
@@ -212,6 +218,7 @@ export async function createNetwork(
     addPeer,
     removePeer(nodeId) {
       const wasMaintained = dialer.remove(nodeId);
+      absentees.forget(nodeId);
       if (wasMaintained) table.dismiss(nodeId, "requested");
       return wasMaintained;
     },
@@ -219,6 +226,7 @@ export async function createNetwork(
     async close() {
       isClosing = true;
       dialer.stop();
+      absentees.stop();
       const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const connection of pending) connection.destroy("clientQuitting", "this node stops");
       table.dismissAll("clientQuitting");

@@ -5,6 +5,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
+import type { Absentees } from "./absentees.ts";
 import { isLastingDirection, type PeerLimits, refuseConnection } from "./admission.ts";
 import type { Dialer, NodeAddress } from "./dialer.ts";
 import { CROSS_CONNECTION_LINGER_MS, GREETING_TIMEOUT_MS } from "./limits.ts";
@@ -81,6 +82,7 @@ export interface PeerTableParts {
   readonly logger: Logger;
   readonly dialer: Dialer;
   readonly memory: PeerMemory;
+  readonly absentees: Absentees;
   readonly isPermitted?: (node: NodeAddress) => boolean;
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
@@ -92,7 +94,7 @@ export function createPeerTable(
   parts: PeerTableParts,
 ): PeerTable {
   const { ownId, limits } = settings;
-  const { protocols, clock, logger, dialer, memory, traffic } = parts;
+  const { protocols, clock, logger, dialer, memory, absentees, traffic } = parts;
   const peers = new Map<string, Peer>();
   const links = new Map<Connection, Link>();
   let twinToldMs = Number.NEGATIVE_INFINITY;
@@ -182,12 +184,17 @@ export function createPeerTable(
         if (link.ungreeted.size > 0) connection.disconnect("timeout", "its greeting did not come");
       });
     }
+    noteReady(link);
     for (const one of link.sessions) {
       // A protocol may have ended it already.
       if (!links.has(connection)) return;
       one.isTold = true;
       guard(connection, () => one.protocol.onOpen(one.session));
     }
+  }
+
+  function noteReady({ peer, ungreeted }: Link): void {
+    if (ungreeted.size === 0) absentees.present(peer.nodeId);
   }
 
   function announce({ peer, connection, hello }: Link): void {
@@ -235,7 +242,11 @@ export function createPeerTable(
         return true;
       },
       disconnect: (reason, detail = `${protocol.name} ends it`) => connection.disconnect(reason, detail),
-      greeted: () => void links.get(connection)?.ungreeted.delete(protocol),
+      greeted() {
+        const link = links.get(connection);
+        link?.ungreeted.delete(protocol);
+        if (link !== undefined) noteReady(link);
+      },
       noteUseful: () => peer.reputation.noteUseful(),
       noteUseless() {
         if (peer.reputation.noteUseless(clock.nowMs())) {
@@ -268,6 +279,9 @@ export function createPeerTable(
     const link = links.get(connection);
     if (link !== undefined) leave(link, parting);
     else if (calledId !== undefined) callFailed(calledId, parting);
+    const missedId = calledId ?? provenId;
+    if (missedId !== undefined && !peers.has(toKey(missedId)))
+      absentees.absent(missedId, parting, provenId !== undefined);
   }
 
   function callFailed(nodeId: Uint8Array, { reason }: Parting): void {

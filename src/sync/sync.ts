@@ -12,6 +12,7 @@ import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, PATIENCE_PER_BLOCK_MS, RANGE_
 import { createPatience } from "./patience.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
+import { createSuspicion } from "./suspicion.ts";
 import { createTrials, type Shown } from "./trials.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
@@ -70,6 +71,12 @@ export function createSync(parts: SyncParts): Sync {
   const { chain, clock, logger } = parts;
   const waiting = createWaitingBlocks();
   const choice = createPeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
+  const suspicion = createSuspicion({
+    peerKeys: () => parts.peers().map(({ key }) => key),
+    headNumber: () => chain.head.header.number,
+    nowMs: clock.nowMs,
+    logger,
+  });
   let isClosed = false;
   let pausedUntilMs = 0;
   let retry: Alarm | undefined;
@@ -284,6 +291,7 @@ export function createSync(parts: SyncParts): Sync {
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
       case "lie":
+        suspicion.accuse(peer.key);
         logger.warn(facts, "peer gave blocks that are none; it is cut off");
         peer.disconnect("breachOfProtocol", message);
         return;
@@ -303,6 +311,7 @@ export function createSync(parts: SyncParts): Sync {
     } else if (code === NOT_DUE) {
       logger.warn(facts, "a block of a peer is not due by our clock");
     } else {
+      suspicion.accuse(peer.key);
       logger.warn(facts, "peer gave an unsound block; it is cut off");
       peer.disconnect("breachOfProtocol", message);
     }

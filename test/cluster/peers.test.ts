@@ -1,9 +1,17 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
-import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import { itIfThorough } from "../thorough.ts";
+import {
+  freePort,
+  logOf,
+  type NodeProcess,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
 
 const NETWORK = [
   `--genesis-file=${DEV_GENESIS_FILE}`,
@@ -79,6 +87,49 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     );
     expect(await validator.stop()).toBe(0);
   }, 60_000);
+
+  itIfThorough(
+    "say by name and reason whom they do not reach, and suspect themselves when their rules differ",
+    async () => {
+      const other = join(temporaryFolder(), "other.json");
+      const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+      writeFileSync(other, genesis.replace('"gasLimit": "0x17d78400"', '"gasLimit": "0x17d78401"'));
+      const slower = join(temporaryFolder(), "slower.json");
+      writeFileSync(slower, genesis.replace('"blockperiodseconds": 1', '"blockperiodseconds": 2'));
+      const validator = await startNodeProcess({ options: ["--p2p-enabled", "--p2p-port=0"] });
+      const enode = (await validator.rpc<string>("net_enode")).replace("?discport=0", "");
+      const stranger = await startNodeProcess({ options: [`--genesis-file=${other}`, ...NETWORK.slice(1)] });
+      const elsewhere = (await stranger.rpc<string>("net_enode")).replace("?discport=0", "");
+      const [, address] = enode.split("@");
+      const otherKey = `${elsewhere.split("@")[0]}@${address}`;
+      const nobody = `enode://${"ab".repeat(64)}@127.0.0.1:${await freePort()}`;
+      const follower = await startNodeProcess({
+        options: [...NETWORK, `--bootnodes=${elsewhere},${nobody}`],
+      });
+      const mistaken = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${otherKey}`] });
+      const differing = await startNodeProcess({
+        options: [`--genesis-file=${slower}`, ...NETWORK.slice(1), `--bootnodes=${enode}`],
+      });
+      const told = (node: NodeProcess) =>
+        logOf(node).flatMap(({ level, message }) => (level === "WARN" ? [message] : []));
+      for (const why of [
+        /^no connection with .* for 1\d s: another genesis: theirs 0x\w{64}, ours 0x\w{64}$/,
+        /^no connection with .* for 1\d s: nothing listens there/,
+      ])
+        await expect
+          .poll(() => told(follower).filter((line) => why.test(line)), { timeout: 40_000 })
+          .toHaveLength(1);
+      await expect
+        .poll(() => told(mistaken), { timeout: 40_000 })
+        .toContainEqual(expect.stringMatching(/it may have another key than its enode URL says$/));
+      await expect
+        .poll(() => told(differing), { timeout: 40_000 })
+        .toContainEqual(expect.stringMatching(/^the blocks of every peer break this node's rules/));
+      for (const node of [differing, mistaken, follower, stranger, validator])
+        expect(await node.stop()).toBe(0);
+    },
+    120_000,
+  );
 
   it("do not share a port", async () => {
     const first = await startNodeProcess({ options: NETWORK });

@@ -5,9 +5,18 @@ import type { OfferedBlock } from "../../src/sync/ports.ts";
 import type { Block } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
 import type { Header } from "../../src/types/header.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
 import type { RecordedChain } from "../builders/recordedChain.ts";
 import { describeWithVectors } from "../vectors.ts";
-import { aNode, aPeer, aRecordedChain, silence, type ToyNode, type ToyPeerWays } from "./toyPeers.ts";
+import {
+  aNode,
+  aPeer,
+  aRecordedChain,
+  silence,
+  type ToyNode,
+  type ToyPeer,
+  type ToyPeerWays,
+} from "./toyPeers.ts";
 
 describeWithVectors("a node behind its peers", () => {
   const source = aRecordedChain();
@@ -99,6 +108,27 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     expect(liar.cutOffFor).toBeDefined();
     expect(node.head.header.number).toBe(HEAD);
+  });
+
+  it("suspects its own genesis file once the blocks of all peers break its rules, and not before", async () => {
+    const unsoundPeer = (key: string) =>
+      aPeer(key, source, { headers: ([first]) => ok(first === undefined ? [] : [unsound(first)]) });
+    const said = async (peers: readonly ToyPeer[]): Promise<readonly string[]> => {
+      const { logger, lines } = loggedLines("WARN");
+      const node = aNode(source, 100, { logger });
+      node.peers = [...peers];
+      await caughtUp(node);
+      return lines.map(({ message }) => message.split(":")[0] ?? "");
+    };
+    const cutOff = "peer gave blocks that are none; it is cut off";
+    expect(await said([unsoundPeer("a"), unsoundPeer("b")])).toEqual([
+      cutOff,
+      "the blocks of every peer break this node's rules",
+      cutOff,
+    ]);
+    expect(await said([unsoundPeer("a"), aPeer("good", source)])).not.toContain(
+      "the blocks of every peer break this node's rules",
+    );
   });
 
   it("asks no body of a peer whose next block is made up, alone or among others", async () => {

@@ -1,4 +1,4 @@
-import { createLogger } from "../../src/logging/logger.ts";
+import { type Logger, silentLogger } from "../../src/logging/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
@@ -98,7 +98,10 @@ export interface ToyNode {
 export function aNode(
   source: RecordedChain,
   head: number,
-  { validators = [] }: { readonly validators?: readonly Address[] } = {},
+  {
+    validators = [],
+    logger = silentLogger,
+  }: { readonly validators?: readonly Address[]; readonly logger?: Logger } = {},
 ): ToyNode {
   const clock = createHandClock(1_000_000);
   let number = head;
@@ -150,7 +153,7 @@ export function aNode(
       chain,
       isValidator: (address) => validators.some((validator) => equalBytes(validator, address)),
       clock,
-      logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
+      logger,
       onAnnouncedImported: ({ header }) => void broadcast.push(header.number),
     }),
     clock,

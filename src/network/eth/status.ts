@@ -20,7 +20,10 @@ export function ownStatus({ networkId, forkIds }: EthIdentity, { genesis, head }
   };
 }
 
-/** Judges a peer's Status in the incumbent's order: network, forks, genesis. The version is not compared. */
+/**
+ * Judges a peer's Status. Each refusal is the same reason on the wire, so the order is ours: a fork id is made from the
+ * genesis hash, and forks that nobody knows are what another genesis looks like. The version is not compared.
+ */
 export function checkStatus(
   theirs: Status,
   { networkId, forkIds }: EthIdentity,
@@ -29,11 +32,14 @@ export function checkStatus(
   if (theirs.networkId !== networkId) {
     return refuse("otherNetwork", `it is on network ${theirs.networkId}, we are on ${networkId}`);
   }
+  if (!equalBytes(theirs.genesisHash, genesis.hash)) {
+    return refuse(
+      "otherGenesis",
+      `another genesis: theirs ${toHex(theirs.genesisHash)}, ours ${toHex(genesis.hash)}`,
+    );
+  }
   const forks: ReturnType<ForkIds["check"]> = forkIds.check(progressOf(head), theirs.forkId);
   if (!forks.ok) return refuse("otherForks", forks.rejection.message);
-  if (!equalBytes(theirs.genesisHash, genesis.hash)) {
-    return refuse("otherGenesis", `its genesis is ${toHex(theirs.genesisHash)}`);
-  }
   return ok(undefined);
 }
 

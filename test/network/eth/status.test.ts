@@ -34,7 +34,7 @@ describeWithVectors("introductions", () => {
     ["unknown forks", { forkId: { checksum: 1, next: 0n } }, "otherForks"],
     ["another genesis", { genesisHash: strange }, "otherGenesis"],
     ["all of it: the network comes first", { networkId: 1n, genesisHash: strange }, "otherNetwork"],
-    ["forks before genesis", { forkId: { checksum: 1, next: 0n }, genesisHash: strange }, "otherForks"],
+    ["genesis before forks", { forkId: { checksum: 1, next: 0n }, genesisHash: strange }, "otherGenesis"],
     ["another version, which is not compared", { protocolVersion: 66 }, undefined],
   ];
   it.each(cases)("%s", (_, change, code) => {

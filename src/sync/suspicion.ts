@@ -1,0 +1,43 @@
+import type { Logger } from "../logging/logger.ts";
+
+/** Peers whose blocks were refused; more than a node has at once need not be told apart. */
+const MAX_ACCUSED = 100;
+/** The warning comes again so often while nothing changes. */
+const WARN_AGAIN_MS = 10 * 60_000;
+
+/**
+ * Who is at fault when blocks break our rules. One peer may lie; when all of them seem to, it is our genesis file that
+ * differs, and a node that blames its peers leads its operator astray.
+ */
+export interface Suspicion {
+  /** A peer's blocks broke our rules. Call it before the peer is cut off. */
+  accuse(peerKey: string): void;
+}
+
+export function createSuspicion(parts: {
+  readonly peerKeys: () => readonly string[];
+  readonly headNumber: () => bigint;
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+}): Suspicion {
+  const accused = new Set<string>();
+  let accusedAtHead = -1n;
+  let toldMs = Number.NEGATIVE_INFINITY;
+  return {
+    accuse(peerKey) {
+      const head = parts.headNumber();
+      // Somebody's blocks were sound meanwhile.
+      if (head !== accusedAtHead) accused.clear();
+      accusedAtHead = head;
+      if (accused.size < MAX_ACCUSED) accused.add(peerKey);
+      const isEverybody = parts.peerKeys().every((key) => accused.has(key));
+      if (!isEverybody || parts.nowMs() - toldMs < WARN_AGAIN_MS) return;
+      toldMs = parts.nowMs();
+      parts.logger.warn(
+        { peers: accused.size, head },
+        "the blocks of every peer break this node's rules: suspect its own genesis file first, and compare it, config " +
+          "section included, with that of a node that follows the chain (--genesis-file, --override-genesis-config)",
+      );
+    },
+  };
+}
