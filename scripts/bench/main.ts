@@ -1,10 +1,11 @@
 /**
- * `npm run bench [-- transfers token reads mixed hostile start execution validators logs attacks] [--seconds=30] [--rate=4000] [--attack=WORD]`: measures this node beside anvil (its
+ * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks] [--seconds=30] [--rate=4000] [--attack=WORD]`: measures this node beside anvil (its
  * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { measureAttacks } from "./attacks/run.ts";
+import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureHostile } from "./hostile.ts";
@@ -18,6 +19,8 @@ import type { WorkloadKind } from "./workload.ts";
 
 const PARTS = [
   "transfers",
+  "burst",
+  "validatorBurst",
   "token",
   "reads",
   "mixed",
@@ -53,6 +56,8 @@ const SECONDS_OF_READS = 1.2;
 
 const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   transfers: () => throughput("transfers"),
+  burst: () => measureBursts(seconds),
+  validatorBurst: () => measureValidatorBursts(seconds),
   token: () => throughput("token"),
   reads,
   mixed,

@@ -12,6 +12,8 @@ export interface SendOrder {
   readonly stopAfterMs: number;
   /** Transactions per second at most; as many as the node takes when absent. */
   readonly ratePerSecond?: number;
+  /** Sent but not yet mined; enough to fill several blocks unless given. */
+  readonly backlogLimit?: number;
 }
 
 export interface SendReport {
@@ -24,7 +26,8 @@ const CONNECTIONS = 4;
 /** Sent but not yet mined: enough to fill several blocks, little enough for any pool. */
 const BACKLOG_LIMIT = 12_000;
 
-async function send({ port, bodies, batchSize, stopAfterMs, ratePerSecond }: SendOrder): Promise<SendReport> {
+async function send(order: SendOrder): Promise<SendReport> {
+  const { port, bodies, batchSize, stopAfterMs, ratePerSecond, backlogLimit = BACKLOG_LIMIT } = order;
   const client = createRpcClient(port, CONNECTIONS + 1);
   const startedAtMs = performance.now();
   const stopAtMs = startedAtMs + stopAfterMs;
@@ -40,7 +43,7 @@ async function send({ port, bodies, batchSize, stopAfterMs, ratePerSecond }: Sen
 
   async function sendBodies(): Promise<void> {
     while (next < bodies.length && performance.now() < stopAtMs) {
-      if (sent - mined > BACKLOG_LIMIT || sent > allowed()) {
+      if (sent - mined > backlogLimit || sent > allowed()) {
         await new Promise((resolve) => setTimeout(resolve, 5));
         continue;
       }

@@ -92,7 +92,7 @@ async function setUp(client: RpcClient, workload: Workload): Promise<void> {
   }
 }
 
-function sendFromOwnProcess(order: SendOrder): Promise<SendReport> {
+export function sendFromOwnProcess(order: SendOrder): Promise<SendReport> {
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
     child.once("message", (report: SendReport) => resolve(report));

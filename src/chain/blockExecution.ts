@@ -16,9 +16,10 @@ import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
+import { measureFinishing } from "./calibration.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import type { ChainStores } from "./headMover.ts";
-import { createPunctuality } from "./punctuality.ts";
+import { type BlockTiming, createPunctuality } from "./punctuality.ts";
 import { createSlowTransactions } from "./slowTransactions.ts";
 
 /** Where the transactions of our blocks come from: the pool. */
@@ -85,6 +86,15 @@ export interface BlockExecution {
   ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
   /** Derives the state root; the head must still be the one that was executed on. */
   stage(filling: BlockFilling, number: bigint): StagedState;
+  /** What finishing a block takes, once it was learnt: kept from one run to the next. */
+  readonly timing: BlockTiming | undefined;
+  /** Takes over what an earlier run has learnt. */
+  expect(timing: BlockTiming): void;
+  /** Measures it, for blocks of so many validators, unless it is known; compiles the code that a full block runs through. */
+  calibrate(
+    head: () => NamedHeader,
+    order: { readonly validators: number; readonly signal: StopSignal },
+  ): Promise<void>;
   /** To be told of each candidate of another that is judged now. */
   judging(number: bigint): void;
   /** To be told of each block that became the head. */
@@ -99,6 +109,13 @@ export interface BlockExecutionParts {
   readonly logger: Logger;
 }
 
+/**
+ * What a calibration measures of what finishing a transfer takes: the rest is writing, telling others, and, where there
+ * are other validators, their doing the same and the messages between.
+ */
+const SHARE_MEASURED_ALONE = 0.5;
+const SHARE_MEASURED_OF_MANY = 0.2;
+
 export function createBlockExecution({
   spec,
   stores,
@@ -111,12 +128,31 @@ export function createBlockExecution({
   const punctuality = createPunctuality(() => clock.nowMs());
   const slow = createSlowTransactions(() => clock.nowMs(), logger);
   /** The candidate that is being agreed on, and since when. */
-  let candidate: { readonly number: bigint; readonly sinceMs: number; readonly isOurs: boolean } | undefined;
+  let candidate:
+    | {
+        readonly number: bigint;
+        readonly sinceMs: number;
+        readonly isOurs: boolean;
+        /** What others need to execute it, as far as is known; of theirs, what it took here. */
+        executionMs: number;
+      }
+    | undefined;
   let underWay = 0;
   const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
 
   function rulesFor(draft: BlockDraft & { readonly coinbase: Address }): BlockRules {
     return blockRules(spec, { ...draft, difficulty: 1n, mixHash: IBFT_MIX_HASH }, ancestorHash);
+  }
+
+  function draftOn(parent: NamedHeader, timestamp: bigint): BlockDraft {
+    const baseFeePerGas = nextBaseFee(spec, parent.header, timestamp);
+    return {
+      parentHash: parent.hash,
+      number: parent.header.number + 1n,
+      timestamp,
+      gasLimit: nextGasLimit(spec, parent.header, timestamp, production.targetGasLimit),
+      ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+    };
   }
 
   async function execute<T>(work: () => Promise<T>): Promise<T> {
@@ -132,16 +168,7 @@ export function createBlockExecution({
     get isUnderWay() {
       return underWay > 0;
     },
-    draft(parent, timestamp) {
-      const baseFeePerGas = nextBaseFee(spec, parent.header, timestamp);
-      return {
-        parentHash: parent.hash,
-        number: parent.header.number + 1n,
-        timestamp,
-        gasLimit: nextGasLimit(spec, parent.header, timestamp, production.targetGasLimit),
-        ...(baseFeePerGas !== undefined && { baseFeePerGas }),
-      };
-    },
+    draft: draftOn,
     async fill(draft, supply, validators) {
       const startMs = clock.nowMs();
       const periodMs = parametersAt(spec.ibft, draft.number).blockPeriodSeconds * 1000;
@@ -150,6 +177,7 @@ export function createBlockExecution({
         startMs,
         // Who allows more than a period for the selection alone has chosen late blocks.
         periodMs: periodMs * Math.max(1, selectionShare),
+        isSharedOut: validators > 1,
       });
       const windowMs = periodMs * selectionShare;
       const timeLimits = slow.limitsFor({
@@ -162,31 +190,55 @@ export function createBlockExecution({
       const built = await execute(() =>
         buildBlock(rulesFor(draft), source, world.overlay(), { ...limits, keepsRevertReasons }),
       );
-      candidate = { number: draft.number, sinceMs: clock.nowMs(), isOurs: true };
+      const executionMs = validators > 1 ? source.executionMs : 0;
+      candidate = { number: draft.number, sinceMs: clock.nowMs(), isOurs: true, executionMs };
       return built;
     },
     async replay(header, transactions, signal) {
       const overlay = world.overlay();
       const rules = blockRules(spec, header, ancestorHash);
+      const begunMs = clock.nowMs();
       const executed = await execute(() =>
         executeBlock(rules, transactions, overlay, {
           pace: createPace(clock, { signal }),
           keepsRevertReasons,
         }),
       );
+      if (candidate?.number === header.number && !candidate.isOurs)
+        candidate.executionMs = clock.nowMs() - begunMs;
       if (executed.ok) return ok({ ...executed.value, transactions, overlay });
       const { message, facts = {} } = executed.rejection;
       return rejected({ code: "invalidTransaction", fault: "peer", message, facts });
     },
+    get timing() {
+      return punctuality.timing;
+    },
+    expect: punctuality.expect,
+    async calibrate(head, { validators, signal }) {
+      const eachMs = await measureFinishing({
+        clock,
+        signal,
+        overlay: () => world.overlay(),
+        stage: (overlay, number) => world.stage(overlay.changes(), number),
+        base() {
+          const parent = head();
+          const draft = draftOn(parent, parent.header.timestamp + 1n);
+          return { head: parent, rules: rulesFor({ ...draft, coinbase: parent.header.coinbase }) };
+        },
+      });
+      const share = validators > 1 ? SHARE_MEASURED_OF_MANY : SHARE_MEASURED_ALONE;
+      if (eachMs !== undefined) punctuality.guess(eachMs / share);
+    },
     stage: ({ overlay }, number) => world.stage(overlay.changes(), number),
     judging(number) {
-      candidate = { number, sinceMs: clock.nowMs(), isOurs: false };
+      candidate = { number, sinceMs: clock.nowMs(), isOurs: false, executionMs: 0 };
     },
     committed({ header, transactions }) {
-      punctuality.done();
       slow.mined(transactions);
       if (candidate?.number === header.number) {
-        const finishMs = clock.nowMs() - candidate.sinceMs;
+        const tookMs = clock.nowMs() - candidate.sinceMs;
+        // One that is negative, because the clock was set back, says nothing.
+        const finishMs = tookMs < 0 ? tookMs : Math.max(0, tookMs - candidate.executionMs);
         if (candidate.isOurs) punctuality.learn(transactions.length, finishMs);
         else punctuality.learnOfOthers(transactions.length, finishMs);
       }

@@ -1,4 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { StopSignal } from "../execution/pace.ts";
 import { recoverSealers } from "../ibft/sealRecovery.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -18,6 +19,7 @@ import { createExecutions } from "./executions.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { type ChainStores, createHeadMover, type HeadMover } from "./headMover.ts";
 import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
+import type { BlockTiming } from "./punctuality.ts";
 import { keepRules } from "./recordedRules.ts";
 import { createTurns } from "./turns.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
@@ -42,6 +44,12 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
    * two heads then.
    */
   readonly isRewriting: boolean;
+  /** What finishing a block takes, once it was learnt: worth keeping for the next run. */
+  readonly blockTiming: BlockTiming | undefined;
+  /** To be told what an earlier run has learnt, before blocks are built. */
+  expectBlockTiming(timing: BlockTiming): void;
+  /** Measures it unless it is known, in slices, some tenths of a second in all; without a trace on the chain. */
+  calibrate(signal: StopSignal): Promise<void>;
   /** Judges a header that follows the head, seals included, before anybody looks at its body. */
   checkNextHeader(header: Header): Promise<Outcome<void, BlockDefect>>;
   /** Judges a block that follows the head by every rule, and commits it. */
@@ -138,6 +146,15 @@ export async function createChain(
     get isRewriting() {
       return isRewriting;
     },
+    get blockTiming() {
+      return execution.timing;
+    },
+    expectBlockTiming: execution.expect,
+    calibrate: (signal) =>
+      execution.calibrate(() => head.head, {
+        validators: validators.after(head.head).validators.length,
+        signal,
+      }),
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,
     badBlocks: badBlocks.all,

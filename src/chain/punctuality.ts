@@ -2,29 +2,51 @@ import type { TransactionSource } from "../execution/buildBlock.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 
 /**
- * Keeps blocks on time. After its last transaction a block still has to be staged, checked and sealed by the others, and
- * written, which takes the longer the fuller it is. How long is learnt from the blocks before, whoever proposed them, as
- * a fixed part and one for each transaction, and how much longer it usually takes than that; filling ends early enough for all of it. A
- * full block after an empty one would come late by all the time that it takes, so blocks become fuller step by step.
+ * Keeps blocks on time. After its last transaction a block still has to be executed by the others, staged, checked, sealed
+ * and written, which takes the longer the fuller it is. The others execute it in about the time that filling it took. How
+ * long the rest takes is learnt from the blocks before, whoever proposed them, as a fixed part and one for each
+ * transaction, and how much longer it usually takes than that; filling ends early enough for all of it, and not before.
+ * What is learnt outlives the process (`timing`); where there is nothing of the kind, it is measured at the start.
  */
 export interface Punctuality {
   /** The source, dry from the moment when one more transaction would make the block late. Gives one at least. */
   inTime(
     source: TransactionSource,
-    block: { readonly startMs: number; readonly periodMs: number },
-  ): TransactionSource;
-  /** The next block is part of the chain now, whoever proposed it. */
-  done(): void;
-  /** A block of ours with so many transactions took so long from the end of its filling to the news of it. */
+    block: {
+      readonly startMs: number;
+      readonly periodMs: number;
+      /** Other validators execute it after us. */
+      readonly isSharedOut: boolean;
+    },
+  ): TimedSource;
+  /**
+   * A block of ours with so many transactions took so long from the end of its filling to the news of it, without what
+   * the others needed to execute it.
+   */
   learn(transactions: number, finishMs: number): void;
-  /** One of another took so long from its arrival here. */
+  /** One of another took so long from its arrival here, without its execution. */
   learnOfOthers(transactions: number, sinceArrivalMs: number): void;
+  /** Takes over what was learnt before this run; what is absurd is not believed. */
+  expect(timing: BlockTiming): void;
+  /** Takes over what was measured on this machine alone, unless something was learnt: first blocks may prove it wrong. */
+  guess(eachMs: number): void;
+  /** What was learnt; undefined while it is a guess. */
+  readonly timing: BlockTiming | undefined;
+}
+
+/** Knows how long the transactions took so far that it gave, those left out whose sender was skipped. */
+export interface TimedSource extends TransactionSource {
+  readonly executionMs: number;
+}
+
+/** What finishing a block takes, milliseconds. */
+export interface BlockTiming {
+  readonly fixedMs: number;
+  readonly eachMs: number;
 }
 
 /** Share of the period that a block may take in all; the rest is for whatever else the thread has to do. */
 const SHARE_OF_PERIOD = 0.8;
-/** Periods from one block's being done to the next one's, where the filling can help it. */
-const MOST_PERIODS_APART = 1.25;
 /** Share of the period that is left for transactions, however long the fixed part takes. */
 const LEAST_SHARE = 0.2;
 /** How many times as late as usual a block may turn out without being late. */
@@ -42,6 +64,12 @@ const FIRST_FIXED_GUESS_MS = 20;
 const WEIGHT_OF_NEWEST = 0.5;
 /** One block, which something else may have held up, makes a transaction seem so many times as slow at most. */
 const MOST_GROWTH = 8;
+/** So many transactions at most tell something about the fixed part. */
+const FEW = 50;
+/** So many teach enough to fill whole blocks where others share the work. */
+const MANY = 300;
+/** Share of the period until then. */
+const UNTRIED_SHARE = 0.4;
 /** Before a block of another came here it was staged, sent and read: what is seen of it is less than it took. */
 const UNSEEN_OF_OTHERS = 1.25;
 /** The machine slept, or validators were missing: longer than that tells nothing of work, milliseconds. */
@@ -52,16 +80,17 @@ export function createPunctuality(nowMs: () => number): Punctuality {
   let eachMs = FIRST_GUESS_MS;
   /** As a share of what blocks with transactions were expected to take; of one block 0 to MOST_LATENESS. */
   let usualLateness = 0;
-  let lastDoneMs = Number.POSITIVE_INFINITY;
+  let isTried = false;
 
   function learn(transactions: number, finishMs: number): void {
     if (finishMs < 0 || finishMs > LONGEST_MS) return;
+    isTried ||= transactions >= MANY;
     const ofAllMs = eachMs * transactions;
     const expectedMs = fixedMs + ofAllMs;
     const errorMs = finishMs - expectedMs;
     const correctionMs = errorMs * WEIGHT_OF_NEWEST;
-    // The larger part is the likelier to be wrong.
-    if (ofAllMs <= fixedMs) fixedMs = Math.max(0, fixedMs + correctionMs);
+    // The larger part is the likelier to be wrong, and the fixed one is known from the many blocks that are all but empty.
+    if (transactions < FEW && ofAllMs <= fixedMs) fixedMs = Math.max(0, fixedMs + correctionMs);
     else eachMs = Math.min(eachMs + correctionMs / transactions, eachMs * MOST_GROWTH);
     if (transactions > 0) {
       const lateness = Math.min(MOST_LATENESS, Math.max(0, errorMs) / expectedMs);
@@ -73,27 +102,47 @@ export function createPunctuality(nowMs: () => number): Punctuality {
   }
 
   return {
-    inTime(source, { startMs, periodMs }) {
-      const doneByMs = Math.min(
-        startMs + periodMs * SHARE_OF_PERIOD,
-        lastDoneMs + periodMs * MOST_PERIODS_APART,
-      );
+    inTime(source, { startMs, periodMs, isSharedOut }) {
+      const share = isSharedOut && !isTried ? UNTRIED_SHARE : SHARE_OF_PERIOD;
+      const doneByMs = startMs + periodMs * share;
       const readyAtMs = Math.max(doneByMs - fixedMs, startMs + periodMs * LEAST_SHARE);
       const allowedMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
       let taken = 0;
+      let lastGivenMs = startMs;
+      let wastedMs = 0;
       return {
         next(): SentTransaction | undefined {
-          if (taken > 0 && nowMs() + taken * allowedMs >= readyAtMs) return undefined;
+          lastGivenMs = nowMs();
+          const othersMs = isSharedOut ? lastGivenMs - startMs - wastedMs : 0;
+          if (taken > 0 && lastGivenMs + othersMs + taken * allowedMs >= readyAtMs) return undefined;
           taken++;
           return source.next();
         },
-        skipSender: () => source.skipSender(),
+        skipSender() {
+          wastedMs += nowMs() - lastGivenMs;
+          source.skipSender();
+        },
+        get executionMs() {
+          return lastGivenMs - startMs - wastedMs;
+        },
       };
-    },
-    done() {
-      lastDoneMs = nowMs();
     },
     learn,
     learnOfOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_OF_OTHERS),
+    expect(timing) {
+      if (!isSound(timing)) return;
+      ({ fixedMs, eachMs } = timing);
+      isTried = true;
+    },
+    guess(measuredMs) {
+      if (!isTried && isSound({ fixedMs, eachMs: measuredMs })) eachMs = measuredMs;
+    },
+    get timing() {
+      return isTried ? { fixedMs, eachMs } : undefined;
+    },
   };
+}
+
+function isSound({ fixedMs, eachMs }: BlockTiming): boolean {
+  return fixedMs >= 0 && fixedMs <= LONGEST_MS && eachMs >= LEAST_EACH_MS && eachMs <= LONGEST_MS;
 }

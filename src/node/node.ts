@@ -23,6 +23,7 @@ import { openVoteStore } from "../storage/voteStore.ts";
 import { recoveryItemOf } from "../types/transaction.ts";
 import { createBlockControls } from "./blockControls.ts";
 import { createBlockLog } from "./blockLog.ts";
+import { keepBlockTiming } from "./blockTimingFile.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { createDiskGuard } from "./diskGuard.ts";
@@ -156,6 +157,13 @@ async function open(
   const chain = opened.value;
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
 
+  const timing = keepBlockTiming(settings.dataPath, {
+    chain,
+    clock: durationClock,
+    logger: chainLogger,
+    isValidator: () => isValidator(chain.tallyAfter(chain.head), key.value.address),
+  });
+  onStop(() => timing.close());
   const permissions = openPermissions(settings.permissions, {
     nodeKind: nodeListKind({ ...settings.permissions, maintained: settings.peers?.maintained ?? [] }),
     logger: logger.child("permissioning"),
@@ -337,6 +345,7 @@ async function open(
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
   peering.begin(holds);
   opening.begin();
+  timing.begin();
   return ok({
     http: http && { host: http.host, port: http.port },
     webSocket: webSocket && { host: webSocket.host, port: webSocket.port },

@@ -12,12 +12,16 @@ interface Costs {
 }
 
 /** One who proposes blocks of a second from endless transactions. */
-function aProposer() {
+function aProposer({ isSharedOut = false } = {}) {
   const clock = { nowMs: 0 };
   const punctuality = createPunctuality(() => clock.nowMs);
   /** Fills a block; says how many went in. */
   function fill(executionMs: number): number {
-    const source = punctuality.inTime(endless, { startMs: clock.nowMs, periodMs: 1000 });
+    const source = punctuality.inTime(endless, {
+      startMs: clock.nowMs,
+      periodMs: 1000,
+      isSharedOut,
+    });
     let count = 0;
     for (; source.next() !== undefined; count++) clock.nowMs += executionMs;
     return count;
@@ -70,24 +74,56 @@ describe("punctuality", () => {
     expect(uneven.fill(0.1)).toBeLessThan(even.fill(0.1) * 0.8);
   });
 
-  it("becomes full within a few blocks, each at most a quarter of a period later than the one before", () => {
-    const { clock, punctuality, live } = aProposer();
-    const spacings: number[] = [];
-    let [slotMs, lastMs] = [clock.nowMs, clock.nowMs];
-    let tookMs = 0;
-    for (let block = 0; block < 12; block++) {
-      clock.nowMs = Math.max(slotMs, lastMs);
-      const startMs = clock.nowMs;
-      // Four empty blocks, then a flood.
-      tookMs = live(block < 4 ? 0 : 1, LIGHT);
-      clock.nowMs = startMs + tookMs;
-      punctuality.done();
-      spacings.push(clock.nowMs - lastMs);
-      lastMs = clock.nowMs;
-      slotMs += 1000;
+  it("fills the first block of a flood as the later ones when it knows what a transaction costs", () => {
+    const { punctuality, live } = aProposer();
+    punctuality.expect({ fixedMs: 10, eachMs: 0.02 });
+    for (let block = 0; block < 30; block++) punctuality.learn(0, 10);
+    const first = live(1, LIGHT);
+    expect(first).toBeGreaterThan(740);
+    expect(first).toBeLessThan(860);
+    expect(Math.abs(live(1, LIGHT) - first)).toBeLessThan(20);
+  });
+
+  it("leaves others the time to execute what it executed, from the first block on", () => {
+    const { fill, punctuality } = aProposer({ isSharedOut: true });
+    punctuality.expect({ fixedMs: 20, eachMs: 0.01 });
+    const executionMs = fill(10) * 10;
+    expect(executionMs).toBeGreaterThan(370);
+    expect(executionMs).toBeLessThan(400);
+  });
+
+  it("trusts what was measured before the first block, but half of it only where others share the work", () => {
+    const [lone, many] = [aProposer(), aProposer({ isSharedOut: true })];
+    for (const { punctuality } of [lone, many]) {
+      punctuality.guess(0.02);
+      expect(punctuality.timing).toBeUndefined();
     }
-    expect(Math.max(...spacings)).toBeLessThan(1270);
-    expect(tookMs).toBeGreaterThan(740);
+    expect(lone.live(1, LIGHT)).toBeGreaterThan(740);
+    expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeLessThan(400);
+    many.punctuality.learn(1_000, 30);
+    expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeGreaterThan(700);
+    many.punctuality.guess(1);
+    expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeGreaterThan(700);
+  });
+
+  it("holds a late block of many against the transactions, not against what empty blocks take", () => {
+    const { punctuality } = aProposer();
+    punctuality.expect({ fixedMs: 30, eachMs: 0.05 });
+    punctuality.learn(400, 800);
+    expect(punctuality.timing?.fixedMs).toBe(30);
+    expect(punctuality.timing?.eachMs).toBeGreaterThan(0.3);
+  });
+
+  it("hands on what it has learnt, and believes nothing absurd", () => {
+    const { punctuality, live } = aProposer();
+    live(40, LIGHT);
+    const { timing } = punctuality;
+    expect(timing?.eachMs).toBeGreaterThan(0.015);
+    expect(timing?.eachMs).toBeLessThan(0.035);
+    for (const eachMs of [-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e9])
+      punctuality.expect({ fixedMs: 1, eachMs });
+    punctuality.expect({ fixedMs: Number.NaN, eachMs: 1 });
+    expect(punctuality.timing).toEqual(timing);
   });
 
   it("is full again within a few blocks after one of few transactions took very long", () => {

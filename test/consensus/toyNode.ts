@@ -38,6 +38,8 @@ export interface ToySettings {
   readonly buildMs?: number;
   readonly checkMs?: number;
   readonly commitMs?: number;
+  /** Given what tells that nobody waits for the validation any more. */
+  readonly onCheck?: (signal: AbortSignal) => void;
   /** Called before and after everything that touches the world; "crash" ends the node there and then. */
   readonly onMoment?: (moment: string) => "crash" | undefined;
   readonly onFailure?: (error: unknown) => void;
@@ -98,7 +100,8 @@ export function startToyNode(
     },
   };
   const checker: CandidateChecker = {
-    async check(candidate) {
+    async check(candidate, signal) {
+      settings.onCheck?.(signal);
       await moment("check asked");
       await takeMs(settings.checkMs);
       await moment("checked");

@@ -1,0 +1,69 @@
+import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
+import { type Contender, startIbex } from "./contenders.ts";
+import { createRpcClient } from "./httpClient.ts";
+import { startValidators } from "./network.ts";
+import { sendFromOwnProcess } from "./throughput.ts";
+import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
+
+const TRANSACTIONS = 20_000;
+const SHOWN_BLOCKS = 8;
+/** For the second burst, whose code is compiled. */
+const REST_AGAIN_SECONDS = 10;
+
+const VALIDATORS = 4;
+
+/** What the first blocks hold, and how far apart they come, when a burst of transfers ends a time of rest: one validator. */
+export async function measureBursts(restSeconds: number): Promise<void> {
+  const alone = await startIbex();
+  try {
+    console.log("\none validator");
+    await measureBurst(alone, restSeconds);
+    await measureBurst(alone, Math.min(restSeconds, REST_AGAIN_SECONDS));
+  } finally {
+    await alone.stop();
+  }
+}
+
+/** As measureBursts, for validators that share this machine with the sender. */
+export async function measureValidatorBursts(restSeconds: number): Promise<void> {
+  const network = await startValidators(VALIDATORS);
+  try {
+    const [first] = network.nodes;
+    if (first === undefined) throw new Error("no validator");
+    console.log(`\n${VALIDATORS} validators`);
+    await measureBurst(first, restSeconds);
+    await measureBurst(first, Math.min(restSeconds, REST_AGAIN_SECONDS));
+  } finally {
+    await network.stop();
+  }
+}
+
+async function measureBurst(contender: Contender, restSeconds: number): Promise<void> {
+  const client = createRpcClient(contender.port, 2);
+  const nonces = await client.batch<string>(
+    senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
+  );
+  const { bodies } = transferWorkload(TRANSACTIONS, nonces.map(Number));
+  await new Promise((resolve) => setTimeout(resolve, restSeconds * 1000));
+  const blocks: SeenBlock[] = [];
+  const watch = watchBlocks(client, 5, (block) => blocks.push(block));
+  const report = await sendFromOwnProcess({
+    port: contender.port,
+    bodies,
+    batchSize: BATCH_SIZE,
+    stopAfterMs: 30_000,
+    backlogLimit: TRANSACTIONS,
+  });
+  while (blocks.reduce((sum, { transactions }) => sum + transactions, 0) < report.sent)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  await watch.stop();
+  client.close();
+  const first = blocks.findIndex(({ transactions }) => transactions > 0);
+  const shown = blocks.slice(first, first + SHOWN_BLOCKS);
+  const gaps = shown.map(({ seenAtMs }, index) =>
+    ((seenAtMs - (blocks[first + index - 1]?.seenAtMs ?? seenAtMs)) / 1000).toFixed(2),
+  );
+  console.log(`\n${TRANSACTIONS} transfers after ${restSeconds} s of rest, ${report.refused} refused`);
+  console.log(`transactions in each block: ${shown.map(({ transactions }) => transactions).join(" ")}`);
+  console.log(`seconds after the block before: ${gaps.join(" ")}`);
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { measureFinishing } from "../../src/chain/calibration.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { aChain } from "../builders/aChain.ts";
+import { theRules } from "../execution/scene.ts";
+
+const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+const signal = { aborted: false };
+
+it("measures what finishing a transfer takes, and leaves no trace of it on the chain", async () => {
+  const database = createMemoryDatabase();
+  let writes = 0;
+  const counting = {
+    ...database,
+    write(batch: Parameters<typeof database.write>[0]) {
+      writes++;
+      return database.write(batch);
+    },
+  };
+  const { chain, world } = await aChain({ genesis, database: counting });
+  const before = { head: toHex(chain.head.hash), writes };
+  const head = {};
+  const eachMs = await measureFinishing({
+    clock: systemClock,
+    signal,
+    base: () => ({ head, rules: theRules("cancun", { number: 1n }) }),
+    overlay: () => world.overlay(),
+    stage: (overlay, number) => world.stage(overlay.changes(), number),
+  });
+  expect(eachMs).toBeGreaterThan(0);
+  expect(eachMs).toBeLessThan(20);
+  await chain.calibrate(signal);
+  expect({ head: toHex(chain.head.hash), writes }).toEqual(before);
+  expect(chain.blockTiming).toBeUndefined();
+});
+
+it("says nothing where the head moves all the time, and stops with the node", async () => {
+  const { world } = await aChain({ genesis });
+  let staged = 0;
+  const parts = {
+    clock: systemClock,
+    overlay: () => world.overlay(),
+    stage: (...[overlay, number]: [ReturnType<typeof world.overlay>, bigint]) => {
+      staged++;
+      return world.stage(overlay.changes(), number);
+    },
+    base: () => ({ head: {}, rules: theRules("cancun", { number: 1n }) }),
+  };
+  expect(await measureFinishing({ ...parts, signal })).toBeUndefined();
+  expect(await measureFinishing({ ...parts, signal: { aborted: true } })).toBeUndefined();
+  expect(staged).toBe(0);
+});
