@@ -95,7 +95,7 @@ async function inspectSlots(
     .sort((a, b) => compareBytes(a.hash, b.hash));
   const slots = merged(change?.storageCleared === true ? [] : before, changed);
   const { items, next } = firstOf(slots, limit);
-  return { kind: "slots", hasAccount: overlay.account(address) !== undefined, slots: items, next };
+  return { kind: "slots", slots: items, next };
 }
 
 /** The state in the middle of a block, from the parent's; undefined when that is not stored. Genesis has no middle. */

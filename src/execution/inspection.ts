@@ -47,7 +47,6 @@ export interface Inspections {
   };
   readonly slots: {
     readonly kind: "slots";
-    readonly hasAccount: boolean;
     /** The slot is absent where only its hash is known; the value has no leading zeros. */
     readonly slots: readonly {
       readonly hash: Hash;

@@ -8,6 +8,7 @@ import { toQuantity } from "../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { effectivePriorityFee } from "../types/transaction.ts";
+import { javaDouble } from "./javaDouble.ts";
 
 export interface FeeHistoryRequest {
   /** The last block, at most the head. */
@@ -19,7 +20,7 @@ export interface FeeHistoryRequest {
   readonly isAbandoned?: () => boolean;
 }
 
-/** The answer of eth_feeHistory, its members in the incumbent's order. */
+/** The answer of eth_feeHistory. */
 export interface FeeHistory {
   readonly oldestBlock: Hex;
   /** One more than the blocks: the last is that of the block after them. */
@@ -28,6 +29,14 @@ export interface FeeHistory {
   readonly gasUsedRatio: readonly number[];
   readonly blobGasUsedRatio: readonly number[];
   readonly reward?: readonly (readonly Hex[])[];
+}
+
+/** As JSON: Besu's ratios are doubles. */
+export function feeHistoryJson({ gasUsedRatio, blobGasUsedRatio, reward, ...fees }: FeeHistory): string {
+  const ratios = (values: readonly number[]): string => `[${values.map(javaDouble).join(",")}]`;
+  const before = JSON.stringify(fees).slice(0, -1);
+  const rewards = reward === undefined ? "" : `,"reward":${JSON.stringify(reward)}`;
+  return `${before},"gasUsedRatio":${ratios(gasUsedRatio)},"blobGasUsedRatio":${ratios(blobGasUsedRatio)}${rewards}}`;
 }
 
 /** Answers eth_feeHistory (json-rpc.md); what blocks paid is remembered, because wallets ask for the same ones again. */

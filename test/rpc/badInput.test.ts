@@ -159,7 +159,7 @@ const INTERNAL_BY_THE_SHEET: readonly (readonly [method: RegExp, why: string])[]
   [/^eth_(getWork|submitWork)$/, "unsupported under IBFT"],
   [/^eth_sendRawTransaction$/, "the empty transaction"],
   [/^eth_getProof$/, "a malformed key"],
-  [/^debug_storageRangeAt$/, "an unknown account, or a negative index"],
+  [/^debug_storageRangeAt$/, "a negative index"],
   [/^debug_(account|storage)Range|^eth_submitHashrate$/, "text that is read as hex by the method itself"],
   [/^debug_accountAt$/, "an index just beyond the last"],
   [/^txpool_nodePendingTransactions$/, "a negative limit"],

@@ -5,6 +5,7 @@ import { present } from "../../primitives/assert.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { EvmParts } from "../evm.ts";
 import { haltReasonOf } from "../haltReason.ts";
+import { priceOfFailure } from "../precompiles/priceOfFailure.ts";
 import {
   CALL_KINDS,
   type Callee,
@@ -86,6 +87,8 @@ export class ObservedEvm extends ForkEvm {
       output: execResult.returnValue,
       hasReverted,
       halt: isFailure && !hasReverted ? haltReasonOf(error) : undefined,
+      ...(callee.precompile !== undefined &&
+        isFailure && { price: priceOfFailure(callee.precompile, callee.input.length, this.common) }),
     };
     this.observer.left(end);
   }

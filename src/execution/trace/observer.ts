@@ -61,6 +61,8 @@ export interface CalleeEnd {
   readonly output: Uint8Array;
   readonly hasReverted: boolean;
   readonly halt: HaltReason | undefined;
+  /** What a precompiled contract that failed would have cost; undefined where that is not known, or all was well. */
+  readonly price?: bigint | undefined;
 }
 
 /** One instruction. The same object comes with each of its events. */

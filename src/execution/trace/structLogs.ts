@@ -59,9 +59,11 @@ export class StructLogs implements ExecutionObserver {
 
   left(end: CalleeEnd): void {
     this.storage.left(end);
-    const { callee, halt, gasUsed } = end;
+    const { callee, halt } = end;
     if (callee.precompile !== undefined) {
-      if (callee.depth === 0 && halt === undefined) this.showPrecompile(callee.gas - gasUsed);
+      const price = halt === undefined ? end.gasUsed : end.price;
+      const wasPaid = halt === undefined || halt === "PRECOMPILE_ERROR";
+      if (callee.depth === 0 && wasPaid && price !== undefined) this.showPrecompile(callee.gas - price);
     } else if (halt !== undefined && this.last !== undefined) this.last.error ??= halt;
   }
 
@@ -76,7 +78,7 @@ export class StructLogs implements ExecutionObserver {
     this.text.add("]}");
   }
 
-  /** A transaction straight to a precompiled contract. */
+  /** A transaction straight to a precompiled contract, unless it could not be paid; failing is told with the whole. */
   private showPrecompile(gasLeft: bigint): void {
     const nothing = '"stack":null,"memory":null,"storage":null,"reason":null';
     this.last = {

@@ -110,7 +110,6 @@ export const debugStorageRangeAt = defineMethod({
       context,
     );
     if (answer.kind !== "slots") return failureError(answer);
-    if (!answer.hasAccount) return ERRORS.internalError;
     const members = answer.slots.map(({ hash, slot, value }) => [
       toHex(hash),
       {

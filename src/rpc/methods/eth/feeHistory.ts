@@ -1,6 +1,7 @@
 import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
 import { ERRORS } from "../../errors.ts";
-import { defineMethod, optional, required } from "../../method.ts";
+import { feeHistoryJson } from "../../feeHistory.ts";
+import { defineMethod, optional, RawJson, required } from "../../method.ts";
 import { decodeIndex, decodeList, decodeNumber } from "../../parameters.ts";
 import { GIVEN_QUANTITY, INTEGER, listOf, NUMBER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
@@ -18,13 +19,16 @@ export const ethFeeHistory = defineMethod({
     optional("percentiles", decodeList(decodeNumber), listOf(NUMBER)),
   ],
   result: { name: "feeHistory", schema: OBJECT },
-  run([blockCount, choice, percentiles], context) {
+  async run([blockCount, choice, percentiles], context) {
     const { chain, feeHistory } = context.backend;
     if (blockCount < 1 || blockCount > MAX_BLOCKS) return ERRORS.invalidParams;
     if (blockCount * (percentiles?.length ?? 0) > MAX_REWARDS) return ERRORS.invalidParams;
     const newest = numberOf(chain, choice);
     if (newest > chain.head.header.number) return ERRORS.invalidParams;
     if (newest < 0n) return ERRORS.internalError;
-    return feeHistory.read({ newest, blockCount, percentiles, isAbandoned: () => context.isAbandoned() });
+    const isAbandoned = () => context.isAbandoned();
+    return new RawJson(
+      feeHistoryJson(await feeHistory.read({ newest, blockCount, percentiles, isAbandoned })),
+    );
   },
 });
