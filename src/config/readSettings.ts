@@ -266,14 +266,17 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
 
 function httpSettings(values: OptionValues): HttpSettings {
   const maxBatchSize = values["rpc-http-max-batch-size"];
+  const corsOrigins = values["rpc-http-cors-origins"];
   return {
+    ...perAddress(values, values["rpc-http-max-active-connections"]),
+    trustedOrigins: [...values["rpc-ws-origins"], ...corsOrigins],
     host: values["rpc-http-host"],
     port: values["rpc-http-port"],
     groups: values["rpc-http-api"],
     hostAllowlist: values["host-allowlist"],
     maxConnections: values["rpc-http-max-active-connections"],
     timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
-    corsOrigins: values["rpc-http-cors-origins"],
+    corsOrigins,
     maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
     maxBodyBytes: values["rpc-http-max-request-content-length"],
     isPrettyPrinted: values["json-pretty-print-enabled"],
@@ -282,6 +285,8 @@ function httpSettings(values: OptionValues): HttpSettings {
 
 function webSocketSettings(values: OptionValues): WebSocketSettings {
   return {
+    ...perAddress(values, values["rpc-ws-max-active-connections"]),
+    trustedOrigins: values["rpc-ws-origins"],
     host: values["rpc-ws-host"],
     port: values["rpc-ws-port"],
     groups: values["rpc-ws-api"],
@@ -289,6 +294,18 @@ function webSocketSettings(values: OptionValues): WebSocketSettings {
     maxConnections: values["rpc-ws-max-active-connections"],
     timeoutMs: values["Xws-timeout-seconds"] * 1000,
     maxFrameBytes: values["rpc-ws-max-frame-size"],
+  };
+}
+
+/** Unless it is said, one address leaves a quarter of a door to the others. */
+function perAddress(
+  values: OptionValues,
+  maxConnections: number,
+): Pick<HttpSettings, "maxConnectionsPerAddress" | "proxyAddresses"> {
+  const share = Math.max(1, Math.floor(maxConnections * 0.75));
+  return {
+    maxConnectionsPerAddress: values["rpc-max-connections-per-address"] ?? share,
+    proxyAddresses: values["rpc-proxy-addresses"],
   };
 }
 

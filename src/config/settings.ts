@@ -100,7 +100,13 @@ export interface DoorSettings {
   readonly groups: readonly ApiGroup[];
   /** ["*"] for any host, [] for none, else names without ports. */
   readonly hostAllowlist: readonly string[];
+  /** Origins whose pages may change the node, written out; patterns and * among them name nobody. */
+  readonly trustedOrigins: readonly string[];
   readonly maxConnections: number;
+  /** Most of them from one address. */
+  readonly maxConnectionsPerAddress: number;
+  /** Addresses that many clients may share; without such a limit. */
+  readonly proxyAddresses: readonly string[];
   /** Longest that one request may take. */
   readonly timeoutMs: number;
 }

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
@@ -244,6 +245,20 @@ function isRegularExpression(text: string): boolean {
     return false;
   }
 }
+
+/** IP addresses, and the word `localhost` for those of this machine; `none` becomes []. */
+export const addressesType: ValueType<readonly string[]> = {
+  arity: "list",
+  label: "<ADDRESS,...>",
+  accepts: "IP addresses separated by commas, localhost among them, or none",
+  read: (text) => {
+    const names = text.split(",").map((name) => name.trim());
+    if (text.trim() === "none") return ok([]);
+    const broken = names.find((name) => name !== "localhost" && isIP(name) === 0);
+    return broken === undefined ? ok(names) : bad(`'${broken}' is not an IP address`);
+  },
+  show: (names) => (names.length === 0 ? "none" : names.join(",")),
+};
 
 export function bad(reason: string): Outcome<never, "badValue"> {
   return rejected({ code: "badValue", fault: "caller", message: reason });

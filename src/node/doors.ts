@@ -107,7 +107,10 @@ function openHttp(
       port,
       allowedHosts: hostAllowlist,
       corsOrigins,
+      trustedOrigins: settings.trustedOrigins,
       maxActiveConnections: maxConnections,
+      maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
+      proxyAddresses: settings.proxyAddresses,
       maxBodyBytes,
       maxBatchSize: settings.maxBatchSize ?? 0,
       timeoutMs,
@@ -122,7 +125,7 @@ function openWebSocket(
   backend: RpcBackend,
   { reader, clock, logger, metrics }: CountedParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
-  const { host, port, hostAllowlist, maxConnections, maxFrameBytes, timeoutMs } = settings;
+  const { host, port, hostAllowlist, trustedOrigins, maxConnections, maxFrameBytes, timeoutMs } = settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
     pool: backend.pool,
@@ -140,7 +143,10 @@ function openWebSocket(
       host,
       port,
       allowedHosts: hostAllowlist,
+      trustedOrigins,
       maxActiveConnections: maxConnections,
+      maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
+      proxyAddresses: settings.proxyAddresses,
       maxFrameBytes,
       timeoutMs,
     },

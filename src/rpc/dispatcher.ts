@@ -13,6 +13,7 @@ import {
   type Connection,
   JsonPieces,
   type Namespace,
+  OPERATOR_NAMESPACES,
   RawJson,
   type RpcMethod,
 } from "./method.ts";
@@ -59,6 +60,8 @@ export interface Reply {
 /** Who asks. */
 export interface Caller extends Asker {
   readonly connection: Connection | undefined;
+  /** It is a web page of a foreign origin, for which what changes the node is as if it were not enabled. */
+  readonly isForeignPage: boolean;
 }
 
 export interface DispatcherSettings<Backend> {
@@ -88,18 +91,20 @@ export function createDispatcher<Backend>(
   parts: DispatcherParts<Backend>,
 ): Dispatcher {
   const { backend, logger, metrics } = parts;
-  const offered = new Map<string, RpcMethod<Backend>>();
-  const endpoint = { backend, modules, methods: methods.filter((method) => isOffered(method, modules)) };
-  for (const method of endpoint.methods) {
-    for (const name of [method.name, ...(method.aliases ?? [])]) {
-      assert(!offered.has(name), `two methods are called ${name}`);
-      offered.set(name, method);
-    }
+  const whole = createEndpoint(methods, modules, backend);
+  const harmless = createEndpoint(
+    methods.filter(({ isGuarded }) => isGuarded !== true),
+    new Set([...modules].filter((module) => !OPERATOR_NAMESPACES.has(module))),
+    backend,
+  );
+
+  function endpointFor({ isForeignPage }: Caller): Endpoint<Backend> {
+    return isForeignPage ? harmless : whole;
   }
 
-  function execute(call: Call, context: CallContext<Backend>): Answer | Promise<Answer> {
+  function execute(call: Call, context: BoundContext<Backend>): Answer | Promise<Answer> {
     const { method: name } = call;
-    const method = offered.get(name);
+    const method = context.offered.get(name);
     if (method === undefined) return refuseName(name);
     if (metrics === undefined) return perform(method, call, context);
     const startedAtSeconds = metrics.stopwatchSeconds();
@@ -155,7 +160,7 @@ export function createDispatcher<Backend>(
     value: unknown,
     sourceIds: SourceIds,
     index: number,
-    context: CallContext<Backend>,
+    context: BoundContext<Backend>,
     held?: HeldReplies,
   ): Answering {
     const request = readRequest(value, sourceIds, index);
@@ -170,18 +175,18 @@ export function createDispatcher<Backend>(
 
   /** How many requests like this one may be under way in a batch, if they are neighbours. */
   function overlapLimit(request: unknown): number {
-    const overlap = offered.get(nameOf(request))?.mayOverlap;
+    const overlap = whole.offered.get(nameOf(request))?.mayOverlap;
     return overlap === undefined ? 1 : OVERLAP_LIMITS[overlap];
   }
 
   return {
     answerRequest(request, json, caller) {
       const sourceIds = new SourceIds(json, "single");
-      return answerOne(request, sourceIds, 0, new BoundContext(endpoint, caller));
+      return answerOne(request, sourceIds, 0, new BoundContext(endpointFor(caller), caller));
     },
     async answerBatch(requests, json, caller, write, onHeld = () => undefined) {
       const sourceIds = new SourceIds(json, "batch");
-      const context = new BoundContext(endpoint, caller);
+      const context = new BoundContext(endpointFor(caller), caller);
       const held = new HeldReplies(onHeld);
       const begin = (index: number) => answerOne(requests[index], sourceIds, index, context, held);
       /** Neighbours of the request in turn that have been begun beside it. */
@@ -219,6 +224,28 @@ export function createDispatcher<Backend>(
   };
 }
 
+/** What a caller is offered. */
+interface Endpoint<Backend> extends Pick<CallContext<Backend>, "backend" | "modules" | "methods"> {
+  /** By each of their names. */
+  readonly offered: ReadonlyMap<string, RpcMethod<Backend>>;
+}
+
+function createEndpoint<Backend>(
+  all: readonly RpcMethod<Backend>[],
+  modules: ReadonlySet<Namespace>,
+  backend: Backend,
+): Endpoint<Backend> {
+  const methods = all.filter((method) => isOffered(method, modules));
+  const offered = new Map<string, RpcMethod<Backend>>();
+  for (const method of methods) {
+    for (const name of [method.name, ...(method.aliases ?? [])]) {
+      assert(!offered.has(name), `two methods are called ${name}`);
+      offered.set(name, method);
+    }
+  }
+  return { backend, modules, methods, offered };
+}
+
 type Answering = Reply | undefined | Promise<Reply>;
 
 function inPieces(idText: string, result: readonly JsonPiece[]): Reply {
@@ -245,15 +272,14 @@ class BoundContext<Backend> implements CallContext<Backend> {
   readonly backend: Backend;
   readonly modules: ReadonlySet<Namespace>;
   readonly methods: readonly RpcMethod<Backend>[];
+  readonly offered: ReadonlyMap<string, RpcMethod<Backend>>;
   readonly #caller: Caller;
 
-  constructor(
-    { backend, modules, methods }: Pick<CallContext<Backend>, "backend" | "modules" | "methods">,
-    caller: Caller,
-  ) {
+  constructor({ backend, modules, methods, offered }: Endpoint<Backend>, caller: Caller) {
     this.backend = backend;
     this.modules = modules;
     this.methods = methods;
+    this.offered = offered;
     this.#caller = caller;
   }
 

@@ -17,6 +17,8 @@ export interface RpcMethod<Backend = RpcBackend> {
   /** Other groups that have the method, too. */
   readonly alsoIn?: readonly Namespace[];
   readonly summary: string;
+  /** It changes the node, or what it does: not offered to web pages of a foreign origin (server/foreignPages.ts). */
+  readonly isGuarded?: boolean;
   readonly parameters: readonly Parameter<unknown>[];
   /** Any other number of parameters is -32602; without it surplus ones are ignored (json-rpc.md §0.2, "exact n"). */
   readonly exactParams?: number;
@@ -53,6 +55,9 @@ export const NAMESPACES = [
   "QBFT",
 ] as const;
 export type Namespace = (typeof NAMESPACES)[number];
+
+/** Groups that are the operator's: web pages of a foreign origin are offered none of them. */
+export const OPERATOR_NAMESPACES: ReadonlySet<Namespace> = new Set(["ADMIN", "MINER", "PERM"]);
 
 /** A positional parameter. An optional one that is absent or null is undefined to the method. */
 export interface Parameter<T> {

@@ -3,6 +3,7 @@ import type { Caller } from "../../src/rpc/dispatcher.ts";
 /** Asks, and waits for the answer. */
 export const somebody: Caller = {
   connection: undefined,
+  isForeignPage: false,
   machine: "somewhere",
   client: {},
   isAbandoned: () => false,

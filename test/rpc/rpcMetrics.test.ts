@@ -88,7 +88,8 @@ describe("what is turned away is counted by its reason", () => {
       const first = net.connect(door.port, "127.0.0.1");
       onTestFinished(() => void first.destroy());
       await once(first, "connect");
-      await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      // It asks nothing, and makes way.
+      await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     }
     expect(await rejected("connections")).toBe(2);
     const door = await aWebSocketDoor(dispatcher, {}, { metrics });

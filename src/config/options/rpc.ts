@@ -1,5 +1,6 @@
 import { type ApiGroup, apiGroupsType } from "../apiGroups.ts";
 import {
+  addressesType,
   bigintType,
   decimalType,
   hostType,
@@ -53,7 +54,7 @@ const HTTP_OPTIONS = {
     defaultText: "none",
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Web origins whose pages may send requests; * for any.",
+    help: "Web origins whose pages may send requests; * for any. Only those named in full may change the node.",
   }),
   "rpc-http-max-active-connections": option({
     type: connectionsType,
@@ -123,6 +124,13 @@ const WEBSOCKET_OPTIONS = {
     requires: "rpc-ws-enabled",
     help: "Groups of methods to answer.",
   }),
+  "rpc-ws-origins": option({
+    type: originsType,
+    default: [],
+    defaultText: "none",
+    group: "JSON-RPC over WebSocket",
+    help: "Web origins whose pages may change the node, over HTTP too; * names none. Others may only read and send.",
+  }),
   "rpc-ws-max-frame-size": option({
     type: bytesType,
     default: 1_048_576,
@@ -148,6 +156,19 @@ const WEBSOCKET_OPTIONS = {
 } as const;
 
 const ANSWER_OPTIONS = {
+  "rpc-max-connections-per-address": option({
+    type: connectionsType,
+    default: undefined,
+    defaultText: "three quarters of what the door takes",
+    group: "Limits and answers of JSON-RPC",
+    help: "Most connections of one remote address over HTTP, and as many over WebSocket.",
+  }),
+  "rpc-proxy-addresses": option({
+    type: addressesType,
+    default: ["localhost"],
+    group: "Limits and answers of JSON-RPC",
+    help: "Addresses of proxies, which that limit leaves alone; localhost for all of this machine, none for none.",
+  }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),
     default: 0n,

@@ -51,29 +51,31 @@ export function listen(server: Server, host: string, port: number): Promise<void
 }
 
 /**
- * Says that connections are turned away, at most once a minute: the server itself closes them without a word. `option`
- * is what an operator can change.
+ * Says that connections are turned away, at most once a minute: the server itself closes them without a word; what is
+ * returned is told of others. `option` is what an operator can change.
  */
 export function tellTurnedAway(
   server: Server,
   { limit, option }: { readonly limit: number; readonly option: string },
   logger: Logger,
-): void {
+): (remoteAddress: string | undefined) => void {
   let turnedAway = 0;
   let quietUntilMs = 0;
-  server.on("drop", (connection) => {
+  function tell(newest: string | undefined): void {
     turnedAway++;
     const nowMs = performance.now();
     if (nowMs < quietUntilMs) return;
     quietUntilMs = nowMs + 60_000;
     logger.warn(
-      { newest: connection?.remoteAddress, turnedAway, limit },
+      { newest, turnedAway, limit },
       `connections are turned away: ${limit} are open, which is the limit (${option}, and the open files allowed)`,
     );
     turnedAway = 0;
-  });
+  }
+  server.on("drop", (connection) => tell(connection?.remoteAddress));
   // With no descriptor left even turning away may fail; that is told the same way, and costs nothing else.
   server.on("error", (error) => logger.warn({ error }, "a connection could not be accepted"));
+  return tell;
 }
 
 /** Port that a listening server got. */
@@ -92,14 +94,13 @@ export interface OpenConnections {
   cutSilent(): void;
 }
 
-/** Knows a server's connections; `onDropped` hears of each that the server's limit turned away. */
-export function trackConnections(server: Server, onDropped?: () => void): OpenConnections {
+/** Knows a server's connections. */
+export function trackConnections(server: Server): OpenConnections {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
-  if (onDropped !== undefined) server.on("drop", onDropped);
   return {
     get count() {
       return connections.size;

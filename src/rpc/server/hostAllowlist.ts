@@ -25,7 +25,7 @@ const HOST_HEADER = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]/\s]+)(?::([0-9]{1,5}))?$/;
 const HIGHEST_PORT = 65_535;
 
 /** The host of a Host header; undefined when it is not `host`, `host:port` or `[address]:port`. */
-function hostName(header: string): string | undefined {
+export function hostName(header: string): string | undefined {
   const [, name, port = "0"] = HOST_HEADER.exec(header) ?? [];
   return Number(port) <= HIGHEST_PORT ? name : undefined;
 }

@@ -5,15 +5,10 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
+import { type ConnectionLimits, endBroken, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import {
-  type Door,
-  type DoorRejectionCode,
-  listening,
-  portOf,
-  tellTurnedAway,
-  trackConnections,
-} from "./door.ts";
+import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts";
+import { createForeignRule } from "./foreignPages.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
@@ -27,6 +22,7 @@ import {
 } from "./httpResponse.ts";
 import {
   ARRIVAL_LIMIT_MS,
+  ARRIVAL_TIMES,
   CLOSING_LIMIT_MS,
   KEEP_ALIVE_MS,
   PIPELINE_LIMIT,
@@ -44,14 +40,15 @@ import type { MessageReader } from "./messageReader.ts";
  * Fastify routes; bodies are read and written here, because the incumbent takes any content type and Fastify's own
  * replies would carry other headers. Without authentication there is nothing to log in to.
  */
-export interface HttpSettings extends HttpRequestSettings {
+export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, ConnectionLimits {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly allowedHosts: readonly string[];
   /** Regular expressions; see createOriginRule. */
   readonly corsOrigins: readonly string[];
-  readonly maxActiveConnections: number;
+  /** Whose pages are offered what changes the node, too. */
+  readonly trustedOrigins: readonly string[];
 }
 
 export interface HttpParts {
@@ -68,12 +65,13 @@ export async function openHttpDoor(
 ): Promise<Outcome<Door, DoorRejectionCode>> {
   const { host, port } = settings;
   const app = createApp(settings, parts);
-  const connections = trackConnections(app.server, () => parts.metrics?.rejected("connections"));
-  app.server.maxConnections = settings.maxActiveConnections;
+  const connections = limitConnections(app.server, settings, {
+    option: "--rpc-http-max-active-connections",
+    logger: parts.logger,
+    onTurnedAway: () => parts.metrics?.rejected("connections"),
+  });
   const listened = await listening(() => app.listen({ host, port }), host, port);
   if (!listened.ok) return listened;
-  const limit = settings.maxActiveConnections;
-  tellTurnedAway(app.server, { limit, option: "--rpc-http-max-active-connections" }, parts.logger);
   return ok({
     host,
     port: portOf(app.server),
@@ -99,6 +97,7 @@ function refuseSchema(): never {
 
 function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
   const { health, metrics } = parts;
+  const { arrivalTimes = ARRIVAL_TIMES } = settings;
   const isAdmitted = createGuard(settings, metrics);
   const app = fastify({
     logger: false,
@@ -107,7 +106,11 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
     requestTimeout: ARRIVAL_LIMIT_MS,
     connectionTimeout: settings.timeoutMs + STUCK_READER_MS,
     return503OnClosing: false,
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: arrivalTimes.headersMs,
+      connectionsCheckingInterval: arrivalTimes.checkMs,
+    },
     schemaController: { compilersFactory: NO_SCHEMAS },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_error, { raw: request }, { raw: response }) => {
@@ -121,7 +124,8 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
     if (isAdmitted(request.raw, reply.raw)) done();
     else reply.hijack();
   });
-  app.post("/", by(createHttpRequestHandler(settings, parts)));
+  const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
+  app.post("/", by(createHttpRequestHandler({ ...settings, isForeign }, parts)));
   app.get(
     "/",
     by((_request, response) => respondUntyped(response, 201, "")),
@@ -223,11 +227,9 @@ function respondHealth(response: ServerResponse, health: Health): void {
 
 /** What is not HTTP, or too slow or too large in its headers, gets a status without a body and the connection ends. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code !== "ECONNRESET" && socket.writable) {
-    const status = BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request";
-    socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
-  }
-  socket.destroySoon();
+  // Browsers open connections in advance, and would take the status for the answer to what they ask next.
+  const isMute = error.code === "ECONNRESET" || socket.bytesRead === 0;
+  endBroken(socket, isMute ? undefined : (BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request"));
 }
 
 const BROKEN_STATUS: ReadonlyMap<string, string> = new Map([

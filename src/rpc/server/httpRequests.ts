@@ -9,6 +9,7 @@ import { prettyJson, prettySlices } from "../prettyJson.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import { AnswersUnderWay } from "./answersUnderWay.ts";
+import type { ForeignRule } from "./foreignPages.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
@@ -24,6 +25,8 @@ export interface HttpRequestSettings {
   readonly timeoutMs: number;
   /** Lays out answers for people, batches excepted. */
   readonly isPretty: boolean;
+  /** Which requests are those of foreign pages. */
+  readonly isForeign: ForeignRule;
   /** What all large answers on their way may take; for tests. */
   readonly unreadLimitBytes?: number;
 }
@@ -51,7 +54,7 @@ export function createHttpRequestHandler(
       respondUntyped(response, 406, "");
       return;
     }
-    const caller = new HttpCaller(request, response);
+    const caller = new HttpCaller(request, response, settings.isForeign(request.headers));
     const reading = reader.read(body, caller, (value) => onValue(value, body, caller, response));
     if (reading === "busy") respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
     else reading?.catch((error: unknown) => breakOff(response, error));
@@ -161,11 +164,13 @@ export function createHttpRequestHandler(
 
 class HttpCaller implements Caller {
   readonly connection = undefined;
+  readonly isForeignPage: boolean;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   #machine: string | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, isForeignPage: boolean) {
+    this.isForeignPage = isForeignPage;
     this.#request = request;
     this.#response = response;
   }

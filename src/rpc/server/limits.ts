@@ -2,6 +2,19 @@
 
 /** An idle connection is closed after this; the incumbent keeps dead ones, which use up its connection limit. */
 export const KEEP_ALIVE_MS = 65_000;
+/** How long a request may take to come in. */
+export interface ArrivalTimes {
+  /** For its headers, from the connection or its first byte on. */
+  readonly headersMs: number;
+  /** A body of which nothing more comes for this long is given up. */
+  readonly bodyPauseMs: number;
+  /** How often both are looked at. */
+  readonly checkMs: number;
+}
+
+export const ARRIVAL_TIMES: ArrivalTimes = { headersMs: 5_000, bodyPauseMs: 10_000, checkMs: 1_000 };
+/** A connection that has been idle for this long gives way where there is no room for another. */
+export const IDLE_SPARE_MS = 5_000;
 /** Time for a request to arrive whole, headers and body. */
 export const ARRIVAL_LIMIT_MS = 120_000;
 /** A client that reads nothing of its answer for this long, beyond the time that answering may take, is cut. */

@@ -12,21 +12,16 @@ import type { Clock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
-import {
-  type Door,
-  type DoorRejectionCode,
-  listen,
-  listening,
-  portOf,
-  tellTurnedAway,
-  trackConnections,
-} from "./door.ts";
+import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
+import { type Door, type DoorRejectionCode, listen, listening, portOf } from "./door.ts";
+import { createForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import {
   ALL_ANSWERS_BYTES,
   ALL_BACKLOGS_BYTES,
   ARRIVAL_LIMIT_MS,
+  ARRIVAL_TIMES,
   CLOSING_LIMIT_MS,
   FRAMES_PER_MESSAGE,
   HEARTBEAT_MS,
@@ -37,14 +32,16 @@ import { type ServedConnection, serveConnection } from "./websocketConnection.ts
 
 /**
  * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path (json-rpc-errors.md §8). What is not
- * an upgrade gets a text that says so. There is no CORS here: the host allow-list is what keeps web pages out.
+ * an upgrade gets a text that says so. There is no CORS here: any page may connect, and one of a foreign origin is offered
+ * nothing that changes the node, for as long as the connection lives.
  */
-export interface WebSocketSettings {
+export interface WebSocketSettings extends ConnectionLimits {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly allowedHosts: readonly string[];
-  readonly maxActiveConnections: number;
+  /** Whose pages are offered everything. */
+  readonly trustedOrigins: readonly string[];
   /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
   readonly maxFrameBytes: number;
   /** Long queries stop after this. */
@@ -65,7 +62,8 @@ export async function openWebSocketDoor(
   settings: WebSocketSettings,
   { dispatcher, reader, clock, logger, metrics }: WebSocketParts,
 ): Promise<Outcome<Door, DoorRejectionCode>> {
-  const { host, port, timeoutMs } = settings;
+  const { host, port, timeoutMs, arrivalTimes = ARRIVAL_TIMES } = settings;
+  const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
   const judgeHost = createHostAllowlist(settings.allowedHosts);
   const served = new Set<ServedConnection>();
   const upgrader = new WebSocketServer({
@@ -76,9 +74,17 @@ export async function openWebSocketDoor(
   });
   const onBacklog = watchBacklogs(served, { clock, logger });
   const onAnswer = watchAnswers(served, settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
-  const server = createServer({ requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS });
-  const connections = trackConnections(server, () => metrics?.rejected("connections"));
-  server.maxConnections = settings.maxActiveConnections;
+  const server = createServer({
+    requireHostHeader: false,
+    requestTimeout: ARRIVAL_LIMIT_MS,
+    headersTimeout: arrivalTimes.headersMs,
+    connectionsCheckingInterval: arrivalTimes.checkMs,
+  });
+  const connections = limitConnections(server, settings, {
+    option: "--rpc-ws-max-active-connections",
+    logger,
+    onTurnedAway: () => metrics?.rejected("connections"),
+  });
 
   server.on("request", (request, response) => {
     response.sendDate = false;
@@ -97,7 +103,19 @@ export async function openWebSocketDoor(
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       const machine = machineOf(request.socket.remoteAddress);
-      const parts = { dispatcher, reader, clock, logger, timeoutMs, machine, onBacklog, onAnswer };
+      connections.keep(request.socket);
+      const isForeignPage = isForeign(request.headers);
+      const parts = {
+        dispatcher,
+        reader,
+        clock,
+        logger,
+        timeoutMs,
+        machine,
+        isForeignPage,
+        onBacklog,
+        onAnswer,
+      };
       const connection = serveConnection(socket, stream, parts);
       served.add(connection);
       connection.onClose(() => served.delete(connection));
@@ -106,8 +124,6 @@ export async function openWebSocketDoor(
 
   const listened = await listening(() => listen(server, host, port), host, port);
   if (!listened.ok) return listened;
-  const limit = settings.maxActiveConnections;
-  tellTurnedAway(server, { limit, option: "--rpc-ws-max-active-connections" }, logger);
   const heart = startHeart(clock, served);
   return ok({
     host,

@@ -45,6 +45,8 @@ export interface ConnectionParts {
   readonly timeoutMs: number;
   /** Where the client is (machine.ts). */
   readonly machine: string;
+  /** Whether the handshake was a foreign page's (foreignPages.ts). */
+  readonly isForeignPage: boolean;
   /** Told what notifications wait to be sent here, before each of them. */
   readonly onBacklog?: (bytes: number) => void;
   /** Told of each answer when it is written and, as a negative number, when it is sent, or given up. */
@@ -53,7 +55,7 @@ export interface ConnectionParts {
 
 /** `stream` is the connection under the socket. */
 export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
-  const { dispatcher, reader, clock, logger, timeoutMs, machine } = parts;
+  const { dispatcher, reader, clock, logger, timeoutMs, machine, isForeignPage } = parts;
   /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
   const waiting: string[] = [];
   const sender = { machine, isAbandoned: () => socket.readyState !== socket.OPEN };
@@ -135,7 +137,8 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   }
 
   function answerValue(value: unknown, message: string): void {
-    const caller = new MessageCaller(machine, connection, socket, clock, clock.nowMs() + timeoutMs);
+    const deadlineMs = clock.nowMs() + timeoutMs;
+    const caller = new MessageCaller({ machine, isForeignPage, connection, socket, clock, deadlineMs });
     if (Array.isArray(value)) {
       // A batch is gathered before it is sent, so nothing else may be gathered beside it.
       start(MESSAGES_UNDER_WAY, () => answerBatch(value, message, caller));
@@ -259,23 +262,26 @@ const MESSAGE_TOO_BIG = 1009;
 
 class MessageCaller implements Caller {
   readonly machine: string;
+  readonly isForeignPage: boolean;
   readonly connection: Connection;
   readonly #socket: WebSocket;
   readonly #clock: Pick<Clock, "nowMs">;
   readonly #deadlineMs: number;
 
-  constructor(
-    machine: string,
-    connection: Connection,
-    socket: WebSocket,
-    clock: Pick<Clock, "nowMs">,
-    deadlineMs: number,
-  ) {
-    this.machine = machine;
-    this.connection = connection;
-    this.#socket = socket;
-    this.#clock = clock;
-    this.#deadlineMs = deadlineMs;
+  constructor(parts: {
+    readonly machine: string;
+    readonly isForeignPage: boolean;
+    readonly connection: Connection;
+    readonly socket: WebSocket;
+    readonly clock: Pick<Clock, "nowMs">;
+    readonly deadlineMs: number;
+  }) {
+    this.machine = parts.machine;
+    this.isForeignPage = parts.isForeignPage;
+    this.connection = parts.connection;
+    this.#socket = parts.socket;
+    this.#clock = parts.clock;
+    this.#deadlineMs = parts.deadlineMs;
   }
 
   get client(): object {

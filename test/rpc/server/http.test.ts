@@ -584,15 +584,17 @@ describe("limits", IN_REAL_TIME, () => {
     expect((await ask(door, { body: most })).body).toBe(CHAIN_ID_ANSWER);
   });
 
-  it("close a connection above the most at once, without a word", async () => {
-    const { door } = await aToyDoor({ maxActiveConnections: 2 });
-    const connect = async () => {
+  it("close a connection above the most at once, without a word, while all others are answered", async () => {
+    const { door, backend } = await aToyDoor({ maxActiveConnections: 2 });
+    const hold = '{"id":1,"method":"toy_hold"}';
+    const connect = () => {
       const socket = net.connect(door.port, "127.0.0.1");
       onTestFinished(() => void socket.destroy());
-      await once(socket, "connect");
+      socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`);
       return socket;
     };
-    const [first] = [await connect(), await connect()];
+    const [first] = [connect(), connect()];
+    await expect.poll(() => backend.held.length).toBe(2);
     expect(await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")).toBe("");
     first?.destroy();
     await expect

@@ -15,6 +15,7 @@ const SUCCESS = "Success";
 export const debugSetHead = defineMethod({
   name: "debug_setHead",
   namespace: "DEBUG",
+  isGuarded: true,
   summary: "Takes away every block above the one named. Peers may bring them back.",
   parameters: [BLOCK],
   result: RESULT,
@@ -27,6 +28,7 @@ export const debugSetHead = defineMethod({
 export const debugReplayBlock = defineMethod({
   name: "debug_replayBlock",
   namespace: "DEBUG",
+  isGuarded: true,
   summary: "Goes back to before a block, and imports it again by every rule.",
   parameters: [BLOCK],
   result: RESULT,
@@ -42,6 +44,7 @@ export const debugResyncWorldState = defineMethod({
   name: "debug_resyncWorldState",
   aliases: ["debug_resyncWorldstate"],
   namespace: "DEBUG",
+  isGuarded: true,
   summary: "Writes the newest state anew from its tries, and keeps the blocks.",
   parameters: [],
   result: RESULT,

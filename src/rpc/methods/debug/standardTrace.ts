@@ -26,6 +26,7 @@ const PATHS = { name: "paths", schema: listOf(TEXT) };
 export const debugStandardTraceBlockToFile = defineMethod({
   name: "debug_standardTraceBlockToFile",
   namespace: "DEBUG",
+  isGuarded: true,
   summary:
     "Executes the transactions of a block again and writes each instruction to a file for each of them.",
   parameters: [BLOCK, OPTIONS],
@@ -40,6 +41,7 @@ export const debugStandardTraceBlockToFile = defineMethod({
 export const debugStandardTraceBadBlockToFile = defineMethod({
   name: "debug_standardTraceBadBlockToFile",
   namespace: "DEBUG",
+  isGuarded: true,
   summary: "As debug_standardTraceBlockToFile, for a block that was refused.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,

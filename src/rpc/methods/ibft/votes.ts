@@ -11,6 +11,7 @@ import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
 export const ibftProposeValidatorVote = defineMethod({
   name: "ibft_proposeValidatorVote",
   namespace: "IBFT",
+  isGuarded: true,
   summary: "Votes from now on to add an account to the validators (true), or to remove it (false).",
   parameters: [required("address", decodeAddress, ADDRESS), required("add", decodeBoolean, BOOLEAN)],
   result: { name: "isTaken", schema: BOOLEAN },
@@ -21,6 +22,7 @@ export const ibftProposeValidatorVote = defineMethod({
 export const ibftDiscardValidatorVote = defineMethod({
   name: "ibft_discardValidatorVote",
   namespace: "IBFT",
+  isGuarded: true,
   summary: "Votes on this account no longer; also right when nothing was proposed.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isDiscarded", schema: BOOLEAN },

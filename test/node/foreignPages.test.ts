@@ -1,0 +1,168 @@
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { type Doors, openDoors } from "../../src/node/doors.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { ERRORS } from "../../src/rpc/errors.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { chainOf } from "../builders/recordedChain.ts";
+import { ask, aWebSocketClient } from "../rpc/server/doors.ts";
+import { settingsOf } from "./settingsOf.ts";
+
+/** What a web page may ask of the development network's node, whose doors let every page in. */
+
+/** Beside the groups ADMIN, MINER and PERM. */
+const GUARDED_BESIDE = [
+  "debug_replayBlock",
+  "debug_resyncWorldState",
+  "debug_resyncWorldstate",
+  "debug_setHead",
+  "debug_standardTraceBadBlockToFile",
+  "debug_standardTraceBlockToFile",
+  "ibft_discardValidatorVote",
+  "ibft_proposeValidatorVote",
+];
+const NAMES = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+const GUARDED = NAMES.filter((name) => /^(admin|miner|perm)_/.test(name) || GUARDED_BESIDE.includes(name));
+const EVIL = "http://evil.example";
+const { code: NOT_ENABLED, message: NOT_ENABLED_TEXT } = ERRORS.methodNotEnabled;
+
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+let stops = 0;
+
+async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promise<Doors> {
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const settings = settingsOf("/", { "rpc-http-port": "0", "rpc-ws-port": "0", ...options });
+  const mining = { ...aMiner(), stop: () => void stops++ };
+  const opened = await openDoors(settings, rpcPorts({ chain, spec, mining }), {
+    connectionRoom: undefined,
+    clock: createHandClock(0),
+    logger: silentLogger,
+    metrics: undefined,
+  });
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  onTestFinished(() => opened.value.close());
+  return opened.value;
+}
+
+async function overHttp(
+  { http }: Doors,
+  methods: readonly string[],
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly Answer[]> {
+  const body = JSON.stringify(methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] })));
+  const door = present(http, "the HTTP door");
+  return JSON.parse((await ask(door, { headers, body })).body) as readonly Answer[];
+}
+
+async function overWebSocket(
+  { webSocket }: Doors,
+  methods: readonly string[],
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly Answer[]> {
+  const client = await aWebSocketClient(present(webSocket, "the WebSocket door"), { headers });
+  client.send(methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] })));
+  return client.nextJson();
+}
+
+const DOORS = [
+  ["HTTP", overHttp],
+  ["WebSocket", overWebSocket],
+] as const;
+
+function isRefused({ error }: Answer): boolean {
+  return error?.code === NOT_ENABLED && error.message === NOT_ENABLED_TEXT;
+}
+
+beforeEach(() => {
+  stops = 0;
+});
+
+describe.each(DOORS)("over %s", (_, asked) => {
+  /** Whether such a page may stop mining, which shows in the node too. */
+  async function mayStop(
+    headers: Readonly<Record<string, string>>,
+    options?: Readonly<Record<string, string>>,
+  ): Promise<boolean> {
+    const doors = await anOpenNode(options);
+    const [answer] = await asked(doors, ["miner_stop"], headers);
+    const wasStopped = stops > 0;
+    stops = 0;
+    expect(answer?.result).toBe(wasStopped ? true : undefined);
+    expect(isRefused(answer ?? { id: 0 })).toBe(!wasStopped);
+    return wasStopped;
+  }
+
+  it("a foreign page is offered everything but what changes the node", async () => {
+    const doors = await anOpenNode();
+    const answers = await asked(doors, NAMES, { origin: EVIL });
+    const refused = answers.filter(isRefused).map(({ id }) => NAMES[id]);
+    expect(refused).toEqual(GUARDED);
+    expect(stops).toBe(0);
+    const [modules, document] = (await asked(doors, ["rpc_modules", "rpc.discover"], { origin: EVIL })).map(
+      ({ result }) => JSON.stringify(result),
+    );
+    expect(modules).toContain('"debug"');
+    expect(modules).not.toMatch(/admin|miner|perm/);
+    for (const name of GUARDED) expect(document).not.toContain(`"name":"${name}"`);
+  });
+
+  it("a program is offered everything", async () => {
+    const doors = await anOpenNode();
+    expect((await asked(doors, NAMES, {})).filter(isRefused)).toEqual([]);
+    expect(stops).toBe(1);
+  });
+
+  it.each([
+    ["another port of this machine", "http://localhost:3000"],
+    ["another name of this machine", "http://localhost:HTTP"],
+    ["a file", "null"],
+    ["a file, as some browsers say it", "file://"],
+    ["an extension", "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn"],
+    ["nothing that can be read", ""],
+  ])("a page of %s is foreign", async (_name, origin) => {
+    expect(await mayStop({ origin: origin.replace("HTTP", "8545") })).toBe(false);
+  });
+
+  it("a page that the browser calls another site's is foreign, whatever else it says", async () => {
+    expect(await mayStop({ "sec-fetch-site": "cross-site" })).toBe(false);
+    expect(await mayStop({ "sec-fetch-site": "same-site" })).toBe(false);
+    expect(await mayStop({ "sec-fetch-site": "none" })).toBe(true);
+  });
+
+  it("a page of the endpoint's own origin is not, unless a name was only pointed here", async () => {
+    expect(await mayStop({ origin: "http://127.0.0.1:8545", host: "127.0.0.1:8545" })).toBe(true);
+    expect(await mayStop({ origin: "https://localhost", host: "localhost" })).toBe(true);
+    expect(await mayStop({ origin: "http://127.0.0.1:8546", host: "127.0.0.1:8545" })).toBe(false);
+    const own = { origin: "http://node.example", host: "node.example" };
+    expect(await mayStop(own, { "host-allowlist": "*" })).toBe(false);
+    expect(await mayStop(own, { "host-allowlist": "Node.example" })).toBe(true);
+  });
+
+  it("a page of an origin that the operator named is not; * names nobody, nor do patterns", async () => {
+    const page = { origin: "http://App.example:3000" };
+    expect(await mayStop(page, { "rpc-ws-origins": "http://app.example:3000,https://b.example" })).toBe(true);
+    for (const names of ["*", "all", "http://.*:3000", "http://app.example", "none"])
+      expect([names, await mayStop(page, { "rpc-ws-origins": names })]).toEqual([names, false]);
+  });
+});
+
+it("over HTTP a page of an origin that --rpc-http-cors-origins names in full may change the node", async () => {
+  const stop = async (origin: string, names: string) => {
+    const doors = await anOpenNode({ "rpc-http-cors-origins": names });
+    const [answer] = await overHttp(doors, ["miner_stop"], { origin });
+    return answer?.result === true;
+  };
+  expect(await stop("http://app.example:3000", "http://app.example:3000")).toBe(true);
+  expect(await stop("http://app.example:3000", "http://app\\.example:3000")).toBe(true);
+  expect(await stop("http://app.example:3000", "http://[a-z]+.example:3000")).toBe(false);
+  expect(await stop("http://app.example:3000", "*")).toBe(false);
+});

@@ -1,0 +1,164 @@
+import { once } from "node:events";
+import net from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Door } from "../../../src/rpc/server/door.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
+import { aToyDispatcher } from "../toyMethods.ts";
+import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+
+/** Connections on which requests begin, and do not go on. */
+
+const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
+const HALF_HEADERS = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Le";
+const HALF_BODY = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY.slice(0, 9)}`;
+const HALF_HANDSHAKE = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upg";
+const QUICK = { headersMs: 300, bodyPauseMs: 300, checkMs: 50 };
+
+interface Opened {
+  readonly socket: net.Socket;
+  readonly isOpen: () => boolean;
+  /** All that came before the end. */
+  readonly ended: Promise<string>;
+}
+
+async function connected(door: Door, said: string, localAddress?: string): Promise<Opened> {
+  const socket = net.connect({ port: door.port, host: "127.0.0.1", ...(localAddress && { localAddress }) });
+  onTestFinished(() => void socket.destroy());
+  let isOpen = true;
+  let heard = "";
+  socket.on("data", (chunk) => {
+    heard += chunk.toString("latin1");
+  });
+  socket.on("error", () => undefined);
+  const ended = new Promise<string>((resolve) => {
+    socket.on("close", () => {
+      isOpen = false;
+      resolve(heard);
+    });
+  });
+  await once(socket, "connect");
+  if (said !== "") socket.write(said);
+  return { socket, isOpen: () => isOpen, ended };
+}
+
+async function many(door: Door, count: number, said: string, localAddress?: string): Promise<Opened[]> {
+  const all: Opened[] = [];
+  for (let index = 0; index < count; index++) all.push(await connected(door, said, localAddress));
+  return all;
+}
+
+const openAmong = (all: readonly Opened[]): number => all.filter(({ isOpen }) => isOpen()).length;
+const chainIdOf = async (door: Door, localAddress?: string) =>
+  (await ask(door, { body: BODY, ...(localAddress && { localAddress }) })).status;
+
+describe("half-sent requests", IN_REAL_TIME, () => {
+  it.each([
+    ["nothing said", ""],
+    ["half of the headers", HALF_HEADERS],
+    ["half of the body", HALF_BODY],
+  ])("keep nobody out, a hundred of them with %s", async (_, said) => {
+    const door = await anHttpDoor(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
+    const all = await many(door, 100, said);
+    for (let count = 0; count < 10; count++) expect(await chainIdOf(door)).toBe(200);
+    await expect.poll(() => openAmong(all)).toBeLessThan(80);
+    expect(door.connectionCount).toBeLessThanOrEqual(80);
+  });
+
+  it("keep nobody out of WebSocket, and cut nobody who is in", async () => {
+    const door = await aWebSocketDoor(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
+    const member = await aWebSocketClient(door);
+    await many(door, 100, HALF_HANDSHAKE);
+    const late = await aWebSocketClient(door);
+    for (const client of [member, late]) {
+      client.send(BODY);
+      expect(await client.next()).toContain("0x1c03");
+    }
+  });
+
+  it("make way for others in the order of their waiting", async () => {
+    const door = await anHttpDoor(aToyDispatcher().dispatcher, { maxActiveConnections: 3 });
+    const [first, second, third] = await many(door, 3, HALF_HEADERS);
+    await many(door, 1, HALF_HEADERS);
+    await first?.ended;
+    expect([second?.isOpen(), third?.isOpen()]).toEqual([true, true]);
+  });
+
+  it("do not push out who is being answered, or is in between two requests", async () => {
+    const { dispatcher, backend } = aToyDispatcher();
+    const door = await anHttpDoor(dispatcher, { maxActiveConnections: 2 });
+    const hold = '{"id":1,"method":"toy_hold"}';
+    const request = (body: string) =>
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const held = await connected(door, request(hold));
+    await expect.poll(() => backend.held.length).toBe(1);
+    const idle = await connected(door, request(BODY));
+    await once(idle.socket, "data");
+    const turnedAway = await connected(door, HALF_HEADERS);
+    expect(await turnedAway.ended).toBe("");
+    expect([held.isOpen(), idle.isOpen()]).toEqual([true, true]);
+    backend.held[0]?.("done");
+    await once(held.socket, "data");
+  });
+
+  it("are given up soon, with a status where something had been said", async () => {
+    const { dispatcher } = aToyDispatcher();
+    const door = await anHttpDoor(dispatcher, { arrivalTimes: QUICK });
+    const [silent, headers, body] = await Promise.all(
+      ["", HALF_HEADERS, HALF_BODY].map((said) => connected(door, said)),
+    );
+    expect(await silent?.ended).toBe("");
+    expect(await headers?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
+    expect(await body?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
+    const handshakes = await aWebSocketDoor(dispatcher, { arrivalTimes: QUICK });
+    await (await connected(handshakes, HALF_HANDSHAKE)).ended;
+  });
+
+  it("are waited for as long as their bodies go on", async () => {
+    const door = await anHttpDoor(aToyDispatcher().dispatcher, {
+      arrivalTimes: { ...QUICK, bodyPauseMs: 600 },
+    });
+    const { socket } = await connected(door, HALF_BODY);
+    const rest = BODY.slice(9);
+    const answered = once(socket, "data");
+    for (let at = 0; at < rest.length; at += 5) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      socket.write(rest.slice(at, at + 5));
+    }
+    expect(String((await answered)[0])).toContain("200 OK");
+  });
+});
+
+describe("connections of one address", IN_REAL_TIME, () => {
+  const [one, other] = ["127.0.0.2", "127.0.0.3"];
+  const limits = { maxActiveConnections: 20, maxConnectionsPerAddress: 5, proxyAddresses: [] };
+
+  it("are bounded, and leave the others alone", async () => {
+    const { dispatcher, backend } = aToyDispatcher();
+    const door = await anHttpDoor(dispatcher, limits);
+    const hold = '{"id":1,"method":"toy_hold"}';
+    const busy = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`;
+    const all = await many(door, 5, busy, one);
+    await expect.poll(() => backend.held.length).toBe(5);
+    expect(await (await connected(door, busy, one)).ended).toBe("");
+    expect(openAmong(all)).toBe(5);
+    expect(await chainIdOf(door, other)).toBe(200);
+  });
+
+  it("make way for each other while they only wait", async () => {
+    const door = await anHttpDoor(aToyDispatcher().dispatcher, limits);
+    const patient = await many(door, 5, HALF_HEADERS, other);
+    const all = await many(door, 30, HALF_HEADERS, one);
+    expect(await chainIdOf(door, one)).toBe(200);
+    await expect.poll(() => openAmong(all)).toBeLessThanOrEqual(5);
+    expect(openAmong(patient)).toBe(5);
+  });
+
+  it("are not counted for proxies, whether named or on this machine", async () => {
+    for (const proxyAddresses of [["localhost"], ["10.0.0.1", one]]) {
+      const door = await anHttpDoor(aToyDispatcher().dispatcher, { ...limits, proxyAddresses });
+      const all = await many(door, 15, HALF_HEADERS, one);
+      expect(await chainIdOf(door, one)).toBe(200);
+      expect(openAmong(all)).toBe(15);
+    }
+  });
+});
