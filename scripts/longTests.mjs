@@ -45,6 +45,7 @@ const SUITES = [
   "test/cluster/foundry",
   "test/cluster/largeAnswers",
   "test/cluster/localnet",
+  "test/cluster/longOutage",
   "test/cluster/peers",
   "test/cluster/manySubscribers",
   "test/cluster/restart",

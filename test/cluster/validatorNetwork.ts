@@ -9,6 +9,7 @@ import { freePort, type NodeProcess, startNodeProcess, temporaryFolder } from ".
 /** A network of real processes on loopback, each with its own key and data folder, all named to each other. */
 export interface ValidatorNetwork {
   readonly members: readonly Member[];
+  readonly genesisFile: string;
   /** `runtimeOptions` are for Node.js itself. */
   start(member: Member, runtimeOptions?: readonly string[]): Promise<NodeProcess>;
   startAll(): Promise<readonly NodeProcess[]>;
@@ -80,6 +81,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
 
   return {
     members,
+    genesisFile: genesis,
     start,
     async startAll() {
       // When one does not start, the others are all known before anybody is told, so that stopAll leaves none behind.

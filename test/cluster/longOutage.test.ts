@@ -1,0 +1,101 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { ibexHere } from "../cli/program.ts";
+import { itIfThorough } from "../thorough.ts";
+import { hashesOf, heightOf, reach } from "./chainReading.ts";
+import { pause, until } from "./nodeProcess.ts";
+import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
+
+/** How long the chain stands, with two of four; rounds begin with one second. */
+const OUTAGE_MS = 45_000;
+/** What is left of that when all restart at once; processes take some seconds to start on a busy machine. */
+const LONGEST_WAIT_MS = 30_000;
+
+itIfThorough(
+  "four validators that stood and restart at once, two of them without their votes as Besu does, meet again soon",
+  async () => {
+    const network = await aNetworkThatStood([0, 2]);
+    await network.stopAll();
+    for (const { dataPath } of network.members.slice(2)) forgetByHand(dataPath);
+    const backAtMs = Date.now();
+    const nodes = await network.startAll();
+    const height = Math.max(...(await Promise.all(nodes.map(heightOf))));
+    await reach(nodes, height + 2, LONGEST_WAIT_MS);
+    console.log(`blocks again after ${Date.now() - backAtMs} ms`);
+    await expectOneChain(network);
+  },
+  OUTAGE_MS + 120_000,
+);
+
+itIfThorough(
+  "'ibex validator forget-votes' lets validators that stood begin in round 0, one after another",
+  async () => {
+    const network = await aNetworkThatStood([0, 1]);
+    const [first, second, third, fourth] = network.members as [Member, Member, Member, Member];
+    const known = (await Promise.all([third, fourth].map(headOf))).join();
+    for (const [member, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const words = [`--heads=${known}`, `--heads-from=${other.node?.httpUrl}`];
+      const running = await forget(network, member, words);
+      expect([running.exitCode, running.errors]).toEqual([
+        2,
+        expect.stringContaining("Another node is using"),
+      ]);
+      await member.node?.kill();
+      const blind = await forget(network, member, words.slice(0, 1));
+      expect([blind.exitCode, blind.errors]).toEqual([
+        1,
+        expect.stringContaining("its newest block is not given"),
+      ]);
+      const done = await forget(network, member, words);
+      expect([done.exitCode, done.errors]).toEqual([0, ""]);
+      const node = await network.start(member);
+      // Alone with another it asks for round 1 at once, not for that of its record.
+      const round = async () =>
+        (await node.rpc<{ round: string | null }>("ibft_status", [])).round ?? undefined;
+      expect(Number(await until(round, 20_000, "a round"))).toBeLessThanOrEqual(1);
+    }
+    const nodes = [...(await Promise.all([third, fourth].map((member) => network.start(member))))];
+    await reach(nodes, (await heightOf(nodes[0] as (typeof nodes)[number])) + 2, LONGEST_WAIT_MS);
+    await expectOneChain(network);
+  },
+  OUTAGE_MS + 180_000,
+);
+
+/** All made blocks; then only those of the given places went on living. */
+async function aNetworkThatStood(living: readonly number[]): Promise<ValidatorNetwork> {
+  const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
+  onTestFinished(network.stopAll);
+  await reach(await network.startAll(), 3, 60_000);
+  const { members } = network;
+  for (const [index, { node }] of members.entries()) if (!living.includes(index)) await node?.kill();
+  await pause(OUTAGE_MS);
+  return network;
+}
+
+function forgetByHand(dataPath: string): void {
+  for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(dataPath, name), { force: true });
+  expect(existsSync(join(dataPath, "votes.log"))).toBe(false);
+}
+
+async function headOf({ dataPath, key }: Member): Promise<string> {
+  const { output } = await ibexHere(["database", "info", `--data-path=${dataPath}`]);
+  const [number, hash] = [/head number: (\d+)/, /head hash: (0x\w+)/].map((line) => line.exec(output)?.[1]);
+  return `${toHex(key.address)}=${number}:${hash}`;
+}
+
+function forget({ genesisFile }: ValidatorNetwork, { dataPath }: Member, words: readonly string[]) {
+  const options = [`--data-path=${dataPath}`, `--genesis-file=${genesisFile}`];
+  return ibexHere(["validator", "forget-votes", ...options, ...words]);
+}
+
+async function expectOneChain({ members }: ValidatorNetwork): Promise<void> {
+  const nodes = members.flatMap(({ node }) => node ?? []);
+  const height = Math.min(...(await Promise.all(nodes.map(heightOf))));
+  const [one, ...others] = await Promise.all(nodes.map((node) => hashesOf(node, 1, height)));
+  for (const other of others) expect(other).toEqual(one);
+}
