@@ -44,12 +44,12 @@ const TOLD_EVERY_MS = 10_000;
 const LONGEST_SEED_MS = 120_000;
 
 if (isMainThread) await main(process.argv.slice(2));
-else runShare(workerData as Share);
+else await runShare(workerData as Share);
 
 async function main(words: readonly string[]): Promise<void> {
   const asked = readArguments(words);
   if (asked.seed !== undefined) {
-    process.exitCode = repeat(asked.seed, asked.isTraced) ? 0 : 1;
+    process.exitCode = (await repeat(asked.seed, asked.isTraced)) ? 0 : 1;
     return;
   }
   const firstSeed = asked.from ?? Math.floor(Math.random() * 2 ** 31);
@@ -58,7 +58,7 @@ async function main(words: readonly string[]): Promise<void> {
   const startMs = performance.now();
   const untilMs = Date.now() + (asked.seconds ?? 10 * 24 * 3600) * 1000;
   const { totals, violated } = await runAll({ firstSeed, seeds, untilMs });
-  for (const seed of violated.slice(0, MOST_REPORTS)) repeat(seed, false);
+  for (const seed of violated.slice(0, MOST_REPORTS)) await repeat(seed, false);
   console.log(describeTotals(totals, { seconds: (performance.now() - startMs) / 1000 }));
   console.log(
     `  ${violated.length} seeds with a violation${violated.length === 0 ? "" : `: ${violated.join(" ")}`}`,
@@ -66,17 +66,17 @@ async function main(words: readonly string[]): Promise<void> {
   process.exitCode = violated.length === 0 ? 0 : 1;
 }
 
-function repeat(seed: number, isTraced: boolean): boolean {
-  if (isTraced) return traceSeed(seed, (line) => console.log(line)) === undefined;
+async function repeat(seed: number, isTraced: boolean): Promise<boolean> {
+  if (isTraced) return (await traceSeed(seed, (line) => console.log(line))) === undefined;
   const setting = drawSetting(seed);
   const startMs = performance.now();
-  const { violation, figures } = runSetting(setting);
+  const { violation, figures } = await runSetting(setting);
   const seconds = (performance.now() - startMs) / 1000;
   if (violation === undefined) {
     console.log(`${describeSetting(setting)}\nAll holds.\n${describeSeed(setting, figures, { seconds })}`);
     return true;
   }
-  console.log(reportFailure(setting, violation));
+  console.log(await reportFailure(setting, violation));
   return false;
 }
 
@@ -127,12 +127,12 @@ function giveUp(seed: number): never {
   process.exit(1);
 }
 
-function runShare({ firstSeed, stride, seeds, untilMs }: Share): void {
+async function runShare({ firstSeed, stride, seeds, untilMs }: Share): Promise<void> {
   for (let done = 0; done < seeds && Date.now() < untilMs; done++) {
     const seed = firstSeed + done * stride;
     const begun: SeedBegun = { begun: seed };
     parentPort?.postMessage(begun);
-    const { violation, figures } = runSetting(drawSetting(seed));
+    const { violation, figures } = await runSetting(drawSetting(seed));
     const news: SeedNews = { seed, isViolated: violation !== undefined, figures };
     parentPort?.postMessage(news);
   }

@@ -2,7 +2,7 @@ import { withRound } from "../ibft/candidate.ts";
 import type { Head, Input } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
-import { step } from "../ibft/step.ts";
+import { type Step, step } from "../ibft/step.ts";
 import { decodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
 import type { Logger } from "../logging/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
@@ -61,7 +61,6 @@ export interface EngineParts extends PerformerParts {
 }
 
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
-  const { clock, logger, metrics, voteStore } = parts;
   const rules: Rules = {
     self: addressOfPrivateKey(settings.privateKey),
     schedule: settings.schedule,
@@ -69,7 +68,13 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     sign: (digest) => sign(digest, settings.privateKey),
     withRound,
   };
-  const messageLimit = settings.schedule.messageQueueLimit;
+  return createEngineFor(rules, parts);
+}
+
+/** For whoever signs otherwise, or looks on at each step: the simulator does both. */
+export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step = step): Engine {
+  const { clock, logger, metrics, voteStore } = parts;
+  const messageLimit = rules.schedule.messageQueueLimit;
   const proposals = createVoteProposals();
   const performer = createPerformer(rules, { ...parts, proposals }, post);
   const held = createHeldWords(rules);
@@ -89,7 +94,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
 
   async function read(input: Input): Promise<void> {
     const before = state;
-    const transition = step(rules, state, clock.nowMs(), input);
+    const transition = machine(rules, state, clock.nowMs(), input);
     state = transition.state;
     performer.follow(state);
     watch.stepped(before, state, input);

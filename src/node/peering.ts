@@ -177,7 +177,7 @@ export function createPeering(parts: PeeringParts): Peering {
  * How long a consensus message waits before it is passed on. Validators that are all connected have it from its author by
  * then, or need it no more, and their processors are busy with it; where they are not, each step takes so much longer.
  */
-const RELAY_PATIENCE_MS = 30;
+export const RELAY_PATIENCE_MS = 30;
 
 /** Transactions of peers that wait for their senders to be found. */
 const MAX_WAITING_TRANSACTIONS = 16_384;

@@ -8,13 +8,13 @@ import type { Liar } from "./liar.ts";
 import type { Link } from "./link.ts";
 import type { Random } from "./random.ts";
 import type { SimulatedNode } from "./simulatedNode.ts";
-import { isImportable, type SealedBlock, sealBlock } from "./toyLedger.ts";
+import { isImportable, isSound, type SealedBlock, sealBlock } from "./toyLedger.ts";
 import type { Weather } from "./weather.ts";
 
 /** How blocks get into chains: by a node's own commit, or from another that has more of them. */
 export interface BlockExchange {
-  /** Durable before anyone hears of it. */
-  commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): void;
+  /** Durable before anyone hears of it; false when the block does not follow the head. */
+  commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
   /** For one life: looks for blocks at somebody else's every few seconds. */
   begin(node: SimulatedNode): void;
   crashed(node: SimulatedNode): void;
@@ -28,6 +28,7 @@ export interface BlockExchangeParts {
   /** A node that is far behind stands still while it catches up, and that takes time. */
   readonly isSlowToCatchUp: boolean;
   weather(): Weather;
+  importsUnsealed(node: SimulatedNode): boolean;
   about(durationMs: number): number;
   tipOf(node: SimulatedNode): Head;
   /** Whom it is connected with. */
@@ -83,7 +84,9 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
 
   function take(node: SimulatedNode, offered: readonly SealedBlock[]): void {
     for (const block of offered) {
-      if (!isImportable(tipOf(node), block)) return;
+      const tip = tipOf(node);
+      if (!isImportable(tip, block) && !(parts.importsUnsealed(node) && isSound(tip, block.candidate)))
+        return;
       append(node, block);
     }
   }
@@ -105,12 +108,16 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   return {
     commit(node, candidate, seals) {
       const tip = tipOf(node);
-      if (!equalBytes(candidate.header.parentHash, tip.hash)) return;
+      if (equalBytes(candidate.hash, tip.hash)) return Promise.resolve(true);
+      if (!equalBytes(candidate.header.parentHash, tip.hash)) return Promise.resolve(false);
       committing.set(node, sealBlock(tip, candidate, seals, parts.schedule));
-      node.plan(about(weather().commitMs), () => {
-        if (!finishCommit(node)) return;
-        for (const other of known(node)) if (other !== node) offerBlocks(node, other);
-      });
+      return new Promise((resolve) =>
+        node.plan(about(weather().commitMs), () => {
+          const isDone = finishCommit(node);
+          resolve(isDone);
+          if (isDone) for (const other of known(node)) if (other !== node) offerBlocks(node, other);
+        }),
+      );
     },
     begin: lookNowAndThen,
     /** A block that was being written may be on disk all the same. */

@@ -1,5 +1,4 @@
 import type { Correspondence } from "../../src/consensus/correspondence.ts";
-import { OWN_INPUTS_LIMIT } from "../../src/consensus/engine.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/inbox.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
@@ -8,8 +7,10 @@ import { quorum } from "../../src/ibft/quorum.ts";
 import type { State } from "../../src/ibft/state.ts";
 import type { Transition } from "../../src/ibft/step.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
+import { findGap } from "./evidence.ts";
 import type { DeskLimits } from "./relays.ts";
 import type { SealedBlock } from "./toyLedger.ts";
 import { isSound } from "./toyLedger.ts";
@@ -33,8 +34,8 @@ export interface Checkers {
   onTransition(node: number, before: State, input: Input, transition: Transition): void;
   /** What is kept between a node's engine and its links. */
   onDesk(desk: Correspondence, limits: DeskLimits, futureBytes: number): void;
-  /** So many inputs wait for a machine, of which so many may be messages. */
-  onPosted(waiting: number, messageLimit: number): void;
+  /** An honest validator made this block. */
+  onBuilt(hash: Hash): void;
   /** Every word that an honest validator says. */
   onMulticast(message: Authored): void;
   /** Every block that an honest node takes into its chain, in whatever way. */
@@ -57,6 +58,8 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
   const agreed = new Map<bigint, string>();
   /** By author, kind, height and round. */
   const promised = new Map<string, string>();
+  /** Blocks that honest validators made. */
+  const built = new Set<string>();
   /** Nodes that were told to stand still. */
   const held = new Set<number>();
   /** By author. */
@@ -105,6 +108,15 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       const { committee, inbox, round } = after;
       const limit = 3 * KEPT_ROUNDS_PER_AUTHOR * committee.validators.length;
       check(inbox.length <= limit, "bounds", `${inbox.length} messages in the inbox`);
+      const { trial } = round;
+      if (trial?.verdict === "accepted" && before?.round.trial?.verdict !== "accepted") {
+        const gap = findGap(trial.proposal, committee);
+        check(
+          gap === undefined,
+          "evidence",
+          `a proposal in ${committee.height}/${round.number} is taken: ${gap}`,
+        );
+      }
       if (before === undefined) return;
       check(committee.height >= before.committee.height, "order", "a height went back");
       const isSame = committee.height === before.committee.height;
@@ -118,8 +130,9 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       checkBound(remembered.sent, limits.gossipedHistoryLimit, "sent messages remembered");
     },
 
-    onPosted: (waiting, messageLimit) =>
-      checkBound(waiting, messageLimit + OWN_INPUTS_LIMIT, "inputs wait for the machine"),
+    onBuilt(hash) {
+      built.add(toDigits(hash));
+    },
 
     onMulticast(message) {
       const { kind, signed } = message;
@@ -153,6 +166,9 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       agreed.set(number, hash);
       check(number === parent.header.number + 1n, "order", "heads rise by one");
       check(isSound(parent, candidate), "evidence", `block ${number} is unsound`);
+      const { coinbase } = candidate.header;
+      const isTrue = !isHonest(coinbase) || built.has(hash);
+      check(isTrue, "evidence", `block ${number} votes for one who did not make it`);
       const { validators } = parent.tally;
       const sealers = validators.filter((validator) =>
         seals.some((seal) => isTokenOf(seal, validator, candidate.digest)),

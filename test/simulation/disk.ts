@@ -1,5 +1,3 @@
-import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
-import { decodeVoteRecord, encodeVoteRecord } from "../../src/ibft/voteRecord.ts";
 import type { Random } from "./random.ts";
 
 /**
@@ -7,18 +5,18 @@ import type { Random } from "./random.ts";
  * what is synced survives a power cut, and of what lies between the two nobody knows.
  */
 export interface VoteDisk {
-  write(record: VoteRecord): void;
+  write(record: Uint8Array): void;
   /** All that is written is durable from now on. */
   sync(): void;
   crash(): void;
   cutPower(): void;
-  /** What a node that starts now finds, read from the bytes that it was stored in. */
-  read(): VoteRecord | undefined;
+  /** What a node that starts now finds. */
+  read(): Uint8Array | undefined;
 }
 
 export function createVoteDisk(random: Random): VoteDisk {
-  let written: VoteRecord | undefined;
-  let durable: VoteRecord | undefined;
+  let written: Uint8Array | undefined;
+  let durable: Uint8Array | undefined;
   const sync = (): void => {
     durable = written;
   };
@@ -32,11 +30,6 @@ export function createVoteDisk(random: Random): VoteDisk {
       if (random.chance(0.5)) written = durable;
       else durable = written;
     },
-    read() {
-      if (written === undefined) return undefined;
-      const record = decodeVoteRecord(encodeVoteRecord(written));
-      if (!record.ok) throw new Error(record.rejection.message);
-      return record.value;
-    },
+    read: () => written,
   };
 }

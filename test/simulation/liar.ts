@@ -15,6 +15,7 @@ import type { Height, Rules } from "../../src/ibft/state.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
+import type { ValidatorVote } from "../../src/types/extraData.ts";
 import { aCandidate } from "../builders/toyChain.ts";
 import type { Random } from "./random.ts";
 import type { SealedBlock } from "./toyLedger.ts";
@@ -97,12 +98,23 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     return memory.all().filter(isOfKind);
   };
 
-  /** Nearly the same block, which may be unsound or bear another's name. */
-  function variantOf({ header, extra, transactions }: Candidate): Candidate {
+  /** A vote that its bearer may not want: on anybody, itself included. */
+  function forgedVote(): ValidatorVote {
+    const recipient = pick(height()?.committee.validators ?? []) ?? rules.self;
+    return { recipient, kind: random.chance(0.5) ? "drop" : "add" };
+  }
+
+  /** Nearly the same block, which may be unsound, list other validators, bear another's name or another vote. */
+  function variantOf({ header, extra: { vote, ...rest }, transactions }: Candidate): Candidate {
+    const cast = random.chance(0.3) ? forgedVote() : vote;
+    const validators = random.chance(0.1) ? rest.validators.slice(1) : rest.validators;
+    const extra = { ...rest, validators, ...(cast !== undefined && { vote: cast }) };
+    const builders = height()?.committee.validators ?? [];
+    const coinbase = random.chance(0.2) ? (pick(builders) ?? header.coinbase) : header.coinbase;
     marks += 1;
     const stateRoot = keccak256(new TextEncoder().encode(`${toDigits(rules.self)} lie ${marks}`));
     const gasUsed = random.chance(0.2) ? header.gasLimit + 1n : header.gasUsed;
-    return createCandidate({ ...header, stateRoot, gasUsed }, extra, transactions);
+    return createCandidate({ ...header, coinbase, stateRoot, gasUsed }, extra, transactions);
   }
 
   function propose(candidate: Candidate, certificate?: RoundChangeCertificate): Proposal {

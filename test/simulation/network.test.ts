@@ -13,10 +13,10 @@ const SEEDS = casesOf(30);
 const CALM_SETTING = { liars: 0, isRuthless: false, storm: FAIR, relays: undefined };
 
 describe("a network of validators", () => {
-  it("decides every block in round 0, one a second, while all is well", () => {
+  it("decides every block in round 0, one a second, while all is well", async () => {
     for (const validators of [1, 2, 3, 4, 10]) {
       const world = createWorld({ ...CALM_SETTING, seed: validators, nodes: validators, validators });
-      world.agenda.runUntil(20_000);
+      await world.runUntil(20_000);
       for (const { chain } of world.nodes) {
         expect(chain.length).toBeGreaterThanOrEqual(19);
         const rounds = new Set(chain.map(({ candidate }) => candidate.extra.round));
@@ -25,23 +25,23 @@ describe("a network of validators", () => {
     }
   });
 
-  it("does so with few links, for what is said is passed on", () => {
+  it("does so with few links, for what is said is passed on", async () => {
     const relays = { links: 0, limits: USUAL_LIMITS };
     const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 9, validators: 9, relays });
     world.calm();
-    world.agenda.runUntil(15_000);
+    await world.runUntil(15_000);
     for (const { chain } of world.nodes) {
       expect(chain.length).toBeGreaterThanOrEqual(14);
       expect(chain.every(({ candidate }) => candidate.extra.round === 0)).toBe(true);
     }
   });
 
-  it("is safe in any storm and among liars, and goes on after it", () => {
+  it("is safe in any storm and among liars, and goes on after it", async () => {
     const totals = noTotals();
     for (let seed = 1; seed <= SEEDS; seed++) {
       const setting = drawSetting(seed);
-      const { violation, figures } = runSetting(setting);
-      if (violation !== undefined) throw new Error(reportFailure(setting, violation));
+      const { violation, figures } = await runSetting(setting);
+      if (violation !== undefined) throw new Error(await reportFailure(setting, violation));
       addSeed(totals, setting, figures);
     }
     // The storms were storms.
@@ -54,29 +54,29 @@ describe("a network of validators", () => {
     expect(totals.pauses).toBeGreaterThan(SEEDS);
   });
 
-  it("holds in the worlds that once showed a bug", () => {
+  it("holds in the worlds that once showed a bug", async () => {
     for (const line of readFileSync(new URL("seeds.txt", import.meta.url), "utf8").split("\n")) {
       const [seed = ""] = line.split(" ");
       if (!/^\d+$/.test(seed)) continue;
       const setting = drawSetting(Number(seed));
-      const { violation } = runSetting(setting);
-      if (violation !== undefined) throw new Error(reportFailure(setting, violation));
+      const { violation } = await runSetting(setting);
+      if (violation !== undefined) throw new Error(await reportFailure(setting, violation));
     }
   });
 });
 
 describe("a seed", () => {
-  it("makes the same world every time", () => {
+  it("makes the same world every time", async () => {
     const setting = drawSetting(5);
-    expect(eventsOf(setting)).toEqual(eventsOf(setting));
+    expect(await eventsOf(setting)).toEqual(await eventsOf(setting));
   });
 
-  it("that goes wrong is reported with its rates, the last of each node, and what matters of its faults", () => {
+  it("that goes wrong is reported with its rates, the last of each node, and what matters of its faults", async () => {
     const setting = drawSetting(1);
     const parts = { sabotage: FORGETS_CERTIFICATE };
-    const { violation } = runSetting(setting, parts);
+    const { violation } = await runSetting(setting, parts);
     expect(violation?.checker).toBe("promise");
-    const report = violation && reportFailure(setting, violation, parts);
+    const report = violation && (await reportFailure(setting, violation, parts));
     expect(report).toContain("npm run simulate -- --seed 1 --trace");
     expect(report).toContain("downMs");
     expect(report).toContain("node a");
@@ -84,8 +84,10 @@ describe("a seed", () => {
   });
 });
 
-function eventsOf(setting: Setting): string[] {
+async function eventsOf(setting: Setting): Promise<string[]> {
   const events: string[] = [];
-  runSetting(setting, { observe: ({ index, nowMs }, line) => events.push(`${nowMs} ${index} ${line()}`) });
+  await runSetting(setting, {
+    observe: ({ index, nowMs }, line) => events.push(`${nowMs} ${index} ${line()}`),
+  });
   return events;
 }

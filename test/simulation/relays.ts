@@ -49,6 +49,8 @@ export interface RelaysParts {
   /** Whether it says to whoever connects what it said last. */
   repeats(node: SimulatedNode): boolean;
   onKept(): void;
+  /** How long a word of another waits before it is passed on. */
+  readonly patienceMs: number;
 }
 
 export function createRelays(parts: RelaysParts): Relays {
@@ -85,6 +87,7 @@ export function createRelays(parts: RelaysParts): Relays {
       deliver: (message) => parts.deliver(node, message),
       clock: { nowMs: () => node.nowMs },
       logger: silentLogger,
+      later: (passOn) => node.plan(parts.patienceMs, passOn),
       metrics: {
         relayed: () => undefined,
         received(fate) {

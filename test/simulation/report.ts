@@ -9,9 +9,13 @@ const LINES_PER_NODE = 14;
  * All that is known of a seed that went wrong: its rates, the last words of each node, the command that repeats it, and
  * whether it still goes wrong without each kind of fault.
  */
-export function reportFailure(setting: Setting, violation: SeedViolation, parts: WorldParts = {}): string {
+export async function reportFailure(
+  setting: Setting,
+  violation: SeedViolation,
+  parts: WorldParts = {},
+): Promise<string> {
   const lastLines = new Map<number, string[]>();
-  runSetting(setting, {
+  await runSetting(setting, {
     ...parts,
     observe({ index, nowMs }, line) {
       const lines = lastLines.get(index) ?? [];
@@ -20,6 +24,11 @@ export function reportFailure(setting: Setting, violation: SeedViolation, parts:
       lastLines.set(index, lines);
     },
   });
+  const comparisons: string[] = [];
+  for (const [name, without] of Object.entries(FAULT_CLASSES)) {
+    const { violation: again } = await runSetting(without(setting), parts);
+    comparisons.push(`  without ${name}: ${again === undefined ? "holds" : again.message.split("\n")[0]}`);
+  }
   const nodes = [...lastLines].sort(([a], [b]) => a - b);
   return [
     `seed ${setting.seed}: ${violation.message}`,
@@ -33,10 +42,7 @@ export function reportFailure(setting: Setting, violation: SeedViolation, parts:
     ]),
     "",
     "The same seed without one kind of fault:",
-    ...Object.entries(FAULT_CLASSES).map(([name, without]) => {
-      const again = runSetting(without(setting), parts).violation;
-      return `  without ${name}: ${again === undefined ? "holds" : again.message.split("\n")[0]}`;
-    }),
+    ...comparisons,
     "",
     `Repeat it: npm run simulate -- --seed ${setting.seed} --trace`,
   ].join("\n");
@@ -64,11 +70,14 @@ function describeRelays(relays: Setting["relays"]): string {
 }
 
 /** Prints every event of a seed as it happens, a line each: the true time, the node, its own time if it is off, what happens. */
-export function traceSeed(seed: number, print: (line: string) => void): SeedViolation | undefined {
+export async function traceSeed(
+  seed: number,
+  print: (line: string) => void,
+): Promise<SeedViolation | undefined> {
   const setting = drawSetting(seed);
   const startMs = performance.now();
   print(describeSetting(setting));
-  const { violation, figures } = runSetting(setting, {
+  const { violation, figures } = await runSetting(setting, {
     tell: (line, nowMs) => print(`${(nowMs / 1000).toFixed(3).padStart(9)} -- ${line()}`),
     observe({ index, isLiar, nowMs, skewMs }, line) {
       const time = ((nowMs - skewMs) / 1000).toFixed(3).padStart(9);

@@ -35,21 +35,24 @@ export interface SeedFigures extends Readonly<WorldFigures> {
 }
 
 /** One world, from its first moment through storm and calm, or until something is wrong. */
-export function runSetting(setting: Setting, parts: WorldParts = {}): SeedResult {
+export async function runSetting(setting: Setting, parts: WorldParts = {}): Promise<SeedResult> {
   const world = createWorld(setting, parts);
   let calmMs = 0;
   try {
-    world.agenda.runUntil(STORM_MS);
+    await world.runUntil(STORM_MS);
     world.calm();
-    calmMs = awaitBlocks(world, parts.blindTo ?? []);
-    if (setting.liars === 0 && !parts.blindTo?.includes("progress")) checkHealth(world);
+    calmMs = await awaitBlocks(world, parts.blindTo ?? []);
+    if (setting.liars === 0 && !parts.blindTo?.includes("progress")) await checkHealth(world);
     return { violation: undefined, figures: figuresOf(world, calmMs) };
   } catch (error) {
     return { violation: violationOf(error), figures: figuresOf(world, calmMs) };
   }
 }
 
-function awaitBlocks({ agenda, nodes, height }: World, blindTo: readonly CheckerName[]): number {
+async function awaitBlocks(
+  { agenda, nodes, height, runUntil }: World,
+  blindTo: readonly CheckerName[],
+): Promise<number> {
   const goal = height + CALM_BLOCKS;
   const isThere = (): boolean => nodes.every(({ chain, isLiar }) => isLiar || chain.length > goal);
   while (!isThere()) {
@@ -58,17 +61,17 @@ function awaitBlocks({ agenda, nodes, height }: World, blindTo: readonly Checker
     if (calmMs >= CALM_MS) {
       throw new Violation("progress", `no block ${goal} everywhere`, agenda.nowMs);
     }
-    agenda.runUntil(agenda.nowMs + 1_000);
+    await runUntil(agenda.nowMs + 1_000);
   }
   return agenda.nowMs - STORM_MS;
 }
 
 /** Where nobody lies and all is well, every block is decided in round 0, one a second. */
-function checkHealth({ agenda, nodes }: World): void {
+async function checkHealth({ agenda, nodes, runUntil }: World): Promise<void> {
   const tips = nodes.map(({ chain }) => chain.length);
   // The height in progress may have begun in worse times.
   const first = Math.max(...tips) + 1;
-  agenda.runUntil(agenda.nowMs + HEALTHY_MS);
+  await runUntil(agenda.nowMs + HEALTHY_MS);
   for (const { chain } of nodes) {
     const news = chain.slice(first);
     const isHealthy = news.every(({ candidate }) => candidate.extra.round === 0);

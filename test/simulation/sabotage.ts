@@ -1,9 +1,16 @@
+import { findHeld, hold } from "../../src/ibft/inbox.ts";
 import type { Input } from "../../src/ibft/input.ts";
 import type { Height, State } from "../../src/ibft/state.ts";
 import { type Step, step, type Transition } from "../../src/ibft/step.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 import { sealedRoundOf } from "./toyLedger.ts";
+
+const CERTIFICATE_FLAWS: readonly string[] = [
+  ...["certificateMissing", "tooFewRoundChanges", "tooFewPrepares", "duplicateAuthors"],
+  ...["authorNotValidator", "wrongProposer", "prepareByProposer", "wrongRound", "wrongDigest"],
+  "preparedBlockReplaced",
+];
 
 /** Machines with one rule broken, made by standing between the machine and the world; the machine itself has no switches. */
 
@@ -101,8 +108,9 @@ export const IGNORES_PAUSES: Sabotage = {
   },
 };
 
-/** A timer that was set for an earlier round or height ends the present one. */
+/** A timer that was set for an earlier round or height ends the present one; the effect handler would have cancelled it. */
 export const TAKES_STALE_TIMERS: Sabotage = {
+  cancelsNothing: true,
   machine: misled((state, input) => {
     const { height } = state;
     if (input.kind !== "roundTimer" || height === undefined) return input;
@@ -132,14 +140,41 @@ export const TRUSTS_SEALS: Sabotage = {
 };
 
 /** The proposer of a later round is believed without the proof, or with a false one. */
-export const BELIEVES_PROPOSERS: Sabotage = {
+export const BELIEVES_PROPOSERS: Sabotage = { machine: believing(CERTIFICATE_FLAWS) };
+
+/** Whoever is named as the builder of a block is taken for it, and the block's vote for that one's. */
+export const BELIEVES_BUILDERS: Sabotage = { machine: believing(["foreignBuilder"]) };
+
+/** A wish for a round counts with whatever it brings as proof of a prepared block. */
+export const BELIEVES_ROUND_CHANGES: Sabotage = {
   machine(rules, state, nowMs, input) {
     const transition = step(rules, state, nowMs, input);
     const [refusal] = transition.effects;
     const { height } = transition.state;
     if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
     const { message, flaw } = refusal;
-    if (message.kind !== "proposal" || !CERTIFICATE_FLAWS.includes(flaw)) return transition;
+    if (message.kind !== "roundChange" || !CERTIFICATE_FLAWS.includes(flaw)) return transition;
+    const isKnown = findHeld(height.inbox, message) !== undefined;
+    return isKnown ? transition : withHeight(transition, { ...height, inbox: hold(height.inbox, message) });
+  },
+};
+
+/** Every block is called sound. */
+export const TAKES_UNSOUND_BLOCKS: Sabotage = {
+  machine: misled((_state, input) => (input.kind === "candidateChecked" ? { ...input, sound: true } : input)),
+};
+
+export const IMPORTS_UNSEALED: Sabotage = { importsUnsealed: true };
+
+/** A proposal that is refused for one of those flaws is put on trial all the same. */
+function believing(flaws: readonly string[]): Step {
+  return (rules, state, nowMs, input) => {
+    const transition = step(rules, state, nowMs, input);
+    const [refusal] = transition.effects;
+    const { height } = transition.state;
+    if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
+    const { message, flaw } = refusal;
+    if (message.kind !== "proposal" || !flaws.includes(flaw)) return transition;
     const { round } = height;
     if (message.signed.payload.round !== round.number || round.trial !== undefined) return transition;
     const id = { height: height.committee.height, round: round.number };
@@ -150,15 +185,8 @@ export const BELIEVES_PROPOSERS: Sabotage = {
       },
       effects: [{ kind: "checkCandidate", id, candidate: message.candidate }],
     };
-  },
-};
-
-const CERTIFICATE_FLAWS: readonly string[] = [
-  "certificateMissing",
-  "tooFewRoundChanges",
-  "duplicateAuthors",
-  "preparedBlockReplaced",
-];
+  };
+}
 
 function capped(machine: Step): Step {
   return (rules, state, nowMs, input) => {

@@ -1,10 +1,16 @@
-import { createHeldWords } from "../../src/consensus/heldWords.ts";
-import type { Effect } from "../../src/ibft/effect.ts";
+import { createEngineFor, type Engine } from "../../src/consensus/engine.ts";
+import type { BuildOrder } from "../../src/consensus/ports.ts";
+import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
+import type { Authored } from "../../src/ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/step.ts";
-import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { decodeVoteRecord, encodeVoteRecord, type VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
 import { createHolds, type Holds } from "../../src/node/holds.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import type { Clock } from "../../src/primitives/clock.ts";
+import type { Signature } from "../../src/primitives/secp256k1.ts";
 import type { Agenda } from "./agenda.ts";
 import { createVoteDisk } from "./disk.ts";
 import type { Random } from "./random.ts";
@@ -12,7 +18,7 @@ import type { SealedBlock } from "./toyLedger.ts";
 import { describeEffect, describeInput } from "./trace.ts";
 import type { Weather } from "./weather.ts";
 
-/** A node as its engine runs it: one input at a time, effects in order, nothing after a vote record before it is durable. */
+/** A node of which all but consensus is a toy: the engine, its effect handler and the machine are those of the program. */
 export interface SimulatedNode {
   readonly index: number;
   readonly rules: Rules;
@@ -27,8 +33,8 @@ export interface SimulatedNode {
   readonly skewMs: number;
   /** Reasons for which it stands still; forgotten at each boot. */
   readonly holds: Holds;
-  /** Messages are dropped where too many inputs wait already. */
-  post(input: Input): void;
+  hear(message: Authored): void;
+  headAdvanced(head: Head): void;
   /** For this life of the node only: after a crash nobody is at home. */
   plan(delayMs: number, action: () => void): void;
   boot(): void;
@@ -48,6 +54,10 @@ export interface Sabotage {
   readonly hoards?: boolean;
   /** What it said last, it says to nobody who connects. */
   readonly repeatsNothing?: boolean;
+  /** Its alarms ring, wanted or not. */
+  readonly cancelsNothing?: boolean;
+  /** Takes the blocks of others whoever sealed them. */
+  readonly importsUnsealed?: boolean;
 }
 
 export interface NodeParts {
@@ -59,31 +69,27 @@ export interface NodeParts {
   /** The head on disk. */
   head(node: SimulatedNode): Head;
   afterStep(node: SimulatedNode, before: State, input: Input, transition: Transition): void;
-  /** So many inputs wait. */
-  onPosted(waiting: number): void;
-  perform(node: SimulatedNode, effect: Exclude<Effect, { kind: "recordVote" }>): void;
+  multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
+  build(node: SimulatedNode, order: BuildOrder): Promise<Candidate | undefined>;
+  check(node: SimulatedNode, candidate: Candidate): Promise<boolean>;
+  commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
   onBoot(node: SimulatedNode): void;
   onCrash(node: SimulatedNode, isPowerCut: boolean): void;
+  /** The engine has something to do, for which it needs its turn. */
+  onWork(): void;
+  /** The engine has given up. */
+  onFailure(error: unknown): void;
   observe?: (node: SimulatedNode, line: () => string) => void;
 }
 
 export function createNode(index: number, rules: Rules, isLiar: boolean, parts: NodeParts): SimulatedNode {
-  const { agenda, random, machine, sabotage, weather, observe } = parts;
+  const { agenda, random, machine, sabotage, weather, observe, onWork } = parts;
   const disk = createVoteDisk(random);
+  let engine: Engine | undefined;
   let state: State | undefined;
   let life = 0;
-  let queue: Input[] = [];
-  let isSyncing = false;
   let skewMs = 0;
-  let holds = newHolds();
-  let held = createHeldWords(rules);
-
-  function newHolds(): Holds {
-    return createHolds({
-      pause: () => node.post({ kind: "paused" }),
-      resume: () => node.post({ kind: "resumed" }),
-    });
-  }
+  let holds = createHolds(NOBODY);
 
   const node: SimulatedNode = {
     index,
@@ -102,29 +108,31 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     get holds() {
       return holds;
     },
-    post(input) {
-      if (state === undefined) return;
-      if (input.kind === "message" && queue.length >= rules.schedule.messageQueueLimit) return;
-      queue.push(input);
-      parts.onPosted(queue.length);
-      read();
+    hear(message) {
+      engine?.receive(message);
+      onWork();
+    },
+    headAdvanced(head) {
+      engine?.headAdvanced(head);
+      onWork();
     },
     plan(delayMs, action) {
       const plannedIn = life;
       agenda.plan(agenda.nowMs + delayMs, () => {
-        if (life === plannedIn) action();
+        if (life !== plannedIn) return;
+        action();
+        onWork();
       });
     },
     boot() {
       if (state !== undefined) return;
       life += 1;
-      holds = newHolds();
-      held = createHeldWords(rules);
       skewMs = (2 * random.next() - 1) * weather().skewMs;
       state = UNSTARTED;
-      const found = disk.read();
-      const record = sabotage.remember === undefined ? found : sabotage.remember(found);
-      node.post({ kind: "started", head: parts.head(node), ...(record !== undefined && { record }) });
+      engine = bear();
+      holds = createHolds(engine);
+      engine.start(parts.head(node));
+      onWork();
       parts.onBoot(node);
     },
     stop() {
@@ -135,51 +143,84 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     },
   };
 
-  function read(): void {
-    while (state !== undefined && !isSyncing) {
-      const input = queue.shift();
-      if (input === undefined) return;
-      take(state, input);
+  /** One life of its engine. Before anything that this does to the world, the process may end. */
+  function bear(): Engine {
+    const bornIn = life;
+    const isAlive = (): boolean => life === bornIn;
+
+    function mayAct(): boolean {
+      if (isAlive() && random.chance(weather().crash)) crash();
+      return isAlive();
     }
+
+    const look: Step = (_rules, before, nowMs, input) => {
+      if (!isAlive()) return { state: before, effects: [] };
+      observe?.(node, () => describeInput(input));
+      const transition = machine(rules, before, nowMs, input);
+      state = transition.state;
+      for (const effect of transition.effects) observe?.(node, () => `    ${describeEffect(effect)}`);
+      parts.afterStep(node, before, input, transition);
+      return transition;
+    };
+
+    return createEngineFor(
+      rules,
+      {
+        builder: { build: (order) => (mayAct() ? parts.build(node, order) : NEVER) },
+        checker: { check: (candidate) => (mayAct() ? parts.check(node, candidate) : NEVER) },
+        committer: {
+          commit: (candidate, seals) => (mayAct() ? parts.commit(node, candidate, seals) : NEVER),
+        },
+        voteStore: {
+          read: () => remembered(disk.read(), sabotage),
+          write: (record) => (mayAct() ? write(record) : NEVER),
+        },
+        outbox: {
+          multicast(message, validators) {
+            if (mayAct()) parts.multicast(node, message, validators);
+          },
+        },
+        clock: clockOfThisLife(),
+        logger: silentLogger,
+        onFailure: (error) => {
+          if (isAlive()) parts.onFailure(error);
+        },
+      },
+      look,
+    );
   }
 
-  function take(before: State, input: Input): void {
-    observe?.(node, () => describeInput(input));
-    const transition = machine(rules, before, node.nowMs, input);
-    state = transition.state;
-    parts.afterStep(node, before, input, transition);
-    for (const message of held.stepped(before, state, input).toReversed())
-      queue.unshift({ kind: "message", message });
-    perform(transition.effects);
+  function clockOfThisLife(): Clock {
+    return {
+      nowMs: () => node.nowMs,
+      at(atMs, action) {
+        let isCancelled = false;
+        node.plan(Math.max(0, atMs - node.nowMs), () => {
+          if (!isCancelled) action();
+        });
+        return {
+          cancel() {
+            isCancelled = sabotage.cancelsNothing !== true;
+          },
+        };
+      },
+    };
   }
 
-  function perform([effect, ...later]: readonly Effect[]): void {
-    if (effect === undefined) return;
-    if (random.chance(weather().crash)) {
-      crash();
-      return;
-    }
-    observe?.(node, () => `    ${describeEffect(effect)}`);
-    if (effect.kind !== "recordVote") {
-      parts.perform(node, effect);
-      perform(later);
-      return;
-    }
-    disk.write(effect.record);
+  function write(record: Uint8Array): Promise<void> {
+    disk.write(record);
     const syncMs = weather().syncMs * random.next();
     if (sabotage.speaksBeforeSync === true) {
       node.plan(syncMs, disk.sync);
-      perform(later);
-      return;
+      return Promise.resolve();
     }
-    isSyncing = true;
     if (random.chance(weather().crash)) node.plan(syncMs * random.next(), crash);
-    node.plan(syncMs, () => {
-      disk.sync();
-      isSyncing = false;
-      perform(later);
-      read();
-    });
+    return new Promise((resolve) =>
+      node.plan(syncMs, () => {
+        disk.sync();
+        resolve();
+      }),
+    );
   }
 
   function crash(): void {
@@ -193,10 +234,23 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     else disk.crash();
     life += 1;
     state = undefined;
-    queue = [];
-    isSyncing = false;
+    engine = undefined;
+    holds = createHolds(NOBODY);
     parts.onCrash(node, isPowerCut);
   }
 
   return node;
+}
+
+/** What was under way when the process ended comes to nothing. */
+const NEVER = new Promise<never>(() => undefined);
+
+const NOBODY = { pause: () => undefined, resume: () => undefined };
+
+function remembered(bytes: Uint8Array | undefined, { remember }: Sabotage): Uint8Array | undefined {
+  if (remember === undefined) return bytes;
+  const found = bytes === undefined ? undefined : decodeVoteRecord(bytes);
+  if (found?.ok === false) throw new Error(found.rejection.message);
+  const record = remember(found?.value);
+  return record === undefined ? undefined : encodeVoteRecord(record);
 }

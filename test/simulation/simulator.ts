@@ -1,8 +1,11 @@
-import type { Effect } from "../../src/ibft/effect.ts";
+import type { BuildOrder } from "../../src/consensus/ports.ts";
+import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { step } from "../../src/ibft/step.ts";
+import { step, type Transition } from "../../src/ibft/step.ts";
 import { isValidator } from "../../src/ibft/validatorVotes.ts";
+import { RELAY_PATIENCE_MS } from "../../src/node/peering.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { aCandidate, aGenesisHead, aSchedule, toyAddresses, toyRules } from "../builders/toyChain.ts";
 import { type Agenda, createAgenda } from "./agenda.ts";
@@ -24,15 +27,17 @@ import { createTokenSpelling, recoverSigners } from "./wire.ts";
  * delayed, clocks are wrong, and nodes stop anywhere, between any two effects; in the calm that follows all is well but
  * for the liars, and blocks must come again. Safety is checked at every step: a violation throws.
  *
- *   agenda (time) -> relays -> node: mailbox -> machine -> effects -> disk, ledger, relays -> link -> agenda
- *                                                  |                                ^
- *                                               checkers                       liars' mouths
+ *   agenda (time) -> relays -> engine: mailbox -> machine -> effects -> disk, ledger, relays -> link -> agenda
+ *                                                    |                                ^
+ *                                                 checkers                       liars' mouths
  *
  * Relays are there in some worlds only; in the others all hear each other directly.
  */
 export interface World {
   readonly agenda: Agenda;
   readonly nodes: readonly SimulatedNode[];
+  /** Lets everything happen that is due until then. Rejects with the first Violation. */
+  runUntil(endMs: number): Promise<void>;
   /** Highest block that any honest node has committed. */
   readonly height: number;
   readonly figures: Readonly<WorldFigures>;
@@ -85,6 +90,8 @@ export function createWorld(
   const own = { ...NO_FIGURES };
   let weather = setting.storm;
   let height = 0;
+  let isAtWork = false;
+  let failure: { readonly error: unknown } | undefined;
   const link = createLink({
     nodes: count,
     agenda,
@@ -114,9 +121,18 @@ export function createWorld(
         if (stepped.isLiar) return;
         own.highestRound = Math.max(own.highestRound, transition.state.height?.round.number ?? 0);
         checkers.onTransition(stepped.index, before, input, transition);
+        judgeRefusals(transition);
       },
-      onPosted: (waiting) => checkers.onPosted(waiting, schedule.messageQueueLimit),
-      perform,
+      multicast,
+      build,
+      check,
+      commit: (committer, candidate, seals) => exchange.commit(committer, candidate, seals),
+      onWork() {
+        isAtWork = true;
+      },
+      onFailure(error) {
+        failure ??= { error };
+      },
       onBoot(booted) {
         relays?.boot(booted, tipOf(booted));
         exchange.begin(booted);
@@ -150,6 +166,7 @@ export function createWorld(
     liars,
     isSlowToCatchUp: setting.storm.pause > 0,
     weather: () => weather,
+    importsUnsealed: ({ index }) => sabotageOf(index)?.importsUnsealed === true,
     about,
     tipOf,
     known: (node) =>
@@ -167,6 +184,7 @@ export function createWorld(
     return createRelays({
       nodes,
       mesh,
+      patienceMs: wanted.patienceMs ?? RELAY_PATIENCE_MS,
       spelling: createTokenSpelling(),
       limits,
       ownLimits: sabotage.hoards === true ? tenfold(limits) : limits,
@@ -184,40 +202,17 @@ export function createWorld(
     });
   }
 
-  function perform(node: SimulatedNode, effect: Exclude<Effect, { kind: "recordVote" }>): void {
-    switch (effect.kind) {
-      case "multicast":
-        multicast(node, effect.message);
-        return;
-      case "setBlockTimer":
-      case "setRoundTimer": {
-        const kind = effect.kind === "setBlockTimer" ? "blockTimer" : "roundTimer";
-        node.plan(Math.max(0, effect.atMs - node.nowMs), () => node.post({ kind, id: effect.id }));
-        return;
-      }
-      case "buildCandidate":
-        node.plan(about(weather.buildMs), () => build(node, effect));
-        return;
-      case "checkCandidate":
-        node.plan(about(weather.checkMs), () => {
-          const { id, candidate } = effect;
-          const sound = isSound(tipOf(node), candidate) && isPunctual(candidate, node.nowMs);
-          node.post({ kind: "candidateChecked", id, digest: candidate.digest, sound: sound || node.isLiar });
-        });
-        return;
-      case "commitBlock":
-        exchange.commit(node, effect.candidate, effect.seals);
-        return;
-      case "rejectMessage":
-        if (honestWords.has(effect.message)) checkers.onRefusal(effect);
-        return;
-      case "reportDoubleVote":
-        if (!node.isLiar) own.doubleVotes += 1;
-        if (isHonest(effect.first.signed.author)) checkers.onRefusal(effect);
+  /** Of what honest validators said nothing is refused, and nobody honest is accused. */
+  function judgeRefusals({ effects }: Transition): void {
+    for (const effect of effects) {
+      if (effect.kind === "rejectMessage" && honestWords.has(effect.message)) checkers.onRefusal(effect);
+      if (effect.kind !== "reportDoubleVote") continue;
+      own.doubleVotes += 1;
+      if (isHonest(effect.first.signed.author)) checkers.onRefusal(effect);
     }
   }
 
-  function multicast(node: SimulatedNode, message: Authored): void {
+  function multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void {
     const liar = liars.get(node);
     if (liar !== undefined) {
       post(node, liar.speak(message));
@@ -225,7 +220,7 @@ export function createWorld(
     }
     checkers.onMulticast(message);
     honestWords.add(message);
-    if (relays !== undefined) relays.multicast(node, message, node.state?.head?.tally.validators ?? []);
+    if (relays !== undefined) relays.multicast(node, message, validators);
     else for (const other of nodes) if (other !== node) carry(node, other, message);
   }
 
@@ -248,20 +243,39 @@ export function createWorld(
   }
 
   function deliver(to: SimulatedNode, message: Authored): void {
-    to.post({ kind: "message", message });
+    to.hear(message);
     const liar = liars.get(to);
     if (liar === undefined) return;
     if (isHonest(message.signed.author)) post(to, liar.hear(message));
     else if (message.kind === "proposal") post(to, liar.support(message));
   }
 
-  function build(node: SimulatedNode, { id, timestamp }: Extract<Effect, { kind: "buildCandidate" }>): void {
-    const parent = tipOf(node);
-    if (parent.header.number + 1n !== id.height) return;
-    const vote = random.chance(weather.vote) ? voteAfter(parent, addresses, liarAddresses, seed) : undefined;
-    const order = { round: id.round, timestamp, coinbase: node.rules.self, ...(vote && { vote }) };
-    const candidate = aCandidate(parent, { ...order, mark: `${toHex(node.rules.self)} ${agenda.nowMs}` });
-    node.post({ kind: "candidateBuilt", id, candidate });
+  /** Undefined where the head has moved on meanwhile. */
+  function build(node: SimulatedNode, asked: BuildOrder): Promise<Candidate | undefined> {
+    return after(node, weather.buildMs, () => {
+      const parent = tipOf(node);
+      if (!equalBytes(parent.hash, asked.parent.hash)) return undefined;
+      const vote = random.chance(weather.vote)
+        ? voteAfter(parent, addresses, liarAddresses, seed)
+        : undefined;
+      const { round, timestamp } = asked;
+      const order = { round, timestamp, coinbase: node.rules.self, ...(vote && { vote }) };
+      const candidate = aCandidate(parent, { ...order, mark: `${toHex(node.rules.self)} ${agenda.nowMs}` });
+      if (!node.isLiar) checkers.onBuilt(candidate.hash);
+      return candidate;
+    });
+  }
+
+  function check(node: SimulatedNode, candidate: Candidate): Promise<boolean> {
+    return after(node, weather.checkMs, () => {
+      const sound = isSound(tipOf(node), candidate) && isPunctual(candidate, node.nowMs);
+      return sound || node.isLiar;
+    });
+  }
+
+  /** Slow work of one life; what it comes to is never known when that ends before. */
+  function after<T>(node: SimulatedNode, durationMs: number, work: () => T): Promise<T> {
+    return new Promise((resolve) => node.plan(about(durationMs), () => resolve(work())));
   }
 
   function append(node: SimulatedNode, block: SealedBlock): void {
@@ -270,7 +284,7 @@ export function createWorld(
       height = Math.max(height, Number(block.head.header.number));
     }
     node.chain.push(block);
-    node.post({ kind: "headAdvanced", head: block.head });
+    node.headAdvanced(block.head);
     relays?.headAdvanced(node, block.head);
   }
 
@@ -285,11 +299,23 @@ export function createWorld(
     );
   }
 
+  /** Engines work in turns of the event loop: all of them come to rest before anything else happens. */
+  async function runUntil(endMs: number): Promise<void> {
+    for (let { nextMs } = agenda; nextMs !== undefined && nextMs <= endMs; { nextMs } = agenda) {
+      agenda.runUntil(nextMs);
+      if (isAtWork) await new Promise((resume) => setImmediate(resume));
+      isAtWork = false;
+      if (failure !== undefined) throw failure.error;
+    }
+    agenda.runUntil(endMs);
+  }
+
   for (const node of nodes) agenda.plan(about(500), node.boot);
 
   return {
     agenda,
     nodes,
+    runUntil,
     get figures() {
       return { ...own, ...link.figures };
     },

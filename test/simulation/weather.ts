@@ -70,6 +70,8 @@ export interface Setting {
 export interface RelaySetting {
   /** Share of the possible links between honest nodes that there are in the storm. */
   readonly links: number;
+  /** As the program's, unless told. */
+  readonly patienceMs?: number;
   readonly limits: DeskLimits & { readonly messageQueueLimit: number };
 }
 

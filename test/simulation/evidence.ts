@@ -1,0 +1,80 @@
+import { withRound } from "../../src/ibft/candidate.ts";
+import type { Committee } from "../../src/ibft/committee.ts";
+import type { PreparedCertificate, Proposal, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
+import { proposerOf } from "../../src/ibft/proposer.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
+
+/**
+ * What proves that a proposal may be voted for, written down a second time from the rules (ibft2.md §8) so that a rule
+ * which is gone from the machine is missed here. Undefined when nothing is wrong.
+ */
+export function findGap(
+  { signed, candidate, certificate }: Proposal,
+  committee: Committee,
+): string | undefined {
+  const { round, height, digest } = signed.payload;
+  const { header, extra } = candidate;
+  if (!equalBytes(signed.author, turnOf(committee, round))) return "it was another's turn";
+  if (height !== committee.height || header.number !== height || extra.round !== round)
+    return "the block is for another place";
+  if (!equalBytes(candidate.digest, digest)) return "the block is not the one that was signed";
+  const isOfAuthor = equalBytes(header.coinbase, signed.author);
+  if (round === 0) return certificate === undefined && isOfAuthor ? undefined : "another's block in round 0";
+  const asked = certificate ?? [];
+  if (countOf(asked, committee) < asked.length || asked.length < quorumOf(committee))
+    return "too few asked for the round, or one of them twice, or nobody";
+  for (const wish of asked) {
+    const gap = findGapOfWish(wish, round, committee);
+    if (gap !== undefined) return gap;
+  }
+  const proofs = asked.flatMap(({ payload }) => payload.prepared?.proposal.payload ?? []);
+  const [last] = proofs.toSorted((a, b) => b.round - a.round);
+  if (last === undefined) return isOfAuthor ? undefined : "another's block, and none was prepared";
+  return equalBytes(withRound(candidate, last.round).digest, last.digest)
+    ? undefined
+    : "another block than the one that was prepared last";
+}
+
+function findGapOfWish(
+  { payload }: Signed<RoundChangePayload>,
+  round: number,
+  committee: Committee,
+): string | undefined {
+  if (payload.round !== round || payload.height !== committee.height) return "a wish for another round";
+  if (payload.prepared === undefined) return undefined;
+  if (payload.prepared.proposal.payload.round >= round) return "prepared in a round to come";
+  return isProven(payload.prepared, committee) ? undefined : "a prepared block without its proof";
+}
+
+function isProven({ proposal, prepares }: PreparedCertificate, committee: Committee): boolean {
+  const { round, height, digest } = proposal.payload;
+  const proposer = turnOf(committee, round);
+  return (
+    height === committee.height &&
+    equalBytes(proposal.author, proposer) &&
+    prepares.length >= quorumOf(committee) - 1 &&
+    countOf(prepares, committee) === prepares.length &&
+    prepares.every(
+      ({ author, payload }) =>
+        !equalBytes(author, proposer) &&
+        payload.height === height &&
+        payload.round === round &&
+        equalBytes(payload.digest, digest),
+    )
+  );
+}
+
+/** Of the validators. The number is stated anew: a saboteur may have changed the committee's own. */
+function quorumOf({ validators }: Committee): number {
+  return Math.ceil((2 * validators.length) / 3);
+}
+
+const turnOf = ({ validators, previousProposer }: Committee, round: number): Address =>
+  proposerOf(validators, previousProposer, round);
+
+/** How many different validators signed. */
+function countOf(signed: readonly { readonly author: Address }[], { validators }: Committee): number {
+  const members = new Set(validators.map(toDigits));
+  return new Set(signed.map(({ author }) => toDigits(author)).filter((author) => members.has(author))).size;
+}
