@@ -53,7 +53,8 @@ export class LibraryState implements StateManagerInterface {
   }
 
   async getCodeSize(address: LibraryAddress): Promise<number> {
-    return codeOf(this.overlay, addressOf(address)).length;
+    const account = this.overlay.account(addressOf(address));
+    return account === undefined ? 0 : this.overlay.codeSize(account.codeHash);
   }
 
   async getStorage(address: LibraryAddress, slot: Uint8Array): Promise<Uint8Array> {

@@ -1,6 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { CodeReader } from "./codeReader.ts";
 import type { StateChanges } from "./overlay.ts";
 import { type StagedEntries, stageChanges } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -27,7 +28,7 @@ export interface BranchBase {
   readonly number: bigint;
   readonly record: StateRecord;
   readonly reader: NodeReader;
-  code(codeHash: Hash): Uint8Array;
+  readonly codes: CodeReader;
 }
 
 export function createStateBranch(base: BranchBase, limitBytes = BRANCH_LIMIT_BYTES): StateBranch {
@@ -90,11 +91,11 @@ class MemoryBranch implements StateBranch, NodeReader {
   }
 
   private stateOf({ root }: StateRecord): TrieState {
-    return new TrieState(
-      this,
-      root,
-      (codeHash) => this.newCode.get(toKey(codeHash)) ?? this.base.code(codeHash),
-    );
+    const { codes } = this.base;
+    return new TrieState(this, root, {
+      code: (codeHash) => this.newCode.get(toKey(codeHash)) ?? codes.code(codeHash),
+      codeSize: (codeHash) => this.newCode.get(toKey(codeHash))?.length ?? codes.codeSize(codeHash),
+    });
   }
 
   private spend(bytes: number): void {

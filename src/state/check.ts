@@ -72,7 +72,7 @@ class Checker {
     this.database = database;
     this.onProgress = onProgress;
     this.reader = new PageReader(database, PAGE_CACHE_BYTES);
-    this.code = createCodeReader(database, CODE_CACHE_BYTES);
+    this.code = createCodeReader(database, CODE_CACHE_BYTES).code;
   }
 
   async run(): Promise<void> {

@@ -59,9 +59,12 @@ export const DEFAULT_HISTORY_LIMITS: HistoryLimits = {
  * thread that writes: what a block wrote never changes, and a rewind is noticed by the epoch in the record of the
  * newest state. Every node is compared with its hash, code too.
  */
-export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_LIMITS): StateHistory {
+export function createStateHistory(
+  database: Database,
+  limits = DEFAULT_HISTORY_LIMITS,
+  codes = createCodeReader(database, limits.codeCacheBytes),
+): StateHistory {
   const pages = new PageReader(database, limits.pageCacheBytes);
-  const code = createCodeReader(database, limits.codeCacheBytes);
   let epoch = 0;
 
   function recordAt(number: bigint): StateRecord | undefined {
@@ -82,11 +85,11 @@ export function createStateHistory(database: Database, limits = DEFAULT_HISTORY_
   return {
     at: (number) => {
       const root = rootAt(number);
-      return root === undefined ? undefined : new TrieState(pages, root, code);
+      return root === undefined ? undefined : new TrieState(pages, root, codes);
     },
     branch: (number, limitBytes) => {
       const record = recordAt(number);
-      return record && createStateBranch({ number, record, reader: pages, code }, limitBytes);
+      return record && createStateBranch({ number, record, reader: pages, codes }, limitBytes);
     },
     prove: (number, address, slots) => {
       const root = rootAt(number);

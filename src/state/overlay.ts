@@ -24,6 +24,7 @@ export interface Overlay extends StateReader {
    * the whole storage is cleared, even when each of them was emptied by a write here.
    */
   hasStorage(address: Address): boolean;
+  codeSize(codeHash: Hash): number;
   checkpoint(): void;
   commit(): void;
   revert(): void;
@@ -152,6 +153,14 @@ class JournaledOverlay implements Overlay {
       if (code !== undefined) return code;
     }
     return this.below.code(codeHash);
+  }
+
+  codeSize(codeHash: Hash): number {
+    if (this.newCode.size > 0) {
+      const code = this.newCode.get(toKey(codeHash));
+      if (code !== undefined) return code.length;
+    }
+    return this.below.codeSize?.(codeHash) ?? this.below.code(codeHash).length;
   }
 
   hasStorage(address: Address): boolean {

@@ -10,4 +10,6 @@ export interface StateReader {
   storage(address: Address, slot: Uint8Array): Uint8Array;
   /** Contract code by its hash; empty for the hash of nothing. */
   code(codeHash: Hash): Uint8Array;
+  /** Size of that code, for readers that know it without the code. */
+  codeSize?(codeHash: Hash): number;
 }

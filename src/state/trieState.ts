@@ -1,10 +1,11 @@
 import type { Address } from "../primitives/address.ts";
+import { createBoundedCache } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
-import { createBoundedCache } from "../storage/boundedCache.ts";
 import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
+import type { CodeReader } from "./codeReader.ts";
 import type { FlatAccount } from "./flatAccount.ts";
 import { ACCOUNT_TRIE } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -18,17 +19,17 @@ const KEPT_ACCOUNTS = 1000;
 
 /** One state, read from its tries. */
 export class TrieState implements StateReader {
-  readonly code: (codeHash: Hash) => Uint8Array;
+  private readonly codes: CodeReader;
   private readonly reader: NodeReader;
   private readonly root: TrieRoot;
   private readonly accounts = createBoundedCache<string, { readonly found: FlatAccount | undefined }>(
     KEPT_ACCOUNTS,
   );
 
-  constructor(reader: NodeReader, root: TrieRoot, code: (codeHash: Hash) => Uint8Array) {
+  constructor(reader: NodeReader, root: TrieRoot, codes: CodeReader) {
     this.reader = reader;
     this.root = root;
-    this.code = code;
+    this.codes = codes;
   }
 
   account(address: Address): Account | undefined {
@@ -38,6 +39,14 @@ export class TrieState implements StateReader {
   storage(address: Address, slot: Uint8Array): Uint8Array {
     const owner = this.owner(address);
     return owner === undefined ? EMPTY_BYTES : this.slot(owner, slot);
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    return this.codes.code(codeHash);
+  }
+
+  codeSize(codeHash: Hash): number {
+    return this.codes.codeSize(codeHash);
   }
 
   /** The account with the place of its storage. */

@@ -4,7 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
-import { createCodeReader } from "./codeReader.ts";
+import { type CodeReader, createCodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
 import {
   createStateHistory,
@@ -102,6 +102,8 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
 
 export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
+  // What one block may call again and again without a read from disk: 2,700 contracts of the greatest size.
+  codeCacheBytes: 64 * 1024 * 1024,
   nodeCacheBytes: 64 * 1024 * 1024,
   accountCacheBytes: 32 * 1024 * 1024,
   slotCacheBytes: 32 * 1024 * 1024,
@@ -133,10 +135,11 @@ class StoredWorldState implements WorldState {
 
   constructor(database: Database, limits: WorldStateLimits) {
     this.database = database;
-    this.history = createStateHistory(database, limits);
+    const codes = createCodeReader(database, limits.codeCacheBytes);
+    this.history = createStateHistory(database, limits, codes);
     this.nodes = new HeadNodes(database, limits);
     this.flat = new FlatColumn(database, this.headTrie(), limits);
-    this.head = this.headReader(createCodeReader(database, limits.codeCacheBytes));
+    this.head = this.headReader(codes);
     this.loadHead();
   }
 
@@ -212,7 +215,7 @@ class StoredWorldState implements WorldState {
     this.epoch = head.epoch;
   }
 
-  private headReader(code: (codeHash: Hash) => Uint8Array): StateReader {
+  private headReader({ code, codeSize }: CodeReader): StateReader {
     const { flat } = this;
     return {
       account: (address) =>
@@ -223,6 +226,7 @@ class StoredWorldState implements WorldState {
         return owner === undefined ? EMPTY_BYTES : flat.slot(owner, slot);
       },
       code,
+      codeSize,
     };
   }
 

@@ -1,10 +1,10 @@
 import { assert } from "../primitives/assert.ts";
+import { type BoundedCache, createBoundedCache } from "../primitives/boundedCache.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { deleteTransactions, putTransactions, readTransactions } from "./bodyStore.ts";
-import { type BoundedCache, createBoundedCache } from "./boundedCache.ts";
 import { damaged, missing } from "./checksum.ts";
 import { putCommitRecord, putHead, readHead } from "./commitRecord.ts";
 import type { Batch, Database } from "./database.ts";

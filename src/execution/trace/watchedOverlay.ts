@@ -60,6 +60,10 @@ export class WatchedOverlay implements Overlay {
     return this.inner.code(codeHash);
   }
 
+  codeSize(codeHash: Hash): number {
+    return this.inner.codeSize(codeHash);
+  }
+
   hasStorage(address: Address): boolean {
     return this.inner.hasStorage(address);
   }

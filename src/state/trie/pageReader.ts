@@ -1,6 +1,6 @@
 import { assert } from "../../primitives/assert.ts";
+import { createBoundedCache } from "../../primitives/boundedCache.ts";
 import { keccak256 } from "../../primitives/hash.ts";
-import { createBoundedCache } from "../../storage/boundedCache.ts";
 import { damaged, missing, openEntry } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { EMPTY_CODE_HASH, keccak256 } from "../../src/primitives/hash.ts";
+import { createCodeReader } from "../../src/state/codeReader.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { DamagedData, type Database } from "../../src/storage/database.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { codeKey } from "../../src/storage/stateKeys.ts";
+
+describe("a reader of code", () => {
+  it("reads code once for its size, however much there is and however little it keeps", async () => {
+    const { database, counts } = counted(createMemoryDatabase());
+    const codes = Array.from({ length: 400 }, (_, n) => new Uint8Array(1000 + n).fill(n));
+    for (const code of codes) await write(database, keccak256(code), code);
+    const reader = createCodeReader(database, 10_000);
+    for (let round = 0; round < 3; round++)
+      for (const code of codes) expect(reader.codeSize(keccak256(code))).toBe(code.length);
+    expect(counts.gets).toBe(400);
+    expect(reader.codeSize(EMPTY_CODE_HASH)).toBe(0);
+  });
+
+  it("believes no code from the disk, the first time or later", async () => {
+    const database = createMemoryDatabase();
+    const code = new Uint8Array(100).fill(7);
+    const hash = keccak256(code);
+    const flipped = code.with(50, 6);
+    const nothingKept = createCodeReader(database, 0);
+    await write(database, hash, code);
+    expect(nothingKept.code(hash)).toEqual(code);
+    for (const wrong of [flipped, code.subarray(1), new Uint8Array(101).fill(7)]) {
+      await write(database, hash, wrong);
+      expect(() => nothingKept.code(hash)).toThrow(DamagedData);
+      expect(() => createCodeReader(database, 0).code(hash)).toThrow(DamagedData);
+      expect(() => createCodeReader(database, 0).codeSize(hash)).toThrow(DamagedData);
+    }
+    await write(database, hash, code);
+    expect(nothingKept.code(hash)).toEqual(code);
+  });
+});
+
+function counted(inner: Database): { database: Database; counts: { gets: number } } {
+  const counts = { gets: 0 };
+  const database: Database = Object.create(inner, {
+    get: {
+      value: (key: Uint8Array) => {
+        counts.gets++;
+        return inner.get(key);
+      },
+    },
+  });
+  return { database, counts };
+}
+
+async function write(database: Database, hash: Uint8Array, code: Uint8Array): Promise<void> {
+  const batch = createBatch();
+  batch.put(codeKey(hash), code);
+  await database.write(batch);
+}
