@@ -32,6 +32,7 @@ export function createEvm(parts: EvmParts): Evm {
         gasPrice: message.gasPrice,
         blobVersionedHashes: message.blobVersionedHashes.map(toHex),
         skipNonceIncrement: true,
+        ...machine.begin(),
       });
     } catch (error) {
       isSpent = true;

@@ -3,7 +3,8 @@ import { getOpcodesForHF } from "@ethereumjs/evm";
 import { Address } from "@ethereumjs/util";
 import { addressOfWord } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/quantity.ts";
-import type { Observed } from "./evm.ts";
+import type { FrameState } from "./interpreter/frame.ts";
+import { LONG_BYTES } from "./interpreter/slices.ts";
 
 /** The library's instruction set for one fork. */
 export type OpcodeTables = ReturnType<typeof getOpcodesForHF>;
@@ -16,6 +17,7 @@ type RunState = Parameters<Instruction["opHandler"]>[0];
  *
  * - EXTCODESIZE, EXTCODECOPY and EXTCODEHASH show code that begins with 0xef00 as it is. The library hides it, as a
  *   fork to come would have it; but until London anyone could deploy such code
+ * - what calls return into memory, and EXTCODECOPY, is copied in slices where there is much of it
  * - SSTORE is noted, for gas estimation
  * - instructions with nothing to wait for are not waited for
  */
@@ -35,21 +37,28 @@ function correct(map: Instruction[]): void {
   for (const [code, instruction] of map.entries()) map[code] = withoutNeedlessWait(instruction);
   change(map, EXTCODESIZE, (instruction) => ({ ...instruction, opHandler: pushCodeSize }));
   change(map, EXTCODECOPY, (instruction) => ({ ...instruction, opHandler: copyCode }));
+  for (const [code, place] of CALL_OUTPUT_SIZES)
+    change(map, code, (instruction) => ({
+      ...instruction,
+      opHandler: outputInSlices(instruction.opHandler, place),
+    }));
   change(map, EXTCODEHASH, (instruction) => ({ ...instruction, opHandler: pushCodeHash }));
   change(map, SSTORE, (instruction) => ({
     ...instruction,
     gasHandler(state, gas, common) {
-      (state.interpreter._evm as unknown as WatchfulEvm).observed.hasStored = true;
+      frameOf(state).evm.observed.hasStored = true;
       return instruction.gasHandler(state, gas, common) as bigint;
     },
   }));
 }
 
-/** What these instructions ask of the machine that they run in. */
-interface WatchfulEvm {
-  readonly observed: Observed;
-}
-
+/** Calls, and how deep on their stack lies how much of what is returned they want in memory; where lies above it. */
+const CALL_OUTPUT_SIZES: ReadonlyMap<number, number> = new Map([
+  [0xf1, 6],
+  [0xf2, 6],
+  [0xf4, 5],
+  [0xfa, 5],
+]);
 const EXTCODESIZE = 0x3b;
 const EXTCODECOPY = 0x3c;
 const EXTCODEHASH = 0x3f;
@@ -69,8 +78,8 @@ function withoutNeedlessWait(instruction: Instruction): Instruction {
 }
 
 async function pushCodeSize(state: RunState): Promise<void> {
-  const code = await state.stateManager.getCode(popAddress(state));
-  state.stack.push(BigInt(code.length));
+  const address = popAddress(state);
+  state.stack.push(BigInt(await frameOf(state).stateManager.getCodeSize(address)));
 }
 
 /** What lies beyond the code is zero. */
@@ -79,9 +88,34 @@ async function copyCode(state: RunState): Promise<void> {
   const [memoryOffset = 0n, codeOffset = 0n, size = 0n] = state.stack.popN(3);
   if (size === 0n) return;
   const code = await state.stateManager.getCode(address);
-  const part = new Uint8Array(Number(size));
-  if (codeOffset < code.length) part.set(code.subarray(Number(codeOffset), Number(codeOffset + size)));
-  state.memory.write(Number(memoryOffset), part.length, part);
+  const part = { from: codeOffset < code.length ? Number(codeOffset) : code.length, size: Number(size) };
+  const { memory, evm } = frameOf(state);
+  await memory.copyInSlices(Number(memoryOffset), code, part, evm.pace);
+}
+
+type Handler = Instruction["opHandler"];
+
+/** The library copies what was returned at once; where that may take long it is told to copy nothing. */
+function outputInSlices(handler: Handler, sizePlace: number): Handler {
+  return (libraryState, common) => {
+    const state = frameOf(libraryState);
+    const { stack, memory, evm } = state;
+    const size = stack.at(sizePlace);
+    if (size <= LONG_BYTES) return handler(libraryState, common);
+    const offset = Number(stack.at(sizePlace - 1));
+    stack.items[stack.length - 1 - sizePlace] = 0n;
+    return (async () => {
+      await handler(libraryState, common);
+      const { returnBytes } = state;
+      const part = { from: 0, size: Math.min(Number(size), returnBytes.length) };
+      if (part.size > 0) await memory.copyInSlices(offset, returnBytes, part, evm.pace);
+    })();
+  };
+}
+
+/** Our frame, behind the library's type for it. */
+function frameOf(state: RunState): FrameState {
+  return state as unknown as FrameState;
 }
 
 async function pushCodeHash(state: RunState): Promise<void> {

@@ -6,16 +6,17 @@ import {
   type Message,
   type PrecompileFunc,
 } from "@ethereumjs/evm";
-import { Account as LibraryAccount, type Address as LibraryAddress } from "@ethereumjs/util";
+import type { Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
 import { present } from "../../primitives/assert.ts";
 import { bytesOfKey, toKey } from "../../primitives/byteKey.ts";
-import { ZERO_HASH } from "../../primitives/hash.ts";
+import { EMPTY_CODE_HASH, type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { EMPTY_BYTES, toDigits } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { AccessJournal } from "../accessJournal.ts";
 import type { BlockContext } from "../blockContext.ts";
+import { delegationTarget } from "../delegation.ts";
 import { credit } from "../emptyAccounts.ts";
 import type { EvmParts, Observed } from "../evm.ts";
 import type { HeldMemory } from "../heldMemory.ts";
@@ -23,13 +24,17 @@ import { libraryCommon } from "../libraryCommon.ts";
 import { LibraryJournal } from "../libraryJournal.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
-import type { Pace } from "../pace.ts";
+import { type Pace, restIfDue } from "../pace.ts";
 import { hasLowNumber } from "../precompiles/addresses.ts";
 import type { PrecompilePlaces } from "../precompiles/places.ts";
 import type { Rules } from "../rules.ts";
+import { ContractAddresses } from "./contractAddresses.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
+import { libraryAccount } from "./messages.ts";
 import { SharedEvm } from "./sharedEvm.ts";
+import { LONG_BYTES } from "./slices.ts";
+import { Substate } from "./substate.ts";
 import { TransientSlots } from "./transientSlots.ts";
 
 /**
@@ -49,6 +54,8 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   private readonly ownJournal: LibraryJournal;
   private readonly instructions: InstructionSet;
   private keptBytes = 0;
+  private ownSubstate = new Substate();
+  private readonly addresses: ContractAddresses;
 
   constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles }: EvmParts) {
     const common = libraryCommon(terms, rules.fork);
@@ -71,7 +78,18 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.held = pace.held;
     this.rules = rules;
     this.places = precompiles;
+    this.addresses = new ContractAddresses(overlay, pace);
     this.instructions = instructionsOf(opcodeTables(common), rules);
+  }
+
+  /** To be called before each message from outside; gives what the library is to gather in. */
+  begin(): Pick<Message, "selfdestruct" | "createdAddresses"> {
+    this.ownSubstate = new Substate();
+    return { selfdestruct: this.ownSubstate.destroyed, createdAddresses: this.ownSubstate.created };
+  }
+
+  get substate(): Substate {
+    return this.ownSubstate;
   }
 
   /** Undoes all that is open, after a run was stopped in the middle. */
@@ -122,7 +140,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
     if (this.pace.isDue()) await this.pace.rest();
     const failure = message.delegatecall ? undefined : this.transferValue(message);
-    await this._loadCode(message);
+    this.loadCode(message);
     const { code, gasRefund, depth } = message;
     const isPrecompile = typeof code === "function";
     if (isPrecompile) this.keepBrief(message);
@@ -145,23 +163,28 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     return super._executeCreate(message);
   }
 
+  protected override _generateAddress(message: Message): Promise<LibraryAddress> {
+    return this.addresses.of(message);
+  }
+
   protected override async runInterpreter(message: Message): Promise<ExecResult> {
     const ownCodeBytes = message.isCreate === true ? (message.code?.length ?? 0) * OWN_CODE_FACTOR : 0;
     this.held?.take(ownCodeBytes);
     const keptBytesBefore = this.keptBytes;
     const frame = new Frame(this, this.environmentOf(message), message.gasLimit);
     const { _result: result, _runState: state } = frame;
-    if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct;
-    result.createdAddresses = message.createdAddresses;
+    const { code } = frame._env;
+    if (code.length > LONG_BYTES) await state.analysis.prepare(code, () => restIfDue(this.pace));
     const error = await this.performCode(state, this.instructions);
     state.giveMemoryBack();
     this.held?.giveBack(ownCodeBytes);
     if (error !== undefined) this.release(keptBytesBefore);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
-      logs: error === undefined ? result.logs : [],
-      selfdestruct: error === undefined ? result.selfdestruct : new Map(),
-      createdAddresses: error === undefined ? (result.createdAddresses ?? new Set()) : new Set(),
+      // All that the message from outside gathered so far. Who receives an error takes nothing of it.
+      logs: result.logs,
+      selfdestruct: result.selfdestruct,
+      createdAddresses: result.createdAddresses,
       returnValue: result.returnValue ?? EMPTY_BYTES,
       ...(error !== undefined && { exceptionError: error }),
       gas: state.gasLeft,
@@ -173,6 +196,27 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   /** Runs a frame to its end; returns the error that halted it, if one did. */
   protected performCode(state: FrameState, instructions: InstructionSet): Promise<EVMError | undefined> {
     return runFrame(state, instructions);
+  }
+
+  /** Puts the code to run into a message, if it is not there; that of another account where the account delegates. */
+  private loadCode(message: LoadedMessage): void {
+    if (message.code !== undefined) return;
+    const precompile = this.getPrecompile(message.codeAddress);
+    if (precompile !== undefined) {
+      message.code = precompile;
+      return;
+    }
+    message.codeHash = this.codeHashOf(message.codeAddress.bytes);
+    message.code = this.overlay.code(message.codeHash);
+    const delegate = this.rules.hasDelegation ? delegationTarget(message.code) : undefined;
+    if (delegate === undefined) return;
+    message.codeHash = this.codeHashOf(delegate);
+    message.code = this.overlay.code(message.codeHash);
+    if (message.depth === 0) this.accesses.warm(delegate);
+  }
+
+  private codeHashOf(address: Uint8Array): Hash {
+    return this.overlay.account(asAddress(address))?.codeHash ?? EMPTY_CODE_HASH;
   }
 
   /** Both accounts are touched, even by nothing; the error when the sender does not have so much. */
@@ -198,20 +242,20 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   protected environmentOf(message: Message): FrameEnvironment {
     const { gasPrice, origin } = present(this._tx, "the transaction that runs");
     const address = present(message.to, "the account whose code runs");
-    const account = this.overlay.account(asAddress(address.bytes)) ?? EMPTY_ACCOUNT;
     return {
       address,
       caller: message.caller,
       callData: message.data,
       callValue: message.value,
       code: message.code as Uint8Array,
+      codeHash: (message as LoadedMessage).codeHash,
       isStatic: message.isStatic,
       isCreate: message.isCreate ?? false,
       depth: message.depth,
       gasPrice,
       origin,
       block: this._block,
-      contract: new LibraryAccount(account.nonce, account.balance, account.storageRoot, account.codeHash),
+      contract: libraryAccount(this.overlay, address.bytes),
       codeAddress: message._codeAddress ?? address,
       gasRefund: message.gasRefund,
       blobVersionedHashes: message.blobVersionedHashes ?? [],
@@ -232,8 +276,11 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 }
 
-/** Code of a creation is a copy of the frame's own, and what is made of it too (analysis.ts). */
-const OWN_CODE_FACTOR = 10;
+/** A message whose code came from the state. */
+type LoadedMessage = Message & { codeHash?: Hash };
+
+/** Code of a creation, and what is made of it (analysis.ts). */
+const OWN_CODE_FACTOR = 2;
 const HIGHEST_BALANCE = 2n ** 256n - 1n;
 /** ECRECOVER, SHA256, RIPEMD160 and identity. */
 const LAST_SIMPLE_PRECOMPILE = 4;

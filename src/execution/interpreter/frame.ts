@@ -1,6 +1,7 @@
 import type { StateManagerInterface } from "@ethereumjs/common";
-import { type EVM, EVMError, type Log } from "@ethereumjs/evm";
+import { type EVM, EVMError, type Log, type Message } from "@ethereumjs/evm";
 import type { Account as LibraryAccount, Address as LibraryAddress } from "@ethereumjs/util";
+import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { AccessJournal } from "../accessJournal.ts";
@@ -10,7 +11,9 @@ import type { Pace } from "../pace.ts";
 import { analyse, type CodeAnalysis } from "./analysis.ts";
 import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
 import { Memory } from "./memory.ts";
+import { sendCall, sendCreation } from "./messages.ts";
 import { Stack } from "./stack.ts";
+import type { Substate } from "./substate.ts";
 
 /** What a frame uses of the machine it runs in. */
 export interface FrameEvm extends EVM {
@@ -19,6 +22,8 @@ export interface FrameEvm extends EVM {
   readonly pace: Pace;
   readonly observed: Observed;
   readonly stackLimit: number;
+  /** Of the message from outside that runs. */
+  readonly substate: Substate;
   /** Absent where gas alone bounds memory. */
   readonly held: HeldMemory | undefined;
   /** Counts what stays until the message from outside has ended, or the frame has failed. */
@@ -35,16 +40,18 @@ export interface FrameEnvironment {
   readonly callData: Uint8Array;
   readonly callValue: bigint;
   readonly code: Uint8Array;
+  /** Absent where nobody knows it: for the code of a creation. */
+  readonly codeHash: Hash | undefined;
   readonly isStatic: boolean;
   readonly isCreate: boolean;
   readonly depth: number;
   readonly gasPrice: bigint;
   readonly origin: LibraryAddress;
   readonly block: unknown;
-  readonly contract: LibraryAccount;
+  contract: LibraryAccount;
   readonly codeAddress: LibraryAddress;
   readonly gasRefund: bigint;
-  readonly blobVersionedHashes: readonly string[];
+  readonly blobVersionedHashes: readonly `0x${string}`[];
   readonly createdAddresses: Set<string> | undefined;
 }
 
@@ -52,9 +59,12 @@ export interface FrameEnvironment {
 export interface FrameResult {
   readonly logs: Log[];
   returnValue: Uint8Array | undefined;
-  selfdestruct: Map<`0x${string}`, `0x${string}`>;
-  createdAddresses: Set<`0x${string}`> | undefined;
+  readonly selfdestruct: Map<`0x${string}`, `0x${string}`>;
+  readonly createdAddresses: Set<`0x${string}`>;
 }
+
+/** Why the fast loop comes back after an instruction that it had performed for it. */
+export type Interruption = "ended" | "longWork" | "look";
 
 /**
  * The state of one running frame, in the shape in which the library's instructions work on it. Ours work on it too:
@@ -64,6 +74,8 @@ export class FrameState {
   programCounter = 0;
   opCode = 0;
   isStopped = false;
+  interruption: Interruption | undefined = undefined;
+  private longWork: (() => Promise<void>) | undefined = undefined;
   readonly memory: Memory;
   /** Words of memory paid for, the bytes that these are, and the gas that they took (memoryGas.ts). */
   memoryWords = 0;
@@ -93,7 +105,7 @@ export class FrameState {
     this.stack = new Stack(evm.stackLimit);
     this.memory = new Memory(evm.held);
     this.code = env.code;
-    this.analysis = analyse(env.code);
+    this.analysis = analyse(env.code, env.codeHash);
     this.stateManager = evm.stateManager;
     this.blockchain = evm.blockchain;
     this.env = env;
@@ -102,6 +114,30 @@ export class FrameState {
     this.gasRefund = env.gasRefund;
     this.mostAtHand = evm.pace.brief === undefined ? MOST_AT_HAND : BRIEF_AT_HAND;
     this.gasLeft = gasLeft;
+  }
+
+  /** Nothing follows in this frame. */
+  end(): void {
+    this.isStopped = true;
+    this.interruption = "ended";
+  }
+
+  /** What an instruction still has to do takes longer than an instruction may: the loop is to wait for it. */
+  putOff(work: () => Promise<void>): void {
+    this.longWork = work;
+    this.interruption = "longWork";
+  }
+
+  /** Does what was put off. */
+  async catchUp(): Promise<void> {
+    const work = this.longWork;
+    this.forgetLongWork();
+    await work?.();
+  }
+
+  forgetLongWork(): void {
+    this.longWork = undefined;
+    this.interruption = undefined;
   }
 
   /** What the last callee returned: the library's name for it. */
@@ -143,6 +179,7 @@ export class FrameState {
   /** After more was spent than was at hand. Gives what is at hand then; throws EVMError when there is no reserve. */
   drawOnReserve(): number {
     this.evm.pace.brief?.look();
+    this.interruption ??= "look";
     const left = this.reserve + BigInt(this.gas);
     this.gasLeft = left < 0n ? 0n : left;
     if (left < 0n) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
@@ -152,6 +189,11 @@ export class FrameState {
   /** As charge: the library's name for it. */
   useGas(amount: bigint): void {
     this.evm.pace.brief?.look();
+    if (amount <= MOST_AT_HAND) {
+      this.charge(Number(amount));
+      return;
+    }
+    this.interruption ??= "look";
     this.gasLeft -= amount;
     if (this.gas < 0) this.drawOnReserve();
   }
@@ -181,8 +223,11 @@ export class FrameState {
   }
 }
 
-/** Far enough below 2^53 for sums to stay exact. */
-const MOST_AT_HAND = 2n ** 52n;
+/**
+ * When so much is spent it is time for a look at the clock, which code without jumps takes nowhere else. No instruction of
+ * this loop takes more than 100 ns for its gas.
+ */
+const MOST_AT_HAND = 100_000n;
 /** Takes some tenths of a millisecond at most, however it is spent. */
 const BRIEF_AT_HAND = 10_000n;
 /** 64 KB: what a single instruction may hash, copy or return. */
@@ -204,13 +249,19 @@ export class Frame {
     this.common = evm.common;
     this.journal = evm.journal;
     this._env = env;
-    this._result = {
-      logs: [],
-      returnValue: undefined,
-      selfdestruct: new Map(),
-      createdAddresses: undefined,
-    };
+    const { logs, destroyed, created } = evm.substate;
+    this._result = { logs, returnValue: undefined, selfdestruct: destroyed, createdAddresses: created };
     this._runState = new FrameState(evm, this, env, gasLeft);
+  }
+
+  /** The library's name for what all its calls come to. */
+  _baseCall(message: Message): Promise<bigint> {
+    return sendCall(this, message);
+  }
+
+  /** The library's name for what its creations come to. */
+  create(gasLimit: bigint, value: bigint, code: Uint8Array, salt?: Uint8Array): Promise<bigint> {
+    return sendCreation(this, { gasLimit, value, code, salt });
   }
 }
 

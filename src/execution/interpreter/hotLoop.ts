@@ -1,24 +1,13 @@
 import { EVMError } from "@ethereumjs/evm";
+import type { CodeAnalysis } from "./analysis.ts";
 import type { FrameState } from "./frame.ts";
-import type { QuickTable } from "./instruction.ts";
+import { CALL_QUICK, type HotTables, LEAVE } from "./hotTables.ts";
 import { expansionGas } from "./memoryGas.ts";
-
-/** The instructions that nothing is ever waited for in, as tables over the code of an instruction. */
-export interface HotTables {
-  /** The instruction itself where the loop below performs it, CALL_QUICK where `quick` does, else LEAVE. */
-  readonly actions: Uint8Array;
-  /** Charged before anything else. */
-  readonly fees: Uint32Array;
-  /** Words that must lie on the stack. */
-  readonly needs: Uint8Array;
-  readonly quick: QuickTable;
-}
+import { BYTE_WORDS, longWord, pairWord } from "./pushedWords.ts";
 
 /** Why the loop came back. */
-export type Pause = "ended" | "anotherInstruction" | "rest";
+export type Pause = "ended" | "anotherInstruction" | "rest" | "longWork";
 
-export const CALL_QUICK = 0xfc;
-export const LEAVE = 0xfe;
 /** A look at the clock takes as long as an instruction. */
 const JUMPS_PER_LOOK = 32;
 const ALL_ONES = 2n ** 256n - 1n;
@@ -33,7 +22,8 @@ const ALL_ONES = 2n ** 256n - 1n;
 export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTables): Pause {
   const { code, stack, memory, analysis, evm } = state;
   const { items, limit } = stack;
-  const { jumpTargets, pushed } = analysis;
+  // What is pushed stands in the code itself, whatever the loop is shown of it.
+  const pushed = state.env.code;
   const end = code.length;
   let at = state.programCounter;
   let gas = state.gas;
@@ -50,6 +40,11 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
     if (gas < 0) {
       state.gas = gas;
       gas = state.drawOnReserve();
+      state.interruption = undefined;
+      if (evm.pace.isDue()) {
+        keep(state, at, gas + (fees[instruction] as number), top);
+        return "rest";
+      }
     }
     if (top < (needs[instruction] as number)) throw new EVMError(EVMError.errorMessages.STACK_UNDERFLOW);
     at++;
@@ -57,7 +52,10 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
       case CALL_QUICK:
         keep(state, at, gas, top);
         quick[instruction]?.(state);
-        if (state.isStopped) return "ended";
+        if (state.interruption !== undefined) {
+          const pause = pauseFor(state);
+          if (pause !== undefined) return pause;
+        }
         gas = state.gas;
         top = stack.length;
         break;
@@ -195,7 +193,15 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
       case 0x51: {
         // MLOAD
         const offset = items[top - 1] as bigint;
-        gas = afterGrowth(state, gas, offset);
+        const growth = expansionGas(state, offset, 32n);
+        if (growth > 0) {
+          gas = afterGrowth(state, gas, growth);
+          if (memory.growsSlowly(Number(offset) + 32)) {
+            keep(state, at, gas, top);
+            loadSlowly(state, Number(offset));
+            return "longWork";
+          }
+        }
         items[top - 1] = memory.readWord(Number(offset));
         break;
       }
@@ -203,16 +209,24 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         // MSTORE
         top -= 2;
         const offset = items[top + 1] as bigint;
-        gas = afterGrowth(state, gas, offset);
+        const growth = expansionGas(state, offset, 32n);
+        if (growth > 0) {
+          gas = afterGrowth(state, gas, growth);
+          if (memory.growsSlowly(Number(offset) + 32)) {
+            keep(state, at, gas, top);
+            storeSlowly(state, Number(offset), items[top] as bigint);
+            return "longWork";
+          }
+        }
         memory.writeWord(Number(offset), items[top] as bigint);
         break;
       }
       case 0x56: // JUMP
-        at = jumpTarget(jumpTargets, items[--top] as bigint);
+        at = jumpTarget(analysis, pushed, items[--top] as bigint);
         break;
       case 0x57: // JUMPI
         top -= 2;
-        if (items[top] !== 0n) at = jumpTarget(jumpTargets, items[top + 1] as bigint);
+        if (items[top] !== 0n) at = jumpTarget(analysis, pushed, items[top + 1] as bigint);
         break;
       case 0x5b: // JUMPDEST: all loops pass one
         if (++state.jumps % JUMPS_PER_LOOK === 0 && evm.pace.isDue()) {
@@ -224,11 +238,21 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         if (top >= limit) throw new EVMError(EVMError.errorMessages.STACK_OVERFLOW);
         items[top++] = 0n;
         break;
+      case 0x60: // PUSH1
+        if (top >= limit) throw new EVMError(EVMError.errorMessages.STACK_OVERFLOW);
+        items[top++] = at < end ? (BYTE_WORDS[pushed[at] as number] as bigint) : 0n;
+        at++;
+        break;
+      case 0x61: // PUSH2
+        if (top >= limit) throw new EVMError(EVMError.errorMessages.STACK_OVERFLOW);
+        items[top++] = pairWord(((pushed[at] ?? 0) << 8) | (pushed[at + 1] ?? 0));
+        at += 2;
+        break;
       default:
         if (action < 0x80) {
-          // PUSH1 to PUSH32
+          // PUSH3 to PUSH32
           if (top >= limit) throw new EVMError(EVMError.errorMessages.STACK_OVERFLOW);
-          items[top++] = pushed[at - 1] as bigint;
+          items[top++] = longWord(analysis.id, pushed, at, action - 0x5f);
           at += action - 0x5f;
         } else if (action < 0x90) {
           // DUP1 to DUP16
@@ -248,60 +272,47 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
   return "ended";
 }
 
-/** Tables of the instructions that this loop performs itself, for a fork that has those in `fees`. */
-export function hotTables(quick: QuickTable, feeOf: (code: number) => number | undefined): HotTables {
-  const actions = new Uint8Array(256).fill(LEAVE);
-  const fees = new Uint32Array(256);
-  const needs = new Uint8Array(256);
-  for (let code = 0; code < 256; code++) {
-    const fee = feeOf(code);
-    if (fee === undefined) continue;
-    const needed = wordsNeeded(code);
-    if (quick[code] !== undefined) actions[code] = CALL_QUICK;
-    else if (needed !== undefined) {
-      actions[code] = code;
-      fees[code] = fee;
-      needs[code] = needed;
-    }
-  }
-  return { actions, fees, needs, quick };
-}
-
-/** Words that an instruction of the loop finds on the stack; undefined for one that is not of it. */
-function wordsNeeded(code: number): number | undefined {
-  if (code >= 0x60 && code <= 0x7f) return 0;
-  if (code >= 0x80 && code <= 0x8f) return code - 0x7f;
-  if (code >= 0x90 && code <= 0x9f) return code - 0x8e;
-  return WORDS_NEEDED.get(code);
-}
-
-const WORDS_NEEDED: ReadonlyMap<number, number> = new Map([
-  ...[0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07].map((code) => [code, 2] as const),
-  ...[0x08, 0x09].map((code) => [code, 3] as const),
-  ...[0x0b, 0x10, 0x11, 0x12, 0x13, 0x14].map((code) => [code, 2] as const),
-  ...[0x15, 0x19, 0x50, 0x51, 0x56].map((code) => [code, 1] as const),
-  ...[0x16, 0x17, 0x18, 0x1a, 0x1b, 0x1c, 0x1d, 0x52, 0x57].map((code) => [code, 2] as const),
-  ...[0x5b, 0x5f].map((code) => [code, 0] as const),
-]);
-
 function keep(state: FrameState, at: number, gas: number, top: number): void {
   state.programCounter = at;
   state.gas = gas;
   state.stack.length = top;
 }
 
-/** Gas that is left once memory reaches as far as a word at `offset`. */
-function afterGrowth(state: FrameState, gas: number, offset: bigint): number {
-  const growth = expansionGas(state, offset, 32n);
-  if (growth === 0) return gas;
+/** What to come back with after an instruction that interrupted the loop; undefined where it may go on. */
+function pauseFor(state: FrameState): Pause | undefined {
+  const { interruption } = state;
+  if (interruption !== "look") return interruption;
+  state.interruption = undefined;
+  return state.evm.pace.isDue() ? "rest" : undefined;
+}
+
+/** Gas that is left once the growth of memory is paid for. */
+function afterGrowth(state: FrameState, gas: number, growth: number): number {
   state.gas = gas;
   state.charge(growth);
   return state.gas;
 }
 
-function jumpTarget(jumpTargets: Uint8Array, target: bigint): number {
-  const place = target < jumpTargets.length ? Number(target) : -1;
-  if (jumpTargets[place] !== 1) throw new EVMError(EVMError.errorMessages.INVALID_JUMP);
+function loadSlowly(state: FrameState, offset: number): void {
+  const { memory, stack, evm } = state;
+  state.putOff(async () => {
+    await memory.extendInSlices(offset + 32, evm.pace);
+    stack.replace(1, memory.readWord(offset));
+  });
+}
+
+function storeSlowly(state: FrameState, offset: number, word: bigint): void {
+  const { memory, evm } = state;
+  state.putOff(async () => {
+    await memory.extendInSlices(offset + 32, evm.pace);
+    memory.writeWord(offset, word);
+  });
+}
+
+function jumpTarget(analysis: CodeAnalysis, code: Uint8Array, target: bigint): number {
+  const place = target < code.length ? Number(target) : -1;
+  if (place < 0 || !analysis.isJumpTarget(code, place))
+    throw new EVMError(EVMError.errorMessages.INVALID_JUMP);
   return place;
 }
 

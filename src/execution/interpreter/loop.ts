@@ -1,11 +1,13 @@
 import { EVMError } from "@ethereumjs/evm";
 import { isAtLeast } from "../../chainspec/forks.ts";
 import type { OpcodeTables } from "../libraryOpcodes.ts";
+import { restIfDue } from "../pace.ts";
 import type { Rules } from "../rules.ts";
 import type { FrameState } from "./frame.ts";
-import { type HotTables, hotTables, runHot } from "./hotLoop.ts";
+import { runHot } from "./hotLoop.ts";
+import { type HotTables, hotTables } from "./hotTables.ts";
 import type { QuickInstruction, QuickTable } from "./instruction.ts";
-import { CHARGING, PLAIN } from "./plainInstructions.ts";
+import { CHARGING, exponentiation, PLAIN } from "./plainInstructions.ts";
 import { storageLoad, storageStore } from "./storageInstructions.ts";
 
 type LibraryMap = OpcodeTables["opcodeMap"];
@@ -31,6 +33,7 @@ export function instructionSet(library: LibraryMap, rules: Rules): InstructionSe
     const plain = PLAIN.get(code);
     quick[code] = plain === undefined ? CHARGING.get(code)?.(fee) : charged(plain, fee);
   }
+  quick[EXP] = exponentiation(feeOf(EXP) ?? 0, rules);
   quick[SLOAD] = storageLoad(rules, feeOf(SLOAD) ?? 0);
   if (isAtLeast(rules.fork, "istanbul")) quick[SSTORE] = storageStore(rules);
   return { hot: hotTables(quick, feeOf), library };
@@ -43,6 +46,7 @@ function charged(instruction: QuickInstruction, fee: number): QuickInstruction {
   };
 }
 
+const EXP = 0x0a;
 const SLOAD = 0x54;
 const SSTORE = 0x55;
 const INVALID = 0xfe;
@@ -60,16 +64,24 @@ export async function runFrame(
       const pause = runHot(state, hot);
       if (pause === "ended") return undefined;
       if (pause === "rest") await state.evm.pace.rest();
+      else if (pause === "longWork") await state.catchUp();
       else {
         const waited = runLibrary(state, library);
         if (waited !== undefined) await waited;
-        if (state.isStopped) return undefined;
+        if (state.interruption === "look") await lookUp(state);
       }
+      if (state.isStopped) return undefined;
     }
   } catch (error) {
     if (!(error instanceof EVMError)) throw error;
     return error.error === EVMError.errorMessages.STOP ? undefined : error;
   }
+}
+
+/** So much gas is spent since the last look at the clock that it is time for one. */
+async function lookUp(state: FrameState): Promise<void> {
+  state.interruption = undefined;
+  await restIfDue(state.evm.pace);
 }
 
 /** Performs one instruction of the library's; gives what is to be waited for before the next, if anything is. */
@@ -85,9 +97,17 @@ function runLibrary(state: FrameState, library: LibraryMap): Promise<void> | und
     if (isInvalid) throw new EVMError(EVMError.errorMessages.INVALID_OPCODE);
     state.useGas(gas);
     state.programCounter++;
+    const growing = growMemory(state);
+    if (growing !== undefined) return growing.then(() => opHandler(shape, common));
     const performed = opHandler(shape, common);
     return isAsync ? (performed as Promise<void>) : undefined;
   };
   const gas = dynamicGas ? gasHandler(shape, feeBigInt, common) : feeBigInt;
   return typeof gas === "bigint" ? perform(gas) : gas.then(perform);
+}
+
+/** The library's instructions let memory grow as they use it, at once; what would take long is done before. */
+export function growMemory({ memory, memoryWords, evm }: FrameState): Promise<void> | undefined {
+  const end = memoryWords * 32;
+  return memory.growsSlowly(end) ? memory.extendInSlices(end, evm.pace) : undefined;
 }

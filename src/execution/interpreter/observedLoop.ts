@@ -4,8 +4,9 @@ import { type HaltReason, haltReasonOf } from "../haltReason.ts";
 import { MemoryExhausted } from "../heldMemory.ts";
 import type { ExecutionObserver, Step } from "../trace/observer.ts";
 import type { FrameState } from "./frame.ts";
-import { LEAVE, runHot } from "./hotLoop.ts";
-import type { InstructionSet } from "./loop.ts";
+import { type Pause, runHot } from "./hotLoop.ts";
+import { LEAVE } from "./hotTables.ts";
+import { growMemory, type InstructionSet } from "./loop.ts";
 
 /** Who watches, and the instructions that wait for a callee at the moment. */
 export interface Watch {
@@ -58,11 +59,24 @@ export function showStop(state: FrameState, observer: ExecutionObserver): void {
   step.perform(observer);
 }
 
-async function performHot({ state, at, instruction }: OpenStep, { hot }: InstructionSet, mask: Uint8Array) {
+async function performHot(step: OpenStep, { hot }: InstructionSet, mask: Uint8Array): Promise<void> {
+  if ((await beginHot(step, hot, mask)) === "longWork") await step.state.catchUp();
+}
+
+/** Performs an instruction except for what it puts off. */
+async function beginHot(
+  { state, at, instruction }: OpenStep,
+  hot: InstructionSet["hot"],
+  mask: Uint8Array,
+): Promise<Pause> {
   mask[at] = instruction;
   state.code = mask;
   try {
-    if (runHot(state, hot) === "rest") await state.evm.pace.rest();
+    for (;;) {
+      const pause = runHot(state, hot);
+      if (pause !== "rest") return pause;
+      await state.evm.pace.rest();
+    }
   } finally {
     mask[at] = UNKNOWN;
   }
@@ -77,6 +91,7 @@ async function performLibrary(step: OpenStep, { library }: InstructionSet, calls
   state.useGas(gas);
   step.pay(gas);
   state.programCounter++;
+  await growMemory(state);
   if (!step.isCall) {
     await opHandler(shapeOf(state), state.evm.common);
     return;
@@ -238,7 +253,8 @@ export class OpenStep implements Step {
     try {
       if (instructions.hot.actions[instruction] === LEAVE)
         return await priceOf(state, instruction, instructions.library);
-      await performHot(this, instructions, mask);
+      await beginHot(this, instructions.hot, mask);
+      state.forgetLongWork();
       return PLENTY - state.gasLeft;
     } catch (error) {
       // What it would have filled had been paid for by then.

@@ -1,9 +1,13 @@
 import { EVMError } from "@ethereumjs/evm";
 import { keccak256 } from "../../primitives/hash.ts";
+import { larger } from "../../primitives/quantity.ts";
 import { RETURN_DATA_OUT_OF_BOUNDS } from "../haltReason.ts";
+import type { Rules } from "../rules.ts";
 import type { FrameState } from "./frame.ts";
 import type { QuickInstruction } from "./instruction.ts";
 import { expansionGas, wordCount } from "./memoryGas.ts";
+import { exponentBytes, power } from "./power.ts";
+import { hashInSlices, LONG_BYTES } from "./slices.ts";
 import { bytesOfWord, wordOfBytes } from "./words.ts";
 
 /** Looks at the frame's own surroundings; they take the fork's fixed fee. */
@@ -24,13 +28,26 @@ export const CHARGING: ReadonlyMap<number, (basicFee: number) => QuickInstructio
   [0x37, copier(({ env }) => env.callData)],
   [0x39, copier(({ env }) => env.code)],
   [0x3e, copyReturnData],
+  [0x53, storeByte],
+  [0x5e, copyMemory],
   ...[0, 1, 2, 3, 4].map((topics) => [0xa0 + topics, log(topics)] as const),
   [0xf3, returning],
   [0xfd, reverting],
 ]);
 
+/** EXP: a byte of the exponent costs 10, from Spurious Dragon 50 (EIP-160, which came with EIP-161). */
+export function exponentiation(basicFee: number, { clearsEmptyAccounts }: Rules): QuickInstruction {
+  const byteGas = clearsEmptyAccounts ? 50 : 10;
+  return (state) => {
+    const { stack } = state;
+    const exponent = stack.at(1);
+    state.charge(basicFee + byteGas * exponentBytes(exponent));
+    stack.replace(2, power(stack.at(0), exponent));
+  };
+}
+
 function stop(state: FrameState): void {
-  state.isStopped = true;
+  state.end();
 }
 
 function loadCallData({ stack, env }: FrameState): void {
@@ -52,6 +69,14 @@ function hash(basicFee: number): QuickInstruction {
     const size = stack.at(1);
     const offset = stack.at(0);
     state.charge(basicFee + HASH_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
+    if (size > LONG_BYTES) {
+      state.putOff(async () => {
+        await memory.extendInSlices(Number(offset) + Number(size), state.evm.pace);
+        const bytes = memory.read(Number(offset), Number(size), true);
+        stack.replace(2, wordOfBytes(await hashInSlices(bytes, state.evm.pace)));
+      });
+      return;
+    }
     const bytes = size === 0n ? NOTHING : memory.read(Number(offset), Number(size), true);
     stack.replace(2, wordOfBytes(keccak256(bytes)));
   };
@@ -67,7 +92,10 @@ function copier(sourceOf: (state: FrameState) => Uint8Array): (basicFee: number)
     stack.drop(3);
     if (size === 0n) return;
     const source = sourceOf(state);
-    memory.copy(Number(offset), source, from < source.length ? Number(from) : source.length, Number(size));
+    const part = { from: from < source.length ? Number(from) : source.length, size: Number(size) };
+    if (size > LONG_BYTES)
+      state.putOff(() => memory.copyInSlices(Number(offset), source, part, state.evm.pace));
+    else memory.copy(Number(offset), source, part.from, part.size);
   };
 }
 
@@ -80,9 +108,44 @@ function copyReturnData(basicFee: number): QuickInstruction {
   };
 }
 
+/** MSTORE8. */
+function storeByte(basicFee: number): QuickInstruction {
+  return (state) => {
+    const { stack, memory } = state;
+    const byte = Number(stack.at(1) & 0xffn);
+    const offset = stack.at(0);
+    state.charge(basicFee + expansionGas(state, offset, 1n));
+    stack.drop(2);
+    const end = Number(offset) + 1;
+    if (memory.growsSlowly(end))
+      state.putOff(async () => {
+        await memory.extendInSlices(end, state.evm.pace);
+        memory.writeByte(Number(offset), byte);
+      });
+    else memory.writeByte(Number(offset), byte);
+  };
+}
+
+/** MCOPY (EIP-5656). */
+function copyMemory(basicFee: number): QuickInstruction {
+  return (state) => {
+    const { stack, memory } = state;
+    const size = stack.at(2);
+    const from = stack.at(1);
+    const to = stack.at(0);
+    const expansion = expansionGas(state, larger(to, from), size);
+    state.charge(basicFee + COPY_WORD_GAS * wordCount(size) + expansion);
+    stack.drop(3);
+    if (size === 0n) return;
+    if (size > LONG_BYTES)
+      state.putOff(() => memory.moveInSlices(Number(to), Number(from), Number(size), state.evm.pace));
+    else memory.move(Number(to), Number(from), Number(size));
+  };
+}
+
 function log(topicCount: number): (basicFee: number) => QuickInstruction {
   return (basicFee) => (state) => {
-    const { stack, memory, env } = state;
+    const { stack, env } = state;
     if (env.isStatic) throw new EVMError(EVMError.errorMessages.STATIC_STATE_CHANGE);
     stack.need(2 + topicCount);
     const offset = stack.at(0);
@@ -91,33 +154,41 @@ function log(topicCount: number): (basicFee: number) => QuickInstruction {
     state.charge(basicFee + LOG_TOPIC_GAS * topicCount + LOG_BYTE_GAS * Number(size) + expansion);
     stack.drop(2);
     const topics = stack.popN(topicCount).map(bytesOfWord);
-    const data = size === 0n ? NOTHING : memory.read(Number(offset), Number(size));
-    state.evm.keep(LOG_BYTES + TOPIC_BYTES * topicCount + data.length);
-    state.interpreter._result.logs.push([env.address.bytes, topics, data]);
+    state.evm.keep(LOG_BYTES + TOPIC_BYTES * topicCount + Number(size));
+    const { logs } = state.interpreter._result;
+    readOut(state, offset, size, (data) => logs.push([env.address.bytes, topics, data]));
   };
+}
+
+/** Hands a copy of memory to `use`, later where there is much of it. */
+function readOut(state: FrameState, offset: bigint, size: bigint, use: (bytes: Uint8Array) => void): void {
+  const { memory, evm } = state;
+  if (size > LONG_BYTES)
+    state.putOff(async () => use(await memory.readInSlices(Number(offset), Number(size), evm.pace)));
+  else use(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
 }
 
 function returning(basicFee: number): QuickInstruction {
-  return (state) => {
-    takeOutput(state, basicFee);
-    state.isStopped = true;
-  };
+  return (state) => takeOutput(state, basicFee, () => state.end());
 }
 
 function reverting(basicFee: number): QuickInstruction {
-  return (state) => {
-    takeOutput(state, basicFee);
+  const revert = (): never => {
     throw new EVMError(EVMError.errorMessages.REVERT);
   };
+  return (state) => takeOutput(state, basicFee, revert);
 }
 
-function takeOutput(state: FrameState, basicFee: number): void {
-  const { stack, memory, interpreter } = state;
+function takeOutput(state: FrameState, basicFee: number, halt: () => void): void {
+  const { stack, interpreter } = state;
   const size = stack.at(1);
   const offset = stack.at(0);
   state.charge(basicFee + expansionGas(state, offset, size));
   stack.drop(2);
-  interpreter._result.returnValue = size === 0n ? NOTHING : memory.read(Number(offset), Number(size));
+  readOut(state, offset, size, (bytes) => {
+    interpreter._result.returnValue = bytes;
+    halt();
+  });
 }
 
 /** The library's error type admits only the messages it knows itself. */

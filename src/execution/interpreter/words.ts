@@ -37,19 +37,18 @@ export function writeWord(view: DataView, at: number, word: bigint): void {
   view.setBigUint64(at + 24, BigInt.asUintN(64, word));
 }
 
-/** A word as 32 bytes of its own. */
+/** A word as 32 bytes of its own. A copy, because a view of a small array moves it off the heap, at twice the cost. */
 export function bytesOfWord(word: bigint): Uint8Array {
-  const bytes = new Uint8Array(32);
-  writeWord(new DataView(bytes.buffer), 0, word);
-  return bytes;
+  writeWord(scratchView, 0, word);
+  return new Uint8Array(scratch);
 }
 
 /** A word as storage keeps it: without leading zeros, and zero as no bytes. */
 export function trimmedBytesOfWord(word: bigint): Uint8Array {
-  const bytes = bytesOfWord(word);
+  writeWord(scratchView, 0, word);
   let start = 0;
-  while (start < 32 && bytes[start] === 0) start++;
-  return bytes.slice(start);
+  while (start < 32 && scratch[start] === 0) start++;
+  return scratch.slice(start);
 }
 
 /** Big-endian bytes, at most 32, as a word. */

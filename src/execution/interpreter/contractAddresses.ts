@@ -1,0 +1,49 @@
+import type { Message } from "@ethereumjs/evm";
+import { RLP } from "@ethereumjs/rlp";
+import { Address as LibraryAddress } from "@ethereumjs/util";
+import { asAddress } from "../../primitives/address.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { concatBytes } from "../../primitives/hex.ts";
+import { bigintToBytes } from "../../primitives/quantity.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import type { Pace } from "../pace.ts";
+import { hashInSlices } from "./slices.ts";
+
+/**
+ * Where the contracts come to be that messages create. The library asks twice for each message, once to warm the address;
+ * the second answer is the first one. Code that an address follows from (CREATE2) is hashed in slices.
+ */
+export class ContractAddresses {
+  private readonly overlay: Overlay;
+  private readonly pace: Pace;
+  private last: { readonly message: Message; readonly address: LibraryAddress } | undefined;
+
+  constructor(overlay: Overlay, pace: Pace) {
+    this.overlay = overlay;
+    this.pace = pace;
+  }
+
+  /** To be asked with the init code in `message.code`, after the caller's nonce was raised. */
+  async of(message: Message): Promise<LibraryAddress> {
+    if (this.last?.message === message) return this.last.address;
+    const { salt } = message;
+    const hash = salt === undefined ? this.ofNonce(message) : await this.ofCode(message, salt);
+    const address = new LibraryAddress(hash.subarray(12));
+    this.last = { message, address };
+    return address;
+  }
+
+  private ofNonce({ caller }: Message): Uint8Array {
+    const { nonce } = this.overlay.account(asAddress(caller.bytes)) ?? EMPTY_ACCOUNT;
+    return keccak256(RLP.encode([caller.bytes, bigintToBytes(nonce - 1n)]));
+  }
+
+  /** EIP-1014. */
+  private async ofCode({ caller, code }: Message, salt: Uint8Array): Promise<Uint8Array> {
+    const codeHash = await hashInSlices(code as Uint8Array, this.pace);
+    return keccak256(concatBytes(CREATE2_MARK, caller.bytes, salt, codeHash));
+  }
+}
+
+const CREATE2_MARK = Uint8Array.of(0xff);

@@ -1,0 +1,24 @@
+import { asHash, createRunningKeccak, type Hash, keccak256 } from "../../primitives/hash.ts";
+import { type Pace, restIfDue } from "../pace.ts";
+
+/** Does something to `size` bytes, from one place until another at a time. Throws OutOfTime when the pace says so. */
+export async function inSlices(
+  size: number,
+  pace: Pace,
+  act: (at: number, until: number) => void,
+): Promise<void> {
+  for (let at = 0; at < size; at += LONG_BYTES) {
+    act(at, Math.min(at + LONG_BYTES, size));
+    await restIfDue(pace);
+  }
+}
+
+/** To hash as much takes three milliseconds, to touch it for the first time one or two. */
+export const LONG_BYTES = 1024 * 1024;
+
+export async function hashInSlices(bytes: Uint8Array, pace: Pace): Promise<Hash> {
+  if (bytes.length <= LONG_BYTES) return keccak256(bytes);
+  const keccak = createRunningKeccak();
+  await inSlices(bytes.length, pace, (at, until) => keccak.update(bytes.subarray(at, until)));
+  return asHash(keccak.digest());
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest";
+import type { ForkName } from "../../../src/chainspec/forks.ts";
+import { openSession } from "../../../src/execution/blockSession.ts";
+import type { MessageResult } from "../../../src/execution/evm.ts";
+import { OutOfTime, type Pace, TIRELESS } from "../../../src/execution/pace.ts";
+import { keccak256 } from "../../../src/primitives/hash.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { bytesToBigint } from "../../../src/primitives/quantity.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { anOverlay, contractAt, theRules } from "../scene.ts";
+
+const MEGABYTE = 1024 * 1024;
+const SIZE = 6 * MEGABYTE;
+const AT = contractAt(1);
+const OTHER = contractAt(2);
+const PLENTY = 10n ** 12n;
+const DATA = Uint8Array.from({ length: 100_000 }, (_, n) => (n * 7) % 251);
+
+/** What works on 6 MB at once, as hex code, and how many megabytes each touches at least. */
+const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?: ForkName }[] = [
+  { name: "KECCAK256", code: `${push(SIZE)}600020${answer()}`, megabytes: 6 },
+  { name: "CALLDATACOPY", code: `${push(SIZE)}60016003${"37"}${digest()}`, megabytes: 12 },
+  { name: "CODECOPY", code: `${push(SIZE)}60006007${"39"}${digest()}`, megabytes: 12 },
+  { name: "EXTCODECOPY", code: `${push(SIZE)}60006007${address()}3c${digest()}`, megabytes: 12 },
+  {
+    name: "MCOPY to higher places",
+    code: `${pattern()}${push(SIZE)}6000${push(777)}5e${digest()}`,
+    megabytes: 12,
+  },
+  {
+    name: "MCOPY to lower places",
+    code: `${pattern()}${push(SIZE)}${push(777)}60005e${digest()}`,
+    megabytes: 12,
+  },
+  { name: "LOG0", code: `60ff6000535960005260fe${push(SIZE - 1)}53${push(SIZE)}6000a000`, megabytes: 6 },
+  { name: "RETURN", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000f3`, megabytes: 6 },
+  { name: "REVERT", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000fd`, megabytes: 6 },
+  {
+    name: "MSTORE far behind",
+    code: `60aa${push(SIZE)}5260bb${push(5 * SIZE)}52${push(5 * SIZE)}51${answer()}`,
+    megabytes: 6,
+  },
+  {
+    name: "MSTORE8 far behind",
+    code: `60aa${push(SIZE)}5360bb${push(5 * SIZE)}53${push(SIZE)}51${answer()}`,
+    megabytes: 6,
+  },
+  {
+    name: "MLOAD far behind",
+    code: `60aa${push(SIZE)}52${push(5 * SIZE)}51${push(SIZE)}51${answer()}`,
+    megabytes: 6,
+  },
+  // The callee returns its call data. Its memory, what is returned, and where that goes to.
+  { name: "RETURNDATACOPY", code: `${call("6000")}50${push(SIZE)}60006007${"3e"}${digest()}`, megabytes: 24 },
+  { name: "what CALL returns", code: `${call(push(SIZE))}50${digest()}`, megabytes: 24 },
+  {
+    name: "CREATE2",
+    code: `60ff${push(SIZE - 1)}536000${push(SIZE)}60006000f5${answer()}`,
+    fork: "london",
+    // Its hash, and where jumps may lead in it.
+    megabytes: 12,
+  },
+];
+
+describe("instructions that work on megabytes", () => {
+  it.each(LONG_WORK)(
+    "$name rests after each megabyte, with the same result",
+    async ({ fork, code, megabytes }) => {
+      const atOnce = await run(code, TIRELESS, fork);
+      let rests = 0;
+      const result = await run(
+        code,
+        resting(() => rests++),
+        fork,
+      );
+      expect(inBrief(result)).toEqual(inBrief(atOnce));
+      expect(rests).toBeGreaterThanOrEqual(megabytes);
+    },
+  );
+
+  it.each(LONG_WORK)("$name ends when time is up", async ({ fork, code, megabytes }) => {
+    let rests = 0;
+    const pace = resting(() => {
+      if (++rests >= megabytes) throw new OutOfTime("the time for this test is up");
+    });
+    await expect(run(code, pace, fork).then(inBrief)).rejects.toThrow(OutOfTime);
+  });
+
+  it("hash, copy and return what they should", async () => {
+    const zeros = new Uint8Array(SIZE);
+    expect(bytesToBigint((await run(LONG_WORK[0]?.code ?? "")).output)).toBe(bytesToBigint(keccak256(zeros)));
+    const copied = new Uint8Array(SIZE + 3);
+    copied.set(DATA.subarray(1), 3);
+    expect(toHex((await run(LONG_WORK[1]?.code ?? "")).output)).toBe(toHex(keccak256(padded(copied))));
+    const returned = await run(LONG_WORK[7]?.code ?? "");
+    expect(returned.output.length).toBe(SIZE);
+    expect(returned.output.at(-1)).toBe(0xff);
+    const [log] = (await run(LONG_WORK[6]?.code ?? "")).logs;
+    expect(log?.data.length).toBe(SIZE);
+    expect(log?.data.at(-1)).toBe(0xfe);
+  });
+});
+
+describe("code without jumps", () => {
+  it("looks at the clock each 100,000 gas", async () => {
+    // EXP of 32 bytes: 1,600 gas and more.
+    const code = `60ff19${"801960030a50".repeat(4000)}00`;
+    let looks = 0;
+    const pace: Pace = { isDue: () => ++looks < 0, rest: () => Promise.resolve() };
+    const { gasUsed } = await run(code, pace);
+    expect(looks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
+  });
+
+  it("looks between instructions of the library's too", async () => {
+    // BALANCE of another account each time.
+    const code = Array.from({ length: 1000 }, (_, n) => `61${n.toString(16).padStart(4, "0")}3150`).join("");
+    let looks = 0;
+    const pace: Pace = { isDue: () => ++looks < 0, rest: () => Promise.resolve() };
+    const { gasUsed } = await run(code, pace);
+    expect(looks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
+  });
+});
+
+async function run(code: string, pace: Pace = TIRELESS, fork: ForkName = "cancun"): Promise<MessageResult> {
+  const overlay = anOverlay([
+    [AT, { code: `0x${code}` }],
+    // Returns its call data.
+    [OTHER, { code: "0x366000600037366000f3" }],
+  ]);
+  overlay.beginTransaction();
+  const session = openSession({ ...theRules(fork), overlay, pace });
+  const { evm } = session;
+  return evm.run({
+    caller: account(0).address,
+    to: AT,
+    value: 0n,
+    data: DATA,
+    gasLimit: PLENTY,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+  });
+}
+
+/** To compare megabytes byte by byte takes the test library half a minute. */
+function inBrief({ output, logs, ...rest }: MessageResult) {
+  return { ...rest, output: toHex(keccak256(output)), logs: logs.map(({ data }) => toHex(keccak256(data))) };
+}
+
+/** Always due. */
+function resting(onRest: () => void): Pace {
+  return {
+    isDue: () => true,
+    rest: async () => onRest(),
+  };
+}
+
+function push(value: number): string {
+  return `63${value.toString(16).padStart(8, "0")}`;
+}
+
+function address(): string {
+  return `73${toHex(OTHER).slice(2)}`;
+}
+
+/** Calls the other account with 6 MB of memory, whose last byte is 0xff. */
+function call(outputSize: string): string {
+  return `60ff${push(SIZE - 1)}53${outputSize}6007${push(SIZE)}60006000${address()}5af1`;
+}
+
+/** Returns the word on the stack. */
+function answer(): string {
+  return "60005260206000f3";
+}
+
+/** Returns the hash of the whole memory. */
+function digest(): string {
+  return `59600020${answer()}`;
+}
+
+/** Call data again and again in memory, from the beginning until behind 6 MB. */
+function pattern(): string {
+  const parts: string[] = [];
+  for (let at = 0; at <= SIZE + 1000; at += DATA.length) parts.push(`366000${push(at)}37`);
+  return parts.join("");
+}
+
+/** Memory has whole words. */
+function padded(bytes: Uint8Array): Uint8Array {
+  const words = new Uint8Array(Math.ceil(bytes.length / 32) * 32);
+  words.set(bytes);
+  return words;
+}
