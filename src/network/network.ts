@@ -29,7 +29,7 @@ import {
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { createLinkMemory } from "./rlpx/linkMemory.ts";
 import { ownHello } from "./rlpx/wire.ts";
-import type { SubProtocol } from "./subProtocol.ts";
+import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 
 /**
@@ -119,7 +119,7 @@ export async function createNetwork(
   const memory = createPeerMemory({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
   const table = createPeerTable(
     { ownId: settings.key.nodeId, limits: settings.limits },
-    { ...parts, dialer, memory, absentees },
+    { ...parts, dialer, memory, absentees, shareOf },
   );
 
   function accept(socket: Socket): void {
@@ -178,6 +178,22 @@ export async function createNetwork(
     if (nodeId === undefined || !isFavoured(nodeId)) return readingPace.take(read);
     read();
     return true;
+  }
+
+  function shareOf(nodeId: Uint8Array): PeerShare {
+    const sender = toHex(nodeId);
+    return {
+      get isTrusted() {
+        return isFavoured(nodeId);
+      },
+      take(work) {
+        if (isFavoured(nodeId)) work();
+        else readingPace.take(work, sender);
+      },
+      spend(durationMs) {
+        if (!isFavoured(nodeId)) readingPace.spend(durationMs);
+      },
+    };
   }
 
   const isFavoured = (nodeId: Uint8Array): boolean =>

@@ -15,7 +15,7 @@ import { type Agreed, agreeCapabilities } from "./rlpx/capabilities.ts";
 import type { Connection, Parting, Remote } from "./rlpx/connection.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
-import type { Session, SubProtocol } from "./subProtocol.ts";
+import type { PeerShare, Session, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** A peer as operators see it. */
@@ -83,6 +83,8 @@ export interface PeerTableParts {
   readonly dialer: Dialer;
   readonly memory: PeerMemory;
   readonly absentees: Absentees;
+  /** Of the thread's time. */
+  readonly shareOf: (nodeId: Uint8Array) => PeerShare;
   readonly isPermitted?: (node: NodeAddress) => boolean;
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
@@ -229,6 +231,7 @@ export function createPeerTable(
       version: protocol.version,
       isInbound: connection.isInbound,
       remote: connection.remote,
+      share: parts.shareOf(peer.nodeId),
       get isMaintained() {
         return dialer.has(peer.nodeId);
       },

@@ -24,6 +24,16 @@ export interface SubProtocol extends Spoken {
   onClose(session: Session, reason: DisconnectReason): void;
 }
 
+/** The thread's time for what a peer sends: all strangers have one share together, and whoever matters to us needs none. */
+export interface PeerShare {
+  /** Named by the operator, or a validator. */
+  readonly isTrusted: boolean;
+  /** Does the work at once, or once the share has time again. */
+  take(work: () => void): void;
+  /** Other threads spend that time for it. */
+  spend(durationMs: number): void;
+}
+
 /** One sub-protocol on one connection. */
 export interface Session {
   /** 64 bytes. */
@@ -40,6 +50,8 @@ export interface Session {
   readonly isMaintained: boolean;
   /** False on the one of two crossing connections that will be closed soon. */
   readonly isLasting: boolean;
+  /** For work that what it sent leads to later. */
+  readonly share: PeerShare;
   /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
   send(code: number, payload: Uint8Array): boolean;
   /** Ends the connection, with all its sessions. A breach of protocol is remembered until the node restarts. */

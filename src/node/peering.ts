@@ -9,7 +9,6 @@ import { createReadingShares } from "../consensus/readingShares.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
-import type { EthPool } from "../network/eth/ports.ts";
 import { createEth } from "../network/eth/protocol.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
@@ -18,9 +17,9 @@ import { type Clock, durationClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import { type Transaction, withSender } from "../types/transaction.ts";
 import type { Holds } from "./holds.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
+import { createPeerPool } from "./peerPool.ts";
 
 /**
  * What is said among peers, joined to those who say it.
@@ -92,7 +91,7 @@ export function createPeering(parts: PeeringParts): Peering {
       forkIds: createForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
     },
     chain,
-    pool: poolOfPeers(parts, () => sync.isInSync),
+    pool: createPeerPool({ ...parts, logger: logger.network }, () => sync.isInSync),
     clock,
     chance: parts.chance ?? Math.random,
     logger: logger.network,
@@ -178,39 +177,3 @@ export function createPeering(parts: PeeringParts): Peering {
  * then, or need it no more, and their processors are busy with it; where they are not, each step takes so much longer.
  */
 export const RELAY_PATIENCE_MS = 30;
-
-/** Transactions of peers that wait for their senders to be found. */
-const MAX_WAITING_TRANSACTIONS = 16_384;
-
-/** The pool as peers see it: what they offer comes in as theirs, its senders found on other threads. */
-function poolOfPeers({ pool, recoverSenders, logger }: PeeringParts, isOpen: () => boolean): EthPool {
-  let waiting = 0;
-
-  async function take(transactions: readonly Transaction[]): Promise<void> {
-    const senders = await recoverSenders(transactions);
-    for (const [index, transaction] of transactions.entries()) {
-      const sender = senders[index];
-      if (sender !== undefined) pool.add(withSender(transaction, sender), "remote");
-    }
-  }
-
-  return {
-    get isOpen() {
-      return isOpen();
-    },
-    get: (hash) => pool.get(hash)?.transaction,
-    *transactions() {
-      for (const { transaction } of pool.entries()) yield transaction;
-    },
-    offer(transactions) {
-      const taken = transactions.slice(0, MAX_WAITING_TRANSACTIONS - waiting);
-      if (taken.length === 0) return;
-      waiting += taken.length;
-      take(taken)
-        .catch((error: unknown) => logger.network.warn({ error }, "transactions of peers are lost"))
-        .finally(() => {
-          waiting -= taken.length;
-        });
-    },
-  };
-}

@@ -9,6 +9,8 @@ export interface ReadingPace {
   take(read: () => void, sender?: string): boolean;
   /** Does at once what follows from something read before, and counts the time of that, too. */
   charge(work: () => void): void;
+  /** So much time went into it elsewhere. */
+  spend(durationMs: number): void;
   /** Nothing that waits is read any more, nor what comes later. */
   close(): void;
 }
@@ -82,6 +84,9 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
       return false;
     },
     charge: run,
+    spend(durationMs) {
+      leftMs -= durationMs;
+    },
     close() {
       isClosed = true;
       alarm?.cancel();

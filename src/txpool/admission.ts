@@ -1,5 +1,5 @@
 import type { Rejected } from "../primitives/outcome.ts";
-import { feeCap, hasLowS, type SentTransaction } from "../types/transaction.ts";
+import { feeCap, hasLowS, type SentTransaction, type Transaction } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import type { PoolChainView, PoolParts } from "./ports.ts";
@@ -7,8 +7,8 @@ import { type PoolRejectionCode, refusal } from "./rejection.ts";
 import type { SenderAccount } from "./senderQueue.ts";
 
 /** A transaction at the door of the pool. */
-export interface Applicant {
-  readonly transaction: SentTransaction;
+export interface Applicant<T extends Transaction = SentTransaction> {
+  readonly transaction: T;
   readonly origin: TransactionOrigin;
   readonly isPrioritized: boolean;
 }
@@ -22,7 +22,11 @@ export type Refusal = Rejected<PoolRejectionCode> | undefined;
  */
 
 /** Rows 2 and 3: what the operator asks of a price, whatever block it may come in. */
-export function checkPrice(applicant: Applicant, limits: TxPoolLimits, chain: PoolChainView): Refusal {
+export function checkPrice(
+  applicant: Applicant<Transaction>,
+  limits: TxPoolLimits,
+  chain: PoolChainView,
+): Refusal {
   const { transaction, origin, isPrioritized } = applicant;
   const priceWei = feeCap(transaction);
   if (origin === "local" && limits.feeCapWei !== 0n && priceWei > limits.feeCapWei) {
@@ -36,7 +40,11 @@ export function checkPrice(applicant: Applicant, limits: TxPoolLimits, chain: Po
 }
 
 /** Rows 4 to 11: what can be told from the transaction and the rules alone. */
-export function checkSoundness(applicant: Applicant, limits: TxPoolLimits, chain: PoolChainView): Refusal {
+export function checkSoundness(
+  applicant: Applicant<Transaction>,
+  limits: TxPoolLimits,
+  chain: PoolChainView,
+): Refusal {
   return (
     checkChainId(applicant, chain) ??
     checkSignature(applicant) ??
@@ -85,7 +93,7 @@ function protocolFloorWei({ rules }: PoolChainView): bigint {
 const LOWEST_BASE_FEE_WEI = 7n;
 
 /** Row 4. */
-function checkChainId({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+function checkChainId({ transaction, origin }: Applicant<Transaction>, { rules }: PoolChainView): Refusal {
   const { chainId } = transaction;
   if (chainId === undefined || chainId === rules.chainId) return undefined;
   return rules.chainId === undefined
@@ -94,7 +102,7 @@ function checkChainId({ transaction, origin }: Applicant, { rules }: PoolChainVi
 }
 
 /** Row 5. That the signer could be recovered is proven by the sender being known. */
-function checkSignature({ transaction, origin }: Applicant): Refusal {
+function checkSignature({ transaction, origin }: Applicant<Transaction>): Refusal {
   return hasLowS(transaction)
     ? undefined
     : refusal("invalidSignature", origin, "s lies in the upper half of the curve's order (EIP-2)");
@@ -104,7 +112,7 @@ function checkSignature({ transaction, origin }: Applicant): Refusal {
  * Row 6. A blob transaction is of no use without its blobs, and the canonical form that we decode does not carry them.
  * A set-code transaction without authorizations is no set-code transaction (EIP-7702).
  */
-function checkType({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+function checkType({ transaction, origin }: Applicant<Transaction>, { rules }: PoolChainView): Refusal {
   const { type, authorizationList } = transaction;
   if (!rules.acceptedTypes.has(type) || type === 3) {
     return refusal("invalidTransactionType", origin, `transactions of type ${type} are not accepted`);
@@ -123,7 +131,7 @@ const HIGHEST_NONCE = 2n ** 64n - 1n;
 const UINT256_END = 2n ** 256n;
 
 /** Row 7. */
-function checkBounds({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+function checkBounds({ transaction, origin }: Applicant<Transaction>, { rules }: PoolChainView): Refusal {
   if (transaction.nonce === HIGHEST_NONCE) {
     return refusal("nonceOverflow", origin, "no nonce could follow this one");
   }
@@ -139,7 +147,7 @@ function checkBounds({ transaction, origin }: Applicant, { rules }: PoolChainVie
 }
 
 /** Row 8. */
-function checkFees({ transaction, origin }: Applicant): Refusal {
+function checkFees({ transaction, origin }: Applicant<Transaction>): Refusal {
   const { maxPriorityFeePerGas, maxFeePerGas } = transaction;
   if (maxPriorityFeePerGas === undefined || maxFeePerGas === undefined) return undefined;
   return maxPriorityFeePerGas <= maxFeePerGas
@@ -152,7 +160,10 @@ function checkFees({ transaction, origin }: Applicant): Refusal {
 }
 
 /** Row 9. */
-function checkIntrinsicGas({ transaction, origin }: Applicant, { rules }: PoolChainView): Refusal {
+function checkIntrinsicGas(
+  { transaction, origin }: Applicant<Transaction>,
+  { rules }: PoolChainView,
+): Refusal {
   const intrinsicGas = rules.intrinsicGas(transaction);
   if (transaction.gasLimit >= intrinsicGas) return undefined;
   const message = `needs ${intrinsicGas} gas before its first instruction, and allows ${transaction.gasLimit}`;
@@ -160,14 +171,20 @@ function checkIntrinsicGas({ transaction, origin }: Applicant, { rules }: PoolCh
 }
 
 /** Row 10. */
-function checkReplayProtection({ transaction, origin }: Applicant, limits: TxPoolLimits): Refusal {
+function checkReplayProtection(
+  { transaction, origin }: Applicant<Transaction>,
+  limits: TxPoolLimits,
+): Refusal {
   return limits.requiresReplayProtection && origin === "local" && transaction.chainId === undefined
     ? refusal("replayProtectionRequired", origin, "the transaction names no chain id")
     : undefined;
 }
 
 /** Row 11. */
-function checkGasLimit({ transaction, origin }: Applicant, { headGasLimit }: PoolChainView): Refusal {
+function checkGasLimit(
+  { transaction, origin }: Applicant<Transaction>,
+  { headGasLimit }: PoolChainView,
+): Refusal {
   return transaction.gasLimit <= headGasLimit
     ? undefined
     : refusal(

@@ -1,4 +1,4 @@
-import type { SentTransaction } from "../types/transaction.ts";
+import type { Transaction } from "../types/transaction.ts";
 import type { PoolEntry, TransactionOrigin } from "./entry.ts";
 import type { PoolRejectionCode } from "./rejection.ts";
 
@@ -30,7 +30,7 @@ export interface Departure {
 
 /** A transaction that the pool did not take. */
 export interface Refused {
-  readonly transaction: SentTransaction;
+  readonly transaction: Transaction;
   readonly origin: TransactionOrigin;
   readonly isPrioritized: boolean;
   readonly code: PoolRejectionCode;

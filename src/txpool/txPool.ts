@@ -3,7 +3,7 @@ import { present } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
-import type { SentTransaction } from "../types/transaction.ts";
+import type { SentTransaction, Transaction } from "../types/transaction.ts";
 import { type Applicant, checkPrice, checkSender, checkSoundness, type Refusal } from "./admission.ts";
 import { type PoolCensus, takeCensus } from "./census.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
@@ -52,6 +52,8 @@ export interface TxPool extends PoolEvents {
    * out by now lose what they have here.
    */
   select(baseFeePerGas: bigint | undefined): Selection;
+  /** Why a peer's transaction would be refused whoever sent it; undefined where that takes its sender to tell. */
+  screen(transaction: Transaction): PoolRejectionCode | undefined;
   /** Forgets a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void;
   /** Sends away what has been here for longer than transactions are kept; to be called now and then. */
@@ -253,6 +255,15 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       const outcome = judge(applicant);
       if (!outcome.ok) tell.refused({ ...applicant, code: outcome.rejection.code });
       return outcome;
+    },
+    screen(transaction) {
+      const applicant = { transaction, origin: "remote", isPrioritized: false } as const;
+      // The price of one with priority is not asked, and who has priority is known by the sender.
+      const price = prioritySenders.size > 0 ? undefined : checkPrice(applicant, limits, chain);
+      const refused = price ?? checkSoundness(applicant, limits, chain);
+      if (refused === undefined) return undefined;
+      tell.refused({ ...applicant, code: refused.rejection.code });
+      return refused.rejection.code;
     },
     get: (hash) => store.get(toKey(hash)),
     entries: () => store.entries(),

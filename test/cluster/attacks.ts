@@ -1,3 +1,4 @@
+import { CODES } from "../../src/network/eth/message.ts";
 import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { compressSnappy } from "../../src/network/rlpx/snappy.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
@@ -10,6 +11,7 @@ import {
   hashOf,
   headersFrom,
   hugeProposalBy,
+  madeUpTransactions,
   newStranger,
   prepareBy,
   repeat,
@@ -88,6 +90,11 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "announcements of transactions that nobody has": flood(3, async (peer) => {
     peer.say(announcing(4000));
     await pause(50);
+  }),
+  "transactions that nobody signed, or nobody pays for": flood(3, async (peer) => {
+    const payload = madeUpTransactions(5000, { recovers: Math.random() < 0.5 });
+    repeat(3, () => peer.send(ETH + CODES.transactions, payload));
+    await pause(100);
   }),
   "a height that nobody has": flood(3, async (peer) => {
     peer.say({ kind: "newBlockHashes", blocks: [{ hash: hashOf("far"), number: 10n ** 9n }] });

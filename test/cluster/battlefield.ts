@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { RLP } from "@ethereumjs/rlp";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { encodeMessage as encodeIbft } from "../../src/ibft/codec.ts";
@@ -131,6 +132,31 @@ export function endlessProposalBy({ privateKey }: Identity, parent: Header): [nu
   const signed = signPayload(signer, { kind: "proposal", height: header.number, round: 0, digest });
   const { code, payload } = encodeIbft({ kind: "proposal", signed, candidate });
   return [IBF + code, payload];
+}
+
+/** Transactions with signatures from a die, half of which are somebody's, or with what is nobody's: no point has x = 5. */
+export function madeUpTransactions(count: number, { recovers }: { readonly recovers: boolean }): Uint8Array {
+  const scalar = (): Uint8Array => {
+    const bytes = randomBytes(32);
+    // Below half of the order of the curve.
+    bytes[0] = 1 + ((bytes[0] ?? 0) % 0x70);
+    return bytes;
+  };
+  const one = (): Uint8Array =>
+    encodeRlpList(
+      [
+        Uint8Array.of(),
+        Uint8Array.of(0x3b, 0x9a, 0xca, 0),
+        Uint8Array.of(0x52, 0x08),
+        randomBytes(20),
+        Uint8Array.of(1),
+        Uint8Array.of(),
+        Uint8Array.of(27),
+        recovers ? scalar() : Uint8Array.of(5),
+        scalar(),
+      ].map(encodeRlpString),
+    );
+  return encodeRlpList(Array.from({ length: count }, one));
 }
 
 function signerOf(privateKey: Uint8Array) {

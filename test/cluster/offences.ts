@@ -6,6 +6,7 @@ import {
   type Battlefield,
   hashOf,
   headersFrom,
+  madeUpTransactions,
   manyHashes,
   newStranger,
   prepareBy,
@@ -112,6 +113,16 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     act: (peer) => peer.send(ETH + CODES.transactions, encodeRlpList([encodeRlpString(Uint8Array.of(9))])),
     ...BREACH,
   },
+  "goes on sending transactions that nobody pays for": {
+    when: "greeted",
+    act: (peer) => sendMadeUp(peer, true),
+    ...USELESS,
+  },
+  "goes on sending transactions that nobody signed": {
+    when: "greeted",
+    act: (peer) => sendMadeUp(peer, false),
+    ...USELESS,
+  },
   "sends a block that is none": {
     when: "greeted",
     act: (peer) => peer.send(ETH + CODES.newBlock, Uint8Array.of(0xc2, 0xc0, 0x01)),
@@ -141,6 +152,13 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     ...USELESS,
   },
 };
+
+async function sendMadeUp(peer: HostilePeer, recovers: boolean): Promise<void> {
+  while (!peer.isGone()) {
+    peer.send(ETH + CODES.transactions, madeUpTransactions(500, { recovers }));
+    await pause(20);
+  }
+}
 
 /** Those for which the node has to lose its patience: 5 to 20 s. */
 export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {

@@ -127,6 +127,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
       version: from.protocols[at]?.version ?? 0,
       isInbound: from.node > to.node,
       remote: { host: "127.0.0.1", port: 30303 + to.node },
+      share: { isTrusted: true, take: (work: () => void) => work(), spend: () => undefined },
       isMaintained: false,
       isLasting: true,
       send(code, payload) {

@@ -22,7 +22,7 @@ const NO_POOL: EthPool = {
   isOpen: true,
   get: () => undefined,
   transactions: () => [],
-  offer: () => undefined,
+  offer: () => ({ useful: 0, useless: 0 }),
 };
 
 async function aNode(): Promise<Node> {

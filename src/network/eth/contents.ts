@@ -65,18 +65,28 @@ export async function readBodiesInTurns(
  * Copied out of the message, because each may stay in the pool long after the others; blobs are left behind. Those beyond
  * `limit` are left unread, which is no offence; several of them have no more than `most` bytes together.
  */
-export function readTransactions(
+export function readTransactions(list: Uint8Array, limits: TransactionListLimits): Transaction[] {
+  return [...readTransactionsOneByOne(list, limits)];
+}
+
+export interface TransactionListLimits {
+  readonly limit: number;
+  readonly most: number;
+}
+
+/** As readTransactions, each when it is asked for. */
+export function* readTransactionsOneByOne(
   list: Uint8Array,
-  { limit, most }: { readonly limit: number; readonly most: number },
-): Transaction[] {
-  const transactions: Transaction[] = [];
+  { limit, most }: TransactionListLimits,
+): Generator<Transaction> {
+  let count = 0;
   for (const { start, until } of rlpMembers(list)) {
-    if (transactions.length === limit) break;
-    if (transactions.length === 1 && list.length > most)
+    if (count === limit) return;
+    if (count === 1 && list.length > most)
       throw new RangeError(`${list.length} bytes of several transactions`);
-    transactions.push(readTransaction(list.subarray(start, until)));
+    count++;
+    yield readTransaction(list.subarray(start, until));
   }
-  return transactions;
 }
 
 /** As readTransactions, with room for others on the thread between portions of them. */

@@ -72,8 +72,25 @@ export const MAX_KNOWN_BLOCKS = 1_024;
 export const SMALL_NETWORK_PEERS = 8;
 /** Unasked transactions in one message (§10). */
 export const TRANSACTIONS_MESSAGE_BYTES = MIB;
-/** Of all peers together, while other messages are read first. */
-export const MAX_UNREAD_GOSSIP_BYTES = 4 * MIB;
+/** Of all peers together, while other messages are read first, and of one of them; one message each is always taken. */
+export const MAX_UNREAD_GOSSIP_BYTES = 16 * MIB;
+export const MAX_UNREAD_PEER_BYTES = 4 * MIB;
+/** Transactions of one peer that are decoded and judged together: at first, and after batches without a useless one. */
+export const FIRST_BATCH = 64;
+export const LARGEST_BATCH = 512;
+/** The rest of a message with so many useless transactions, and more of them than useful ones, is left unread. */
+export const USELESS_OF_MESSAGE = 128;
+/**
+ * A peer whose useless transactions outnumber its useful ones by so many is not listened to for a while: that is what a
+ * large block makes of what is on its way. By twice as many, and it is sent away.
+ */
+export const DEAF_SCORE = 1_024;
+export const HIGHEST_TRANSACTION_SCORE = 2_048;
+export const SCORE_LEAK_PER_SECOND = 64;
+/** What a message of transactions counts that comes while nobody listens. */
+export const UNWANTED_MESSAGE_SCORE = 64;
+/** Time of another thread that finding a sender takes, some 45 µs and the way there. */
+export const RECOVERY_MS = 0.05;
 /** Announced hashes of one peer that are still to be asked for (§10). */
 export const MAX_ANNOUNCED_TRANSACTIONS = 4_096;
 /** Announced transactions are asked for so often, so many at a time (§10). */

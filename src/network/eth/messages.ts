@@ -7,7 +7,7 @@ import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../p
 import { type Block, encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
 import { encodeHeader, type Header } from "../../types/header.ts";
 import { type BareReceipt, encodeReceipt } from "../../types/receipt.ts";
-import type { FindTransaction } from "../../types/transaction.ts";
+import type { FindTransaction, Transaction } from "../../types/transaction.ts";
 import {
   isBodyOfHeader,
   readBlock,
@@ -16,6 +16,7 @@ import {
   readHeaders,
   readReceipts,
   readTransactions,
+  readTransactionsOneByOne,
 } from "./contents.ts";
 import {
   MAX_ANNOUNCEMENT_BYTES,
@@ -156,6 +157,12 @@ export function readNewBlock(
     if (!(error instanceof RangeError)) throw error;
     return rejected({ code: "malformed", fault: "peer", message: `newBlock: ${error.message}` });
   }
+}
+
+/** The transactions of a message that nobody asked for, decoded one by one. Throws RangeError. */
+export function openTransactions(payload: Uint8Array): Iterator<Transaction> {
+  if (payload.length > LONGEST.transactions) throw new RangeError(`${payload.length} bytes`);
+  return readTransactionsOneByOne(payload, UNASKED_TRANSACTIONS);
 }
 
 export function kindOfCode(code: number): MessageKind | undefined {

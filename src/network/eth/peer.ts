@@ -16,6 +16,7 @@ import { HIGHEST_HINT, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits
 import type { HeaderQuery, Status } from "./message.ts";
 import { encodeHeaderQuery } from "./messages.ts";
 import { type AnswerKind, createRequests, type RequestFailure, type Requests } from "./requests.ts";
+import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
 
 export type AskFailure = RequestFailure | "badAnswer";
 
@@ -44,6 +45,11 @@ export interface EthPeer {
   askTransactions(hashes: readonly Hash[]): Promise<Outcome<readonly Transaction[], AskFailure>>;
   /** Over the connection that lasts; false when there is none. */
   send(code: number, payload: Uint8Array): boolean;
+  /** Does what follows from what it sent in its share of time. */
+  inShare(work: () => void): void;
+  spend(durationMs: number): void;
+  readonly isTrusted: boolean;
+  readonly transactionScore: TransactionScore;
   noteUseful(): void;
   noteUseless(): void;
   disconnect(reason: DisconnectReason, detail: string): void;
@@ -136,6 +142,15 @@ export function createPeer(
     askTransactions: (hashes) =>
       ask("pooledTransactions", hashList(hashes), (list) => readTransactionsInTurns(list, hashes.length)),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,
+    inShare(work) {
+      const share = preferred()?.share;
+      if (share !== undefined) share.take(work);
+    },
+    spend: (durationMs) => preferred()?.share.spend(durationMs),
+    get isTrusted() {
+      return [...sessions.keys()].some(({ share }) => share.isTrusted);
+    },
+    transactionScore: createTransactionScore(clock),
     noteUseful: () => preferred()?.noteUseful(),
     noteUseless: () => preferred()?.noteUseless(),
     disconnect(reason, detail) {

@@ -5,6 +5,7 @@ import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
+import type { TransactionJudgement } from "./transactionScore.ts";
 
 /** The chain that peers ask about; reads are synchronous, and what is unknown is undefined. */
 export interface EthChain {
@@ -21,8 +22,14 @@ export interface EthPool {
   readonly isOpen: boolean;
   get(hash: Hash): Transaction | undefined;
   transactions(): Iterable<Transaction>;
-  /** Takes them when it likes, and bounds what waits; nobody is blamed for what it refuses. */
-  offer(transactions: readonly Transaction[]): void;
+  /**
+   * Finds their senders and judges them, in order; bounds what waits. `isAhead` where the peer may know a newer state than
+   * ours: what our state alone speaks against says little then.
+   */
+  offer(
+    transactions: readonly Transaction[],
+    peer: { readonly isAhead: boolean },
+  ): TransactionJudgement | Promise<TransactionJudgement>;
 }
 
 /** A block that a peer says is new; nothing of it was judged but its place near the head, and its body is unread. */

@@ -8,7 +8,6 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
-import { createGossipReading } from "./gossipReading.ts";
 import { createHeightHints } from "./heightHints.ts";
 import {
   LEAST_GAS,
@@ -32,6 +31,7 @@ import {
   kindOfCode,
   openAnswer,
   openNewBlock,
+  openTransactions,
   readNewBlock,
 } from "./messages.ts";
 import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
@@ -41,6 +41,7 @@ import { answerTo, type Question } from "./serve.ts";
 import { createServingQueue } from "./servingQueue.ts";
 import { checkStatus, ownStatus } from "./status.ts";
 import { createTransactionGossip } from "./transactionGossip.ts";
+import { createTransactionReading } from "./transactionReading.ts";
 
 /**
  * The eth protocol, version 68, among peers (p2p.md §6 to §10).
@@ -86,10 +87,20 @@ export function createEth(parts: EthParts): Eth {
   const { chain, pool, identity, logger } = parts;
   const peers = new Map<string, PeerRecord>();
   const serving = createServingQueue<PeerRecord>();
-  const gossipReading = createGossipReading<PeerRecord>(parts.defer);
   const greetedPeers = (): PeerRecord[] =>
     [...peers.values()].filter(({ status, sessions }) => status !== undefined && sessions.size > 0);
-  const gossip = createTransactionGossip({ ...parts, peers: greetedPeers });
+  const gossip = createTransactionGossip({
+    ...parts,
+    peers: greetedPeers,
+    isAhead: ({ height }) => height !== undefined && height > headNumber(),
+  });
+  const transactionReading = createTransactionReading<PeerRecord>({
+    defer: parts.defer ?? setImmediate,
+    inShare: (peer, work) => peer.inShare(work),
+    open: openTransactions,
+    judge: gossip.receive,
+    breach: (peer, detail) => peer.disconnect("breachOfProtocol", detail),
+  });
 
   /** Of a block in the next range: its gas limit may have grown by a quarter, and London doubles it. */
   const mostTransactions = (): number =>
@@ -213,9 +224,6 @@ export function createEth(parts: EthParts): Eth {
       case "newBlockHashes":
         receiveBlockHashes(peer, message.blocks);
         return;
-      case "transactions":
-        gossip.receive(peer, message.transactions);
-        return;
       case "newPooledTransactionHashes":
         gossip.receiveAnnounced(peer, message.announcements);
         return;
@@ -253,9 +261,18 @@ export function createEth(parts: EthParts): Eth {
     // Not worth decoding while nothing is done with them.
     if (isGreeted && !pool.isOpen && (kind === "transactions" || kind === "newPooledTransactionHashes"))
       return;
-    if (isGreeted && kind === "transactions")
-      gossipReading.post(peer, payload.length, () => read(peer, session, code, payload));
+    if (isGreeted && kind === "transactions") receiveTransactions(peer, payload);
     else read(peer, session, code, payload);
+  }
+
+  function receiveTransactions(peer: PeerRecord, payload: Uint8Array): void {
+    if (!peer.transactionScore.isDeaf) {
+      transactionReading.post(peer, payload);
+      return;
+    }
+    peer.transactionScore.noteUnwanted();
+    if (peer.transactionScore.isHopeless && !peer.isTrusted)
+      peer.disconnect("uselessPeer", "its transactions are of no use");
   }
 
   function read(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {
@@ -295,7 +312,7 @@ export function createEth(parts: EthParts): Eth {
       peers.delete(key);
       peer.requests.close();
       serving.forget(peer);
-      gossipReading.forget(peer);
+      transactionReading.forget(peer);
       parts.onPeersChanged();
     },
   };

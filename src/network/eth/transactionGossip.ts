@@ -13,6 +13,7 @@ import {
   MAX_OFFERED_TRANSACTIONS,
   MAX_TRANSACTION_ANNOUNCEMENTS,
   OFFERED_AGAIN_MS,
+  RECOVERY_MS,
   SMALL_NETWORK_PEERS,
   TRANSACTIONS_MESSAGE_BYTES,
 } from "./limits.ts";
@@ -20,6 +21,7 @@ import { CODES, type TransactionAnnouncement } from "./message.ts";
 import { encodeMessage } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
+import { NOTHING_JUDGED, type TransactionJudgement } from "./transactionScore.ts";
 
 /**
  * How transactions travel (p2p.md §10).
@@ -37,7 +39,11 @@ export interface TransactionGossip {
   announce(transactions: readonly Transaction[]): void;
   /** The whole pool, by hashes, to a peer that has just come. */
   welcome(peer: EthPeer): void;
-  receive(peer: EthPeer, transactions: readonly Transaction[]): void;
+  /** Some that nobody asked for. */
+  receive(
+    peer: EthPeer,
+    transactions: readonly Transaction[],
+  ): TransactionJudgement | Promise<TransactionJudgement>;
   receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
   close(): void;
 }
@@ -56,6 +62,8 @@ export function createTransactionGossip(parts: {
   readonly clock: Clock;
   /** 0 to 1. */
   readonly chance: () => number;
+  /** It speaks of blocks that we do not have yet. */
+  readonly isAhead: (peer: EthPeer) => boolean;
 }): TransactionGossip {
   const { pool, clock } = parts;
   let collected: Parcel[] = [];
@@ -150,7 +158,7 @@ export function createTransactionGossip(parts: {
     }
     late.delete(peer);
     const asked = new Set(keys);
-    take(
+    await take(
       peer,
       answer.value.filter(({ hash }) => asked.has(toKey(hash))),
     );
@@ -170,7 +178,10 @@ export function createTransactionGossip(parts: {
     fetchAlarm = clock.at(clock.nowMs() + FETCH_INTERVAL_MS, fetchAnnounced);
   }
 
-  function take(peer: EthPeer, transactions: readonly Transaction[]): void {
+  function take(
+    peer: EthPeer,
+    transactions: readonly Transaction[],
+  ): TransactionJudgement | Promise<TransactionJudgement> {
     const fresh: Transaction[] = [];
     for (const transaction of transactions) {
       const key = toKey(transaction.hash);
@@ -184,7 +195,20 @@ export function createTransactionGossip(parts: {
       if (offered.size <= MAX_OFFERED_TRANSACTIONS) break;
       offered.delete(oldest);
     }
-    if (fresh.length > 0) pool.offer(fresh);
+    if (fresh.length === 0) return NOTHING_JUDGED;
+    peer.spend(fresh.length * RECOVERY_MS);
+    const judged = pool.offer(fresh, { isAhead: parts.isAhead(peer) });
+    if (judged instanceof Promise) return judged.then((judgement) => note(peer, judgement));
+    return note(peer, judged);
+  }
+
+  /** Whoever matters to us is not listened to for a while; anybody else who goes on is sent away. */
+  function note(peer: EthPeer, judgement: TransactionJudgement): TransactionJudgement {
+    peer.transactionScore.note(judgement);
+    if (peer.transactionScore.isDeaf) peer.announced.clear();
+    if (peer.transactionScore.isHopeless && !peer.isTrusted)
+      peer.disconnect("uselessPeer", "its transactions are of no use");
+    return judgement;
   }
 
   function isKnown(key: string, hash: Hash): boolean {
@@ -212,10 +236,10 @@ export function createTransactionGossip(parts: {
       createMail(parcels).sendHashes(peer);
     },
     receive(peer, transactions) {
-      if (pool.isOpen) take(peer, transactions);
+      return pool.isOpen ? take(peer, transactions) : NOTHING_JUDGED;
     },
     receiveAnnounced(peer, announcements) {
-      if (!pool.isOpen) return;
+      if (!pool.isOpen || peer.transactionScore.isDeaf) return;
       for (const { hash } of announcements) {
         if (peer.announced.size >= MAX_ANNOUNCED_TRANSACTIONS) break;
         const key = toKey(hash);

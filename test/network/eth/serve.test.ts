@@ -164,6 +164,6 @@ function poolOf(transactions: readonly Transaction[]): EthPool {
     isOpen: true,
     get: (hash) => byHash.get(toDigits(hash)),
     transactions: () => byHash.values(),
-    offer: () => undefined,
+    offer: () => ({ useful: 0, useless: 0 }),
   };
 }

@@ -30,7 +30,10 @@ export function createToyPool(): ToyPool {
     put: (transaction) => void byHash.set(toDigits(transaction.hash), transaction),
     get: (hash) => byHash.get(toDigits(hash)),
     transactions: () => byHash.values(),
-    offer: (transactions) => void offered.push(...transactions),
+    offer(transactions) {
+      offered.push(...transactions);
+      return { useful: transactions.length, useless: 0 };
+    },
   };
 }
 
@@ -114,6 +117,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     remote: { host: "127.0.0.1", port: 1 },
     isLasting,
     isMaintained: false,
+    share: { isTrusted: false, take: (work) => work(), spend: () => undefined },
     send(code, payload) {
       if (reason !== undefined) return false;
       const read = decodeMessage(code, payload);

@@ -22,6 +22,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
     remote: { host: "", port: 0 },
     isLasting: true,
     isMaintained: false,
+    share: { isTrusted: false, take: (work) => work(), spend: () => undefined },
     send: (code, payload) => sent.push(`${name} ${code} ${payload.length}`) > 0,
     disconnect: () => undefined,
     greeted: () => undefined,

@@ -1,0 +1,55 @@
+import type { Clock } from "../../primitives/clock.ts";
+import {
+  DEAF_SCORE,
+  HIGHEST_TRANSACTION_SCORE,
+  SCORE_LEAK_PER_SECOND,
+  UNWANTED_MESSAGE_SCORE,
+} from "./limits.ts";
+
+/** What became of transactions that a peer sent; those that say nothing about it, such as known ones, count for neither. */
+export interface TransactionJudgement {
+  readonly useful: number;
+  /** Signed by nobody, by somebody without money, for a nonce long used or far away. May be a fraction. */
+  readonly useless: number;
+}
+
+export const NOTHING_JUDGED: TransactionJudgement = { useful: 0, useless: 0 };
+
+/**
+ * How much useless work a peer's transactions made lately. It leaks, and useful ones take from it: an honest peer has some
+ * whenever a block overtakes what it sends, and more than that only where most of what it sends is of no use for long.
+ */
+export interface TransactionScore {
+  note(judgement: TransactionJudgement): void;
+  /** A message came though we do not listen. */
+  noteUnwanted(): void;
+  /** Its transactions are not worth reading for now. */
+  readonly isDeaf: boolean;
+  /** It goes on although nobody listens. */
+  readonly isHopeless: boolean;
+}
+
+export function createTransactionScore(clock: Pick<Clock, "nowMs">): TransactionScore {
+  let score = 0;
+  let countedMs = clock.nowMs();
+
+  function add(change: number): void {
+    const nowMs = clock.nowMs();
+    const leaked = (Math.max(nowMs - countedMs, 0) / 1000) * SCORE_LEAK_PER_SECOND;
+    countedMs = nowMs;
+    score = Math.min(Math.max(0, score - leaked) + change, HIGHEST_TRANSACTION_SCORE);
+    score = Math.max(score, 0);
+  }
+
+  return {
+    note: ({ useful, useless }) => add(useless - useful),
+    noteUnwanted: () => add(UNWANTED_MESSAGE_SCORE),
+    get isDeaf() {
+      add(0);
+      return score >= DEAF_SCORE;
+    },
+    get isHopeless() {
+      return score >= HIGHEST_TRANSACTION_SCORE;
+    },
+  };
+}
