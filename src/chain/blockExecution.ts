@@ -106,6 +106,8 @@ export interface BlockExecutionParts {
   readonly stores: ChainStores;
   readonly clock: Clock;
   readonly production: BlockProduction;
+  /** What this process has used of the processors, milliseconds; absent where only the time is known. */
+  readonly cpuMs?: (() => number) | undefined;
   readonly logger: Logger;
 }
 
@@ -121,12 +123,13 @@ export function createBlockExecution({
   stores,
   clock,
   production,
+  cpuMs,
   logger,
 }: BlockExecutionParts): BlockExecution {
   const { blocks, world } = stores;
   const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
   const punctuality = createPunctuality(() => clock.nowMs());
-  const slow = createSlowTransactions(() => clock.nowMs(), logger);
+  const slow = createSlowTransactions({ nowMs: () => clock.nowMs(), cpuMs, logger });
   /** The candidate that is being agreed on, and since when. */
   let candidate:
     | {

@@ -74,6 +74,8 @@ export interface ChainParts {
   /** On this thread unless given. */
   readonly recoverSealers?: RecoverSealers;
   readonly production: BlockProduction;
+  /** What this process has used of the processors, milliseconds; absent where only the time is known. */
+  readonly cpuMs?: () => number;
   readonly logger: Logger;
 }
 
@@ -97,7 +99,14 @@ export async function createChain(
   if (!rules.ok) return rules;
   const executions = createExecutions();
   const badBlocks = createBadBlocks();
-  const execution = createBlockExecution({ spec, stores, clock, production: parts.production, logger });
+  const execution = createBlockExecution({
+    spec,
+    stores,
+    clock,
+    production: parts.production,
+    cpuMs: parts.cpuMs,
+    logger,
+  });
   head.onHeadChanged(({ added }) => {
     executions.clear();
     for (const block of added) execution.committed(block);

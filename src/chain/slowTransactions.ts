@@ -43,6 +43,12 @@ const SPARE_PATIENCE_BLOCKS = 8n;
 /** Runs for some milliseconds at most, in whatever way it spends its gas. */
 const HARMLESS_GAS = 100_000n;
 const MOST_TRIES = 4;
+/**
+ * A try in which this process had less than half of the time for itself, because the machine was busy with others, counts
+ * for a quarter of one.
+ */
+const FAIR_SHARE = 1 / 2;
+const UNFAIR_TRY = 1 / 4;
 /** Of a sender's that were dropped, none mined since: the next one is dropped at its first try. */
 const DROPS_FORGIVEN = 3;
 /** Set aside at a time; one more is dropped at its first try. */
@@ -58,6 +64,8 @@ const DROPPED_FOR_MS = 600_000;
 interface Stopped {
   readonly senderKey: string;
   tries: number;
+  /** As tries, those in which the machine was busy counted in part. */
+  counted: number;
   longestMs: number;
   /** Number of the first block in which it may be tried again. */
   notBefore: bigint;
@@ -67,7 +75,14 @@ interface Stopped {
   reason: string | undefined;
 }
 
-export function createSlowTransactions(nowMs: () => number, logger: Logger): SlowTransactions {
+export interface SlowTransactionParts {
+  nowMs(): number;
+  /** What this process has used of the processors, milliseconds; absent where only the time is known. */
+  readonly cpuMs?: (() => number) | undefined;
+  readonly logger: Logger;
+}
+
+export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransactionParts): SlowTransactions {
   const remembered = new Map<string, Stopped>();
   /** By sender, how many were dropped. */
   const drops = new Map<string, number>();
@@ -94,16 +109,24 @@ export function createSlowTransactions(nowMs: () => number, logger: Logger): Slo
 
   function open(transaction: SentTransaction): Stopped {
     const senderKey = toKey(transaction.sender);
-    const fresh = { senderKey, tries: 0, longestMs: 0, notBefore: 0n, seenMs: nowMs(), reason: undefined };
+    const fresh = {
+      senderKey,
+      tries: 0,
+      counted: 0,
+      longestMs: 0,
+      notBefore: 0n,
+      seenMs: nowMs(),
+      reason: undefined,
+    };
     remembered.set(toKey(transaction.hash), fresh);
     forgetOldest(remembered);
     return fresh;
   }
 
   /** Why it should be dropped, having been stopped once more. */
-  function whyDrop({ senderKey, tries, longestMs }: Stopped, isNew: boolean): string | undefined {
+  function whyDrop({ senderKey, tries, counted, longestMs }: Stopped, isNew: boolean): string | undefined {
     const ran = `it was stopped after ${longestMs} ms, which is longer than a block can wait for one transaction`;
-    if (tries >= MOST_TRIES) return `${ran}, in the last of ${tries} tries`;
+    if (counted >= MOST_TRIES) return `${ran}, in the last of ${tries} tries`;
     if ((drops.get(senderKey) ?? 0) >= DROPS_FORGIVEN)
       return `${ran}, as ${DROPS_FORGIVEN} of its sender before`;
     if (isNew && countSetAside() > MOST_SET_ASIDE)
@@ -113,14 +136,15 @@ export function createSlowTransactions(nowMs: () => number, logger: Logger): Slo
 
   function stop(
     transaction: SentTransaction,
-    { number, isWholeTry, ranMs }: { number: bigint; isWholeTry: boolean; ranMs: number },
+    { number, counts, ranMs }: { number: bigint; counts: number; ranMs: number },
   ): string | undefined {
     const { hash, sender, gasLimit } = transaction;
     const known = find(transaction);
     const stopped = known ?? open(transaction);
-    if (isWholeTry) stopped.tries++;
+    if (counts > 0) stopped.tries++;
+    stopped.counted += counts;
     stopped.longestMs = Math.max(stopped.longestMs, Math.round(ranMs));
-    stopped.notBefore = number + 2n ** BigInt(stopped.tries);
+    stopped.notBefore = number + 2n ** BigInt(Math.min(stopped.tries, MOST_TRIES));
     stopped.reason = whyDrop(stopped, known === undefined);
     const facts = { hash, sender, gasLimit, ranMs: Math.round(ranMs), tries: stopped.tries };
     if (stopped.reason === undefined) {
@@ -145,6 +169,7 @@ export function createSlowTransactions(nowMs: () => number, logger: Logger): Slo
       /** To be tried in time that nobody else needs. */
       let spare: SentTransaction | undefined;
       let isSpare = false;
+      let begunCpuMs = 0;
 
       function limitOfNew({ gasLimit }: SentTransaction): number | "notNow" {
         if (wastedMs >= windowMs * WASTE_SHARE && gasLimit > HARMLESS_GAS) return "notNow";
@@ -153,6 +178,8 @@ export function createSlowTransactions(nowMs: () => number, logger: Logger): Slo
 
       return {
         limitMs(transaction, leftMs) {
+          // Not for each of ten thousand transfers.
+          if (transaction.gasLimit > HARMLESS_GAS) begunCpuMs = cpuMs?.() ?? 0;
           const stopped = find(transaction);
           if (stopped === undefined) return limitOfNew(transaction);
           if (stopped.reason !== undefined) return { dropped: stopped.reason };
@@ -171,7 +198,10 @@ export function createSlowTransactions(nowMs: () => number, logger: Logger): Slo
           const isNew = find(transaction) === undefined;
           if (isNew) wastedMs += tookMs;
           const isWholeTry = !isNew || limitMs >= windowMs * FIRST_SHARE;
-          return stop(transaction, { number, isWholeTry, ranMs: tookMs });
+          const usedMs = cpuMs === undefined ? tookMs : cpuMs() - begunCpuMs;
+          const isFair = transaction.gasLimit <= HARMLESS_GAS || usedMs >= tookMs * FAIR_SHARE;
+          const counts = isWholeTry ? (isFair ? 1 : UNFAIR_TRY) : 0;
+          return stop(transaction, { number, counts, ranMs: tookMs });
         },
         onceMore(leftMs) {
           if (spare === undefined || isSpare || hasRetried || leftMs < windowMs * SPARE_SHARE)

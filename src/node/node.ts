@@ -151,6 +151,10 @@ async function open(
     clock,
     recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.get(hash)?.transaction.sender),
     production: controls.production,
+    cpuMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
     logger: chainLogger,
   });
   if (!opened.ok) return explainGenesis(settings, opened.rejection.message);

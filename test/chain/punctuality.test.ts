@@ -114,6 +114,18 @@ describe("punctuality", () => {
     expect(punctuality.timing?.eachMs).toBeGreaterThan(0.3);
   });
 
+  it("does not count what was stopped and left out as work of the others", () => {
+    const { clock, punctuality } = aProposer({ isSharedOut: true });
+    punctuality.expect({ fixedMs: 0, eachMs: 0.001 });
+    const source = punctuality.inTime(endless, { startMs: 0, periodMs: 1000, isSharedOut: true });
+    source.next();
+    clock.nowMs += 300;
+    source.skipSender();
+    while (source.next() !== undefined) clock.nowMs += 1;
+    expect(source.executionMs).toBeGreaterThan(230);
+    expect(source.executionMs).toBeLessThan(260);
+  });
+
   it("hands on what it has learnt, and believes nothing absurd", () => {
     const { punctuality, live } = aProposer();
     live(40, LIGHT);

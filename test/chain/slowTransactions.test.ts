@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 
 /** A proposer with a pool: builds blocks one after another, each in its window. */
-function aProposer({ isLoneValidator = false } = {}) {
+function aProposer({ isLoneValidator = false, cpuShare = 1 } = {}) {
   let nowMs = 0;
   const clock = { nowMs: () => (nowMs += LOOK_MS) };
   const warnings: { message: string; hash: string; sender: string; ranMs: number; tries: number }[] = [];
@@ -51,7 +51,7 @@ function aProposer({ isLoneValidator = false } = {}) {
       warnings.push({ message, hash: named, sender: by, ranMs: Number(ranMs), tries: Number(tries) });
     },
   };
-  const slow = createSlowTransactions(() => nowMs, logger);
+  const slow = createSlowTransactions({ nowMs: () => nowMs, cpuMs: () => nowMs * cpuShare, logger });
   const { pool, mine, events, head } = aPool({ limits: { maxTransactions: 5_000 } });
   head.headGasLimit = 10n ** 13n;
   let number = 99n;
@@ -190,6 +190,14 @@ describe("transactions that are too slow to build a block with", () => {
     await build();
     expect(pool.statistics.pending).toBe(0);
     expect(warnings.slice(before)).toMatchObject([{ message: expect.stringContaining("dropped"), tries: 1 }]);
+  });
+
+  it("get more tries where the machine is busy with other things, but not for ever", async () => {
+    const { pool, build, warnings } = aProposer({ cpuShare: 0.3 });
+    pool.add(endlessBy(1), "remote");
+    for (let block = 0; pool.statistics.pending > 0 && block < 400; block++) await build();
+    expect(pool.statistics.pending).toBe(0);
+    expect(warnings.at(-1)).toMatchObject({ message: expect.stringContaining("dropped"), tries: 16 });
   });
 
   it("that were dropped are not tried again when they come back", async () => {
