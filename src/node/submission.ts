@@ -1,11 +1,11 @@
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Outcome } from "../primitives/outcome.ts";
-import { ok } from "../primitives/outcome.ts";
+import { ok, rejected } from "../primitives/outcome.ts";
 import type { SubmissionRejectionCode } from "../rpc/ports.ts";
 import { refusal } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import { withoutBlobs } from "../types/blobWrapper.ts";
+import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, withSender } from "../types/transaction.ts";
 
 /**
@@ -17,7 +17,14 @@ export function createSubmission(
   pool: TxPool,
 ): (raw: Uint8Array) => Promise<Outcome<Hash, SubmissionRejectionCode>> {
   return async (raw) => {
-    const decoded = decodeTransaction(withoutBlobs(raw));
+    const canonical = unwrappedBlobTransaction(raw);
+    if (canonical === undefined)
+      return rejected({
+        code: "malformedTransaction",
+        fault: "caller",
+        message: "it comes without its blobs",
+      });
+    const decoded = decodeTransaction(canonical);
     if (!decoded.ok) return decoded;
     const [sender] = await recoverSenders([decoded.value]);
     if (sender === undefined) return refusal("invalidSignature", "local", "the signature fits no key");

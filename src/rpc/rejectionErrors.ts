@@ -5,6 +5,7 @@ import { ERRORS, type RpcError } from "./errors.ts";
 /** What eth_sendRawTransaction answers for each refusal (json-rpc.md, eth_sendRawTransaction; the bare message). */
 export const REJECTION_ERRORS: Readonly<Record<PoolRejectionCode | TransactionDefect, RpcError>> = {
   malformedTransaction: ERRORS.invalidParams,
+  unsupportedV: ERRORS.invalidParams,
   unknownTransactionType: ERRORS.invalidParams,
   knownTransaction: ERRORS.knownTransaction,
   feeCapExceeded: ERRORS.feeCapExceeded,

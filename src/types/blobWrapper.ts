@@ -2,6 +2,18 @@ import { concatBytes } from "../primitives/hex.ts";
 import { type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
 
 /**
+ * As withoutBlobs, for one who offers it to Besu's JSON-RPC: undefined where blobs, commitments and proofs are not there,
+ * or anything else is.
+ */
+export function unwrappedBlobTransaction(raw: Uint8Array): Uint8Array | undefined {
+  const within = withoutBlobs(raw);
+  if (raw[0] !== BLOB_TYPE) return within;
+  return within === raw || [...rlpMembers(raw.subarray(1))].length !== 1 + FEWEST_ATTACHMENTS
+    ? undefined
+    : within;
+}
+
+/**
  * A blob transaction as its sender offers it has its blobs, commitments and proofs with it (EIP-4844, networking): the
  * type, then a list that begins with the transaction's own. Gives the canonical bytes within; all else as it is.
  */

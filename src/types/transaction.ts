@@ -64,7 +64,7 @@ export interface SentTransaction extends Transaction {
 /** The transaction of that hash, where it was decoded before and is kept: reading its bytes again could tell nothing new. */
 export type FindTransaction = (hash: Hash) => Transaction | undefined;
 
-export type TransactionDefect = "malformedTransaction" | "unknownTransactionType";
+export type TransactionDefect = "malformedTransaction" | "unsupportedV" | "unknownTransactionType";
 
 /** Decodes the canonical encoding, strictly; the signature's ranges are checked, its signer is not recovered. */
 export function decodeTransaction(bytes: Uint8Array): Outcome<Transaction, TransactionDefect> {
@@ -80,6 +80,8 @@ export function decodeTransaction(bytes: Uint8Array): Outcome<Transaction, Trans
       message: `unknown transaction type 0x${first.toString(16)}`,
     });
   } catch (error) {
+    if (error instanceof UnsupportedV)
+      return rejected({ code: "unsupportedV", fault: "peer", message: error.message });
     return malformed(error instanceof Error ? error.message : "unreadable field");
   }
 }
@@ -169,10 +171,17 @@ export function effectivePriorityFee(transaction: FeeTerms, baseFeePerGas: bigin
   return effectiveGasPrice(transaction, baseFeePerGas) - (baseFeePerGas ?? 0n);
 }
 
+/** Neither 27 nor 28, nor of any chain; in Besu's words. */
+class UnsupportedV extends RangeError {
+  constructor(v: bigint) {
+    super(`An unsupported encoded \`v\` value of ${v} was found`);
+  }
+}
+
 function decodeLegacy(bytes: Uint8Array): Transaction {
   const f = fields(bytes, 9, "a transaction of this type");
   const v = scalar(f, 6);
-  if (v !== 27n && v !== 28n && v < 35n) throw new RangeError(`v cannot be ${v}`);
+  if (v !== 27n && v !== 28n && v < 35n) throw new UnsupportedV(v);
   const isProtected = v >= 35n;
   return {
     type: 0,

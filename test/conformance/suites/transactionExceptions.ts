@@ -54,7 +54,10 @@ const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonl
   ["GasLimitPriceProductOverflow", ["upfrontCostOverflow"]],
   ["InvalidChainID", ["wrongChainId", "malformedTransaction"]],
   // A v that names a chain is no v at all before EIP-155.
-  ["InvalidVRS", ["malformedTransaction", "noSender", "invalidSignature", "chainIdNotSupported"]],
+  [
+    "InvalidVRS",
+    ["malformedTransaction", "unsupportedV", "noSender", "invalidSignature", "chainIdNotSupported"],
+  ],
   ["NonceMax", ["nonceOverflow"]],
   ["SenderNotEOA", ["senderNotAuthorized"]],
   ["TR_BLOBLIST_OVERSIZE", ["invalidBlobs"]],

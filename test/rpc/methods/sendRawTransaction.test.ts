@@ -20,8 +20,8 @@ type Setting = Parameters<typeof aPool>[0];
 
 const CHAIN = chainOf([aStoredBlock({ number: 0 })]);
 
-/** Sends bytes over JSON-RPC to a real pool: "taken" with their hash, or the error's code and text. */
-async function send({ pool }: PoolInHand, raw: Uint8Array): Promise<string> {
+/** Asks a node with this pool; gives its result or its error. */
+async function ask({ pool }: PoolInHand, method: string, params: readonly unknown[]): Promise<Answer> {
   const backend = anRpcBackend({
     chain: CHAIN,
     spec: aChainSpec(CHAIN, { chainId: 1337n, fork: "london" }),
@@ -32,15 +32,22 @@ async function send({ pool }: PoolInHand, raw: Uint8Array): Promise<string> {
     ),
   });
   const dispatcher = createDispatcher(
-    { methods: METHODS, modules: new Set(["ETH"] as const) },
+    { methods: METHODS, modules: new Set(["ETH", "DEBUG"] as const) },
     { backend, logger: silentLogger },
   );
-  const request = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: [toHex(raw)] };
+  const request = { jsonrpc: "2.0", id: 1, method, params };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-  const { result, error } = JSON.parse(present(reply, "the reply").text) as {
-    result?: string;
-    error?: { code: number; message: string };
-  };
+  return JSON.parse(present(reply, "the reply").text) as Answer;
+}
+
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** Sends bytes over JSON-RPC to a real pool: "taken" with their hash, or the error's code and text. */
+async function send(inHand: PoolInHand, raw: Uint8Array): Promise<string> {
+  const { result, error } = await ask(inHand, "eth_sendRawTransaction", [toHex(raw)]);
   return error === undefined ? `taken ${result}` : `${error.code} ${error.message}`;
 }
 
@@ -100,10 +107,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction({ type: 2 }),
     answer: "-32602 Invalid transaction type",
   },
-  "6 a blob transaction, also where the fork knows them": {
+  "6 a blob transaction without its blobs, also where the fork knows them": {
     setting: { rules: { acceptedTypes: new Set([0, 1, 2, 3] as const) } },
     transaction: aTransaction({ type: 3 }),
-    answer: "-32602 Invalid transaction type",
+    answer: "-32602 Invalid params",
   },
   "6 a set-code transaction that authorizes nothing": {
     setting: { rules: { acceptedTypes: new Set([0, 1, 2, 4] as const) } },
@@ -239,8 +246,46 @@ describe("a blob transaction with its blobs", () => {
     expect(await send(aPool(cancun), raw)).toBe("-32000 Wrong chainId");
   });
 
+  it("is refused as no transaction when it is in the form of later releases, or lacks a list", async () => {
+    const fields = RLP.decode(aTransaction({ type: 3 }).raw.subarray(1));
+    const [blob, short] = [new Uint8Array(131_072), new Uint8Array(48)];
+    for (const list of [
+      [fields, Uint8Array.of(1), [blob], [short], [short]],
+      [fields, [blob], [short]],
+      [fields],
+    ]) {
+      const raw = concatBytes(Uint8Array.of(3), RLP.encode(list as Uint8Array[]));
+      expect(await send(aPool(cancun), raw)).toBe("-32602 Invalid params");
+    }
+  });
+
   it("is refused as no transaction when it is cut off", async () => {
     const raw = withBlobs(aTransaction({ type: 3 })).slice(0, -1);
     expect(await send(aPool(cancun), raw)).toBe("-32602 Invalid params");
+  });
+});
+
+describe("debug_batchSendRawTransaction", () => {
+  it("says of each what is wrong with it, in Besu's words", async () => {
+    const withV31 =
+      "0xf868808203e882520894627306090abab3a6e1400e9345bc60c78a8bef57872386f26fc10000801f" +
+      "a0ac74ecfa0e9b85785f042c143ead4780931234cc9a032fce99fab1f45e0d90faa02fd17e8eb433d4ca47727653232045d4f81322619c0852d3fe8ddcfcedb66a43";
+    const [good, bare] = [toHex(aTransaction().raw), toHex(aTransaction({ type: 3 }).raw)];
+    const { result } = await ask(aPool(), "debug_batchSendRawTransaction", [
+      withV31,
+      good,
+      bare,
+      "0x1234",
+      good,
+    ]);
+    expect(result).toEqual([
+      { index: 0, success: false, errorMessage: "An unsupported encoded `v` value of 31 was found" },
+      { index: 1, success: true },
+      { index: 2, success: false, errorMessage: "Invalid RLP in raw transaction hex" },
+      { index: 3, success: false, errorMessage: "Invalid raw transaction hex" },
+      { index: 4, success: false, errorMessage: "TRANSACTION_ALREADY_KNOWN" },
+    ]);
+    const { error } = await ask(aPool(), "eth_sendRawTransaction", [withV31]);
+    expect(error).toEqual({ code: -32602, message: "Invalid params" });
   });
 });

@@ -26,13 +26,15 @@ async function submit(text: string, backend: Pick<RpcPorts, "submit">): Promise<
   const raw = parseHex(text);
   if (raw === undefined) return NOT_HEX;
   const outcome = await backend.submit(raw);
-  return outcome.ok ? undefined : REASONS[outcome.rejection.code];
+  if (outcome.ok) return undefined;
+  const { code, message } = outcome.rejection;
+  return code === "unsupportedV" ? message : REASONS[code];
 }
 
 const NOT_HEX = "Invalid raw transaction hex";
 
 /** The incumbent shows its own names of its reasons here, and nowhere else. */
-const REASONS: Readonly<Record<SubmissionRejectionCode, string>> = {
+const REASONS: Readonly<Record<Exclude<SubmissionRejectionCode, "unsupportedV">, string>> = {
   ...REJECTION_REASONS,
   malformedTransaction: "Invalid RLP in raw transaction hex",
   unknownTransactionType: NOT_HEX,
