@@ -48,11 +48,14 @@ const MALFORMED = [
 
 /** What the tests call a refusal, and our codes for it. */
 const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonly Refusal[]>([
-  ...MALFORMED.map((name): [string, Refusal[]] => [name, ["malformedTransaction", "notHexadecimal"]]),
+  ...MALFORMED.map((name): [string, Refusal[]] => [
+    name,
+    ["malformedTransaction", "unsupportedV", "notHexadecimal"],
+  ]),
   ["1559PriorityFeeGreaterThanBaseFee", ["priorityFeeAboveFeeCap"]],
   ["ECRecoveryFail", ["noSender"]],
   ["GasLimitPriceProductOverflow", ["upfrontCostOverflow"]],
-  ["InvalidChainID", ["wrongChainId", "malformedTransaction"]],
+  ["InvalidChainID", ["wrongChainId", "malformedTransaction", "unsupportedV"]],
   // A v that names a chain is no v at all before EIP-155.
   [
     "InvalidVRS",
@@ -72,7 +75,13 @@ const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonl
   // Each type names its chain, which is seen first where no signature may.
   [
     "TR_TypeNotSupported",
-    ["invalidTransactionType", "unknownTransactionType", "malformedTransaction", "chainIdNotSupported"],
+    [
+      "invalidTransactionType",
+      "unknownTransactionType",
+      "malformedTransaction",
+      "unsupportedV",
+      "chainIdNotSupported",
+    ],
   ],
   ["TransactionException.INSUFFICIENT_MAX_FEE_PER_BLOB_GAS", ["blobFeeBelowBaseFee"]],
   ["TransactionException.INSUFFICIENT_MAX_FEE_PER_GAS", ["gasPriceBelowBaseFee"]],
