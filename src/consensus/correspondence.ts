@@ -1,4 +1,4 @@
-import { readToEnd } from "../ibft/codec.ts";
+import { isMessageCode, PAYLOAD_LIMITS, readToEnd } from "../ibft/codec.ts";
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import { MESSAGE_CODES } from "../ibft/payloadCodec.ts";
@@ -257,16 +257,23 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       early.add(message, 0n, 0n);
       return;
     }
-    judge(message, head, (fate) => {
-      metrics?.received(fate);
-      // A validator's words may have been made by a liar so that others relay what only we cannot read.
-      if (isDecodingDefect(fate) && head !== undefined && !isValidator(head.tally, message.sender))
-        onJunk?.(message.sender);
-    });
+    judge(message, head, (fate) => settle(message, fate));
+  }
+
+  function settle({ sender }: RawMessage, fate: Fate): void {
+    metrics?.received(fate);
+    // A validator's words may have been made by a liar so that others relay what only we cannot read.
+    if (isDecodingDefect(fate) && head !== undefined && !isValidator(head.tally, sender)) onJunk?.(sender);
   }
 
   return {
     receive(message) {
+      // A vote of megabytes is not even worth a hash.
+      const limit = isMessageCode(message.code) ? PAYLOAD_LIMITS[message.code] : PAYLOAD_LIMITS[0];
+      if (message.payload.length > limit) {
+        settle(message, "oversized");
+        return;
+      }
       const key = spelling.keyOf(message.code, message.payload);
       receive({ ...message, key, arrivedAtMs: clock.nowMs() });
     },

@@ -255,7 +255,7 @@ function checkBodyBelongs({ header, transactions }: Candidate): void {
   }
 }
 
-function isMessageCode(code: number): code is MessageCode {
+export function isMessageCode(code: number): code is MessageCode {
   return code === 0 || code === 1 || code === 2 || code === 3;
 }
 
