@@ -33,16 +33,6 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
   ...all("precompile", "by a contract: 0x00", ["eip152-blake2f 4 prague, by a contract"], {
     reason: "likewise",
   }),
-  ...all(
-    "evmtool",
-    "state root 0x7e18",
-    ["Frontier", "Homestead", "EIP150"].map((fork) => `HighGasPrice HighGasPrice ${fork} 0`),
-    {
-      reason:
-        "filled before the tests paid a reward of zero, which makes an account of the beneficiary under these forks; " +
-        "the state suite has the same test with it",
-    },
-  ),
   ...all("tracer", "result.output is missing", ["call_tracer_withLog/frontier_create_outofstorage.json"], {
     reason:
       "Frontier's contracts that cannot pay for their code: what they would have been is not shown; no IBFT chain is so old",

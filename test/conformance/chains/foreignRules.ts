@@ -74,7 +74,7 @@ export function isProofOfStake(
   return isAtLeast(forkAt(spec.forks, number, timestamp), "shanghai");
 }
 
-const MERGED: ReadonlySet<string> = new Set(["Paris", "Shanghai", "Cancun"]);
+const MERGED: ReadonlySet<string> = new Set(["Paris", "Shanghai", "Cancun", "Prague"]);
 
 /** Main net's parameters, under which the tests run. */
 const BARE_SPEC: Omit<ChainSpec, "forks" | "genesis"> = {

@@ -16,6 +16,7 @@ const VECTOR_FORKS: Readonly<Record<string, ForkName>> = {
   Paris: "grayGlacier",
   Shanghai: "shanghai",
   Cancun: "cancun",
+  Prague: "prague",
 };
 
 export function forkOfVector(name: string): ForkName {
