@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks] [--seconds=30] [--rate=4000] [--attack=WORD]`: measures this node beside anvil (its
+ * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000]`: measures this node beside anvil (its
  * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
  * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
  */
@@ -16,6 +16,7 @@ import { printRatio } from "./report.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
+import { measureWorst } from "./worst/worst.ts";
 
 const PARTS = [
   "transfers",
@@ -30,6 +31,7 @@ const PARTS = [
   "validators",
   "logs",
   "attacks",
+  "worst",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -39,14 +41,11 @@ if (unknown !== undefined) {
   console.error(`There is no benchmark "${unknown}"; there are: ${PARTS.join(", ")}.`);
   process.exit(2);
 }
-const seconds = Number(
-  process.argv.find((word) => word.startsWith("--seconds="))?.slice("--seconds=".length) ?? 30,
-);
-const rateWord = process.argv.find((word) => word.startsWith("--rate="));
-const rate = rateWord === undefined ? undefined : Number(rateWord.slice("--rate=".length));
+const seconds = optionOf("seconds") ?? 30;
+const rate = optionOf("rate");
 const attack = process.argv.find((word) => word.startsWith("--attack="))?.slice("--attack=".length) ?? "";
 /** Only when they are asked for: the chain for the queries for logs alone takes minutes to write, and attacks take long. */
-const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks"]);
+const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst"]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can take, so that the sender never runs dry. */
@@ -66,9 +65,16 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   execution: () => measureExecution(Math.min(seconds, 3)),
   validators: () => measureValidators({ seconds, rate }),
   logs: measureLogs,
+  worst: () => measureWorst({ seed: optionOf("seed") ?? 1, seconds, gas: optionOf("gas") ?? 30_000_000 }),
   attacks: () => measureAttacks(seconds, attack),
 };
 for (const part of parts) await measurements[part]();
+
+/** The number after `--name=`, when it was given. */
+function optionOf(name: string): number | undefined {
+  const word = process.argv.find((each) => each.startsWith(`--${name}=`));
+  return word === undefined ? undefined : Number(word.slice(name.length + 3));
+}
 
 async function throughput(kind: WorkloadKind): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>

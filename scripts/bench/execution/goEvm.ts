@@ -19,14 +19,14 @@ export interface GoEvm {
   close(): void;
 }
 
-const COMMAND = process.env["GO_EVM"] ?? "evm";
+export const GO_COMMAND = process.env["GO_EVM"] ?? "evm";
 
 /** Undefined when the command is not on this machine. */
 export function findGoEvm(world: Overlay): GoEvm | undefined {
-  if (spawnSync(COMMAND, ["--version"]).status !== 0) return undefined;
+  if (spawnSync(GO_COMMAND, ["--version"]).status !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-evm-"));
   const prestate = join(folder, "genesis.json");
-  writeFileSync(prestate, JSON.stringify(genesisOf(world)));
+  writeFileSync(prestate, JSON.stringify(genesisOf(world, CANCUN_FROM_THE_START)));
   return {
     measure({ sender, to, input, codeOf }) {
       const options = [
@@ -38,15 +38,13 @@ export function findGoEvm(world: Overlay): GoEvm | undefined {
         ["--gas", "500000000"],
       ];
       const code = toHex(codeOf(world));
-      const run = spawnSync(COMMAND, ["run", ...options.flat(), code], { encoding: "utf8" });
+      const run = spawnSync(GO_COMMAND, ["run", ...options.flat(), code], { encoding: "utf8" });
       const said = `${run.stdout}${run.stderr}`;
       const gas = /EVM gas used:\s+(\d+)/.exec(said)?.[1];
-      const time = /execution time:\s+([\d.]+)(ns|µs|ms|s)\b/.exec(said);
-      if (gas === undefined || time === null) throw new Error(`${COMMAND} said: ${said.slice(0, 400)}`);
-      return {
-        gas: Number(gas),
-        seconds: Number(time[1]) * SECONDS_PER[time[2] as keyof typeof SECONDS_PER],
-      };
+      const seconds = secondsOf(said);
+      if (gas === undefined || seconds === undefined)
+        throw new Error(`${GO_COMMAND} said: ${said.slice(0, 400)}`);
+      return { gas: Number(gas), seconds };
     },
     measureBlock({ world: state, transactions }) {
       writeFileSync(join(folder, "alloc.json"), JSON.stringify(Object.fromEntries(allocOf(state))));
@@ -58,6 +56,12 @@ export function findGoEvm(world: Overlay): GoEvm | undefined {
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** The execution time that the command says. */
+export function secondsOf(said: string): number | undefined {
+  const time = /execution time:\s+([\d.]+)(ns|µs|ms|s)\b/.exec(said);
+  return time === null ? undefined : Number(time[1]) * SECONDS_PER[time[2] as keyof typeof SECONDS_PER];
 }
 
 function times<T>(count: number, run: () => T): T[] {
@@ -77,15 +81,15 @@ function transit(folder: string, transactions: readonly Uint8Array[]): { root: s
   ];
   const options = ["t8n", ...files.flat(), "--state.fork", "Cancun", "--state.chainid", "1337"];
   const begin = performance.now();
-  const { status, stderr } = spawnSync(COMMAND, options, { cwd: folder, encoding: "utf8" });
+  const { status, stderr } = spawnSync(GO_COMMAND, options, { cwd: folder, encoding: "utf8" });
   const ms = performance.now() - begin;
-  if (status !== 0) throw new Error(`${COMMAND} said: ${stderr.slice(0, 400)}`);
+  if (status !== 0) throw new Error(`${GO_COMMAND} said: ${stderr.slice(0, 400)}`);
   const result = JSON.parse(readFileSync(join(folder, "result.json"), "utf8")) as {
     readonly stateRoot: string;
     readonly receipts: readonly { readonly status: string }[] | null;
   };
   const succeeded = result.receipts?.filter((receipt) => receipt.status === "0x1").length ?? 0;
-  if (succeeded !== transactions.length) throw new Error(`${COMMAND} executed ${succeeded} transactions`);
+  if (succeeded !== transactions.length) throw new Error(`${GO_COMMAND} executed ${succeeded} transactions`);
   return { root: result.stateRoot, ms };
 }
 
@@ -108,12 +112,12 @@ function environmentOf(block: BlockContext) {
 
 const SECONDS_PER = { ns: 1e-9, µs: 1e-6, ms: 1e-3, s: 1 };
 
-/** A genesis file under Cancun rules whose accounts are those of the world. */
-function genesisOf(world: Overlay) {
+/** A genesis file under these rules whose accounts are those of the world; calls get so much gas, whatever is asked for. */
+export function genesisOf(world: Overlay, config: object, gas = 1_000_000_000) {
   return {
-    config: CANCUN_FROM_THE_START,
+    config,
     difficulty: "0x0",
-    gasLimit: "0x3b9aca00",
+    gasLimit: `0x${gas.toString(16)}`,
     timestamp: "0x0",
     alloc: Object.fromEntries(allocOf(world)),
   };
@@ -142,7 +146,7 @@ function wordOf(value: Uint8Array): Hex {
   return `0x${Buffer.from(value).toString("hex").padStart(64, "0")}`;
 }
 
-const CANCUN_FROM_THE_START = {
+export const CANCUN_FROM_THE_START = {
   chainId: 1337,
   ...Object.fromEntries(
     "homestead eip150 eip155 eip158 byzantium constantinople petersburg istanbul muirGlacier berlin london"

@@ -1,0 +1,73 @@
+import { openSession } from "../../../src/execution/blockSession.ts";
+import { MemoryExhausted } from "../../../src/execution/heldMemory.ts";
+import { OutOfTime, type Pace } from "../../../src/execution/pace.ts";
+import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
+import { theRules } from "../../../test/execution/scene.ts";
+import type { Case } from "./instructions.ts";
+import { addressOf, SENDER, TARGET } from "./stage.ts";
+
+export const RULES = theRules("prague", { number: 1n, gasLimit: 10n ** 12n });
+
+export interface OurTime {
+  readonly gas: number;
+  readonly ms: number;
+  /** The longest time in which the pace was not asked whether others are due. */
+  readonly longestMs: number;
+}
+
+/** Runs a case with so much gas, on one thread; undefined when it takes longer than it may. */
+export async function runOurs(
+  world: Overlay,
+  one: Case,
+  gas: number,
+  limitMs: number,
+): Promise<OurTime | undefined> {
+  const overlay = createOverlay(world);
+  overlay.putCode(addressOf(TARGET), one.code);
+  overlay.beginTransaction();
+  const watch = stopwatch(limitMs);
+  const session = openSession({ ...RULES, overlay, pace: watch.pace });
+  session.accesses.clear();
+  for (const address of [SENDER, addressOf(TARGET), RULES.block.beneficiary]) session.accesses.warm(address);
+  watch.begin();
+  try {
+    await session.evm.run({
+      caller: SENDER,
+      to: addressOf(TARGET),
+      value: 0n,
+      data: one.input,
+      gasLimit: BigInt(gas),
+      gasPrice: 0n,
+      blobVersionedHashes: [],
+    });
+  } catch (error) {
+    if (error instanceof OutOfTime || error instanceof MemoryExhausted) return undefined;
+    throw error;
+  }
+  return { gas, ...watch.end() };
+}
+
+/** A pace that notes how long it was left alone, and ends what takes too long. */
+function stopwatch(limitMs: number) {
+  let begunMs = 0;
+  let lastMs = 0;
+  let longestMs = 0;
+  const look = (): number => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+    return nowMs;
+  };
+  const pace: Pace = {
+    isDue: () => look() - begunMs > limitMs,
+    rest: () => Promise.reject(new OutOfTime("the case takes longer than it may")),
+  };
+  return {
+    pace,
+    begin() {
+      begunMs = performance.now();
+      lastMs = begunMs;
+    },
+    end: () => ({ ms: look() - begunMs, longestMs }),
+  };
+}
