@@ -237,6 +237,7 @@ export function createBlockExecution({
       candidate = { number, sinceMs: clock.nowMs(), isOurs: false, executionMs: 0 };
     },
     committed({ header, transactions }) {
+      punctuality.done();
       slow.mined(transactions);
       if (candidate?.number === header.number) {
         const tookMs = clock.nowMs() - candidate.sinceMs;

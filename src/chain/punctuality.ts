@@ -19,6 +19,8 @@ export interface Punctuality {
       readonly isSharedOut: boolean;
     },
   ): TimedSource;
+  /** The next block is part of the chain now, whoever proposed it. */
+  done(): void;
   /**
    * A block of ours with so many transactions took so long from the end of its filling to the news of it, without what
    * the others needed to execute it.
@@ -47,6 +49,11 @@ export interface BlockTiming {
 
 /** Share of the period that a block may take in all; the rest is for whatever else the thread has to do. */
 const SHARE_OF_PERIOD = 0.8;
+/**
+ * Periods from one block's being done to the next one's, where several validators share the work: a full block after an
+ * empty one would come later than that, and what holds one of them up as well.
+ */
+const MOST_PERIODS_APART = 1.5;
 /** Share of the period that is left for transactions, however long the fixed part takes. */
 const LEAST_SHARE = 0.2;
 /** How many times as late as usual a block may turn out without being late. */
@@ -81,6 +88,7 @@ export function createPunctuality(nowMs: () => number): Punctuality {
   /** As a share of what blocks with transactions were expected to take; of one block 0 to MOST_LATENESS. */
   let usualLateness = 0;
   let isTried = false;
+  let lastDoneMs = Number.POSITIVE_INFINITY;
 
   function learn(transactions: number, finishMs: number): void {
     if (finishMs < 0 || finishMs > LONGEST_MS) return;
@@ -104,7 +112,8 @@ export function createPunctuality(nowMs: () => number): Punctuality {
   return {
     inTime(source, { startMs, periodMs, isSharedOut }) {
       const share = isSharedOut && !isTried ? UNTRIED_SHARE : SHARE_OF_PERIOD;
-      const doneByMs = startMs + periodMs * share;
+      const latestMs = isSharedOut ? lastDoneMs + periodMs * MOST_PERIODS_APART : Number.POSITIVE_INFINITY;
+      const doneByMs = Math.min(startMs + periodMs * share, latestMs);
       const readyAtMs = Math.max(doneByMs - fixedMs, startMs + periodMs * LEAST_SHARE);
       const allowedMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
       let taken = 0;
@@ -126,6 +135,9 @@ export function createPunctuality(nowMs: () => number): Punctuality {
           return lastGivenMs - startMs - wastedMs;
         },
       };
+    },
+    done() {
+      lastDoneMs = nowMs();
     },
     learn,
     learnOfOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_OF_OTHERS),

@@ -84,6 +84,19 @@ describe("punctuality", () => {
     expect(Math.abs(live(1, LIGHT) - first)).toBeLessThan(20);
   });
 
+  it("is at most half a period later than the block before where others share the work", () => {
+    for (const isSharedOut of [true, false]) {
+      const { clock, punctuality, fill } = aProposer({ isSharedOut });
+      punctuality.expect({ fixedMs: 0, eachMs: 0.001 });
+      clock.nowMs = 5_010;
+      punctuality.done();
+      clock.nowMs = 6_000;
+      const executionMs = fill(1) * (isSharedOut ? 2 : 1);
+      expect(executionMs).toBeGreaterThan(isSharedOut ? 490 : 780);
+      expect(executionMs).toBeLessThan(isSharedOut ? 520 : 810);
+    }
+  });
+
   it("leaves others the time to execute what it executed, from the first block on", () => {
     const { fill, punctuality } = aProposer({ isSharedOut: true });
     punctuality.expect({ fixedMs: 20, eachMs: 0.01 });
