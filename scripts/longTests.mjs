@@ -65,6 +65,7 @@ const SUITES = [
   "test/execution/oracle",
   "test/execution/precompiles",
   "test/network/junk",
+  "test/network/slowLink",
   "test/rpc/methods/recordedAnswers",
   "test/rpc/methods/recordedTraces",
   "test/node/powerCut",

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Correspondence, createCorrespondence } from "../../src/consensus/correspondence.ts";
+import { createCandidate } from "../../src/ibft/candidate.ts";
+import type { Authored } from "../../src/ibft/message.ts";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { proposerOf } from "../../src/ibft/proposer.ts";
+import { silentLogger } from "../../src/logging/logger.ts";
+import type { NodeAddress } from "../../src/network/dialer.ts";
+import { createIbfTransport, type IbfTransport } from "../../src/network/ibf/protocol.ts";
+import type { Network } from "../../src/network/network.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { present } from "../../src/primitives/assert.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { compareBytes, equalBytes } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { type Line, openSlowLink, type SlowLink } from "../builders/slowLink.ts";
+import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { type Identity, identity } from "./identities.ts";
+import { closeAfterEach, startToy, until } from "./toyNetwork.ts";
+
+/*
+ * A validator that has seen a block of 15 MB prepared, such as Besu may build, asks for another round, and says so again on
+ * each new connection, over a slow line.
+ */
+
+closeAfterEach();
+const links: SlowLink[] = [];
+afterEach(() => {
+  for (const link of links.splice(0)) link.close();
+});
+
+const [ALICE, BOB, CAROL, DAVE] = [identity(1), identity(2), identity(3), identity(4)];
+const ALL = [ALICE, BOB, CAROL, DAVE];
+const addressOf = ({ privateKey }: Identity): Address => addressOfPrivateKey(privateKey);
+const VALIDATORS = ALL.map(addressOf).sort(compareBytes);
+const HEAD = aGenesisHead(VALIDATORS);
+const PLACE = { height: 1n, round: 0 } as const;
+
+interface Speaker {
+  readonly network: Network;
+  readonly transport: IbfTransport;
+  readonly words: Correspondence;
+  /** Lengths of the messages that came. */
+  readonly lengths: number[];
+  /** What was handed to consensus. */
+  readonly taken: Authored[];
+}
+
+describe("a round change with a block of 15 MB", IN_REAL_TIME, () => {
+  it(
+    "arrives, and again when the line was cut, while others speak",
+    () => crosses({ bitsPerSecond: 100e6, delayMs: 10 }),
+    60_000,
+  );
+
+  itIfThorough(
+    "arrives so over 10 Mbit/s with 100 ms each way",
+    () => crosses({ bitsPerSecond: 10e6, delayMs: 100 }),
+    240_000,
+  );
+});
+
+async function crosses(line: Line): Promise<void> {
+  const bob = await aSpeaker(2);
+  const link = await openSlowLink(bob.address.tcpPort, line);
+  links.push(link);
+  const alice = await aSpeaker(1, [{ ...bob.address, tcpPort: link.port }]);
+  alice.words.multicast(largeRoundChange(), VALIDATORS);
+  // What is said meanwhile finds the large message in its way.
+  const talk = setInterval(() => {
+    for (const { transport } of [alice, bob]) transport.send(1, new Uint8Array(150), { to: VALIDATORS });
+  }, 20);
+  const largeOnes = (): number => bob.lengths.filter((length) => length > 15_000_000).length;
+  for (let time = 1; time <= 2; time++) {
+    await until(() => largeOnes() === time || link.connections > time);
+    expect(link.connections).toBe(time);
+    link.cut();
+  }
+  clearInterval(talk);
+  expect(bob.taken.map(({ kind }) => kind)).toEqual(["roundChange"]);
+  expect(alice.lengths.length).toBeGreaterThan(10);
+  expect(
+    [...alice.network.partings, ...bob.network.partings].filter(({ reason }) => reason !== "tcpError"),
+  ).toEqual([]);
+}
+
+/** A validator as far as its words go: no machine listens. */
+async function aSpeaker(
+  number: number,
+  maintained: readonly NodeAddress[] = [],
+): Promise<Speaker & { readonly address: NodeAddress }> {
+  const lengths: number[] = [];
+  const taken: Authored[] = [];
+  const transport = createIbfTransport({
+    receive(message) {
+      lengths.push(message.payload.length);
+      words.receive(message);
+    },
+    onOpened: (address, say) => words.peerConnected(address, say),
+  });
+  const words = createCorrespondence({
+    self: addressOf(identity(number)),
+    schedule: aSchedule(),
+    carrier: transport,
+    deliver: (message) => void taken.push(message),
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  words.headAdvanced(HEAD);
+  const { network, address } = await startToy(number, { protocols: [transport.protocol], maintained });
+  return { network, address, transport, words, lengths, taken };
+}
+
+/** By the first of them, with a block that the proposer of round 0 made of 150 transactions, and that two have prepared. */
+function largeRoundChange(): Authored {
+  const signers = ALL.map((one) => ({
+    self: addressOf(one),
+    sign: (digest: Uint8Array) => sign(digest, one.privateKey),
+  }));
+  const alice = present(signers[0], "the first validator");
+  const proposer = proposerOf(VALIDATORS, HEAD.header.coinbase, 0);
+  const { header, extra } = aCandidate(HEAD, { coinbase: proposer });
+  const data = randomBytes(100_000);
+  const transactions = Array.from({ length: 151 }, (_, nonce) =>
+    aTransaction({ nonce: BigInt(nonce), data }),
+  );
+  const transactionsRoot = rootOfList(transactions.map(({ raw }) => raw));
+  const candidate = createCandidate({ ...header, transactionsRoot }, extra, transactions);
+  const about = { ...PLACE, digest: candidate.digest };
+  const isProposer = ({ self }: { readonly self: Address }): boolean => equalBytes(self, proposer);
+  const proposal = signPayload(present(signers.find(isProposer), "the proposer"), {
+    kind: "proposal",
+    ...about,
+  } as const);
+  const prepares = signers
+    .filter((one) => !isProposer(one))
+    .slice(0, 2)
+    .map((one) => signPayload(one, { kind: "prepare", ...about } as const));
+  const payload = { kind: "roundChange", height: 1n, round: 1, prepared: { proposal, prepares } } as const;
+  return { kind: "roundChange", signed: signPayload(alice, payload), candidate };
+}
