@@ -238,6 +238,9 @@ export function createPeerTable(
       get isLasting() {
         return links.get(connection)?.isLasting ?? false;
       },
+      get receivedBytes() {
+        return connection.receivedBytes;
+      },
       send(code, payload) {
         if (code < 0 || code >= protocol.messageCodes) return false;
         if (!connection.send(offset + code, payload, protocol.urgency)) return false;

@@ -52,6 +52,8 @@ export interface Session {
   readonly isLasting: boolean;
   /** For work that what it sent leads to later. */
   readonly share: PeerShare;
+  /** What came over the connection so far. */
+  readonly receivedBytes: number;
   /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
   send(code: number, payload: Uint8Array): boolean;
   /** Ends the connection, with all its sessions. A breach of protocol is remembered until the node restarts. */

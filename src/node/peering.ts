@@ -70,6 +70,7 @@ export function createPeering(parts: PeeringParts): Peering {
   const transport = createIbfTransport({
     receive: (message) => correspondence.receive(message),
     onOpened: (address, say) => correspondence.peerConnected(address, say),
+    later: (say) => void durationClock.at(durationClock.nowMs() + INTRODUCTION_MS, say),
   });
   const correspondence = createCorrespondence({
     self: parts.self,
@@ -177,3 +178,6 @@ export function createPeering(parts: PeeringParts): Peering {
  * then, or need it no more, and their processors are busy with it; where they are not, each step takes so much longer.
  */
 export const RELAY_PATIENCE_MS = 30;
+
+/** Status, a question for the head's header and its answer have gone both ways by then, with 200 ms each way. */
+const INTRODUCTION_MS = 1_000;

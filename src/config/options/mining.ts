@@ -16,8 +16,8 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
  * within round 1 of the shortest request timeout there is (1 s, doubled).
  */
 const DEFAULT_MAX_BLOCK_BYTES = 2 * 1024 * 1024;
-/** A message of 16 MiB (p2p.md §2) less 2 MiB for the header and the round-change certificate of a hundred validators. */
-const LARGEST_MAX_BLOCK_BYTES = 14n * 1024n * 1024n;
+/** Besu serves bodies of up to 10 MiB (p2p.md §8): whoever misses a larger block could not fetch it from there. */
+const LARGEST_MAX_BLOCK_BYTES = 9n * 1024n * 1024n;
 
 export const MINING_OPTIONS = {
   "min-gas-price": option({

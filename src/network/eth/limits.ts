@@ -51,6 +51,12 @@ export const MAX_WAITING_REQUESTS = 64;
 
 /** Between a question and giving it up (§8). */
 export const REQUEST_TIMEOUT_MS = 5_000;
+/**
+ * An answer that is on its way is waited for longer: while so much comes from the peer in each such time (0.4 Mbit/s), which
+ * may also be a block that goes before it. The largest message takes 13 s at 10 Mbit/s.
+ */
+export const ANSWER_PROGRESS_BYTES = 256 * KIB;
+export const LONGEST_ANSWER_MS = 60_000;
 /** Questions to one peer that are unanswered (§8). */
 export const MAX_OUTSTANDING_REQUESTS = 5;
 /** So many questions of one kind without any answer end the connection (§8). */

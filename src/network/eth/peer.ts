@@ -79,6 +79,7 @@ export function createPeer(
   const requests = createRequests({
     clock,
     send: (code, payload) => peer.send(code, payload),
+    receivedBytes: () => [...sessions.keys()].reduce((sum, { receivedBytes }) => sum + receivedBytes, 0),
     onTimeout(isHopeless) {
       if (isHopeless) peer.disconnect("timeout", "it leaves questions without answers");
       else peer.noteUseless();

@@ -1,6 +1,8 @@
 import type { Alarm, Clock } from "../../primitives/clock.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import {
+  ANSWER_PROGRESS_BYTES,
+  LONGEST_ANSWER_MS,
   MAX_OUTSTANDING_REQUESTS,
   MAX_REMEMBERED_TIMEOUTS,
   MAX_TIMEOUTS,
@@ -18,8 +20,8 @@ export type RequestFailure = "timedOut" | "busy" | "peerGone";
 export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
 
 /**
- * The questions to one peer (p2p.md §8): ids count from 1 for each kind, five may be open at a time, each for 5 s. An
- * answer may come over any connection of the peer.
+ * The questions to one peer (p2p.md §8): ids count from 1 for each kind, five may be open at a time, each for 5 s, or longer
+ * while the peer is sending something. An answer may come over any connection of the peer.
  */
 export interface Requests {
   /** The body of the answer, undecoded. */
@@ -37,7 +39,7 @@ const QUESTIONS: Readonly<Record<AnswerKind, number>> = {
 
 interface Open {
   readonly kind: AnswerKind;
-  readonly alarm: Alarm;
+  alarm: Alarm;
   readonly settle: (outcome: Outcome<Uint8Array, RequestFailure>) => void;
 }
 
@@ -46,7 +48,10 @@ export function createRequests(parts: {
   readonly send: (code: number, payload: Uint8Array) => boolean;
   /** No answer in time; `isHopeless` when that was so several times in a row for one kind. */
   readonly onTimeout: (isHopeless: boolean) => void;
+  /** What came from the peer so far, in bytes. */
+  readonly receivedBytes: () => number;
 }): Requests {
+  const { clock, receivedBytes } = parts;
   const open = new Map<string, Open>();
   const givenUp = new Set<string>();
   const lastIds = new Map<AnswerKind, bigint>();
@@ -69,6 +74,17 @@ export function createRequests(parts: {
     parts.onTimeout(count >= MAX_TIMEOUTS);
   }
 
+  /** Gives up in 5 s, or looks again if enough came by then. */
+  function setAlarm(key: string, kind: AnswerKind, lastMs: number): Alarm {
+    const before = receivedBytes();
+    return clock.at(clock.nowMs() + REQUEST_TIMEOUT_MS, () => {
+      const request = open.get(key);
+      const isComing = receivedBytes() - before >= ANSWER_PROGRESS_BYTES && clock.nowMs() < lastMs;
+      if (isComing && request !== undefined) request.alarm = setAlarm(key, kind, lastMs);
+      else giveUp(key, kind);
+    });
+  }
+
   return {
     async ask(kind, body) {
       if (isClosed) return failed("peerGone", "the peer is gone");
@@ -77,7 +93,7 @@ export function createRequests(parts: {
       lastIds.set(kind, requestId);
       const key = `${kind} ${requestId}`;
       return new Promise((resolve) => {
-        const alarm = parts.clock.at(parts.clock.nowMs() + REQUEST_TIMEOUT_MS, () => giveUp(key, kind));
+        const alarm = setAlarm(key, kind, clock.nowMs() + LONGEST_ANSWER_MS);
         open.set(key, { kind, alarm, settle: resolve });
         if (parts.send(QUESTIONS[kind], withRequestId(requestId, body))) return;
         alarm.cancel();

@@ -46,6 +46,7 @@ export interface Connection {
   destroy(reason: DisconnectReason, detail: string): void;
   /** Of messages that wait, and of what is encrypted already. */
   readonly unsentBytes: number;
+  readonly receivedBytes: number;
 }
 
 export interface ConnectionEvents {
@@ -302,6 +303,9 @@ export function createConnection(
     send: (id, payload, urgency) => !hasEnded && isOpen && wire.send(id, payload, urgency),
     disconnect,
     destroy,
+    get receivedBytes() {
+      return socket.bytesRead;
+    },
     get unsentBytes() {
       const { consensus, ordinary } = sends.waitingBytes;
       return consensus + ordinary + socket.writableLength;

@@ -136,6 +136,30 @@ describeWithVectors("a peer that breaks the rules", () => {
     expect(end.useless).toBe(1);
   });
 
+  it("is slow over a large answer: it is waited for while enough of it comes, for a minute", async () => {
+    const toy = createToyEth();
+    const end = await toy.befriend(1);
+    const ask = () => toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]);
+    const passSeconds = (seconds: number, bytes: number): void => {
+      for (let passed = 0; passed < seconds; passed += 5) {
+        end.sendPart(bytes);
+        toy.clock.advanceBy(5_000);
+      }
+    };
+    const asked = ask();
+    passSeconds(50, 300_000);
+    end.say({ kind: "blockBodies", requestId: 1n, bodies: [] });
+    expect(await asked).toMatchObject({ ok: true });
+    for (const [seconds, bytes] of [
+      [5, 200_000],
+      [60, 300_000],
+    ] as const) {
+      const late = ask();
+      passSeconds(seconds, bytes);
+      expect(await late).toMatchObject({ ok: false, rejection: { code: "timedOut" } });
+    }
+  });
+
   it("leaves five questions of a kind without answers: it goes", async () => {
     const toy = createToyEth();
     const end = await toy.befriend(1);

@@ -59,6 +59,8 @@ export interface OtherEnd {
   readonly isGreeted: boolean;
   say(message: EthMessage): void;
   sayBytes(code: number, payload: Uint8Array): void;
+  /** So many bytes come of a message that is not complete. */
+  sendPart(bytes: number): void;
   /** Status with our own words, but for the changes. */
   introduce(): void;
   last<K extends MessageKind>(kind: K): Extract<EthMessage, { kind: K }>;
@@ -108,6 +110,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
   let reason: DisconnectReason | undefined;
   let isGreeted = false;
   let useless = 0;
+  let receivedBytes = 0;
   const session: Session = {
     nodeId,
     address: addressOfPublicKey(nodeId),
@@ -118,6 +121,9 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     isLasting,
     isMaintained: false,
     share: { isTrusted: false, take: (work) => work(), spend: () => undefined },
+    get receivedBytes() {
+      return receivedBytes;
+    },
     send(code, payload) {
       if (reason !== undefined) return false;
       const read = decodeMessage(code, payload);
@@ -153,6 +159,9 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     say: (message) => end.sayBytes(CODES[message.kind], encodeMessage(message)),
     sayBytes(code, payload) {
       if (reason === undefined) eth.protocol.onMessage(session, code, payload);
+    },
+    sendPart(bytes) {
+      receivedBytes += bytes;
     },
     introduce: () => end.say(end.last("status")),
     last(kind) {

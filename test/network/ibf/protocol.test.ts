@@ -21,6 +21,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
     isInbound: false,
     remote: { host: "", port: 0 },
     isLasting: true,
+    receivedBytes: 0,
     isMaintained: false,
     share: { isTrusted: false, take: (work) => work(), spend: () => undefined },
     send: (code, payload) => sent.push(`${name} ${code} ${payload.length}`) > 0,
