@@ -1,4 +1,3 @@
-import { RLP } from "@ethereumjs/rlp";
 import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
@@ -12,7 +11,7 @@ import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
 import type { Committee } from "./committee.ts";
 import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "./message.ts";
-import { MESSAGE_CODES, type MessageCode, signedItems } from "./payloadCodec.ts";
+import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./payloadCodec.ts";
 import { readPlace } from "./payloadReader.ts";
 import type { RoundId } from "./roundId.ts";
 import {
@@ -48,11 +47,12 @@ export function encodeMessage(message: Authored): Encoded {
 }
 
 function encodeParts(message: Authored): Uint8Array {
-  const signed = RLP.encode(signedItems(message.signed));
+  const signed = encodeSigned(message.signed);
   switch (message.kind) {
     case "proposal": {
       const { candidate, certificate } = message;
-      const asked = certificate === undefined ? ABSENT : RLP.encode([certificate.map(signedItems)]);
+      const asked =
+        certificate === undefined ? ABSENT : encodeRlpList([encodeRlpList(certificate.map(encodeSigned))]);
       return encodeRlpList([signed, encodeCandidate(candidate), asked]);
     }
     case "prepare":

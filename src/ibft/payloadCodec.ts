@@ -20,6 +20,21 @@ export function encodePayload(payload: Payload): Uint8Array {
   return RLP.encode(payloadItems(payload));
 }
 
+/**
+ * As RLP of signedItems. What was read is not spelled again: a proposal may bring the certificates of a hundred
+ * validators along, ten thousand signed payloads.
+ */
+export function encodeSigned(signed: Signed<Payload>): Uint8Array {
+  return encodings.get(signed) ?? RLP.encode(signedItems(signed));
+}
+
+/** `bytes` are what that was read from; they are kept as long as it is. */
+export function keepEncoding(signed: Signed<Payload>, bytes: Uint8Array): void {
+  encodings.set(signed, bytes);
+}
+
+const encodings = new WeakMap<Signed<Payload>, Uint8Array>();
+
 /** A payload under its code and its author's signature, by whoever holds the key. */
 export function signPayload<P extends Payload>(
   signer: { readonly self: Signed<P>["author"]; sign(digest: Hash): Signature },

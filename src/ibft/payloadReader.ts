@@ -15,6 +15,8 @@ export interface Unverified<P> {
   readonly payload: P;
   readonly signature: Signature;
   readonly signatureBytes: Uint8Array;
+  /** Of all this, as it came. */
+  readonly bytes: Uint8Array;
   /** With its author, once that is known; certificates repeat one another. */
   verified?: Signed<Extract<P, Payload>>;
 }
@@ -146,10 +148,12 @@ function readSigned<P extends Payload>(
   return { kind, payload: readPayload(signed.fields), ...signed };
 }
 
-function split(part: Uint8Array): Pick<Unverified<unknown>, "fields" | "signature" | "signatureBytes"> {
+function split(
+  part: Uint8Array,
+): Pick<Unverified<unknown>, "bytes" | "fields" | "signature" | "signatureBytes"> {
   const [fields, signaturePart] = partsOf(part, 2);
   const signatureBytes = stringOf(signaturePart, SIGNATURE_BYTES);
-  return { fields, signature: signatureOf(signatureBytes), signatureBytes };
+  return { bytes: part, fields, signature: signatureOf(signatureBytes), signatureBytes };
 }
 
 function readProposalPayload(fields: Uint8Array): ProposalPayload {

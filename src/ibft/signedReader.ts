@@ -14,7 +14,7 @@ import type {
   RoundChangePayload,
   Signed,
 } from "./message.ts";
-import { MESSAGE_CODES } from "./payloadCodec.ts";
+import { keepEncoding, MESSAGE_CODES } from "./payloadCodec.ts";
 import {
   createPayloadReader,
   type Unverified,
@@ -93,6 +93,7 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
     if (one.verified !== undefined) return one.verified as Signed<P>;
     const author = yield* authorOf(one);
     const signed = { payload: one.payload, signature: one.signature, author };
+    keepEncoding(signed, one.bytes);
     (one as { verified?: Signed<P> }).verified = signed;
     return signed;
   }
@@ -134,8 +135,11 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
     look(author);
     const { height, round, prepared } = one.payload;
     const brought = prepared === undefined ? undefined : yield* verifyPrepared(prepared);
-    const payload = { height, round, ...(brought !== undefined && { prepared: brought }) };
-    return { payload: { kind: "roundChange", ...payload }, signature: one.signature, author };
+    const place = { height, round, ...(brought !== undefined && { prepared: brought }) };
+    const payload: RoundChangePayload = { kind: "roundChange", ...place };
+    const signed = { payload, signature: one.signature, author };
+    keepEncoding(signed, one.bytes);
+    return signed;
   }
 
   return {

@@ -33,7 +33,8 @@ export function createMessageJudge(): MessageJudge {
         throw new Error(`a reason of its own: ${read.rejection.code}`);
       return read.rejection.code;
     }
-    const again = encodeMessage(read.value).payload;
+    // A copy, of which nobody knows how it was spelled.
+    const again = encodeMessage(structuredClone(read.value)).payload;
     if (!equalBytes(again, payload) && !equalBytes(again, withoutSeals(code, payload)))
       throw new Error(`encoded otherwise: ${toHex(again)}`);
     const after = step(rules, state, 0, { kind: "message", message: read.value });
