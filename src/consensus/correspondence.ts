@@ -17,6 +17,7 @@ import { createMessageReading, type Keyed } from "./messageReading.ts";
 import { createOwnWords } from "./ownWords.ts";
 import type { Carrier } from "./ports.ts";
 import type { ReadingShares } from "./readingShares.ts";
+import { createRedundantRelays } from "./redundantRelays.ts";
 import { createRelayBudget } from "./relayBudget.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 import { IBF_SPELLING, type Spelling } from "./spelling.ts";
@@ -29,7 +30,7 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  *                                          -> now: author known? -> read whole -> engine
  *                                                                             \-> relayed, same bytes, a little later
  *
- * It keeps these: a message is relayed to all validators but those who are known to have it, and nothing goes out twice
+ * It keeps these: a message is relayed to all validators but those who are known to have it or to get it from others, and nothing goes out twice
  * on one connection; only validators make us work; everything that is kept is bounded, and so is what is passed on for
  * one author in a height. Nothing that arrives can make it throw.
  */
@@ -165,6 +166,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
    * as the height lasts.
    */
   const relayBudget = createRelayBudget(clock);
+  const redundant = createRedundantRelays();
   let head: Head | undefined;
 
   /** A message of the height in progress: `settle` hears what became of it, at once or when its author has time. */
@@ -198,9 +200,11 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     current: Head,
   ): void {
     const { author, payload: words } = message.signed;
+    redundant.took(message, key, sender);
     if (sent.add(key) && relayBudget.take(message, payload.length, current)) {
-      const except = [sender, author, self];
-      relays.set(key, { code, payload, height: words.height, to: current.tally.validators, except });
+      const except = [sender, author];
+      const to = current.tally.validators.filter((address) => !equalBytes(address, self));
+      relays.set(key, { code, payload, author, height: words.height, to, except });
       if (relays.size === 1) later(passOn);
       if (relays.size >= RELAYS_LIMIT) passOn();
     }
@@ -208,22 +212,38 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     deliver(message, clock.nowMs() - arrivedAtMs);
   }
 
-  /** Whoever has a message meanwhile needs it no more; nor does anybody whose block we have, for that is announced. */
+  /**
+   * Whoever has a message meanwhile needs it no more, nor does who gets it from others; nor does anybody whose block we
+   * have, for that is announced.
+   */
   function passOn(): void {
-    for (const { code, payload, height, to, except } of relays.values()) {
+    for (const { code, payload, author, height, to, except } of relays.values()) {
       const isOver = head !== undefined && height <= head.header.number;
-      if (isOver || to.every((address) => includesBytes(except, address))) continue;
-      carrier.send(code, payload, { to, except });
+      const isMeshed = redundant.hearsAll(to, height);
+      const needy = to.filter(
+        (address) =>
+          !includesBytes(except, address) && !(isMeshed && redundant.isServed(address, author, height)),
+      );
+      if (isOver || needy.length === 0) continue;
+      carrier.send(code, payload, { to: needy, except });
+      for (const address of needy) redundant.show(address, author, height);
       metrics?.relayed();
     }
     relays.clear();
   }
 
+  /** It has the message, but does not know yet that we do not depend on it, and would pass on to us for ever. */
+  function isToBeShown({ to, author, height }: Relay, sender: Address): boolean {
+    return redundant.hearsAll(to, height) && !redundant.hasShown(sender, author, height);
+  }
+
   function judge(message: Arrived, known: Head, settle: (fate: Fate) => void): void {
     const { key, sender, code, payload } = message;
     if (!received.add(key) && !reading.isAwaited(key, sender)) {
+      redundant.repeated(key, sender);
       const relay = relays.get(key);
-      if (relay !== undefined && !includesBytes(relay.except, sender)) relay.except.push(sender);
+      if (relay !== undefined && !includesBytes(relay.except, sender) && !isToBeShown(relay, sender))
+        relay.except.push(sender);
       settle("duplicate");
       return;
     }
@@ -282,6 +302,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       head = next;
       reading.clear();
       relayBudget.heightBegan();
+      redundant.heightBegan();
       own.dropUpTo(next.header.number);
       const height = next.header.number + 1n;
       for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
@@ -296,6 +317,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       const { code, payload } = spelling.encode(message);
       if (!sent.add(spelling.keyOf(code, payload))) return;
       own.add(message.signed.payload, { code, payload });
+      redundant.spokeIn(message.signed.payload);
       carrier.send(code, payload, { to: validators, except: [self] });
     },
     peerConnected(address, say) {
@@ -317,6 +339,7 @@ const RELAYS_LIMIT = 256;
 interface Relay {
   readonly code: number;
   readonly payload: Uint8Array;
+  readonly author: Address;
   readonly height: bigint;
   readonly to: readonly Address[];
   /** Who is known to have it. */
