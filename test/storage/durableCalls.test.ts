@@ -1,0 +1,122 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { silentLogger } from "../../src/logging/logger.ts";
+import { openNodeKey } from "../../src/node/nodeKey.ts";
+import { createPoolFile } from "../../src/node/poolFile.ts";
+import { writeListedTexts } from "../../src/permissioning/permissionsFile.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { openVoteStore } from "../../src/storage/voteStore.ts";
+import { openWitness } from "../../src/storage/witness.ts";
+import { durableCalls } from "../builders/durableCalls.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+/*
+ * What is on the disk when a step returns. No test that kills a process can tell: the system writes what it was given.
+ * So the calls themselves are looked at, in their order, at the moment at which somebody else may hear of the result.
+ */
+vi.mock("node:fs", async (original) => {
+  const { recordingFiles } = await import("../builders/durableCalls.ts");
+  return recordingFiles(await original<typeof import("node:fs")>());
+});
+vi.mock("node:fs/promises", async (original) => {
+  const { recordingAsyncFiles } = await import("../builders/durableCalls.ts");
+  return recordingAsyncFiles(await original<typeof import("node:fs/promises")>());
+});
+vi.mock("classic-level", async (original) => {
+  const { ClassicLevel } = await original<typeof import("classic-level")>();
+  class Recording extends ClassicLevel {
+    override batch(): never;
+    override batch() {
+      const chained = super.batch();
+      const write = chained.write.bind(chained);
+      chained.write = async (options?: { readonly sync?: boolean | undefined }) => {
+        await write(options ?? {});
+        durableCalls.push(options?.sync === true ? "write and sync the batch" : "write the batch");
+      };
+      return chained as never;
+    }
+  }
+  return { ClassicLevel: Recording };
+});
+
+beforeEach(() => void durableCalls.splice(0));
+
+/** Since the last time that it was asked. */
+const calls = (): readonly string[] => durableCalls.splice(0);
+const without = (name: string): readonly string[] => calls().filter((call) => !call.includes(name));
+
+describe("what is durable, and when", () => {
+  it("a vote, before its write resolves", async () => {
+    const store = await openVoteStore(join(temporaryFolder(), "votes.log"), 400);
+    expect(without(".mark")).toEqual(["sync folder", "sync votes.log", "sync folder"]);
+    await store.write(Uint8Array.of(1));
+    expect(calls()).toEqual(["write votes.log", "sync votes.log", "write votes.log.mark"]);
+    await store.write(new Uint8Array(380));
+    expect(calls()).toEqual([
+      "write votes.log.new",
+      "sync votes.log.new",
+      "rename votes.log.new votes.log",
+      "sync folder",
+      "write votes.log.mark",
+    ]);
+    await store.close();
+  });
+
+  it("a block, before its commit resolves", async () => {
+    const database = await openLevelDatabase({ path: join(temporaryFolder(), "chain") });
+    const batch = createBatch();
+    batch.put(Uint8Array.of(1), Uint8Array.of(2));
+    calls();
+    await database.write(batch);
+    expect(calls()).toEqual(["write and sync the batch"]);
+    await database.close();
+  });
+
+  it("the mark of a rewind, before the rewind; that of a commit later, which costs nothing", () => {
+    const witness = openWitness(join(temporaryFolder(), "head.log"), "the mark");
+    expect(calls()).toEqual([
+      "write head.log.new",
+      "sync head.log.new",
+      "rename head.log.new head.log",
+      "sync folder",
+    ]);
+    const mark = { position: 1n, fingerprint: new Uint8Array(32) };
+    witness.write(mark);
+    expect(calls()).toEqual(["write head.log"]);
+    witness.writeSynced(mark);
+    expect(calls()).toEqual(["write head.log", "sync head.log"]);
+    witness.close();
+  });
+
+  it("a new node key, before anybody hears its address", () => {
+    expect(openNodeKey({ path: join(temporaryFolder(), "key") }).ok).toBe(true);
+    expect(calls()).toEqual(["write key", "sync key", "sync folder"]);
+  });
+
+  it("a saved pool and an operator's list, before they take the old one's place", async () => {
+    const folder = temporaryFolder();
+    const pool = { add: () => expect.fail("nothing to add"), entries: () => [][Symbol.iterator]() };
+    const file = createPoolFile(join(folder, "txpool.dump"), {
+      pool,
+      recoverSenders: async () => [],
+      clock: { nowMs: () => 0 },
+      logger: silentLogger,
+    });
+    file.restore();
+    await file.save();
+    expect(calls()).toEqual(["sync txpool.dump.new", "rename txpool.dump.new txpool.dump", "sync folder"]);
+
+    const list = join(folder, "permissions_config.toml");
+    writeFileSync(list, "accounts-allowlist=[]\n");
+    calls();
+    writeListedTexts(list, "accounts-allowlist", [`0x${"11".repeat(20)}`]);
+    expect(calls()).toEqual([
+      "write permissions_config.toml.new",
+      "sync permissions_config.toml.new",
+      "rename permissions_config.toml.new permissions_config.toml",
+      "sync folder",
+    ]);
+  });
+});
