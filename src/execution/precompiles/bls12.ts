@@ -31,9 +31,9 @@ export function bls12(mcl: Mcl): Bls12 {
   };
 }
 
-/** A point and a scalar; so many of them take some 10 ms, with the check that points are of the group. */
-const PART_BYTES = 160 * 24;
-const PART_BYTES_2 = 288 * 12;
+/** A point and a scalar; so many of them take some 5 ms, with the check that points are of the group. */
+const PART_BYTES = 160 * 8;
+const PART_BYTES_2 = 288 * 4;
 
 interface Group {
   multiply(part: Uint8Array): Uint8Array;

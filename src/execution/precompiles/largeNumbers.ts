@@ -83,5 +83,5 @@ function* multiply(a: bigint, b: bigint, bits: number): Generator<undefined, big
   return (((high << shift) + middle) << shift) + low;
 }
 
-/** Numbers of 128 KB are multiplied in some 5 ms. */
-const PART_BITS = 8 * 128 * 1024 + 64;
+/** Numbers of 64 KB are multiplied in some 3 ms. */
+const PART_BITS = 8 * 64 * 1024 + 64;

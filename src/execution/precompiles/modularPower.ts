@@ -98,7 +98,7 @@ type Multiply = (a: bigint, b: bigint) => Generator<undefined, bigint>;
 
 function multiplier(modulus: bigint, modulusBits: number): Multiply {
   const words = Math.ceil(modulusBits / 64);
-  const everyTimes = Math.max(1, Math.floor(WORK_IN_SLICE / (words * words)));
+  const everyTimes = Math.max(1, Math.floor(WORK_IN_SLICE / (words * words + WORK_OF_CALL)));
   let times = 0;
   return function* (a, b) {
     if (++times % everyTimes === 0) yield;
@@ -110,8 +110,9 @@ function largeMultiplier(modulus: LargeModulus): Multiply {
   return (a, b) => multiplyModulo(a, b, modulus);
 }
 
-/** Products of two words of 64 bits: a millisecond or two. */
-const WORK_IN_SLICE = 500_000;
+/** In products of two words of 64 bits: a millisecond, and what each multiplication takes besides. */
+const WORK_IN_SLICE = 600_000;
+const WORK_OF_CALL = 300;
 
 function* powerByBits(base: bigint, exponent: Uint8Array, multiply: Multiply): Generator<undefined, bigint> {
   let result: bigint | undefined;
