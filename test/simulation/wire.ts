@@ -79,7 +79,8 @@ export function createTokenSpelling(): Spelling {
   };
 }
 
-const NOMINAL_BYTES = 200;
+/** No longer than the shortest kind may be. */
+const NOMINAL_BYTES = 100;
 
 /** A token is known by its signer and what is signed; if that was tampered with, another signer was recovered. */
 function contentKey(message: Authored): string {
