@@ -13,7 +13,7 @@ import { createEth } from "../network/eth/protocol.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Address } from "../primitives/address.ts";
-import { type Clock, durationClock } from "../primitives/clock.ts";
+import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
@@ -70,7 +70,7 @@ export function createPeering(parts: PeeringParts): Peering {
   const transport = createIbfTransport({
     receive: (message) => correspondence.receive(message),
     onOpened: (address, say) => correspondence.peerConnected(address, say),
-    later: (say) => void durationClock.at(durationClock.nowMs() + INTRODUCTION_MS, say),
+    later: (say) => void clock.at(clock.nowMs() + INTRODUCTION_MS, say),
   });
   const correspondence = createCorrespondence({
     self: parts.self,
@@ -81,8 +81,8 @@ export function createPeering(parts: PeeringParts): Peering {
     clock,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
     onJunk: (sender) => transport.noteUseless(sender),
-    later: (passOn) => void durationClock.at(durationClock.nowMs() + RELAY_PATIENCE_MS, passOn),
-    shares: createReadingShares({ clock: durationClock, defer: setImmediate }),
+    later: (passOn) => void clock.at(clock.nowMs() + RELAY_PATIENCE_MS, passOn),
+    shares: createReadingShares({ clock, defer: setImmediate }),
     logger: logger.consensus,
     metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
   });

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { itIfThorough } from "../thorough.ts";
 import { drawRealSetting, type RealFigures, type RealSabotage, runRealSetting } from "./realWorld.ts";
 
 /** The daily run; the long run asks for more (`npm run test:long`). */
 const SEEDS = Number(process.env["IBEX_REAL_WORLDS"] ?? 3);
 const FIRST_SEED = Number(process.env["IBEX_SEED"] ?? 10);
 const LONGEST_MS = 60_000;
+/** The machine is somebody else's for a third of the time. */
+const BUSY_MS = 30;
 
 describe("a network of real nodes", () => {
   const lived: RealFigures[] = [];
@@ -17,6 +20,23 @@ describe("a network of real nodes", () => {
       expect(figures.blocks).toBeGreaterThanOrEqual(3);
     },
     LONGEST_MS,
+  );
+
+  itIfThorough(
+    "lives the same life again from the same seed, on however busy a machine",
+    async () => {
+      const first = await runRealSetting(drawRealSetting(FIRST_SEED));
+      const busy = setInterval(() => {
+        const untilMs = performance.now() + BUSY_MS;
+        while (performance.now() < untilMs);
+      }, 3 * BUSY_MS);
+      try {
+        expect(await runRealSetting(drawRealSetting(FIRST_SEED))).toEqual(first);
+      } finally {
+        clearInterval(busy);
+      }
+    },
+    2 * LONGEST_MS,
   );
 
   it.skipIf(process.env["IBEX_SEED"] !== undefined)("had storms that were storms", () => {

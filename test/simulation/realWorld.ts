@@ -1,3 +1,4 @@
+import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type NodeKey, nodeKey } from "../../src/node/nodeKey.ts";
 import { compareBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
@@ -91,6 +92,9 @@ export async function runRealSetting(
   setting: RealSetting,
   sabotage: RealSabotage = {},
 ): Promise<RealFigures> {
+  // As a node does before it takes part: a module that is read from the disk meanwhile takes real time, and in virtual
+  // time that is anything from nothing to minutes.
+  await loadInterpreter();
   const { seed } = setting;
   const random = createRandom(seed);
   const agenda = createAgenda();
