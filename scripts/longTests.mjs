@@ -44,6 +44,7 @@ const SUITES = [
   "test/cluster/endlessTransactions",
   "test/cluster/foundry",
   "test/cluster/largeAnswers",
+  "test/cluster/largeBlocks",
   "test/cluster/localnet",
   "test/cluster/longOutage",
   "test/cluster/peers",

@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect } from "vitest";
+import { createCandidate } from "../../src/ibft/candidate.ts";
+import { encodeMessage } from "../../src/ibft/codec.ts";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { addressOfPrivateKey, curve, sign } from "../../src/primitives/secp256k1.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { type Line, openSlowLink, type SlowLink } from "../builders/slowLink.ts";
+import { aCandidate, aGenesisHead } from "../builders/toyChain.ts";
+import { itIfThorough } from "../thorough.ts";
+import { callAsHostile, IBF } from "./hostilePeer.ts";
+import { logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";
+import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
+
+/*
+ * Four validators, and blocks or messages of many megabytes: no honest link is cut, and the chain goes on.
+ */
+
+const LARGEST = "--max-block-bytes=9437184";
+/** 24 MB in all. */
+const BULKY_TRANSACTIONS = 200;
+const BULKY_BYTES = 120_000;
+
+let network: ValidatorNetwork;
+const links: SlowLink[] = [];
+
+afterEach(async () => {
+  await network.stopAll();
+  for (const link of links.splice(0)) link.close();
+});
+
+describe("four validators", () => {
+  itIfThorough(
+    "agree on 24 MB of transactions in blocks of 9 MiB",
+    async () => {
+      const nodes = await start({ options: [LARGEST] });
+      await mineBulky(nodes);
+      await goOn(nodes);
+      expect(linksLost(nodes)).toEqual([]);
+    },
+    240_000,
+  );
+
+  itIfThorough(
+    "agree on them when one is behind lines of 10 Mbit/s and 100 ms",
+    async () => {
+      const nodes = await start({ options: [LARGEST], line: { bitsPerSecond: 10e6, delayMs: 100 } });
+      await mineBulky(nodes);
+      await goOn(nodes);
+      expect(linksLost(nodes)).toEqual([]);
+    },
+    300_000,
+  );
+
+  itIfThorough(
+    "of whom one sends another Proposal of 9 MB each second to one node",
+    async () => {
+      const nodes = await start({ honest: 3 });
+      const [target, liar] = [network.members[0], network.members[3]];
+      if (target === undefined || liar === undefined) throw new Error("there are four");
+      const key = liar.key.privateKey;
+      const peer = callAsHostile(
+        { nodeId: nodeIdOf(target), host: "127.0.0.1", tcpPort: target.peerPort },
+        { privateKey: key, nodeId: curve.publicKey(key) },
+      );
+      expect(await peer.isGreeted).toBe(true);
+      const first = await heightOf(nodes[0]);
+      for (let count = 0; count < 20; count++) {
+        const height = (await heightOf(nodes[0])) + 1;
+        peer.send(...largeProposal(liar, BigInt(height), count));
+        await pause(1_000);
+      }
+      peer.socket.destroy();
+      // Every fourth turn is the liar's, and takes a round.
+      expect((await heightOf(nodes[0])) - first).toBeGreaterThan(8);
+      await goOn(nodes);
+      const liarAddress = toHex(liar.key.address);
+      expect(linksLost(nodes).filter((line) => !line.includes(liarAddress))).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+async function start({
+  options = [],
+  line,
+  honest = 4,
+}: {
+  readonly options?: readonly string[];
+  readonly line?: Line;
+  readonly honest?: number;
+}): Promise<readonly NodeProcess[]> {
+  network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 4, options });
+  if (line !== undefined) await putBehind(line);
+  await Promise.all(network.members.slice(0, honest).map((member) => network.start(member)));
+  const nodes = network.members.flatMap(({ node }) => (node === undefined ? [] : [node]));
+  for (const node of nodes)
+    await until(
+      async () => (Number(await node.rpc("net_peerCount")) === honest - 1 ? true : undefined),
+      60_000,
+      "all peers",
+    );
+  return nodes;
+}
+
+/** The last of them reaches nobody, and is reached by nobody, but over a line of its own. */
+async function putBehind(line: Line): Promise<void> {
+  const last = network.members.at(-1);
+  if (last === undefined) throw new Error("there are four");
+  for (const member of network.members.slice(0, -1)) {
+    const [there, back] = [
+      await openSlowLink(last.peerPort, line),
+      await openSlowLink(member.peerPort, line),
+    ];
+    links.push(there, back);
+    replacePort(member, last.peerPort, there.port);
+    replacePort(last, member.peerPort, back.port);
+  }
+}
+
+function replacePort({ dataPath }: Member, from: number, to: number): void {
+  const file = join(dataPath, "static-nodes.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace(`127.0.0.1:${from}`, `127.0.0.1:${to}`));
+}
+
+/** They are sent to one of the nodes, the first of them last, so that all wait at once; all are mined. */
+async function mineBulky(nodes: readonly NodeProcess[]): Promise<void> {
+  let hash: unknown;
+  for (let nonce = BULKY_TRANSACTIONS - 1; nonce >= 0; nonce--) {
+    const raw = aTransaction({
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      gasLimit: 3_000_000n,
+      data: randomBytes(BULKY_BYTES),
+    }).raw;
+    const sent = await nodes[0]?.rpc("eth_sendRawTransaction", [toHex(raw)]);
+    hash ??= sent;
+  }
+  await until(
+    async () => (await nodes[0]?.rpc("eth_getTransactionReceipt", [hash])) ?? undefined,
+    150_000,
+    "the last of the transactions",
+  );
+}
+
+/** Everybody comes to a height that is new. */
+async function goOn(nodes: readonly NodeProcess[]): Promise<void> {
+  const height = Math.max(...(await Promise.all(nodes.map(heightOf)))) + 4;
+  for (const node of nodes)
+    await until(
+      async () => ((await heightOf(node)) >= height ? true : undefined),
+      100_000,
+      `block ${height} everywhere`,
+    );
+}
+
+const heightOf = async (node: NodeProcess | undefined): Promise<number> =>
+  Number(await node?.rpc("eth_blockNumber"));
+
+/** But for one of two where both had called each other. */
+function linksLost(nodes: readonly NodeProcess[]): string[] {
+  return nodes.flatMap((node) =>
+    logOf(node)
+      .filter(({ message }) => message === "peer gone")
+      .map((line) => JSON.stringify(line)),
+  );
+}
+
+const nodeIdOf = ({ key }: Member): Uint8Array => curve.publicKey(key.privateKey);
+
+const BULK = Array.from({ length: 75 }, (_, nonce) =>
+  aTransaction({
+    chainId: CHAIN_ID,
+    nonce: BigInt(nonce),
+    gasLimit: 3_000_000n,
+    data: randomBytes(BULKY_BYTES),
+  }),
+);
+const BULK_ROOT = rootOfList(BULK.map(({ raw }) => raw));
+
+/** Well made, and signed; its block follows nothing. */
+function largeProposal({ key }: Member, height: bigint, count: number): [number, Uint8Array] {
+  const signer = {
+    self: addressOfPrivateKey(key.privateKey),
+    sign: (digest: Uint8Array) => sign(digest, key.privateKey),
+  };
+  const { header, extra } = aCandidate(aGenesisHead([signer.self]), { mark: `${count}` });
+  const candidate = createCandidate({ ...header, number: height, transactionsRoot: BULK_ROOT }, extra, BULK);
+  const payload = { kind: "proposal", height, round: 0, digest: candidate.digest } as const;
+  const { code, payload: bytes } = encodeMessage({
+    kind: "proposal",
+    signed: signPayload(signer, payload),
+    candidate,
+  });
+  return [IBF + code, bytes];
+}
