@@ -13,7 +13,9 @@ import type { SentTransaction } from "../types/transaction.ts";
  *                    \_ in time: mined                    \_ in time: mined
  *
  * What is wasted on new ones in a block is bounded as well: each further one gets less time, and once a quarter of the
- * window is gone those that could run for long wait for another block.
+ * window is gone those that could run for long wait for another block. A sender pays nothing for what was stopped, and may
+ * put another in its place at once: so new ones of a sender of whom one was stopped take no time from those of others.
+ * One of them in a block may be stopped, then the rest that could run for long wait.
  */
 export interface SlowTransactions {
   /** The limits for one block, the filling of which may take `windowMs`. */
@@ -51,6 +53,10 @@ const FAIR_SHARE = 1 / 2;
 const UNFAIR_TRY = 1 / 4;
 /** Of a sender's that were dropped, none mined since: the next one is dropped at its first try. */
 const DROPS_FORGIVEN = 3;
+/** How long a sender is one of whom a transaction was stopped, unless it is mined after all. */
+const SUSPECTED_FOR_MS = 600_000;
+/** Remembered of these senders, the oldest forgotten first: some 100 bytes each. */
+const MOST_SUSPECTS = 16_384;
 /** Set aside at a time; one more is dropped at its first try. */
 export const MOST_SET_ASIDE = 256;
 /** Remembered in all, the oldest forgotten first: some 300 bytes each. */
@@ -86,6 +92,20 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
   const remembered = new Map<string, Stopped>();
   /** By sender, how many were dropped. */
   const drops = new Map<string, number>();
+  /** By sender, when one was last stopped that had had all the time of a try. */
+  const suspects = new Map<string, number>();
+
+  function isSuspect({ sender }: SentTransaction): boolean {
+    if (suspects.size === 0) return false;
+    const stoppedMs = suspects.get(toKey(sender));
+    return stoppedMs !== undefined && nowMs() - stoppedMs < SUSPECTED_FOR_MS;
+  }
+
+  function suspect(senderKey: string): void {
+    suspects.delete(senderKey);
+    suspects.set(senderKey, nowMs());
+    forgetOldest(suspects, MOST_SUSPECTS);
+  }
 
   function find(transaction: SentTransaction): Stopped | undefined {
     if (remembered.size === 0) return undefined;
@@ -119,7 +139,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
       reason: undefined,
     };
     remembered.set(toKey(transaction.hash), fresh);
-    forgetOldest(remembered);
+    forgetOldest(remembered, MOST_REMEMBERED);
     return fresh;
   }
 
@@ -142,6 +162,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
     const known = find(transaction);
     const stopped = known ?? open(transaction);
     if (counts > 0) stopped.tries++;
+    if (counts >= 1) suspect(stopped.senderKey);
     stopped.counted += counts;
     stopped.longestMs = Math.max(stopped.longestMs, Math.round(ranMs));
     stopped.notBefore = number + 2n ** BigInt(Math.min(stopped.tries, MOST_TRIES));
@@ -154,7 +175,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
       return undefined;
     }
     drops.set(stopped.senderKey, (drops.get(stopped.senderKey) ?? 0) + 1);
-    forgetOldest(drops);
+    forgetOldest(drops, MOST_REMEMBERED);
     logger.warn(
       { ...facts, reason: stopped.reason },
       "a transaction is too slow to build a block with: dropped",
@@ -166,12 +187,17 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
     limitsFor({ number, windowMs, isLoneValidator }) {
       let wastedMs = 0;
       let hasRetried = false;
+      /** A new one of a suspect was stopped in this block. */
+      let hasStoppedSuspect = false;
       /** To be tried in time that nobody else needs. */
       let spare: SentTransaction | undefined;
       let isSpare = false;
       let begunCpuMs = 0;
 
-      function limitOfNew({ gasLimit }: SentTransaction): number | "notNow" {
+      function limitOfNew(transaction: SentTransaction): number | "notNow" {
+        const { gasLimit } = transaction;
+        if (gasLimit > HARMLESS_GAS && isSuspect(transaction))
+          return hasStoppedSuspect ? "notNow" : windowMs * FIRST_SHARE;
         if (wastedMs >= windowMs * WASTE_SHARE && gasLimit > HARMLESS_GAS) return "notNow";
         return Math.max(windowMs * FIRST_SHARE - wastedMs, windowMs * LEAST_SHARE);
       }
@@ -196,7 +222,8 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
         },
         stopped(transaction, { limitMs, tookMs }) {
           const isNew = find(transaction) === undefined;
-          if (isNew) wastedMs += tookMs;
+          if (isNew && isSuspect(transaction)) hasStoppedSuspect = true;
+          else if (isNew) wastedMs += tookMs;
           const isWholeTry = !isNew || limitMs >= windowMs * FIRST_SHARE;
           const usedMs = cpuMs === undefined ? tookMs : cpuMs() - begunCpuMs;
           const isFair = transaction.gasLimit <= HARMLESS_GAS || usedMs >= tookMs * FAIR_SHARE;
@@ -220,12 +247,13 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
         if (stopped === undefined) continue;
         remembered.delete(key);
         drops.delete(stopped.senderKey);
+        suspects.delete(stopped.senderKey);
       }
     },
   };
 }
 
-function forgetOldest(map: Map<string, unknown>): void {
+function forgetOldest(map: Map<string, unknown>, most: number): void {
   const [oldest] = map.keys();
-  if (map.size > MOST_REMEMBERED && oldest !== undefined) map.delete(oldest);
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }

@@ -192,6 +192,30 @@ describe("transactions that are too slow to build a block with", () => {
     expect(warnings.slice(before)).toMatchObject([{ message: expect.stringContaining("dropped"), tries: 1 }]);
   });
 
+  it("keep nobody else waiting for long, though their senders put new ones in their places in each block", async () => {
+    const { pool, build } = aProposer();
+    const waited: number[] = [];
+    const honest = Array.from({ length: 20 }, (_, n) =>
+      lasting(5, {
+        gasPrice: 1_000_000_000n,
+        gasLimit: 10n ** 6n,
+        privateKey: accountFromSeed(100 + n).privateKey,
+      }),
+    );
+    let gasPrice = 2_000_000_000n;
+    for (const transaction of honest) {
+      for (let seed = 1; seed <= SLOW_SENDERS; seed++)
+        expect(pool.add(endlessBy(seed, { gasPrice, gasLimit: 10n ** 7n }), "remote").ok).toBe(true);
+      gasPrice += gasPrice / 8n;
+      pool.add(transaction, "remote");
+      const { transactions, tookMs } = await build();
+      expect(tookMs).toBeLessThan(WINDOW_MS);
+      waited.push(transactions.length);
+    }
+    // The senders are as many as it takes to spend all time that new ones may waste, in a block or two.
+    expect(waited.slice(-15).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(15);
+  });
+
   it("get more tries where the machine is busy with other things, but not for ever", async () => {
     const { pool, build, warnings } = aProposer({ cpuShare: 0.3 });
     pool.add(endlessBy(1), "remote");
