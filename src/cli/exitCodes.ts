@@ -4,7 +4,7 @@ import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 export const EXIT = {
   /** Done as asked: a clean stop after SIGTERM or SIGINT included. */
   ok: 0,
-  /** A fault of ours. */
+  /** A fault of ours, or a command that could not do what it was asked for. */
   failed: 1,
   /** The node could not start as configured: bad options, bad genesis, a port or folder in use. */
   badInput: 2,

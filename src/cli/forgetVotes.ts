@@ -101,10 +101,10 @@ async function decide(order: ForgettingOrder, node: StoppedNode, world: World): 
  *
  * A validator that forgets could help to make a second block of a height. Where each validator's newest block is the one
  * before, and is ours, nobody has a first. Where we voted for no block in the round of the record and saw none prepared
- * before, no seal of ours lies about. What is left is a liar that kept what others said in that height: it can show old
- * wishes for a round as if they were new (test/scenarios/forgottenVotes.test.ts).
+ * before, no seal of ours is out there. What is left is a liar that kept what others said in that height: it can show old
+ * RoundChanges as if they were new (test/scenarios/forgottenVotes.test.ts).
  */
-export function findObjections(
+function findObjections(
   { head, validators, self }: Omit<StoppedNode, "votesFile">,
   { height, round, digest, prepared }: VoteRecord,
   heads: readonly ValidatorHead[],

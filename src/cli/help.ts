@@ -89,7 +89,8 @@ function operandsOf({ operands }: Command): string {
 
 function describeOwn(name: string, { type, help, default: assumed }: CommandOption): string {
   const value = type.arity === "switch" ? "" : `=${type.label}`;
-  return `  --${name}${value}\n${wrap(assumed === undefined || type.arity === "switch" ? help : `${help} Default: ${assumed}.`)}`;
+  const text = !assumed || type.arity === "switch" ? help : `${help} Default: ${assumed}.`;
+  return `  --${name}${value}\n${wrap(text)}`;
 }
 
 function describeOption(name: OptionName): string {
