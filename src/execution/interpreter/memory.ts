@@ -1,7 +1,7 @@
 import { EVMError } from "@ethereumjs/evm";
 import type { HeldMemory } from "../heldMemory.ts";
 import type { Pace } from "../pace.ts";
-import { inSlices, LONG_BYTES } from "./slices.ts";
+import { eachSlice, LONG_BYTES } from "./slices.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
@@ -38,7 +38,7 @@ export class Memory {
   async extendInSlices(end: number, pace: Pace): Promise<void> {
     if (end <= this._store.length) return;
     const larger = this.allocate(end);
-    await inSlices(this._store.length, pace, (at, until) => larger.set(this._store.subarray(at, until), at));
+    await eachSlice(this._store.length, pace, (at, until) => larger.set(this._store.subarray(at, until), at));
     this.adopt(larger);
   }
 
@@ -59,7 +59,7 @@ export class Memory {
   async readInSlices(offset: number, size: number, pace: Pace): Promise<Uint8Array> {
     await this.extendInSlices(offset + size, pace);
     const bytes = new Uint8Array(size);
-    await inSlices(size, pace, (at, until) =>
+    await eachSlice(size, pace, (at, until) =>
       bytes.set(this._store.subarray(offset + at, offset + until), at),
     );
     return bytes;
@@ -95,7 +95,7 @@ export class Memory {
     pace: Pace,
   ): Promise<void> {
     await this.extendInSlices(offset + size, pace);
-    await inSlices(size, pace, (at, until) => this.copy(offset + at, source, from + at, until - at));
+    await eachSlice(size, pace, (at, until) => this.copy(offset + at, source, from + at, until - at));
   }
 
   /** As if by way of a copy: both places may overlap. */
@@ -107,7 +107,7 @@ export class Memory {
   async moveInSlices(to: number, from: number, size: number, pace: Pace): Promise<void> {
     await this.extendInSlices(Math.max(to, from) + size, pace);
     // From the end that lies ahead, so that no slice overwrites what a later one reads.
-    await inSlices(size, pace, (at, until) => {
+    await eachSlice(size, pace, (at, until) => {
       const start = to > from ? size - until : at;
       this._store.copyWithin(to + start, from + start, from + start + until - at);
     });

@@ -2,7 +2,7 @@ import { asHash, createRunningKeccak, type Hash, keccak256 } from "../../primiti
 import { type Pace, restIfDue } from "../pace.ts";
 
 /** Does something to `size` bytes, from one place until another at a time. Throws OutOfTime when the pace says so. */
-export async function inSlices(
+export async function eachSlice(
   size: number,
   pace: Pace,
   act: (at: number, until: number) => void,
@@ -16,9 +16,10 @@ export async function inSlices(
 /** To hash as much takes three milliseconds, to touch it for the first time one or two. */
 export const LONG_BYTES = 1024 * 1024;
 
+/** Keccak-256; at once unless there is much of it. Throws OutOfTime when the pace says so. */
 export async function hashInSlices(bytes: Uint8Array, pace: Pace): Promise<Hash> {
   if (bytes.length <= LONG_BYTES) return keccak256(bytes);
   const keccak = createRunningKeccak();
-  await inSlices(bytes.length, pace, (at, until) => keccak.update(bytes.subarray(at, until)));
+  await eachSlice(bytes.length, pace, (at, until) => keccak.update(bytes.subarray(at, until)));
   return asHash(keccak.digest());
 }

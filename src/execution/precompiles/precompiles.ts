@@ -16,7 +16,7 @@ import { loadMcl } from "./mcl.ts";
 import { eip198Price, eip2565Price, modexp } from "./modexp.ts";
 import { checkPairings } from "./pairing.ts";
 import { POINT_EVALUATION } from "./pointEvaluation.ts";
-import { inSlices, paced, paceOf } from "./slices.ts";
+import { paced, paceOf, runToEnd } from "./slices.ts";
 
 /**
  * The precompiled contracts that are not the library's own, or not in the library's way: its JavaScript takes 20 ms for
@@ -114,7 +114,7 @@ function inParts(
   return (input) => {
     const finish = (checked: ExecResult): ExecResult | Promise<ExecResult> =>
       checked.returnValue === TO_BE_COMPUTED
-        ? inSlices(computed(checked, input, compute), paceOf(input))
+        ? runToEnd(computed(checked, input, compute), paceOf(input))
         : checked;
     const checked = check(input);
     return checked instanceof Promise ? checked.then(finish) : finish(checked);

@@ -21,7 +21,7 @@ export function paced(contract: SlicedPrecompile): PrecompileFunc {
   return (input) => {
     const pace = paceOf(input);
     const { data, gasLimit } = input;
-    return inSlices(contract({ data, gasLimit, held: pace.held }), pace);
+    return runToEnd(contract({ data, gasLimit, held: pace.held }), pace);
   };
 }
 
@@ -30,8 +30,8 @@ export function paceOf({ _EVM: machine }: PrecompileInput): Pace {
   return (machine as { readonly pace?: Pace }).pace ?? TIRELESS;
 }
 
-/** The end of the work; at once when it comes before the pace is due. */
-export function inSlices<T>(work: Generator<undefined, T>, pace: Pace): T | Promise<T> {
+/** What comes of the work; at once when it ends before the pace is due, else with rests. Throws OutOfTime as they do. */
+export function runToEnd<T>(work: Generator<undefined, T>, pace: Pace): T | Promise<T> {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;
