@@ -1,16 +1,5 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it, vi } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
-import { openNodeKey } from "../../src/node/nodeKey.ts";
-import { createPoolFile } from "../../src/node/poolFile.ts";
-import { writeListedTexts } from "../../src/permissioning/permissionsFile.ts";
-import { createBatch } from "../../src/storage/batch.ts";
-import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
-import { openVoteStore } from "../../src/storage/voteStore.ts";
-import { openWitness } from "../../src/storage/witness.ts";
-import { durableCalls } from "../builders/durableCalls.ts";
-import { temporaryFolder } from "./temporaryFolder.ts";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 /*
  * What is on the disk when a step returns. No test that kills a process can tell: the system writes what it was given.
@@ -40,6 +29,21 @@ vi.mock("classic-level", async (original) => {
   }
   return { ClassicLevel: Recording };
 });
+
+// Files of tests share what is loaded: what others have loaded calls the disk itself, and they want nothing of ours.
+vi.resetModules();
+afterAll(() => vi.resetModules());
+const { writeFileSync } = await import("node:fs");
+const { silentLogger } = await import("../../src/logging/logger.ts");
+const { openNodeKey } = await import("../../src/node/nodeKey.ts");
+const { createPoolFile } = await import("../../src/node/poolFile.ts");
+const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
+const { createBatch } = await import("../../src/storage/batch.ts");
+const { openLevelDatabase } = await import("../../src/storage/levelDatabase.ts");
+const { openVoteStore } = await import("../../src/storage/voteStore.ts");
+const { openWitness } = await import("../../src/storage/witness.ts");
+const { durableCalls } = await import("../builders/durableCalls.ts");
+const { temporaryFolder } = await import("./temporaryFolder.ts");
 
 beforeEach(() => void durableCalls.splice(0));
 
