@@ -53,6 +53,13 @@ export const OWN_BURST_MS = 50;
 /** The same for all that one node passes on, together, where the burst is for what it passes on for one author. */
 const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
+/** What any transaction needs (yellow paper, G_transaction). */
+const LEAST_GAS = 21_000;
+/** The gas limit doubles where London begins; before that a transaction may get half of its gas back. */
+const MOST_GROWTH = 3;
+/** Whatever the gas limit allows: as many as take a second or two to decode. */
+const MOST_TRANSACTIONS = 262_144;
+
 /** For those who are no validators, all together. */
 const STRANGERS: ReadingAccount = { key: "strangers", share: 0.05, burstMs: 10 };
 
@@ -71,9 +78,8 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
   }
 
   /** The first proposal of its author in its round is opened for nothing: a large block is no flood. */
-  function isFree(step: unknown, { code }: Keyed, author: Address | undefined, round: number): boolean {
-    if (step !== ("block" satisfies ReadingStep) || code !== MESSAGE_CODES.proposal || author === undefined)
-      return false;
+  function opensForNothing({ code }: Keyed, author: Address | undefined, round: number): boolean {
+    if (code !== MESSAGE_CODES.proposal || author === undefined) return false;
     const place = `${round} ${toKey(author)}`;
     const isFirst = !opened.has(place);
     opened.add(place);
@@ -95,8 +101,10 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
         },
         committee,
         known,
+        mostTransactions: mostTransactionsAfter(head),
         ...(findTransaction !== undefined && { findTransaction }),
       });
+      let isOpenedForNothing: boolean | undefined;
       const round = spelling.peekPlace(code, payload)?.round ?? 0;
       underWay.set(key, [...(underWay.get(key) ?? []), sender]);
       function end(result: ReadingResult): void {
@@ -114,7 +122,11 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
             return "done";
           }
           const { done: isDone, value } = reading.next();
-          if (isDone !== true) return isFree(value, message, author, round) ? "free" : "charged";
+          if (isDone !== true) {
+            if (value !== ("block" satisfies ReadingStep)) return "charged";
+            isOpenedForNothing ??= opensForNothing(message, author, round);
+            return isOpenedForNothing ? "free" : "charged";
+          }
           if (value.ok) underWay.delete(key);
           end({ kind: "read", outcome: value });
           return "done";
@@ -132,6 +144,10 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
       shares.clear();
     },
   };
+}
+
+function mostTransactionsAfter({ header }: Head): number {
+  return Math.min(Math.ceil((MOST_GROWTH * Number(header.gasLimit)) / LEAST_GAS), MOST_TRANSACTIONS);
 }
 
 /** Until its author is known, a message is its sender's. */

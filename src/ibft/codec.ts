@@ -4,7 +4,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
-import { decodeBlock, encodeBlock } from "../types/block.ts";
+import { encodeBlock, readBlock } from "../types/block.ts";
 import { decodeHeader } from "../types/header.ts";
 import { rootOfList } from "../types/listRoot.ts";
 import type { FindTransaction } from "../types/transaction.ts";
@@ -86,6 +86,8 @@ export interface Decoding {
   readonly known?: KnownSigners | undefined;
   /** Transactions that need not be decoded again; none when absent. */
   readonly findTransaction?: FindTransaction;
+  /** A block of more is refused unread; any number when absent. */
+  readonly mostTransactions?: number | undefined;
 }
 
 /**
@@ -112,7 +114,14 @@ export function readToEnd<T>(reading: Reading<T>): T {
 export function* readMessage(
   code: number,
   payload: Uint8Array,
-  { recover = recoverAddress, maySpeak = () => true, committee, known, findTransaction }: Decoding = {},
+  {
+    recover = recoverAddress,
+    maySpeak = () => true,
+    committee,
+    known,
+    findTransaction,
+    mostTransactions,
+  }: Decoding = {},
 ): Reading<Outcome<Authored, DecodingDefect>> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
   if (payload.length > PAYLOAD_LIMITS[code]) {
@@ -127,6 +136,7 @@ export function* readMessage(
       yield* READERS[code](payload, reader, {
         recover,
         findTransaction,
+        mostTransactions,
         isScreened: committee !== undefined,
       }),
     );
@@ -165,6 +175,7 @@ const HEADER_LIMIT_BYTES = 128 * 1024;
 interface Lookups {
   readonly recover: Recover;
   readonly findTransaction: FindTransaction | undefined;
+  readonly mostTransactions: number | undefined;
   /** Whether a block is opened only if its header is the one that was signed. */
   readonly isScreened: boolean;
 }
@@ -185,8 +196,7 @@ function* readProposal(payload: Uint8Array, reader: SignedReader, lookups: Looku
   const certificate = isAbsent(certificatePart)
     ? undefined
     : yield* reader.roundChangeCertificate(certificatePart, round);
-  yield "block";
-  const candidate = readCandidate(blockPart, signed.payload, lookups);
+  const candidate = yield* readCandidate(blockPart, signed.payload, lookups);
   return { kind: "proposal", signed, candidate, ...(certificate !== undefined && { certificate }) };
 }
 
@@ -204,8 +214,8 @@ function* readRoundChange(payload: Uint8Array, reader: SignedReader, lookups: Lo
   const [signedPart, blockPart] = partsOf(payload, 2);
   const signed = yield* reader.roundChange(signedPart);
   if (isAbsent(blockPart)) return { kind: "roundChange", signed };
+  const candidate = yield* readCandidate(blockPart, signed.payload.prepared?.proposal.payload, lookups);
   yield "block";
-  const candidate = readCandidate(blockPart, signed.payload.prepared?.proposal.payload, lookups);
   checkBodyBelongs(candidate);
   return { kind: "roundChange", signed, candidate };
 }
@@ -214,16 +224,17 @@ function* readRoundChange(payload: Uint8Array, reader: SignedReader, lookups: Lo
  * In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md §5). The header is
  * held against what was signed before the transactions are made, each some 8 µs.
  */
-function readCandidate(
+function* readCandidate(
   part: Uint8Array,
   subject: ProposalPayload | undefined,
-  { findTransaction, isScreened }: Lookups,
-): Candidate {
+  { findTransaction: find, mostTransactions, isScreened }: Lookups,
+): Reading<Candidate> {
+  yield "block";
   const [headerPart] = partsOf(part, 3);
   if (headerPart.length > HEADER_LIMIT_BYTES)
     throw new Refusal("oversized", `a header of ${headerPart.length} bytes`);
   if (isScreened) checkHeaderBelongs(headerPart, subject);
-  const block = decodeBlock(part, findTransaction);
+  const block = yield* readBlock(part, { find, mostTransactions });
   if (!block.ok) throw new Refusal("malformedBlock", block.rejection.message);
   if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
   return candidateFrom(block.value);

@@ -88,12 +88,29 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
  * from there, which costs a tenth of decoding them.
  */
 export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Outcome<Block, "malformedBlock"> {
+  return toEnd(readBlock(bytes, { find }));
+}
+
+export interface BlockReading {
+  readonly find?: FindTransaction | undefined;
+  /** Whose block has more is refused before any of them is decoded; any number when absent. */
+  readonly mostTransactions?: number | undefined;
+}
+
+/**
+ * As decodeBlock, with places to pause: a message of 16 MB has room for a million transactions that are not worth one,
+ * some µs each.
+ */
+export function* readBlock(
+  bytes: Uint8Array,
+  reading: BlockReading = {},
+): Generator<"block", Outcome<Block, "malformedBlock">> {
   try {
     const [headerPart, ...rest] = partsOf(bytes, 4);
     if (headerPart === undefined || rest.length < 2) return malformed("a block has three parts, or four");
     const header = decodeHeader(headerPart);
     if (!header.ok) return malformed(header.rejection.message);
-    const body = decodeBodyParts(rest, find);
+    const body = yield* readBodyParts(rest, reading);
     return body.ok ? ok({ header: header.value, ...body.value }) : body;
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
@@ -103,7 +120,7 @@ export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Outcome<
 /** As decodeBlock, without the header. */
 export function decodeBody(bytes: Uint8Array): Outcome<Body, "malformedBlock"> {
   try {
-    return decodeBodyParts(partsOf(bytes, 3));
+    return toEnd(readBodyParts(partsOf(bytes, 3)));
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
@@ -119,22 +136,44 @@ function partsOf(bytes: Uint8Array, limit: number): Uint8Array[] {
   return parts;
 }
 
+/** Without a pause. */
+function toEnd<T>(reading: Generator<unknown, T>): T {
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+  }
+}
+
+/** Decoded between two places to pause: some hundred µs. */
+const PORTION_TRANSACTIONS = 64;
+
 /** Throws RangeError for what is not RLP, or too deep. */
-function decodeBodyParts(
+function* readBodyParts(
   parts: readonly Uint8Array[],
-  find?: FindTransaction,
-): Outcome<Body, "malformedBlock"> {
+  { find, mostTransactions = Number.POSITIVE_INFINITY }: BlockReading = {},
+): Generator<"block", Outcome<Body, "malformedBlock">> {
   const [transactionsPart, ommersPart, withdrawalsPart] = parts;
   if (transactionsPart === undefined || ommersPart === undefined)
     return malformed("a body has two parts, or three");
+  if (hasMoreThan(transactionsPart, mostTransactions))
+    return malformed(`more than ${mostTransactions} transactions`);
   const transactions: Transaction[] = [];
   for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
+    if (transactions.length > 0 && transactions.length % PORTION_TRANSACTIONS === 0) yield "block";
     const transaction = readMember(transactionsPart.subarray(isList ? start : from, until), isList, find);
     if (!transaction.ok) return malformed(transaction.rejection.message);
     transactions.push(transaction.value);
   }
   const rest = decodeRest(ommersPart, withdrawalsPart);
   return rest.ok ? ok({ transactions, ...rest.value }) : rest;
+}
+
+/** Nothing is looked into; where there is no limit nothing is counted. */
+function hasMoreThan(list: Uint8Array, limit: number): boolean {
+  if (list.length <= limit) return false;
+  let count = 0;
+  for (const _ of rlpMembers(list)) if (++count > limit) return true;
+  return false;
 }
 
 /** What is a list is legacy, and a byte string carries a typed transaction. */
