@@ -39,4 +39,4 @@ export function createKnownSigners(): KnownSigners & { readonly size: number } {
 /** An honest validator signs four things in a round. */
 export const KNOWN_SIGNATURES_OF_SIGNER = 128;
 /** More validators than any network has; some 400 bytes for each of their signatures. */
-export const KNOWN_SIGNERS = 256;
+const KNOWN_SIGNERS = 256;

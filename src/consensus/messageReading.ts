@@ -2,7 +2,6 @@ import { type Committee, committeeAfter, isMember } from "../ibft/committee.ts";
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import { MESSAGE_CODES } from "../ibft/payloadCodec.ts";
-import type { ReadingStep } from "../ibft/signedReader.ts";
 import type { DecodingDefect } from "../ibft/strictRlp.ts";
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
@@ -48,8 +47,8 @@ export interface MessageReadingParts {
 }
 
 /** Of the thread's time, for what one validator itself says; and how much of it may be taken at once. */
-export const OWN_SHARE = 0.1;
-export const OWN_BURST_MS = 50;
+const OWN_SHARE = 0.1;
+const OWN_BURST_MS = 50;
 /** The same for all that one node passes on, together, where the burst is for what it passes on for one author. */
 const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
@@ -123,7 +122,7 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
           }
           const { done: isDone, value } = reading.next();
           if (isDone !== true) {
-            if (value !== ("block" satisfies ReadingStep)) return "charged";
+            if (value !== "block") return "charged";
             isOpenedForNothing ??= opensForNothing(message, author, round);
             return isOpenedForNothing ? "free" : "charged";
           }

@@ -47,8 +47,8 @@ export interface PayloadReader {
   proposal(part: Uint8Array): Unverified<ProposalPayload>;
   prepare(part: Uint8Array): Unverified<PreparePayload>;
   commit(part: Uint8Array): Unverified<CommitPayload>;
-  roundChange(part: Uint8Array): Generator<unknown, Unverified<UnverifiedRoundChange>>;
-  roundChanges(part: Uint8Array): Generator<unknown, readonly Unverified<UnverifiedRoundChange>[]>;
+  roundChange(part: Uint8Array): Generator<undefined, Unverified<UnverifiedRoundChange>>;
+  roundChanges(part: Uint8Array): Generator<undefined, readonly Unverified<UnverifiedRoundChange>[]>;
 }
 
 export function createPayloadReader(limits: ListLimits): PayloadReader {
@@ -86,7 +86,7 @@ export function createPayloadReader(limits: ListLimits): PayloadReader {
     return parts;
   }
 
-  function* readPrepared(part: Uint8Array): Generator<unknown, UnverifiedPrepared> {
+  function* readPrepared(part: Uint8Array): Generator<undefined, UnverifiedPrepared> {
     const [proposalPart, preparesPart] = partsOf(part, 2);
     const parts = partsWithin(preparesPart);
     const proposal = readOnce(proposalPart, "proposal", readProposalPayload);
@@ -98,7 +98,7 @@ export function createPayloadReader(limits: ListLimits): PayloadReader {
     return { proposal, prepares };
   }
 
-  function* readRoundChange(part: Uint8Array): Generator<unknown, Unverified<UnverifiedRoundChange>> {
+  function* readRoundChange(part: Uint8Array): Generator<undefined, Unverified<UnverifiedRoundChange>> {
     countOne();
     const { fields, ...signed } = split(part);
     const [height, round, prepared] = partsOf(fields, 3);

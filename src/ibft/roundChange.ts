@@ -42,7 +42,7 @@ function isWorthStaying({ height, round, rules, nowMs }: Draft): boolean {
 }
 
 /** How many of its timeouts a round lasts in which fewer than a quorum are heard. */
-export const TIMEOUTS_OF_LONELY_ROUND = 8;
+const TIMEOUTS_OF_LONELY_ROUND = 8;
 
 /** Leads here: a timeout; a restart in a height in which we had voted; enough others that are ahead of us. */
 export function askForRound(draft: Draft, number: number): void {

@@ -34,8 +34,8 @@ export interface KnownSigners {
 /** What happens next, at each place where a reading may pause: something short, a signature, or a block. */
 export type ReadingStep = "payload" | "signature" | "block";
 
-/** A reading with places to pause. */
-export type Reading<T> = Generator<ReadingStep | unknown, T>;
+/** A reading with places to pause; between payloads it does not say what comes next. */
+export type Reading<T> = Generator<ReadingStep | undefined, T>;
 
 /**
  * Reads the signed payloads of one message and recovers who signed them (ibft2.md §7.1, §7.3), what is cheap first:
