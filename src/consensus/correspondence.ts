@@ -30,9 +30,9 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  *                                          -> now: author known? -> read whole -> engine
  *                                                                             \-> relayed, same bytes, a little later
  *
- * It keeps these: a message is relayed to all validators but those who are known to have it or to get it from others, and nothing goes out twice
- * on one connection; only validators make us work; everything that is kept is bounded, and so is what is passed on for
- * one author in a height. Nothing that arrives can make it throw.
+ * It keeps these: a message is relayed to all validators but those who are known to have it or to get it from others, and
+ * nothing goes out twice on one connection; only validators make us work; everything that is kept is bounded, and so is
+ * what is passed on for one author in a height. Nothing that arrives can make it throw.
  */
 export interface Correspondence {
   /** From the network: a payload, uncompressed, which belongs to us from now on. */
@@ -351,8 +351,8 @@ function isDecodingDefect(fate: Fate): boolean {
 }
 
 /**
- * Of each validator that is connected; of its messages the last is kept whatever its size, for a wish for a round may carry
- * the block that was prepared.
+ * Of each validator that is connected; of its messages the last is kept whatever its size, for a RoundChange may carry the
+ * block that was prepared.
  */
 const DISTANT_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024 };
 

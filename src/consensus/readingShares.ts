@@ -46,7 +46,7 @@ export const MAX_WAITING_JOBS = 64;
 export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface Ledger {
-  readonly name: ReadingAccount;
+  readonly account: ReadingAccount;
   leftMs: number;
   countedMs: number;
   readonly jobs: ReadingJob[];
@@ -67,22 +67,22 @@ export function createReadingShares(parts: {
   let isDeferred = false;
   let alarm: Alarm | undefined;
 
-  function ledgerOf(name: ReadingAccount): Ledger {
-    const known = ledgers.get(name.key);
+  function ledgerOf(account: ReadingAccount): Ledger {
+    const known = ledgers.get(account.key);
     if (known !== undefined) return known;
     const opened: Ledger = {
-      name,
-      leftMs: name.burstMs,
+      account,
+      leftMs: account.burstMs,
       countedMs: clock.nowMs(),
       jobs: [],
       next: "charged",
     };
-    ledgers.set(name.key, opened);
+    ledgers.set(account.key, opened);
     return opened;
   }
 
   function hasTime(ledger: Ledger): boolean {
-    const { share, burstMs } = ledger.name;
+    const { share, burstMs } = ledger.account;
     const nowMs = clock.nowMs();
     ledger.leftMs = Math.min(ledger.leftMs + Math.max(nowMs - ledger.countedMs, 0) * share, burstMs);
     ledger.countedMs = nowMs;
@@ -107,10 +107,10 @@ export function createReadingShares(parts: {
       const isFree = next === "free";
       next = job.step();
       nowMs = clock.nowMs();
-      if (!isFree) ledger.leftMs = Math.max(ledger.leftMs - (nowMs - startMs), -ledger.name.burstMs);
+      if (!isFree) ledger.leftMs = Math.max(ledger.leftMs - (nowMs - startMs), -ledger.account.burstMs);
     } while (
       next !== "done" &&
-      job.account.key === ledger.name.key &&
+      job.account.key === ledger.account.key &&
       ledger.leftMs > 0 &&
       nowMs < endOfTurn()
     );
@@ -125,13 +125,13 @@ export function createReadingShares(parts: {
 
   /** The job in front of a row, which goes to the end of the rows. */
   function readFirst(ledger: Ledger, job: ReadingJob): void {
-    ledgers.delete(ledger.name.key);
-    ledgers.set(ledger.name.key, ledger);
+    ledgers.delete(ledger.account.key);
+    ledgers.set(ledger.account.key, ledger);
     const next = run(job, ledger);
     // What the last step led to may have cleared everything.
     if (ledger.jobs[0] !== job) return;
     ledger.next = next;
-    const isElsewhere = job.account.key !== ledger.name.key;
+    const isElsewhere = job.account.key !== ledger.account.key;
     if (next !== "done" && !isElsewhere) return;
     ledger.jobs.shift();
     waitingBytes -= job.bytes;
@@ -166,7 +166,7 @@ export function createReadingShares(parts: {
         takeTurnLater();
         return;
       }
-      soonestMs = Math.min(soonestMs, -ledger.leftMs / ledger.name.share);
+      soonestMs = Math.min(soonestMs, -ledger.leftMs / ledger.account.share);
     }
     if (soonestMs === Number.POSITIVE_INFINITY) return;
     alarm?.cancel();
@@ -192,7 +192,7 @@ export function createReadingShares(parts: {
       const jobs = [...ledgers.values()].flatMap((ledger) => ledger.jobs.splice(0));
       waitingBytes = 0;
       for (const [key, ledger] of ledgers)
-        if (hasTime(ledger) && ledger.leftMs >= ledger.name.burstMs) ledgers.delete(key);
+        if (hasTime(ledger) && ledger.leftMs >= ledger.account.burstMs) ledgers.delete(key);
       for (const job of jobs) job.dropped();
     },
   };
