@@ -90,7 +90,7 @@ export const USELESS_OF_MESSAGE = 128;
  * A peer whose useless transactions outnumber its useful ones by so many is not listened to for a while: that is what a
  * large block makes of what is on its way. By twice as many, and it is sent away.
  */
-export const DEAF_SCORE = 1_024;
+export const IGNORED_SCORE = 1_024;
 export const HIGHEST_TRANSACTION_SCORE = 2_048;
 export const SCORE_LEAK_PER_SECOND = 64;
 /** What a message of transactions counts that comes while nobody listens. */

@@ -266,13 +266,8 @@ export function createEth(parts: EthParts): Eth {
   }
 
   function receiveTransactions(peer: PeerRecord, payload: Uint8Array): void {
-    if (!peer.transactionScore.isDeaf) {
-      transactionReading.post(peer, payload);
-      return;
-    }
-    peer.transactionScore.noteUnwanted();
-    if (peer.transactionScore.isHopeless && !peer.isTrusted)
-      peer.disconnect("uselessPeer", "its transactions are of no use");
+    if (peer.transactionScore.isIgnored) gossip.ignore(peer);
+    else transactionReading.post(peer, payload);
   }
 
   function read(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {

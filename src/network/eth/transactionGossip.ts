@@ -44,6 +44,8 @@ export interface TransactionGossip {
     peer: EthPeer,
     transactions: readonly Transaction[],
   ): TransactionJudgement | Promise<TransactionJudgement>;
+  /** Some came of a peer that is not listened to. */
+  ignore(peer: EthPeer): void;
   receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
   close(): void;
 }
@@ -205,10 +207,14 @@ export function createTransactionGossip(parts: {
   /** Whoever matters to us is not listened to for a while; anybody else who goes on is sent away. */
   function note(peer: EthPeer, judgement: TransactionJudgement): TransactionJudgement {
     peer.transactionScore.note(judgement);
-    if (peer.transactionScore.isDeaf) peer.announced.clear();
+    if (peer.transactionScore.isIgnored) peer.announced.clear();
+    sendAwayIfHopeless(peer);
+    return judgement;
+  }
+
+  function sendAwayIfHopeless(peer: EthPeer): void {
     if (peer.transactionScore.isHopeless && !peer.isTrusted)
       peer.disconnect("uselessPeer", "its transactions are of no use");
-    return judgement;
   }
 
   function isKnown(key: string, hash: Hash): boolean {
@@ -238,8 +244,12 @@ export function createTransactionGossip(parts: {
     receive(peer, transactions) {
       return pool.isOpen ? take(peer, transactions) : NOTHING_JUDGED;
     },
+    ignore(peer) {
+      peer.transactionScore.noteUnwanted();
+      sendAwayIfHopeless(peer);
+    },
     receiveAnnounced(peer, announcements) {
-      if (!pool.isOpen || peer.transactionScore.isDeaf) return;
+      if (!pool.isOpen || peer.transactionScore.isIgnored) return;
       for (const { hash } of announcements) {
         if (peer.announced.size >= MAX_ANNOUNCED_TRANSACTIONS) break;
         const key = toKey(hash);

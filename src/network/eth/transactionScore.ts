@@ -1,7 +1,7 @@
 import type { Clock } from "../../primitives/clock.ts";
 import {
-  DEAF_SCORE,
   HIGHEST_TRANSACTION_SCORE,
+  IGNORED_SCORE,
   SCORE_LEAK_PER_SECOND,
   UNWANTED_MESSAGE_SCORE,
 } from "./limits.ts";
@@ -24,7 +24,7 @@ export interface TransactionScore {
   /** A message came though we do not listen. */
   noteUnwanted(): void;
   /** Its transactions are not worth reading for now. */
-  readonly isDeaf: boolean;
+  readonly isIgnored: boolean;
   /** It goes on although nobody listens. */
   readonly isHopeless: boolean;
 }
@@ -44,9 +44,9 @@ export function createTransactionScore(clock: Pick<Clock, "nowMs">): Transaction
   return {
     note: ({ useful, useless }) => add(useless - useful),
     noteUnwanted: () => add(UNWANTED_MESSAGE_SCORE),
-    get isDeaf() {
+    get isIgnored() {
       add(0);
-      return score >= DEAF_SCORE;
+      return score >= IGNORED_SCORE;
     },
     get isHopeless() {
       return score >= HIGHEST_TRANSACTION_SCORE;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readTransactionsOneByOne } from "../../../src/network/eth/contents.ts";
 import {
-  DEAF_SCORE,
   FIRST_BATCH,
   HIGHEST_TRANSACTION_SCORE,
+  IGNORED_SCORE,
   LARGEST_BATCH,
   SCORE_LEAK_PER_SECOND,
   USELESS_OF_MESSAGE,
@@ -138,19 +138,19 @@ describe("a peer's score", () => {
       score.note({ useful: 900, useless: 100 });
     }
     // And one that makes all useless that is on its way.
-    score.note({ useful: 0, useless: DEAF_SCORE - 1 });
-    expect([score.isDeaf, score.isHopeless]).toEqual([false, false]);
+    score.note({ useful: 0, useless: IGNORED_SCORE - 1 });
+    expect([score.isIgnored, score.isHopeless]).toEqual([false, false]);
     score.note({ useful: 0, useless: 64 });
-    expect([score.isDeaf, score.isHopeless]).toEqual([true, false]);
+    expect([score.isIgnored, score.isHopeless]).toEqual([true, false]);
     nowMs += (2 * 64 * 1000) / SCORE_LEAK_PER_SECOND;
-    expect(score.isDeaf).toBe(false);
+    expect(score.isIgnored).toBe(false);
     score.note({ useful: 0, useless: HIGHEST_TRANSACTION_SCORE });
-    expect([score.isDeaf, score.isHopeless]).toEqual([true, true]);
+    expect([score.isIgnored, score.isHopeless]).toEqual([true, true]);
   });
 
   it("ends with whoever goes on though nobody listens", () => {
     const score = createTransactionScore({ nowMs: () => 0 });
-    score.note({ useful: 0, useless: DEAF_SCORE });
+    score.note({ useful: 0, useless: IGNORED_SCORE });
     for (let count = 0; !score.isHopeless; count++) {
       expect(count).toBeLessThan(20);
       score.noteUnwanted();
