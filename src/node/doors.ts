@@ -1,5 +1,5 @@
 import type { ApiGroup } from "../config/apiGroups.ts";
-import type { HttpSettings, Settings, WebSocketSettings } from "../config/settings.ts";
+import type { DoorSettings, HttpSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Metrics } from "../metrics/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -82,9 +82,14 @@ function fitToRoom(
     `only ${room} connections fit into the number of open files allowed, fewer than the ${asked} asked for: raise that number (ulimit -n)`,
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * room) / asked));
+  const fit = <D extends DoorSettings>(door: D): D => ({
+    ...door,
+    maxConnections: share(door.maxConnections),
+    maxConnectionsPerAddress: share(door.maxConnectionsPerAddress),
+  });
   return {
-    http: http && { ...http, maxConnections: share(http.maxConnections) },
-    webSocket: webSocket && { ...webSocket, maxConnections: share(webSocket.maxConnections) },
+    http: http && fit(http),
+    webSocket: webSocket && fit(webSocket),
   };
 }
 

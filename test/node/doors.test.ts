@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import net from "node:net";
+import { expect, it, onTestFinished } from "vitest";
 import { silentLogger } from "../../src/logging/logger.ts";
 import { openDoors } from "../../src/node/doors.ts";
 import { present } from "../../src/primitives/assert.ts";
@@ -34,4 +35,27 @@ it("answers a large request that waits to be read when the doors close", async (
   hand.advanceBy(60_000);
   expect((await waiting).body).toBe(answer);
   await closed;
+});
+
+it("leaves the others a quarter of a door that has room for few connections", async () => {
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const options = { "rpc-http-enabled": "true", "rpc-http-port": "0", "rpc-proxy-addresses": "none" };
+  const { http } = settingsOf("/", options);
+  const opened = await openDoors({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
+    connectionRoom: 8,
+    clock: createHandClock(0),
+    logger: silentLogger,
+    metrics: undefined,
+  });
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  onTestFinished(() => opened.value.close());
+  const door = present(opened.value.http, "the HTTP door");
+  for (let count = 0; count < 12; count++) {
+    const socket = net.connect({ port: door.port, host: "127.0.0.1" });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => undefined);
+    await new Promise((resolve) => socket.once("connect", resolve));
+  }
+  await expect.poll(() => door.connectionCount).toBe(6);
 });

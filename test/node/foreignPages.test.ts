@@ -152,6 +152,8 @@ describe.each(DOORS)("over %s", (_, asked) => {
     expect(await mayStop(page, { "rpc-ws-origins": "http://app.example:3000,https://b.example" })).toBe(true);
     for (const names of ["*", "all", "http://.*:3000", "http://app.example", "none"])
       expect([names, await mayStop(page, { "rpc-ws-origins": names })]).toEqual([names, false]);
+    for (const origin of ["null", "*"])
+      expect([origin, await mayStop({ origin }, { "rpc-ws-origins": origin })]).toEqual([origin, false]);
   });
 });
 
@@ -165,4 +167,6 @@ it("over HTTP a page of an origin that --rpc-http-cors-origins names in full may
   expect(await stop("http://app.example:3000", "http://app\\.example:3000")).toBe(true);
   expect(await stop("http://app.example:3000", "http://[a-z]+.example:3000")).toBe(false);
   expect(await stop("http://app.example:3000", "*")).toBe(false);
+  // What every page in a sandboxed frame has.
+  expect(await stop("null", "null")).toBe(false);
 });

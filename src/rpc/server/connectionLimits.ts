@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Logger } from "../../logging/logger.ts";
 import { type OpenConnections, tellTurnedAway } from "./door.ts";
 import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
-import { machineOf } from "./machine.ts";
+import { canonicalAddress, machineOf } from "./machine.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;
@@ -162,10 +162,10 @@ export function endBroken(socket: Socket, status: string | undefined): void {
 }
 
 function createProxyRule(addresses: readonly string[]): (remoteAddress: string | undefined) => boolean {
-  const machines = new Set(addresses.filter((address) => address !== "localhost").map(machineOf));
+  const named = new Set(addresses.filter((address) => address !== "localhost").map(canonicalAddress));
   const isLocal = addresses.includes("localhost") ? LOOPBACK : undefined;
   return (remoteAddress = "") =>
-    isLocal?.test(remoteAddress) === true || machines.has(machineOf(remoteAddress));
+    isLocal?.test(remoteAddress) === true || (named.size > 0 && named.has(canonicalAddress(remoteAddress)));
 }
 
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;

@@ -13,7 +13,7 @@ export type ForeignRule = (headers: IncomingMessage["headers"]) => boolean;
 
 /**
  * Pages that are not foreign: those of an origin that the operator named, letter by letter, and those of the very
- * scheme, host and port that were asked. `*` and patterns name nobody. A host name that the operator did not allow by its
+ * scheme, host and port that were asked. `*`, `null` and patterns name nobody. A host name that the operator did not allow by its
  * name is no proof: whoever owns a name may point it here (DNS rebinding).
  */
 export function createForeignRule(
@@ -21,6 +21,7 @@ export function createForeignRule(
   allowedHosts: readonly string[],
 ): ForeignRule {
   const named = new Set(namedOrigins.map((origin) => origin.replaceAll("\\", "").toLowerCase()));
+  for (const nobody of NOBODY) named.delete(nobody);
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
 
   function isOwn(origin: string, host = ""): boolean {
@@ -36,3 +37,6 @@ export function createForeignRule(
     return !named.has(text) && !isOwn(text, host?.toLowerCase());
   };
 }
+
+/** Any page may have the origin `null`: that of a sandboxed frame. */
+const NOBODY = ["*", "null"];

@@ -1,3 +1,5 @@
+import { isIPv6, SocketAddress } from "node:net";
+
 /**
  * The machine behind the remote address of a connection, as far as addresses tell: an IPv4 address, or the 64 bits of an
  * IPv6 address that name a network, because whoever has one such address has all of that network.
@@ -17,3 +19,9 @@ const IPV4_AS_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 /** Of 16 bits each. */
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
+
+/** An IP address in the one spelling that addresses of connections have; an IPv4 address where it stands in an IPv6 one. */
+export function canonicalAddress(address: string): string {
+  const plain = isIPv6(address) ? new SocketAddress({ address, family: "ipv6" }).address : address;
+  return IPV4_AS_IPV6.exec(plain)?.[1] ?? plain;
+}

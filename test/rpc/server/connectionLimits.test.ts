@@ -154,7 +154,7 @@ describe("connections of one address", IN_REAL_TIME, () => {
   });
 
   it("are not counted for proxies, whether named or on this machine", async () => {
-    for (const proxyAddresses of [["localhost"], ["10.0.0.1", one]]) {
+    for (const proxyAddresses of [["localhost"], ["10.0.0.1", one], [`0:0:0:0:0:FFFF:${one}`]]) {
       const door = await anHttpDoor(aToyDispatcher().dispatcher, { ...limits, proxyAddresses });
       const all = await many(door, 15, HALF_HEADERS, one);
       expect(await chainIdOf(door, one)).toBe(200);

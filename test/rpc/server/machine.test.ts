@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { machineOf } from "../../../src/rpc/server/machine.ts";
+import { canonicalAddress, machineOf } from "../../../src/rpc/server/machine.ts";
 
 describe("the machine behind an address", () => {
   it.each([
@@ -12,4 +12,15 @@ describe("the machine behind an address", () => {
     ["fe80::", "fe80:0:0:0"],
     [undefined, "unknown"],
   ])("%s is %s", (address, machine) => expect(machineOf(address)).toBe(machine));
+});
+
+describe("an address in its one spelling", () => {
+  it.each([
+    ["10.1.2.3", "10.1.2.3"],
+    ["::ffff:10.1.2.3", "10.1.2.3"],
+    ["::FFFF:a01:203", "10.1.2.3"],
+    ["2001:0DB8:0:0:0:0:0:1", "2001:db8::1"],
+    ["0:0:0:0:0:0:0:1", "::1"],
+    ["", ""],
+  ])("%s is %s", (address, canonical) => expect(canonicalAddress(address)).toBe(canonical));
 });
