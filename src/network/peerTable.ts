@@ -99,7 +99,7 @@ export function createPeerTable(
   const { protocols, clock, logger, dialer, memory, absentees, traffic } = parts;
   const peers = new Map<string, Peer>();
   const links = new Map<Connection, Link>();
-  let twinToldMs = Number.NEGATIVE_INFINITY;
+  let sharedKeyToldMs = Number.NEGATIVE_INFINITY;
 
   function open(connection: Connection, hello: Hello): void {
     const { nodeId } = hello;
@@ -126,16 +126,16 @@ export function createPeerTable(
     if (refusal !== undefined) {
       if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
       // We never call ourselves.
-      if (refusal.cause === "self") tellTwin(connection.remote);
+      if (refusal.cause === "self") tellSharedKey(connection.remote);
       connection.disconnect(refusal.reason, refusal.detail);
     } else if (agreed.length === 0) connection.disconnect("uselessPeer", "no protocol is shared");
     else enter(known ?? newPeer(nodeId), connection, hello, agreed);
   }
 
-  function tellTwin(remote: Remote): void {
-    if (clock.nowMs() - twinToldMs < TWIN_WARNING_PAUSE_MS) return;
-    twinToldMs = clock.nowMs();
-    warnOfTwin(logger, remote);
+  function tellSharedKey(remote: Remote): void {
+    if (clock.nowMs() - sharedKeyToldMs < SHARED_KEY_WARNING_PAUSE_MS) return;
+    sharedKeyToldMs = clock.nowMs();
+    warnOfSharedKey(logger, remote);
   }
 
   function isPermitted(connection: Connection, { nodeId, listenPort }: Hello): boolean {
@@ -355,7 +355,7 @@ export function createPeerTable(
 }
 
 /** Whoever calls with our id has proved that it has our key. */
-function warnOfTwin(logger: Logger, remote: Remote): void {
+function warnOfSharedKey(logger: Logger, remote: Remote): void {
   logger.warn(
     { ...remote },
     "another node has this node's key: two validators with one key can split the chain; " +
@@ -364,7 +364,7 @@ function warnOfTwin(logger: Logger, remote: Remote): void {
 }
 
 /** One that calls again and again is told of now and then. */
-const TWIN_WARNING_PAUSE_MS = 60_000;
+const SHARED_KEY_WARNING_PAUSE_MS = 60_000;
 
 function lastingLink({ links }: Peer): Link {
   const [first] = links;

@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 
 /** Peers whose blocks were refused; more than a node has at once need not be told apart. */
-const MAX_ACCUSED = 100;
+const MAX_OFFENDERS = 100;
 /** The warning comes again so often while nothing changes. */
 const WARN_AGAIN_MS = 10 * 60_000;
 
@@ -11,7 +11,7 @@ const WARN_AGAIN_MS = 10 * 60_000;
  */
 export interface Suspicion {
   /** A peer's blocks broke our rules. Call it before the peer is cut off. */
-  accuse(peerKey: string): void;
+  noteUnsound(peerKey: string): void;
 }
 
 export function createSuspicion(parts: {
@@ -20,21 +20,21 @@ export function createSuspicion(parts: {
   readonly nowMs: () => number;
   readonly logger: Logger;
 }): Suspicion {
-  const accused = new Set<string>();
-  let accusedAtHead = -1n;
+  const offenders = new Set<string>();
+  let countedAtHead = -1n;
   let toldMs = Number.NEGATIVE_INFINITY;
   return {
-    accuse(peerKey) {
+    noteUnsound(peerKey) {
       const head = parts.headNumber();
       // Somebody's blocks were sound meanwhile.
-      if (head !== accusedAtHead) accused.clear();
-      accusedAtHead = head;
-      if (accused.size < MAX_ACCUSED) accused.add(peerKey);
-      const isEverybody = parts.peerKeys().every((key) => accused.has(key));
+      if (head !== countedAtHead) offenders.clear();
+      countedAtHead = head;
+      if (offenders.size < MAX_OFFENDERS) offenders.add(peerKey);
+      const isEverybody = parts.peerKeys().every((key) => offenders.has(key));
       if (!isEverybody || parts.nowMs() - toldMs < WARN_AGAIN_MS) return;
       toldMs = parts.nowMs();
       parts.logger.warn(
-        { peers: accused.size, head },
+        { peers: offenders.size, head },
         "the blocks of every peer break this node's rules: suspect its own genesis file first, and compare it, config " +
           "section included, with that of a node that follows the chain (--genesis-file, --override-genesis-config)",
       );

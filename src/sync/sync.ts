@@ -291,7 +291,7 @@ export function createSync(parts: SyncParts): Sync {
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
       case "lie":
-        suspicion.accuse(peer.key);
+        suspicion.noteUnsound(peer.key);
         logger.warn(facts, "peer gave blocks that are none; it is cut off");
         peer.disconnect("breachOfProtocol", message);
         return;
@@ -311,7 +311,7 @@ export function createSync(parts: SyncParts): Sync {
     } else if (code === NOT_DUE) {
       logger.warn(facts, "a block of a peer is not due by our clock");
     } else {
-      suspicion.accuse(peer.key);
+      suspicion.noteUnsound(peer.key);
       logger.warn(facts, "peer gave an unsound block; it is cut off");
       peer.disconnect("breachOfProtocol", message);
     }

@@ -47,7 +47,6 @@ export function createLinkMemory(
   /** How many connections hold the bytes. */
   const holders = new Map<Uint8Array, number>();
   let queuedBytes = 0;
-
   let unreadBytes = 0;
 
   function setUnread(link: MemoryLink, bytes: number): void {

@@ -92,8 +92,8 @@ type Stage =
   | { readonly kind: "hello" | "open"; readonly reader: FrameReader }
   | { readonly kind: "stopped" };
 
-/** A message whose frame is written in pieces. */
-interface Passage {
+/** A message whose frame is written in pieces, and how far it is. */
+interface PartialFrame {
   readonly bytes: Uint8Array;
   written: number;
 }
@@ -116,7 +116,7 @@ export function createWire(
   let messagesRead = 0;
   /** There once the handshake is over. */
   let writer: FrameWriter | undefined;
-  let passage: Passage | undefined;
+  let partial: PartialFrame | undefined;
 
   function readNoMore(): void {
     stage = { kind: "stopped" };
@@ -126,7 +126,7 @@ export function createWire(
   function stop(): void {
     readNoMore();
     sends.clear();
-    passage = undefined;
+    partial = undefined;
     writer = undefined;
   }
 
@@ -159,21 +159,21 @@ export function createWire(
 
   function next(): Uint8Array | undefined {
     if (writer === undefined) return undefined;
-    if (passage !== undefined) return nextPiece(writer, passage);
+    if (partial !== undefined) return nextPiece(writer, partial);
     const message = sends.shift();
     if (message === undefined) return undefined;
     const { id, bytes } = message;
     const first = Uint8Array.of(id === 0 ? 0x80 : id);
     if (bytes.length <= PIECE_BYTES) return writer.write(concatBytes(first, bytes));
-    passage = { bytes, written: 0 };
-    return concatBytes(writer.begin(1 + bytes.length), writer.add(first), nextPiece(writer, passage));
+    partial = { bytes, written: 0 };
+    return concatBytes(writer.begin(1 + bytes.length), writer.add(first), nextPiece(writer, partial));
   }
 
-  function nextPiece({ add, end }: FrameWriter, { bytes, written }: Passage): Uint8Array {
+  function nextPiece({ add, end }: FrameWriter, { bytes, written }: PartialFrame): Uint8Array {
     const until = written + PIECE_BYTES;
     const piece = add(bytes.subarray(written, until));
-    passage = until < bytes.length ? { bytes, written: until } : undefined;
-    return passage === undefined ? concatBytes(piece, end()) : piece;
+    partial = until < bytes.length ? { bytes, written: until } : undefined;
+    return partial === undefined ? concatBytes(piece, end()) : piece;
   }
 
   function sendHello(): void {
@@ -306,7 +306,7 @@ export function createWire(
     },
     stop,
     get hasNext() {
-      return passage !== undefined || !sends.isEmpty;
+      return partial !== undefined || !sends.isEmpty;
     },
     get unreadBytes() {
       return queue.length === 0 ? 0 : queue.capacity;
