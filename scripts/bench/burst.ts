@@ -2,6 +2,7 @@ import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
 import { type Contender, startIbex } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { startValidators } from "./network.ts";
+import { pause } from "./pause.ts";
 import { sendFromOwnProcess } from "./throughput.ts";
 import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
 
@@ -9,6 +10,8 @@ const TRANSACTIONS = 20_000;
 const SHOWN_BLOCKS = 8;
 /** For the second burst, whose code is compiled. */
 const REST_AGAIN_SECONDS = 10;
+/** Whatever is not in a block by then is shown as missing. */
+const MINED_WITHIN_MS = 60_000;
 
 const VALIDATORS = 4;
 
@@ -44,7 +47,7 @@ async function measureBurst(contender: Contender, restSeconds: number): Promise<
     senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
   );
   const { bodies } = transferWorkload(TRANSACTIONS, nonces.map(Number));
-  await new Promise((resolve) => setTimeout(resolve, restSeconds * 1000));
+  await pause(restSeconds * 1000);
   const blocks: SeenBlock[] = [];
   const watch = watchBlocks(client, 5, (block) => blocks.push(block));
   const report = await sendFromOwnProcess({
@@ -54,8 +57,9 @@ async function measureBurst(contender: Contender, restSeconds: number): Promise<
     stopAfterMs: 30_000,
     backlogLimit: TRANSACTIONS,
   });
-  while (blocks.reduce((sum, { transactions }) => sum + transactions, 0) < report.sent)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const mined = (): number => blocks.reduce((sum, { transactions }) => sum + transactions, 0);
+  const untilMs = performance.now() + MINED_WITHIN_MS;
+  while (mined() < report.sent && performance.now() < untilMs) await pause(20);
   await watch.stop();
   client.close();
   const first = blocks.findIndex(({ transactions }) => transactions > 0);
@@ -63,7 +67,9 @@ async function measureBurst(contender: Contender, restSeconds: number): Promise<
   const gaps = shown.map(({ seenAtMs }, index) =>
     ((seenAtMs - (blocks[first + index - 1]?.seenAtMs ?? seenAtMs)) / 1000).toFixed(2),
   );
-  console.log(`\n${TRANSACTIONS} transfers after ${restSeconds} s of rest, ${report.refused} refused`);
+  console.log(
+    `\n${TRANSACTIONS} transfers after ${restSeconds} s of rest, ${report.refused} refused, ${report.sent - mined()} missing`,
+  );
   console.log(`transactions in each block: ${shown.map(({ transactions }) => transactions).join(" ")}`);
   console.log(`seconds after the block before: ${gaps.join(" ")}`);
 }

@@ -1,9 +1,12 @@
 /**
- * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000]`: measures this node beside anvil (its
- * executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints ratios. Absolute figures vary from machine to machine.
- * Without a rate the senders send as much as the node takes; with one, so many transactions per second.
+ * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst]
+ * [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000]`: measures this node beside anvil (its executor
+ * beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints
+ * ratios. Absolute figures vary from machine to machine. Without a rate the senders send as much as the node takes; with one,
+ * so many transactions per second.
  */
 import { rmSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks/run.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
@@ -35,15 +38,23 @@ const PARTS = [
 ] as const;
 type Part = (typeof PARTS)[number];
 
-const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const { values: options, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: "string", default: "30" },
+    rate: { type: "string" },
+    attack: { type: "string", default: "" },
+    seed: { type: "string", default: "1" },
+    gas: { type: "string", default: "30000000" },
+  },
+});
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
 if (unknown !== undefined) {
   console.error(`There is no benchmark "${unknown}"; there are: ${PARTS.join(", ")}.`);
   process.exit(2);
 }
-const seconds = optionOf("seconds") ?? 30;
-const rate = optionOf("rate");
-const attack = process.argv.find((word) => word.startsWith("--attack="))?.slice("--attack=".length) ?? "";
+const seconds = Number(options.seconds);
+const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Only when they are asked for: the chain for the queries for logs alone takes minutes to write, and attacks take long. */
 const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst"]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
@@ -65,16 +76,10 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   execution: () => measureExecution(Math.min(seconds, 3)),
   validators: () => measureValidators({ seconds, rate }),
   logs: measureLogs,
-  worst: () => measureWorst({ seed: optionOf("seed") ?? 1, seconds, gas: optionOf("gas") ?? 30_000_000 }),
-  attacks: () => measureAttacks(seconds, attack),
+  worst: () => measureWorst({ seed: Number(options.seed), seconds, gas: Number(options.gas) }),
+  attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();
-
-/** The number after `--name=`, when it was given. */
-function optionOf(name: string): number | undefined {
-  const word = process.argv.find((each) => each.startsWith(`--${name}=`));
-  return word === undefined ? undefined : Number(word.slice(name.length + 3));
-}
 
 async function throughput(kind: WorkloadKind): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>

@@ -1,4 +1,5 @@
 import { type Hex, numberToHex } from "viem";
+import { pause } from "../pause.ts";
 import { accounts, type Draft, signDraft } from "../workload.ts";
 import {
   blakeRounds,
@@ -12,7 +13,6 @@ import {
   largeContract,
   powerOf,
 } from "./costlyCode.ts";
-import { pause } from "./pause.ts";
 import type { Target } from "./target.ts";
 
 const MODEXP: Hex = "0x0000000000000000000000000000000000000005";

@@ -11,7 +11,7 @@ import type { Digest } from "../../../src/types/blockHash.ts";
 import { hashOf, hugeProposalBy, newStranger } from "../../../test/cluster/battlefield.ts";
 import { callAsHostile, ETH, type HostilePeer, IBF } from "../../../test/cluster/hostilePeer.ts";
 import type { Identity } from "../../../test/network/identities.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../pause.ts";
 import type { Target } from "./target.ts";
 
 const SIGNATURES = 4096;

@@ -2,10 +2,10 @@ import { curve } from "../../../src/primitives/secp256k1.ts";
 import type { Identity } from "../../../test/network/identities.ts";
 import { createRpcClient } from "../httpClient.ts";
 import { startValidators, type ValidatorProcesses } from "../network.ts";
+import { pause } from "../pause.ts";
 import { atQuantile } from "../report.ts";
 import { sendCallsInTurn, sendEndlessWork, sendLargeTransactions, sendPowers } from "./costlyRequests.ts";
 import { sendCertificates, sendLargeProposals, sendMadeUpTransactions } from "./hostileMessages.ts";
-import { pause } from "./pause.ts";
 import type { Target } from "./target.ts";
 
 /** Goes on until it is over. */

@@ -29,8 +29,9 @@ const LONGEST_MS = 30_000;
 export function findGoEthereum(world: Overlay): GoEthereum | undefined {
   if (spawnSync(GO_COMMAND, ["--version"]).status !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-worst-"));
-  const [prestate, codeFile, inputFile] = ["genesis.json", "code", "input"].map((name) => join(folder, name));
-  if (prestate === undefined || codeFile === undefined || inputFile === undefined) return undefined;
+  const prestate = join(folder, "genesis.json");
+  const codeFile = join(folder, "code");
+  const inputFile = join(folder, "input");
   let written = 0;
   return {
     run({ code, input }, gas) {
