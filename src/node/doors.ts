@@ -82,14 +82,14 @@ function fitToRoom(
     `only ${room} connections fit into the number of open files allowed, fewer than the ${asked} asked for: raise that number (ulimit -n)`,
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * room) / asked));
-  const fit = <D extends DoorSettings>(door: D): D => ({
+  const withShare = <D extends DoorSettings>(door: D): D => ({
     ...door,
     maxConnections: share(door.maxConnections),
     maxConnectionsPerAddress: share(door.maxConnectionsPerAddress),
   });
   return {
-    http: http && fit(http),
-    webSocket: webSocket && fit(webSocket),
+    http: http && withShare(http),
+    webSocket: webSocket && withShare(webSocket),
   };
 }
 
