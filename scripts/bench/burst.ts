@@ -59,7 +59,8 @@ async function measureBurst(contender: Contender, restSeconds: number): Promise<
   });
   const mined = (): number => blocks.reduce((sum, { transactions }) => sum + transactions, 0);
   const untilMs = performance.now() + MINED_WITHIN_MS;
-  while (mined() < report.sent && performance.now() < untilMs) await pause(20);
+  const missing = (): number => report.sent - report.refused - mined();
+  while (missing() > 0 && performance.now() < untilMs) await pause(20);
   await watch.stop();
   client.close();
   const first = blocks.findIndex(({ transactions }) => transactions > 0);
@@ -68,7 +69,7 @@ async function measureBurst(contender: Contender, restSeconds: number): Promise<
     ((seenAtMs - (blocks[first + index - 1]?.seenAtMs ?? seenAtMs)) / 1000).toFixed(2),
   );
   console.log(
-    `\n${TRANSACTIONS} transfers after ${restSeconds} s of rest, ${report.refused} refused, ${report.sent - mined()} missing`,
+    `\n${TRANSACTIONS} transfers after ${restSeconds} s of rest, ${report.refused} refused, ${missing()} missing`,
   );
   console.log(`transactions in each block: ${shown.map(({ transactions }) => transactions).join(" ")}`);
   console.log(`seconds after the block before: ${gaps.join(" ")}`);
