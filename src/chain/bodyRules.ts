@@ -2,7 +2,7 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
-import { rootOfList } from "../types/listRoot.ts";
+import { rootOfList, rootOfTransactions } from "../types/listRoot.ts";
 import { encodeReceipt, type Receipt } from "../types/receipt.ts";
 
 export type BodyDefect =
@@ -23,7 +23,7 @@ export function checkBody(block: Block): Outcome<void, BodyDefect> {
     return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
     return refuse("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
-  const root = rootOfList(block.transactions.map(({ raw }) => raw));
+  const root = rootOfTransactions(block.transactions);
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
     ok(undefined)

@@ -1,7 +1,6 @@
 import { type Committee, committeeAfter, isMember } from "../ibft/committee.ts";
 import type { Head } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
-import { MESSAGE_CODES } from "../ibft/payloadCodec.ts";
 import type { DecodingDefect } from "../ibft/strictRlp.ts";
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
@@ -59,6 +58,9 @@ const MOST_GROWTH = 3;
 /** Whatever the gas limit allows: as many as take a second or two to decode. */
 const MOST_TRANSACTIONS = 262_144;
 
+/** Of one kind, author and sender, in one height: whoever comes so far has time. */
+const ROUNDS_OPENED = 8;
+
 /** For those who are no validators, all together. */
 const STRANGERS: ReadingAccount = { key: "strangers", share: 0.05, burstMs: 10 };
 
@@ -67,8 +69,8 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
   const known = createKnownSigners();
   /** Senders of the copies that are being read or wait for it, by key. */
   const underWay = new Map<string, Address[]>();
-  /** Authors and rounds of this height whose proposal was opened: an honest one makes one proposal in a round. */
-  const opened = new Set<string>();
+  /** By kind, author and sender, the rounds of this height whose block was opened: an honest author has one in each. */
+  const opened = new Map<string, Set<number>>();
 
   function leave({ key, sender }: Keyed): void {
     const senders = (underWay.get(key) ?? []).filter((one) => !equalBytes(one, sender));
@@ -76,13 +78,17 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
     else underWay.delete(key);
   }
 
-  /** The first proposal of its author in its round is opened for nothing: a large block is no flood. */
-  function opensForNothing({ code }: Keyed, author: Address | undefined, round: number): boolean {
-    if (code !== MESSAGE_CODES.proposal || author === undefined) return false;
-    const place = `${round} ${toKey(author)}`;
-    const isFirst = !opened.has(place);
-    opened.add(place);
-    return isFirst;
+  /**
+   * The first block of its author and round that a validator brings is opened for nothing: a large block is no flood. Blocks are
+   * not signed, so nobody uses up what is another's; and wishes may be for as many rounds as their author likes.
+   */
+  function opensForNothing({ code, sender }: Keyed, author: Address | undefined, round: number): boolean {
+    if (author === undefined) return false;
+    const whose = `${code} ${toKey(author)}${toKey(sender)}`;
+    const rounds = opened.get(whose) ?? new Set();
+    if (rounds.has(round) || rounds.size >= ROUNDS_OPENED) return false;
+    opened.set(whose, rounds.add(round));
+    return true;
   }
 
   return {
@@ -123,7 +129,7 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
           const { done: isDone, value } = reading.next();
           if (isDone !== true) {
             if (value !== "block") return "charged";
-            isOpenedForNothing ??= opensForNothing(message, author, round);
+            isOpenedForNothing ??= account !== STRANGERS && opensForNothing(message, author, round);
             return isOpenedForNothing ? "free" : "charged";
           }
           if (value.ok) underWay.delete(key);

@@ -6,7 +6,7 @@ import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { encodeBlock, readBlock } from "../types/block.ts";
 import { decodeHeader } from "../types/header.ts";
-import { rootOfList } from "../types/listRoot.ts";
+import { rootOfTransactions } from "../types/listRoot.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
 import type { Committee } from "./committee.ts";
@@ -215,8 +215,6 @@ function* readRoundChange(payload: Uint8Array, reader: SignedReader, lookups: Lo
   const signed = yield* reader.roundChange(signedPart);
   if (isAbsent(blockPart)) return { kind: "roundChange", signed };
   const candidate = yield* readCandidate(blockPart, signed.payload.prepared?.proposal.payload, lookups);
-  yield "block";
-  checkBodyBelongs(candidate);
   return { kind: "roundChange", signed, candidate };
 }
 
@@ -237,7 +235,10 @@ function* readCandidate(
   const block = yield* readBlock(part, { find, mostTransactions });
   if (!block.ok) throw new Refusal("malformedBlock", block.rejection.message);
   if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
-  return candidateFrom(block.value);
+  const candidate = candidateFrom(block.value);
+  yield "block";
+  checkBodyBelongs(candidate);
+  return candidate;
 }
 
 function candidateFrom(block: Parameters<typeof candidateOfBlock>[0]): Candidate {
@@ -256,13 +257,14 @@ function checkHeaderBelongs(headerPart: Uint8Array, subject: ProposalPayload | u
 }
 
 /**
- * A prepared certificate proves the header alone, and the next proposer takes the body from whoever brought it first:
- * one liar with another body could spoil round after round. Proposals need no such check, they are executed.
+ * What is signed is the header alone. With another body whoever passes a Proposal on could spoil its round for all whom he
+ * reaches before its author, for the first one is the only one that is considered; and the next proposer takes the body of
+ * a prepared block from whoever brought it first.
  */
 function checkBodyBelongs({ header, transactions }: Candidate): void {
-  const root = rootOfList(transactions.map(({ raw }) => raw));
+  const root = rootOfTransactions(transactions);
   if (!equalBytes(root, header.transactionsRoot)) {
-    throw new Refusal("foreignBody", "the transactions are not those that the prepared header names");
+    throw new Refusal("foreignBody", "the transactions are not those that the header names");
   }
 }
 

@@ -20,6 +20,20 @@ export function rootOfList(values: readonly Uint8Array[]): Hash {
   return keccak256(encodeNode(leaves, 0, leaves.length, 0));
 }
 
+/**
+ * The transactionsRoot of a body. Asked again of the same list it is known: a proposal is held against its header when it
+ * comes, and again when it is judged.
+ */
+export function rootOfTransactions(transactions: readonly { readonly raw: Uint8Array }[]): Hash {
+  const known = transactionRoots.get(transactions);
+  if (known !== undefined) return known;
+  const root = rootOfList(transactions.map(({ raw }) => raw));
+  transactionRoots.set(transactions, root);
+  return root;
+}
+
+const transactionRoots = new WeakMap<readonly unknown[], Hash>();
+
 interface Leaf {
   /** Nibbles of RLP(index). */
   readonly path: Uint8Array;

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Correspondence, createCorrespondence } from "../../src/consensus/correspondence.ts";
+import { decodeMessage, encodeMessage } from "../../src/ibft/codec.ts";
 import { silentLogger } from "../../src/logging/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
 import { headOfDisk, live, startToyNode, type ToyDisk, type ToyNode, type ToySettings } from "./toyNode.ts";
@@ -21,12 +23,14 @@ interface Trial {
   readonly settings?: (place: number) => Partial<ToySettings>;
   /** Those that run. */
   readonly places?: readonly number[];
+  /** What one of them makes of another's words, and brings to everybody else before the other does. */
+  readonly overtakes?: { readonly place: number; change(code: number, payload: Uint8Array): Uint8Array };
 }
 
 /** Four validators with real keys, joined by nothing but bytes, each with 5 ms on the way. */
 async function livedTogether(
   seconds: number,
-  { isLink = () => true, settings, places = [0, 1, 2, 3] }: Trial,
+  { isLink = () => true, settings, places = [0, 1, 2, 3], overtakes }: Trial,
 ) {
   const clock = createHandClock(START_MS);
   const schedule = aSchedule();
@@ -37,6 +41,11 @@ async function livedTogether(
   function carry(from: number, to: number, code: number, payload: Uint8Array): void {
     const sender = MEMBERS[from];
     if (sender === undefined || !isLink(from, to)) return;
+    const liar = MEMBERS[overtakes?.place ?? -1];
+    if (overtakes !== undefined && liar !== undefined && from !== overtakes.place && to !== overtakes.place) {
+      const changed = overtakes.change(code, payload);
+      clock.at(clock.nowMs() + 4, () => desks.get(to)?.receive({ sender: liar, code, payload: changed }));
+    }
     clock.at(clock.nowMs() + 5, () => desks.get(to)?.receive({ sender, code, payload }));
   }
 
@@ -95,6 +104,18 @@ describe("four validators that hear nothing of each other but bytes", () => {
     expect(stamps.length - 1).toBe(10);
     expect(height).toBe(9);
     expect(kept).toBeGreaterThan(5);
+  });
+
+  it("do so though one of them hands on each proposal with another body before its author does", async () => {
+    const change = (code: number, payload: Uint8Array): Uint8Array => {
+      const read = decodeMessage(code, payload);
+      if (!read.ok || read.value.kind !== "proposal") return payload;
+      const { candidate } = read.value;
+      const transactions = [aTransaction({})];
+      return encodeMessage({ ...read.value, candidate: { ...candidate, transactions } }).payload;
+    };
+    const { height } = await livedTogether(10, { overtakes: { place: 3, change } });
+    expect(height).toBe(10);
   });
 
   it("lose a round, no more, when it is the turn of one that is down", async () => {

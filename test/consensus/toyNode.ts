@@ -105,7 +105,9 @@ export function startToyNode(
       await moment("check asked");
       await takeMs(settings.checkMs);
       await moment("checked");
-      return equalBytes(candidate.header.parentHash, headOfDisk(disk).hash);
+      // No toy block has a body.
+      const isBare = candidate.transactions.length === 0;
+      return isBare && equalBytes(candidate.header.parentHash, headOfDisk(disk).hash);
     },
   };
   const committer: Committer = {

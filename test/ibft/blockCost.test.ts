@@ -3,6 +3,7 @@ import { createMessageReading } from "../../src/consensus/messageReading.ts";
 import type { NextStep, ReadingJob } from "../../src/consensus/readingShares.ts";
 import { IBF_SPELLING } from "../../src/consensus/spelling.ts";
 import { encodeMessage } from "../../src/ibft/codec.ts";
+import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
@@ -20,12 +21,25 @@ function tiny(nonce: number): Transaction {
   return present(decoded.ok ? decoded.value : undefined, "a transaction");
 }
 
-/** Reads a proposal of so many transactions step by step. */
-function read(count: number) {
-  const { proposal: signed } = maker.prepared(0);
+interface Trial {
+  readonly count: number;
+  readonly kind?: "proposal" | "roundChange";
+  readonly sender?: Address;
+}
+
+/** Reads a message with a block of so many transactions, which are not those that its header names, step by step. */
+function read({ count, kind = "proposal", sender = address }: Trial) {
+  const proven = maker.prepared(0);
   const transactions = Array.from({ length: count }, (_, nonce) => tiny(nonce));
-  const proposal = { kind: "proposal", signed, candidate: { ...maker.block(0), transactions } } as const;
-  const message = { ...encodeMessage(proposal), sender: address };
+  const candidate = { ...maker.block(0), transactions };
+  const message = {
+    ...encodeMessage(
+      kind === "proposal"
+        ? { kind, signed: proven.proposal, candidate }
+        : { kind, signed: maker.asks(proposer, 1, proven), candidate },
+    ),
+    sender,
+  };
   let decoded = 0;
   let job: ReadingJob | undefined;
   let result: string | undefined;
@@ -58,12 +72,22 @@ function read(count: number) {
   return { result, decoded, mostAtOnce, blockSteps: [...blockSteps] };
 }
 
-describe("a proposal of many transactions", () => {
-  it("is read some at a time, for nothing where it is its author's first", () => {
-    expect(read(4_000)).toEqual({ result: "read", decoded: 4_000, mostAtOnce: 64, blockSteps: ["free"] });
+describe("a block of many transactions in a message", () => {
+  const inPortions = { result: "foreignBody", decoded: 4_000, mostAtOnce: 64 };
+
+  it.each(["proposal", "roundChange"] as const)(
+    "is read some at a time, for nothing at first: %s",
+    (kind) => {
+      expect(read({ count: 4_000, kind })).toEqual({ ...inPortions, blockSteps: ["free"] });
+    },
+  );
+
+  it("costs its share of time where a stranger brings it", () => {
+    const sender = asAddress(new Uint8Array(20).fill(7));
+    expect(read({ count: 4_000, sender })).toEqual({ ...inPortions, blockSteps: ["charged"] });
   });
 
   it("is refused unread where the gas limit has no room for so many", () => {
-    expect(read(4_287)).toMatchObject({ result: "malformedBlock", decoded: 0 });
+    expect(read({ count: 4_287 })).toMatchObject({ result: "malformedBlock", decoded: 0 });
   });
 });
