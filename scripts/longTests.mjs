@@ -47,6 +47,7 @@ const SUITES = [
   "test/cluster/largeBlocks",
   "test/cluster/localnet",
   "test/cluster/longOutage",
+  "test/cluster/lostKey",
   "test/cluster/peers",
   "test/cluster/manySubscribers",
   "test/cluster/restart",

@@ -6,6 +6,7 @@ import { concatBytes } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
 import {
   logOf,
   type NodeProcess,
@@ -57,24 +58,28 @@ describe("the node's key", IN_REAL_TIME, () => {
     expect(await other.stop()).toBe(0);
   }, 60_000);
 
-  it("is made by an import into an empty folder, which the node then goes on with", async () => {
-    const dataPath = temporaryFolder();
-    const file = join(temporaryFolder(), "blocks");
-    writeFileSync(file, concatBytes(...(await sealedDevBlocks([[aTransaction({ nonce: 0n })]])).slice(1)));
-    const imported = runProgram([
-      ...NETWORK.slice(0, 1),
-      `--data-path=${dataPath}`,
-      "blocks",
-      "import",
-      file,
-    ]);
-    expect(await imported.exit).toBe(0);
-    expect(imported.output()).toContain("made a new node key");
-    const node = await startNodeProcess({ dataPath, options: NETWORK });
-    expect(await node.rpc("eth_blockNumber")).toBe("0x1");
-    expect(toldKeys(node)).toEqual([]);
-    expect(await node.stop()).toBe(0);
-  }, 60_000);
+  itIfThorough(
+    "is made by an import into an empty folder, which the node then goes on with",
+    async () => {
+      const dataPath = temporaryFolder();
+      const file = join(temporaryFolder(), "blocks");
+      writeFileSync(file, concatBytes(...(await sealedDevBlocks([[aTransaction({ nonce: 0n })]])).slice(1)));
+      const imported = runProgram([
+        ...NETWORK.slice(0, 1),
+        `--data-path=${dataPath}`,
+        "blocks",
+        "import",
+        file,
+      ]);
+      expect(await imported.exit).toBe(0);
+      expect(imported.output()).toContain("made a new node key");
+      const node = await startNodeProcess({ dataPath, options: NETWORK });
+      expect(await node.rpc("eth_blockNumber")).toBe("0x1");
+      expect(toldKeys(node)).toEqual([]);
+      expect(await node.stop()).toBe(0);
+    },
+    60_000,
+  );
 });
 
 /**
@@ -82,37 +87,41 @@ describe("the node's key", IN_REAL_TIME, () => {
  * was with what its peers have.
  */
 describe("the cure for a damaged database", IN_REAL_TIME, () => {
-  it("leaves a validator its key and its votes", async () => {
-    const validatorOptions = [...NETWORK, "--p2p-host=127.0.0.1"];
-    const dataPath = temporaryFolder();
-    copyFileSync(DEV_VALIDATOR_KEY_FILE, join(dataPath, "key"));
-    const start = (options: readonly string[] = []) =>
-      startNodeProcess({ dataPath, options: [...validatorOptions, ...options] });
-    const validator = await start();
-    const follower = await startNodeProcess({
-      options: [...NETWORK, `--bootnodes=${await enodeOf(validator)}`],
-    });
-    await heightOf(follower, 3);
-    expect(await validator.stop()).toBe(0);
+  itIfThorough(
+    "leaves a validator its key and its votes",
+    async () => {
+      const validatorOptions = [...NETWORK, "--p2p-host=127.0.0.1"];
+      const dataPath = temporaryFolder();
+      copyFileSync(DEV_VALIDATOR_KEY_FILE, join(dataPath, "key"));
+      const start = (options: readonly string[] = []) =>
+        startNodeProcess({ dataPath, options: [...validatorOptions, ...options] });
+      const validator = await start();
+      const follower = await startNodeProcess({
+        options: [...NETWORK, `--bootnodes=${await enodeOf(validator)}`],
+      });
+      await heightOf(follower, 3);
+      expect(await validator.stop()).toBe(0);
 
-    for (const name of readdirSync(join(dataPath, "chain")).filter((each) => each.startsWith("MANIFEST")))
-      writeFileSync(join(dataPath, "chain", name), "damaged");
-    const damaged = runProgram([...NETWORK, `--data-path=${dataPath}`]);
-    expect(await damaged.exit).toBe(74);
-    const names = /or delete (chain\/), (caches\/) and (head\.log) there/.exec(damaged.output())?.slice(1);
-    expect(names).toHaveLength(3);
-    for (const name of names ?? []) rmSync(join(dataPath, name), { recursive: true, force: true });
+      for (const name of readdirSync(join(dataPath, "chain")).filter((each) => each.startsWith("MANIFEST")))
+        writeFileSync(join(dataPath, "chain", name), "damaged");
+      const damaged = runProgram([...NETWORK, `--data-path=${dataPath}`]);
+      expect(await damaged.exit).toBe(74);
+      const names = /or delete (chain\/), (caches\/) and (head\.log) there/.exec(damaged.output())?.slice(1);
+      expect(names).toHaveLength(3);
+      for (const name of names ?? []) rmSync(join(dataPath, name), { recursive: true, force: true });
 
-    const before = await follower.rpc<{ number: string; hash: string }>("eth_getBlockByNumber", [
-      "latest",
-      false,
-    ]);
-    const cured = await start([`--bootnodes=${await enodeOf(follower)}`]);
-    await heightOf(cured, Number(before.number) + 2);
-    expect(await cured.rpc("eth_getBlockByNumber", [before.number, false])).toEqual(before);
-    expect(await cured.rpc("eth_mining")).toBe(true);
-    for (const node of [cured, follower]) expect(await node.stop()).toBe(0);
-  }, 60_000);
+      const before = await follower.rpc<{ number: string; hash: string }>("eth_getBlockByNumber", [
+        "latest",
+        false,
+      ]);
+      const cured = await start([`--bootnodes=${await enodeOf(follower)}`]);
+      await heightOf(cured, Number(before.number) + 2);
+      expect(await cured.rpc("eth_getBlockByNumber", [before.number, false])).toEqual(before);
+      expect(await cured.rpc("eth_mining")).toBe(true);
+      for (const node of [cured, follower]) expect(await node.stop()).toBe(0);
+    },
+    60_000,
+  );
 });
 
 async function enodeOf(node: NodeProcess): Promise<string> {

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readGenesis } from "../../src/chainspec/genesis.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { openDataDirectory } from "../../src/node/dataDirectory.ts";
+import { openIdentity } from "../../src/node/identity.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { CURE } from "../../src/storage/checksum.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+
+const DEV_NETWORK = readGenesis(readFileSync(DEV_GENESIS_FILE, "utf8"), DEV_GENESIS_FILE);
+
+/** A data folder, and what is said and answered when a node opens its key there. */
+function aFolder(initialKey?: Uint8Array) {
+  const directory = openDataDirectory(temporaryFolder());
+  if (!directory.ok || !DEV_NETWORK.ok) throw new Error("no folder, or no genesis");
+  const { spec: chainSpec } = DEV_NETWORK.value;
+  const path = join(directory.value.path, "key");
+  const nodeKey = { path, ...(initialKey !== undefined && { initialKey }) };
+  const open = () => {
+    const { logger, lines } = loggedLines();
+    return { identity: openIdentity({ nodeKey, chainSpec }, directory.value, logger), lines };
+  };
+  return { ...directory.value, path, open };
+}
+
+it("makes a key in an empty folder and tells it once", () => {
+  const { path, open } = aFolder();
+  const { identity, lines } = open();
+  const address = identity.ok ? toHex(identity.value.address) : "";
+  expect(lines[0]).toMatchObject({ level: "INFO", address, path });
+  expect(lines[0]?.message).toContain(`made a new node key: this node is ${address}`);
+  // It follows: the development network's only validator has another key.
+  expect(lines[1]?.message).toContain("this node follows");
+  const again = open();
+  expect(again.identity).toMatchObject({
+    ok: true,
+    value: { address: identity.ok && identity.value.address },
+  });
+  expect(again.lines.map(({ message }) => message)).toEqual([lines[1]?.message]);
+});
+
+it.each(["votes.log", "chain/CURRENT"])(
+  "makes no key in the place of one that is missing beside %s",
+  (left) => {
+    const folder = aFolder();
+    const { path, open } = folder;
+    open();
+    rmSync(path);
+    writeFileSync(join(path, "..", left), "");
+    const { identity, lines } = open();
+    expect(identity).toMatchObject({ rejection: { code: "missingNodeKey" } });
+    const named = left === "votes.log" ? folder.voteFile : folder.chain;
+    expect(identity.ok ? "" : identity.rejection.message).toContain(
+      `${path} is missing, but ${named} is there`,
+    );
+    expect(existsSync(path)).toBe(false);
+    expect(lines).toEqual([]);
+  },
+);
+
+it("writes the public key where the development network is started by itself, whatever lies there", () => {
+  const { path, voteFile, open } = aFolder(DEV_VALIDATOR_KEY);
+  writeFileSync(voteFile, "");
+  const { identity, lines } = open();
+  expect(identity.ok && toHex(identity.value.privateKey)).toBe(toHex(DEV_VALIDATOR_KEY));
+  expect(lines).toMatchObject([{ level: "INFO", path }]);
+});
+
+it("is kept by the cure for a damaged database, and so are the votes", () => {
+  const [, deleted, kept] = /or delete (.*) there.*Keep everything else as it is: (.*)$/.exec(CURE) ?? [];
+  expect(deleted).toBe("chain/, caches/ and head.log");
+  for (const name of ["key", "votes.log", "votes.log.mark"]) expect(kept).toContain(name);
+});
