@@ -18,6 +18,8 @@ export interface BlockSession {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
+  /** Of work that takes long. */
+  readonly pace: Pace;
   isPrecompile(address: Address): boolean;
   /** Every transaction goes through the interpreter, also one that runs no code: somebody watches. */
   readonly isObserved: boolean;
@@ -52,17 +54,19 @@ class OpenSession implements BlockSession {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
+  readonly pace: Pace;
   readonly isObserved: boolean;
   private readonly parts: SessionParts;
   private readonly usualPrecompiles: ReadonlySet<string>;
   private machine: Evm | undefined;
 
   constructor(parts: SessionParts) {
-    const { terms, rules, block, overlay, observer } = parts;
+    const { terms, rules, block, overlay, pace, observer } = parts;
     this.terms = terms;
     this.rules = rules;
     this.block = block;
     this.overlay = overlay;
+    this.pace = pace;
     this.usualPrecompiles = precompileKeys(rules.fork);
     // Also those that were moved are warm, where they usually are.
     this.accesses = new AccessJournal(this.usualPrecompiles);

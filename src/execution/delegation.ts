@@ -10,6 +10,7 @@ import type { Authorization } from "../types/transaction.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
+import { type Pace, restIfDue } from "./pace.ts";
 
 /** True for code that only points to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
@@ -33,18 +34,27 @@ export function authorityOf({ chainId, address, nonce, yParity, r, s }: Authoriz
   return recoverAddress(keccak256(concatBytes(MAGIC, items)), { r, s, yParity: yParity === 1n ? 1 : 0 });
 }
 
+/** Where authorizations take effect: a session of transactions. */
+interface DelegationScene {
+  readonly terms: { readonly chainId: bigint };
+  readonly overlay: Overlay;
+  readonly accesses: AccessJournal;
+  readonly pace: Pace;
+}
+
 /**
  * Sets the code of each account that authorized it, and returns the gas to refund: the price of an authorization is
- * that of a new account, and some existed before. An authorization that does not fit is passed over (EIP-7702).
+ * that of a new account, and some existed before. An authorization that does not fit is passed over (EIP-7702). To find
+ * out who signed takes 50 µs, and a transaction holds more than a thousand: rests in between, as the pace says, or throws
+ * OutOfTime.
  */
-export function applyAuthorizations(
+export async function applyAuthorizations(
+  { terms: { chainId }, overlay, accesses, pace }: DelegationScene,
   authorizations: readonly Authorization[],
-  chainId: bigint,
-  overlay: Overlay,
-  accesses: AccessJournal,
-): bigint {
+): Promise<bigint> {
   let refund = 0n;
   for (const authorization of authorizations) {
+    await restIfDue(pace);
     const authority = fits(authorization, chainId) ? authorityOf(authorization) : undefined;
     if (authority === undefined) continue;
     accesses.warm(authority);

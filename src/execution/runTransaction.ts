@@ -14,23 +14,22 @@ import type { TransactionResult } from "./transactionResult.ts";
  *
  *     buy gas, raise the nonce ─> authorizations ─> the message ─> refund ─> the beneficiary's fee ─> deletions
  *
- * Throws OutOfTime when the session's pace says so; the overlay then stands where the message began.
+ * Throws OutOfTime when the session's pace says so; the overlay then stands where the message began, or an authorization:
+ * to undo the rest is the caller's business.
  */
 export async function runTransaction(
   session: BlockSession,
   transaction: Executable,
   price: bigint,
 ): Promise<TransactionResult> {
-  const { rules, block, overlay, accesses, terms } = session;
+  const { rules, block, overlay, accesses } = session;
   const { sender, gasLimit } = transaction;
   accesses.clear();
   warmFromTheStart(session, transaction);
   buyGas(session, transaction, price);
   const { authorizationList } = transaction;
   const authorizationRefund =
-    authorizationList.length === 0
-      ? 0n
-      : applyAuthorizations(authorizationList, terms.chainId, overlay, accesses);
+    authorizationList.length === 0 ? 0n : await applyAuthorizations(session, authorizationList);
 
   const intrinsic = intrinsicGas(rules, transaction);
   const message = await session.evm.run({

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
+import { openSession } from "../../src/execution/blockSession.ts";
+import { executeTransaction } from "../../src/execution/executeTransaction.ts";
+import { OutOfTime } from "../../src/execution/pace.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import type { Overlay } from "../../src/state/overlay.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
-import { account } from "../builders/testAccounts.ts";
+import { account, accountFromSeed } from "../builders/testAccounts.ts";
 import {
   anOverlay,
   BENEFICIARY,
@@ -18,6 +21,7 @@ import {
   executed,
   type SceneAccount,
   slotOf,
+  theRules,
   word,
 } from "./scene.ts";
 
@@ -236,6 +240,27 @@ describe("a set-code transaction", () => {
     const overlay = anOverlay([[account(4).address, { code: "0x00" }]]);
     expect((await executed("prague", overlay, delegating(changes))).outcome).toEqual({ kind: "succeeded" });
     for (const index of [2, 4]) expect(overlay.account(account(index).address)?.nonce).toBe(0n);
+  });
+
+  it("gives others their turn between authorizations, of which it may have a thousand, and ends at its deadline", async () => {
+    const authorizationList = Array.from({ length: 20 }, (_, n) =>
+      anAuthorization({ privateKey: accountFromSeed(n + 1).privateKey }),
+    );
+    const many = aTransaction({ type: 4, gasLimit: 1_000_000n, to: authority, authorizationList });
+    const overlay = anOverlay();
+    overlay.beginTransaction();
+    let rests = 0;
+    const rest = async () => void rests++;
+    const pace = { isDue: () => true, rest };
+    await executeTransaction(openSession({ ...theRules("prague"), overlay, pace }), many);
+    expect(rests).toBeGreaterThanOrEqual(20);
+    expect(overlay.account(accountFromSeed(20).address)?.nonce).toBe(1n);
+    const stopped = anOverlay();
+    stopped.beginTransaction();
+    const stop = { isDue: () => true, rest: () => Promise.reject(new OutOfTime("over")) };
+    const session = openSession({ ...theRules("prague"), overlay: stopped, pace: stop });
+    await expect(async () => executeTransaction(session, many)).rejects.toThrow(OutOfTime);
+    expect(stopped.account(accountFromSeed(1).address)).toBeUndefined();
   });
 
   it("takes a delegation away with the zero address, and delegated accounts may send", async () => {
