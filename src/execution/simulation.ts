@@ -18,7 +18,10 @@ export interface CallRequest {
   readonly blobVersionedHashes?: readonly Hash[];
   /** Not empty: the call is a set-code transaction (EIP-7702), which only some forks have. */
   readonly authorizationList?: readonly Authorization[];
-  /** Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md, eth_call). True: it must be owned. */
+  /**
+   * Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md, eth_call). When true, the sender
+   * must own what it costs.
+   */
   readonly strict?: boolean;
 }
 

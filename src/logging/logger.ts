@@ -1,7 +1,10 @@
 import pino, { type DestinationStream } from "pino";
 import { createTextLines } from "./textLine.ts";
 
-/** What an event was about. Amounts as bigint, hashes and addresses as bytes; an error goes under `error`, a refusal's words may stand under `message`. */
+/**
+ * What an event was about. Amounts as bigint, hashes and addresses as bytes; an error goes under `error`, the message of a
+ * refusal may stand under `message`.
+ */
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**

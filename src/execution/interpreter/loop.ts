@@ -68,7 +68,7 @@ export async function runFrame(
       else {
         const waited = runLibrary(state, library);
         if (waited !== undefined) await waited;
-        if (state.interruption === "look") await lookUp(state);
+        if (state.interruption === "look") await lookAtClock(state);
       }
       if (state.isStopped) return undefined;
     }
@@ -79,7 +79,7 @@ export async function runFrame(
 }
 
 /** So much gas is spent since the last look at the clock that it is time for one. */
-async function lookUp(state: FrameState): Promise<void> {
+async function lookAtClock(state: FrameState): Promise<void> {
   state.interruption = undefined;
   await restIfDue(state.evm.pace);
 }

@@ -35,6 +35,7 @@ export class Memory {
     return length > LONG_BYTES && end > length;
   }
 
+  /** As extend, up to `end`. Throws OutOfTime, as all that goes in slices does, when the pace says so. */
   async extendInSlices(end: number, pace: Pace): Promise<void> {
     if (end <= this._store.length) return;
     const larger = this.allocate(end);

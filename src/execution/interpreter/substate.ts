@@ -18,10 +18,12 @@ export class Substate {
   readonly destroyed = new GrowingMap<`0x${string}`, `0x${string}`>();
   readonly created = new GrowingSet<`0x${string}`>();
 
+  /** To come back to by revertTo. */
   mark(): SubstateMark {
     return { logs: this.logs.length, destroyed: this.destroyed.size, created: this.created.size };
   }
 
+  /** Forgets what was added since. */
   revertTo({ logs, destroyed, created }: SubstateMark): void {
     this.logs.length = logs;
     this.destroyed.shrinkTo(destroyed);

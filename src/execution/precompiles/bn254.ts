@@ -8,9 +8,9 @@ export interface Bn254 {
 }
 
 /**
- * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197); the first two as the library's contracts ask for it. Coordinates
- * are 32 bytes, big-endian; a point of zeros is the one at infinity. Throws for coordinates that are not of the field
- * and for points off the curve or, of G2, outside the group.
+ * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197), for the first two as the library's contracts ask for
+ * it. Coordinates are 32 bytes, big-endian; a point of zeros is the one at infinity. Throws for coordinates that are not of
+ * the field and for points off the curve or, of G2, outside the group.
  */
 export function bn254(mcl: Mcl): Bn254 {
   mcl.verifyOrderG2(true);

@@ -31,6 +31,7 @@ export function i64Const(value: bigint): Code {
   return [0x42, ...signedLeb(value)];
 }
 
+/** Of the export section: what `index` of a kind (0 a function, 2 a memory) is called outside. */
 export function exported(name: string, kind: number, index: number): Code {
   return [...sized([...Buffer.from(name)]), kind, index];
 }
@@ -39,19 +40,22 @@ export function section(id: number, content: Code): Code {
   return [id, ...sized(content)];
 }
 
+/** With its length before it. */
 export function sized(content: Code): Code {
   return [...leb(content.length), ...content];
 }
 
+/** With their number before them. */
 export function vector(items: readonly Code[]): Code {
   return [...leb(items.length), ...items.flat()];
 }
 
-/** LEB128, as the format writes all numbers. */
+/** LEB128 without a sign, as lengths, indexes and offsets are written. */
 export function leb(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >>> 7)];
 }
 
+/** LEB128 with a sign, as constants are written. */
 export function signedLeb(value: bigint): Code {
   const low = Number(value & 0x7fn);
   return value >= -64n && value < 64n ? [low] : [low | 0x80, ...signedLeb(value >> 7n)];
