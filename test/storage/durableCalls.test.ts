@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 /*
  * What is on the disk when a step returns. No test that kills a process can tell: the system writes what it was given.
@@ -30,9 +30,6 @@ vi.mock("classic-level", async (original) => {
   return { ClassicLevel: Recording };
 });
 
-// Files of tests share what is loaded: what others have loaded calls the disk itself, and they want nothing of ours.
-vi.resetModules();
-afterAll(() => vi.resetModules());
 const { writeFileSync } = await import("node:fs");
 const { silentLogger } = await import("../../src/logging/logger.ts");
 const { openNodeKey } = await import("../../src/node/nodeKey.ts");
