@@ -166,7 +166,7 @@ describe("a request that nobody can answer", () => {
     [
       [-32004, "Upfront cost exceeds account balance"],
       "eth_call",
-      { from: STRANGER, to: ADDRESS, value: "0x1" },
+      { from: STRANGER, to: ADDRESS, value: "0x1", strict: true },
       "latest",
     ],
     [INVALID_PARAMS, "eth_getProof", ADDRESS, "0x0", "latest"],
