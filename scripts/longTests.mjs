@@ -68,6 +68,7 @@ const SUITES = [
   "test/execution/precompiles",
   "test/network/junk",
   "test/network/slowLink",
+  "test/primitives/workerTermination",
   "test/rpc/methods/recordedAnswers",
   "test/rpc/methods/recordedTraces",
   "test/node/powerCut",

@@ -5,6 +5,7 @@ import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
+import { terminateWorker } from "../primitives/workerTermination.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
 import { FairQueue } from "./fairQueue.ts";
 import type { ThreadAnswer, ThreadOrder } from "./threadMessages.ts";
@@ -156,7 +157,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
 
   async close(): Promise<void> {
     this.fail(new SimulationFailure(CLOSED));
-    await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
+    await Promise.all(this.threads.map(({ worker }) => terminateWorker(worker)));
   }
 
   private createThread(): Thread<Job, Result> {
@@ -303,7 +304,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private killFirst(thread: Thread<Job, Result>): void {
     const killed = thread.worker;
     this.endFirst(thread, this.timedOut);
-    void killed.terminate();
+    void terminateWorker(killed);
   }
 
   private endExhausted(thread: Thread<Job, Result>): void {

@@ -3,6 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
+import { terminateWorker } from "../primitives/workerTermination.ts";
 import { CHUNK_BLOCKS, removeSegments, SEGMENT_BLOCKS } from "../storage/bloomFiles.ts";
 import type { ChainReader } from "./chain.ts";
 import type { LogIndexReport, LogIndexTask, LogIndexWorkerData } from "./logIndexWorker.ts";
@@ -154,7 +155,7 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
     async remove(from, to) {
       const stopped = worker;
       worker = undefined;
-      await stopped?.terminate();
+      if (stopped !== undefined) await terminateWorker(stopped);
       removeSegments(folder, segmentOf(from), segmentOf(to));
     },
     repair(before) {
@@ -174,7 +175,7 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
       isClosed = true;
       start.cancel();
       stopListening();
-      await worker?.terminate();
+      if (worker !== undefined) await terminateWorker(worker);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Asker } from "../primitives/asker.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
+import { terminateWorker } from "../primitives/workerTermination.ts";
 import type { FindLogs, FoundLogs } from "../rpc/findLogs.ts";
 import type { JsonPiece } from "../rpc/jsonPieces.ts";
 import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSearchWorker.ts";
@@ -160,7 +161,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     async close() {
       isClosed = true;
       watch?.cancel();
-      await worker?.terminate();
+      if (worker !== undefined) await terminateWorker(worker);
     },
   };
 }

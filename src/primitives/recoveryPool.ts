@@ -4,6 +4,7 @@ import type { Address } from "./address.ts";
 import { assert, present } from "./assert.ts";
 import { answerItems, decodeAnswers, encodeItems, type RecoveryItem } from "./recoveryBatch.ts";
 import { workerEntry } from "./workerEntry.ts";
+import { terminateWorker } from "./workerTermination.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
 export type { RecoveryItem } from "./recoveryBatch.ts";
@@ -198,7 +199,7 @@ class ThreadedRecovery implements RecoveryPool {
   async close(): Promise<void> {
     this.isClosed = true;
     this.refuseAll(new Error(CLOSED));
-    await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
+    await Promise.all(this.threads.map(({ worker }) => terminateWorker(worker)));
   }
 
   private wait(lane: Lane, asker: Asker): void {

@@ -3,6 +3,7 @@ import { type Address, asAddress } from "./address.ts";
 import { keccak256 } from "./hash.ts";
 import { concatBytes } from "./hex.ts";
 import { bigintToFixedBytes, bytesToBigint } from "./quantity.ts";
+import { loadAddon } from "./workerTermination.ts";
 
 /** An ECDSA signature: 1 <= r, s < n, and the parity of R's y coordinate. */
 export interface Signature {
@@ -106,7 +107,8 @@ interface NativeBinding {
 function loadNativeCurve(): Curve | undefined {
   let native: NativeBinding;
   try {
-    native = createRequire(import.meta.url)("secp256k1/bindings") as NativeBinding;
+    const require = createRequire(import.meta.url);
+    native = loadAddon(() => require("secp256k1/bindings") as NativeBinding);
   } catch {
     return undefined;
   }

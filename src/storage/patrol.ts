@@ -3,6 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
+import { terminateWorker } from "../primitives/workerTermination.ts";
 import { CURE } from "./checksum.ts";
 import { DamagedData } from "./database.ts";
 import type { PatrolReport, PatrolWorkerData } from "./patrolWorker.ts";
@@ -80,7 +81,7 @@ export function startPatrol({ path, pauseMs }: PatrolSettings, parts: PatrolPart
     async close() {
       isClosed = true;
       alarm?.cancel();
-      await worker?.terminate();
+      if (worker !== undefined) await terminateWorker(worker);
     },
   };
 }

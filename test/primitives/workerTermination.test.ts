@@ -1,0 +1,80 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { expect, it } from "vitest";
+import { terminateWorker } from "../../src/primitives/workerTermination.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
+
+const root = resolve(import.meta.dirname, "..", "..");
+const BUILT = pathToFileURL(join(root, "dist", "primitives", "workerTermination.js")).href;
+
+/** Says when it begins to load, and when it has loaded. */
+const SLOW_LOADER = `
+import { parentPort } from "node:worker_threads";
+import { loadAddon } from ${JSON.stringify(BUILT)};
+loadAddon(() => {
+  parentPort.postMessage("loading");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  parentPort.postMessage("loaded");
+});
+setInterval(() => undefined, 1000);
+`;
+
+it("a thread that loads an addon is ended when it has loaded it, and others can load then", async () => {
+  const file = join(temporaryFolder(), "slowLoader.mjs");
+  writeFileSync(file, SLOW_LOADER);
+  for (let turn = 0; turn < 2; turn++) {
+    const said: string[] = [];
+    const worker = new Worker(file);
+    await new Promise<void>((resolve) => {
+      worker.on("message", (word: string) => {
+        said.push(word);
+        resolve();
+      });
+    });
+    await terminateWorker(worker);
+    expect(said).toEqual(["loading", "loaded"]);
+  }
+});
+const TERMINATIONS = 240;
+
+/** Worker threads that do nothing but load the addon anew, each ended at some moment of it, in a process of its own. */
+const PROGRAM = `
+import { Worker, isMainThread, parentPort } from "node:worker_threads";
+import { createRequire } from "node:module";
+import { loadAddon, terminateWorker } from ${JSON.stringify(BUILT)};
+const AT_ONCE = 8;
+const require = createRequire(${JSON.stringify(join(root, "package.json"))});
+if (isMainThread) {
+  for (let count = 0; count < ${TERMINATIONS}; count += AT_ONCE) {
+    const workers = Array.from({ length: AT_ONCE }, () => new Worker(new URL(import.meta.url)));
+    await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once("message", resolve))));
+    for (const worker of workers) {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2));
+      await terminateWorker(worker);
+    }
+  }
+} else {
+  parentPort.postMessage("begun");
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    Atomics.wait(nothing, 0, 0, 0.1);
+    for (const name of Object.keys(require.cache)) delete require.cache[name];
+    loadAddon(() => require("secp256k1/bindings"));
+  }
+}
+`;
+
+itIfThorough(
+  "a thread that is ended while it loads an addon does not end the process",
+  () => {
+    const file = join(temporaryFolder(), "terminations.mjs");
+    writeFileSync(file, PROGRAM);
+    const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  },
+  130_000,
+);
