@@ -10,10 +10,12 @@ import type { Clock } from "../primitives/clock.ts";
 /**
  * How much is passed on for each author, so that a liar cannot have all others fill their connections for it.
  *
- * Small messages are counted in each height. A large one, which holds a block, is passed on only when nothing is wrong with
- * it: so it is the block of a proposer, or one that was prepared, and not just any bytes. Of those an author has one of each
- * kind and round, and as many bytes as the largest messages of a round have at once, and later as many as come in while
- * rounds become longer. What is not passed on reaches those who are connected with its author all the same.
+ * A message is passed on only when nothing is wrong with it, and so many in a height. Of a kind and round an author has a few:
+ * neither certificates nor the spelling of a signature are signed, and whoever changes those of another must not use up what
+ * is the other's. A large message holds the block of a proposer, or one that was prepared, and not just any bytes. Of those
+ * an author has one of each kind and round, and as many bytes as the largest messages of a round have at once, and later as
+ * many as come in while rounds become longer. What is not passed on reaches those who are connected with its author all the
+ * same.
  */
 export interface RelayBudget {
   /** Whether the message may be passed on, which is counted. It belongs to the height after `head`. */
@@ -23,6 +25,8 @@ export interface RelayBudget {
 
 /** In one height. An honest author says four things in a round, and the rounds become longer and longer. */
 const RELAYS_OF_AUTHOR = 256;
+/** In one place: who forgot what it said, in a restart, may say something else. */
+const VARIANTS = 4;
 /** What is longer holds a block, or the certificates of dozens of validators. */
 const LARGE_RELAY_BYTES = 64 * 1024;
 /** A Proposal and a RoundChange of the largest size. */
@@ -34,8 +38,8 @@ interface Account {
   leftBytes: number;
   countedMs: number;
   messages: number;
-  /** Of the large messages in this height. */
-  readonly places: Set<string>;
+  /** How many were passed on in this height, by size, kind and round. */
+  readonly places: Map<string, number>;
 }
 
 export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
@@ -56,7 +60,7 @@ export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
       leftBytes: BURST_BYTES,
       countedMs: clock.nowMs(),
       messages: 0,
-      places: new Set<string>(),
+      places: new Map<string, number>(),
     };
     accounts.set(key, opened);
     return opened;
@@ -66,15 +70,16 @@ export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
     take(message, bytes, head) {
       const { author, payload } = message.signed;
       const account = accountOf(author);
-      account.messages++;
-      if (account.messages > RELAYS_OF_AUTHOR) return false;
-      if (bytes <= LARGE_RELAY_BYTES) return true;
+      const isLarge = bytes > LARGE_RELAY_BYTES;
+      const place = `${isLarge} ${message.kind} ${payload.round}`;
+      const variants = account.places.get(place) ?? 0;
+      if (account.messages >= RELAYS_OF_AUTHOR || variants >= (isLarge ? 1 : VARIANTS)) return false;
       refill(account);
-      const place = `${message.kind} ${payload.round}`;
-      if (account.places.has(place) || account.leftBytes < bytes) return false;
+      if (isLarge && account.leftBytes < bytes) return false;
       if (findMessageFlaw(committeeAfter(head), withRound, message) !== undefined) return false;
-      account.places.add(place);
-      account.leftBytes -= bytes;
+      account.messages++;
+      account.places.set(place, variants + 1);
+      if (isLarge) account.leftBytes -= bytes;
       return true;
     },
     heightBegan() {

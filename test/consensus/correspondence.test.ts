@@ -203,7 +203,7 @@ describe("consensus messages that come in", () => {
     expect(sent.length).toBe(256);
   });
 
-  it("are passed on as often as an honest author could need in a height, and no more, though they are forgotten meanwhile", () => {
+  it("are passed on as often as an honest author could need in a round, and no more, though they are forgotten meanwhile", () => {
     const { hear, sent, taken, advance } = aDesk({
       ...aSchedule(),
       gossipedHistoryLimit: 2,
@@ -212,10 +212,10 @@ describe("consensus messages that come in", () => {
     for (let again = 0; again < 100; again++)
       for (let round = 1; round <= 4; round++) hear(1, aMessage(1, 1n, round));
     hear(2, aMessage(2, 1n));
-    expect([taken.length, sent.length]).toEqual([401, 257]);
+    expect([taken.length, sent.length]).toEqual([401, 17]);
     advance();
     hear(1, aMessage(1, 2n));
-    expect(sent.length).toBe(258);
+    expect(sent.length).toBe(18);
   });
 
   it("are not passed on again once they are forgotten, but taken", () => {

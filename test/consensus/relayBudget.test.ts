@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRelayBudget } from "../../src/consensus/relayBudget.ts";
 import { createHandClock } from "../builders/handClock.ts";
-import { block, PARENT, prepared, proposal, roundChange } from "./edge.ts";
+import { asking, block, PARENT, prepared, proposal, roundChange } from "./edge.ts";
 
 const MIB = 1024 ** 2;
 const LARGE = 9 * MIB;
@@ -18,15 +18,26 @@ describe("what is passed on for an author", () => {
     expect(isPassedOn(roundChange("b", 1, prepared("abc")))).toBe(true);
   });
 
-  it("is one large message of a kind in a round, and any number of small ones up to a limit", () => {
+  it("is one large message of a kind in a round, some small ones, and so many in a height", () => {
     const budget = createRelayBudget(createHandClock(0));
     const [one, other] = [proposal("a", block("X")), proposal("a", block("Y"))];
     const passedOn = [one, other, one].map((message) => budget.take(message, LARGE, PARENT));
     expect(passedOn).toEqual([true, false, false]);
-    for (let count = 3; count < 256; count++) expect(budget.take(other, 1_000, PARENT)).toBe(true);
-    expect(budget.take(other, 1_000, PARENT)).toBe(false);
+    const small = [0, 1, 2, 3, 4].map(() => budget.take(other, 1_000, PARENT));
+    expect(small).toEqual([true, true, true, true, false]);
+    const wish = (round: number): boolean => budget.take(roundChange("a", round), 1_000, PARENT);
+    for (let round = 1; round <= 251; round++) expect(wish(round)).toBe(true);
+    expect(wish(252)).toBe(false);
     budget.heightBegan();
     expect(budget.take(other, LARGE, PARENT)).toBe(true);
+  });
+
+  it("is not used up by what others make of its words", () => {
+    const budget = createRelayBudget(createHandClock(0));
+    const genuine = proposal("b", block("X", 1, "b"), asking("bcd", 1));
+    const forged = proposal("b", block("X", 1, "b"), asking("bc", 1));
+    for (let count = 0; count < 300; count++) expect(budget.take(forged, 1_000, PARENT)).toBe(false);
+    expect(budget.take(genuine, 1_000, PARENT)).toBe(true);
   });
 
   it("is no more bytes than a share that grows with time, whatever the heights", () => {
