@@ -30,6 +30,8 @@ export const SMALL_BLOCK_BYTES = 64 * KIB;
 export const LONG_BLOCK_BYTES = 2 * MIB;
 /** What any transaction uses (yellow paper, G_transaction). */
 export const LEAST_GAS = 21_000;
+/** What is counted for one, when as much as can be is refunded for what it cleared: before London half of it. */
+export const LEAST_GAS_USED = LEAST_GAS / 2;
 /** Most transactions of a body that we ask for, whatever the gas limit of the chain allows. */
 export const MAX_BODY_TRANSACTIONS = 262_144;
 /** So much of a long answer is decoded before others have their turn on the thread: some ms, whatever is in it. */

@@ -144,7 +144,9 @@ export function createPeer(
       ask("pooledTransactions", hashList(hashes), (list) => readTransactionsInTurns(list, hashes.length)),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,
     inShare(work) {
-      const share = preferred()?.share;
+      // Where one of two connections has just ended, the other may not have introduced itself yet.
+      const [first] = sessions.keys();
+      const share = (preferred() ?? first)?.share;
       if (share !== undefined) share.take(work);
     },
     spend: (durationMs) => preferred()?.share.spend(durationMs),

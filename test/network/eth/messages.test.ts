@@ -1,14 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
 import { CODES, type EthMessage } from "../../../src/network/eth/message.ts";
-import { decodeMessage, encodeMessage } from "../../../src/network/eth/messages.ts";
+import { decodeMessage, encodeMessage, readNewBlock } from "../../../src/network/eth/messages.ts";
 import { hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 import { nestedLists } from "../../builders/nestedLists.ts";
 import { nodeOf, nodesOf, replacementsFor, withReplaced } from "../../builders/rlpMutations.ts";
+import { aGenesisHead } from "../../builders/toyChain.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { createRandom } from "../../simulation/random.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
@@ -21,6 +23,21 @@ function decoded(code: number, payload: Uint8Array): EthMessage {
   if (!message.ok) throw new Error(message.rejection.message);
   return message.value;
 }
+
+describe("a new block of many transactions", () => {
+  const transactions = Array.from({ length: 700 }, () => aTransaction({ data: new Uint8Array(20) }));
+  const refundedGas = 13_003n;
+
+  it.each([
+    ["that got back half of their gas", refundedGas, true],
+    ["that cannot have used its gas", 10_499n, false],
+  ])("%s is read: %i each, %s", (_, gasOfEach, isRead) => {
+    const header = { ...aGenesisHead([]).header, gasUsed: 700n * gasOfEach };
+    const block = { header, transactions, ommers: [] };
+    const payload = encodeMessage({ kind: "newBlock", block, totalDifficulty: 1n });
+    expect(readNewBlock(payload, header).ok).toBe(isRead);
+  });
+});
 
 describeWithVectors("recorded eth messages", () => {
   for (const network of ["net1", "net2"] as const) {

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { EthMessage } from "../../../src/network/eth/message.ts";
 import { CODES } from "../../../src/network/eth/message.ts";
+import { createPeer } from "../../../src/network/eth/peer.ts";
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { encodeRlpList } from "../../../src/primitives/rlp.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
@@ -23,6 +24,18 @@ describeWithVectors("a peer that introduces itself", () => {
     end.say({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
     await settled();
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
+  });
+
+  it("has what it sent before read, though only a connection is left on which it has said nothing", () => {
+    const toy = createToyEth();
+    const { session } = toy.meet(1);
+    const peer = createPeer(session, { clock: toy.clock, mostTransactions: () => 1 });
+    peer.sessions.set(session, { isGreeted: false });
+    let isDone = false;
+    peer.inShare(() => {
+      isDone = true;
+    });
+    expect(isDone).toBe(true);
   });
 
   it("has the question for our head answered", async () => {
