@@ -86,6 +86,18 @@ export function limitConnections(
       return open.size;
     },
     keep: (socket) => open.get(socket)?.upgraded(),
+    admitsPage(socket) {
+      const held = open.get(socket);
+      if (held === undefined) return false;
+      const others = [...open.values()].filter(({ isPage, machine }) => isPage && machine === held.machine);
+      if (others.length >= maxConnectionsPerAddress) {
+        onTurnedAway();
+        told(socket.remoteAddress);
+        return false;
+      }
+      held.isPage = true;
+      return true;
+    },
     cutSilent() {
       for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
     },
@@ -95,6 +107,11 @@ export function limitConnections(
 export interface LimitedConnections extends OpenConnections {
   /** The connection has been upgraded: it has its own life from now on, and makes way for nobody. */
   keep(socket: Socket): void;
+  /**
+   * Whether a web page of a foreign origin may have the connection, which may last. The limit of one address holds for
+   * pages wherever they are shown: one in the operator's own browser keeps nobody else out.
+   */
+  admitsPage(socket: Socket): boolean;
 }
 
 /** Connections above the limit that the operating system may hand over at one time. */
@@ -112,6 +129,7 @@ class Held {
   /** When it was opened, or its last request began. */
   sinceMs = performance.now();
   isUpgraded = false;
+  isPage = false;
   /** The last one. */
   exchange: Exchange | undefined;
   private bytesRead = 0;

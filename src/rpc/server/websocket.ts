@@ -101,10 +101,14 @@ export async function openWebSocketDoor(
       refuseUpgrade(stream, verdict === "malformed" ? 400 : 403);
       return;
     }
+    const isForeignPage = isForeign(request.headers);
+    if (isForeignPage && !connections.admitsPage(request.socket)) {
+      refuseUpgrade(stream, 503);
+      return;
+    }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       const machine = machineOf(request.socket.remoteAddress);
       connections.keep(request.socket);
-      const isForeignPage = isForeign(request.headers);
       const parts = {
         dispatcher,
         reader,

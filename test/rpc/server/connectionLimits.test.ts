@@ -161,4 +161,24 @@ describe("connections of one address", IN_REAL_TIME, () => {
       expect(openAmong(all)).toBe(15);
     }
   });
+
+  it("are bounded for web pages of foreign origins on this machine as well", async () => {
+    const few = { ...limits, maxActiveConnections: 6, proxyAddresses: ["localhost"] };
+    const door = await aWebSocketDoor(aToyDispatcher().dispatcher, few);
+    const handshake = (rest: string) =>
+      `GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n` +
+      `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${rest}\r\n`;
+    const pages = await many(door, 8, handshake("Origin: http://evil.example\r\n"));
+    await expect.poll(() => openAmong(pages)).toBe(5);
+    expect(await (pages.at(-1) as Opened).ended).toContain("503 Service Unavailable");
+    const program = await connected(door, handshake(""));
+    await expect.poll(() => door.connectionCount).toBe(6);
+    expect(program.isOpen()).toBe(true);
+    // Whoever goes makes room for another page.
+    pages[0]?.socket.destroy();
+    await expect.poll(() => door.connectionCount).toBe(5);
+    const later = await connected(door, handshake("Origin: http://evil.example\r\n"));
+    await expect.poll(() => door.connectionCount).toBe(6);
+    expect(later.isOpen()).toBe(true);
+  });
 });
