@@ -76,6 +76,18 @@ interface Notification {
   readonly result: unknown;
 }
 
+/** A client over the pool of a chain that stands. */
+function aPoolAndItsClient() {
+  const { pool } = aPool();
+  const methods = createSubscriptionMethods({
+    chain: chainOf([aStoredBlock()]),
+    pool,
+    onSyncChanged: () => () => undefined,
+    logger: silentLogger,
+  });
+  return { pool, client: aClient(methods) };
+}
+
 /** A client that calls the dispatcher directly. */
 function aClient(
   methods: readonly RpcMethod<unknown>[],
@@ -357,14 +369,7 @@ describe("what subscribers hear", () => {
   });
 
   it("of the pool: what came and what left without being mined", () => {
-    const { pool } = aPool();
-    const methods = createSubscriptionMethods({
-      chain: chainOf([aStoredBlock()]),
-      pool,
-      onSyncChanged: () => () => undefined,
-      logger: silentLogger,
-    });
-    const client = aClient(methods);
+    const { pool, client } = aPoolAndItsClient();
     client.subscribe("newPendingTransactions");
     client.subscribe("droppedPendingTransactions");
     const cheap = aTransaction({ type: 0, gasPrice: 2_000n });
@@ -379,14 +384,7 @@ describe("what subscribers hear", () => {
   });
 
   it("of the pool: hashes, Besu's detail, or in go-ethereum's form the whole of it", () => {
-    const { pool } = aPool();
-    const methods = createSubscriptionMethods({
-      chain: chainOf([aStoredBlock()]),
-      pool,
-      onSyncChanged: () => () => undefined,
-      logger: silentLogger,
-    });
-    const client = aClient(methods);
+    const { pool, client } = aPoolAndItsClient();
     for (const options of [true, { includeTransactions: true }, false, { includeTransactions: false }, true])
       expect(client.subscribe("newPendingTransactions", options)).toMatch(/^0x/);
     const sent = aTransaction({ type: 2, maxFeePerGas: 4_000n, maxPriorityFeePerGas: 3n });

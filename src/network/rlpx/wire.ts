@@ -30,7 +30,7 @@ import type { Urgency } from "./urgency.ts";
  *     responder:  (auth) ack ──> (anything) Hello ──> (Hello) open
  *
  * What holds: each packet is one write, and so is each frame that is no longer than a piece; a responder's Hello goes out
- * only when the initiator has said more, as between incumbents; after `broken` or `disconnected` nothing more is read.
+ * only when the initiator has said more, as Besu's does; after `broken` or `disconnected` nothing more is read.
  * Bytes may come in any portions. Messages wait here (sendQueue.ts) until they are asked for by `next`.
  */
 export interface Wire {
