@@ -159,7 +159,7 @@ const ANSWER_OPTIONS = {
   "rpc-max-connections-per-address": option({
     type: connectionsType,
     default: undefined,
-    defaultText: "three quarters of what the door takes",
+    defaultText: "three quarters of the active connections allowed",
     group: "Limits and answers of JSON-RPC",
     help: "Most connections of one remote address over HTTP, and as many over WebSocket.",
   }),
@@ -167,7 +167,7 @@ const ANSWER_OPTIONS = {
     type: addressesType,
     default: ["localhost"],
     group: "Limits and answers of JSON-RPC",
-    help: "Addresses of proxies, which that limit leaves alone; localhost for all of this machine, none for none.",
+    help: "Addresses of proxies, to which --rpc-max-connections-per-address does not apply; localhost for all of this machine, none for none.",
   }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),
