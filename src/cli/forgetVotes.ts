@@ -66,14 +66,7 @@ async function decide(order: ForgettingOrder, node: StoppedNode, world: World): 
   if (!existsSync(votesFile)) return nothingToForget(`There is no vote record ${votesFile}`, world);
   const record = await readRecord(votesFile, order);
   if (record === undefined) return nothingToForget(`The vote record ${votesFile} is empty`, world);
-  if (record === "unreadable") {
-    if (order.isForced) return putAside(node, head.header.number + 1n, world);
-    return fail(
-      `The vote record ${votesFile} is of another version; --force puts it aside.`,
-      world,
-      EXIT.disk,
-    );
-  }
+  if (record === "unreadable") return putAside(node, head.header.number + 1n, world);
   const { height, round } = record;
   if (height <= head.header.number)
     return nothingToForget(
@@ -153,7 +146,7 @@ async function gatherHeads({ heads, urls }: ForgettingOrder): Promise<{
   };
 }
 
-/** Throws DamagedData when it cannot be read, unless that is to be overruled. */
+/** Throws DamagedData when it cannot be read; "unreadable" where that is overruled. */
 async function readRecord(
   votesFile: string,
   { isForced }: ForgettingOrder,
@@ -165,7 +158,9 @@ async function readRecord(
     if (bytes === undefined) return undefined;
     const record = decodeVoteRecord(bytes);
     if (record.ok) return record.value;
-    throw new DamagedData(`The vote record ${votesFile} is unusable: ${record.rejection.message}.`);
+    throw new DamagedData(
+      `The vote record ${votesFile} is unusable: ${record.rejection.message}. --force puts it aside.`,
+    );
   } catch (error) {
     if (error instanceof DamagedData && isForced) return "unreadable";
     throw error;

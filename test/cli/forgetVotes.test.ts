@@ -118,6 +118,18 @@ describe("ibex validator forget-votes", () => {
     expect((await node.forget("--force")).exitCode).toBe(0);
     expect(node.files()).toEqual(["votes.log.height-1"]);
   });
+
+  it("refuses a record that is whole, but none of ours, with 74, and puts it aside when forced", async () => {
+    const node = await aStoppedValidator(ASKED);
+    const store = await openVoteStore(join(node.dataPath, "votes.log"));
+    await store.write(Uint8Array.of(1, 2, 3));
+    await store.close();
+    const { exitCode, errors } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
+    expect(errors).toMatch(/votes\.log is unusable: .* --force puts it aside\.\n/);
+    expect(exitCode).toBe(74);
+    expect((await node.forget("--force")).exitCode).toBe(0);
+    expect(node.files()).toEqual(["votes.log.height-1"]);
+  });
 });
 
 interface HeadOverRpc {
