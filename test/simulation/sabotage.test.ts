@@ -77,7 +77,7 @@ const LONG_CHECKS = (setting: Setting): Setting => ({
 
 /** A liar may propose what it likes while somebody holds a block that the others do not hear of. */
 const LIAR_AND_LOST_BLOCKS = (setting: Setting): Setting => ({
-  ...FOUR_WITH_LIAR(setting),
+  ...FOUR_WITH_RUTHLESS(setting),
   ...NO_RELAYS,
   storm: { ...FAIR, loss: 0.2, blockLoss: 0.95 },
 });
