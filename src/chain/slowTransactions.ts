@@ -1,5 +1,6 @@
 import type { TimeLimits } from "../execution/buildBlock.ts";
 import type { Logger } from "../logging/logger.ts";
+import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { SentTransaction } from "../types/transaction.ts";
@@ -104,7 +105,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
   function suspect(senderKey: string): void {
     suspects.delete(senderKey);
     suspects.set(senderKey, nowMs());
-    forgetOldest(suspects, MOST_SUSPECTS);
+    dropOldest(suspects, MOST_SUSPECTS);
   }
 
   function find(transaction: SentTransaction): Stopped | undefined {
@@ -139,7 +140,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
       reason: undefined,
     };
     remembered.set(toKey(transaction.hash), fresh);
-    forgetOldest(remembered, MOST_REMEMBERED);
+    dropOldest(remembered, MOST_REMEMBERED);
     return fresh;
   }
 
@@ -175,7 +176,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
       return undefined;
     }
     drops.set(stopped.senderKey, (drops.get(stopped.senderKey) ?? 0) + 1);
-    forgetOldest(drops, MOST_REMEMBERED);
+    dropOldest(drops, MOST_REMEMBERED);
     logger.warn(
       { ...facts, reason: stopped.reason },
       "a transaction is too slow to build a block with: dropped",
@@ -251,9 +252,4 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
       }
     },
   };
-}
-
-function forgetOldest(map: Map<string, unknown>, most: number): void {
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }

@@ -1,6 +1,7 @@
 import type { Authored } from "../ibft/message.ts";
 import type { RoundId } from "../ibft/roundId.ts";
 import type { Address } from "../primitives/address.ts";
+import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 
@@ -100,13 +101,6 @@ interface Source {
 }
 
 const pairOf = (to: Address, author: Address): string => toKey(to) + toKey(author);
-
-function dropOldest(map: Map<string, unknown>, limit: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size <= limit) break;
-    map.delete(oldest);
-  }
-}
 
 /** Heights for which it is believed, at least; at most twice as many. */
 const BELIEVED_HEIGHTS = 64n;

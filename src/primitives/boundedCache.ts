@@ -9,6 +9,14 @@ export interface BoundedCache<Key, Value> {
   forget(isStale: (key: Key) => boolean): void;
 }
 
+/** Drops what was put first, until no more than `most` entries are left. */
+export function dropOldest(map: Map<unknown, unknown>, most: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}
+
 /** `limit` is in the units of the weights. A value heavier than the limit is not kept at all. */
 export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key, Value> {
   const entries = new Map<Key, { readonly value: Value; readonly weight: number }>();
