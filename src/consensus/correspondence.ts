@@ -234,7 +234,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
 
   /** It has the message, but does not know yet that we do not depend on it, and would pass on to us for ever. */
   function isToBeShown({ to, author, height }: Relay, sender: Address): boolean {
-    return redundant.hearsAll(to, height) && !redundant.hasShown(sender, author, height);
+    return !redundant.hasShown(sender, author, height) && redundant.hearsAll(to, height);
   }
 
   function judge(message: Arrived, known: Head, settle: (fate: Fate) => void): void {
