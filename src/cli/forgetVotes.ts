@@ -79,8 +79,8 @@ async function decide(order: ForgettingOrder, node: StoppedNode, world: World): 
     const lines = objections.map((objection) => `  ${objection}`).join("\n");
     return fail(
       `The vote record of height ${height}, round ${round}, is kept:\n${lines}\n` +
-        "--force forgets it all the same: two blocks of that height can then come about. See 'When the chain stands' in " +
-        "the README.",
+        "--force forgets it all the same: two blocks of that height can then come about. See docs/operating.md, " +
+        "When the chain stands.",
       world,
       EXIT.failed,
     );

@@ -66,7 +66,7 @@ function wayOut({ round }: ConsensusStatus, nowMs: number): string {
   if (round === undefined || round.timeoutAtMs - round.startedAtMs < LONG_ROUND_MS) return "";
   return (
     `; round ${round.number} ends in ${ageOf(round.timeoutAtMs - nowMs)}, and a restart of this node does not shorten it: ` +
-    "see 'When the chain stands' in the README (ibex validator forget-votes)"
+    "see docs/operating.md, When the chain stands (ibex validator forget-votes)"
   );
 }
 

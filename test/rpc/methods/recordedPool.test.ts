@@ -33,7 +33,7 @@ interface RecordedCase {
   readonly response: { readonly result?: unknown };
 }
 
-/** Where ours is meant to answer otherwise (README, Differences). */
+/** Where ours is meant to answer otherwise (docs/differences-from-besu.md). */
 const DIFFERENCES: Readonly<Record<string, unknown>> = {
   // The gap before the pooled nonces 3 and 4 is still open: the next one to use is 1.
   "txpool-sequenced/count-pending": "0x1",

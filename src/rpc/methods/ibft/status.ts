@@ -5,7 +5,7 @@ import type { RpcConsensusStatus, RpcMemberStatus, RpcRoundStatus } from "../../
 import { defineMethod } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 
-/** Ours, not the incumbent's: what an operator asks first when the chain stands (README, "When the chain stands"). */
+/** Not in Besu: what an operator asks first when the chain stands (docs/operating.md, "When the chain stands"). */
 export const ibftStatus = defineMethod({
   name: "ibft_status",
   namespace: "IBFT",
