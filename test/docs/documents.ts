@@ -20,6 +20,11 @@ export interface Document {
   readonly text: string;
 }
 
+/** The text of one document, by its path from the root. */
+export function readDocument(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
 /** Everything written for readers of the repository. The changelog is not here: it speaks of paths that are gone. */
 export function readDocuments(): readonly Document[] {
   const pages = readdirSync(join(root, "docs"), { recursive: true, withFileTypes: true })
@@ -27,7 +32,7 @@ export function readDocuments(): readonly Document[] {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .sort();
   const paths = ["README.md", "CONTRIBUTING.md", ...pages];
-  return paths.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  return paths.map((path) => ({ path, text: readDocument(path) }));
 }
 
 /** Inline code and fenced blocks, each without its backticks. */
