@@ -53,7 +53,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only named folders (or files) may use. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "classic-level": ["storage/levelDatabase.ts"],
-  "@ethereumjs/devp2p": ["network/"],
   "@ethereumjs/evm": ["execution/"],
   "@ethereumjs/vm": ["execution/"],
   "@ethereumjs/mpt": ["state/"],

@@ -78,7 +78,17 @@ export interface RlpSpan {
 
 /** Members of the list that fills `bytes` exactly; throws RangeError for anything that is not canonical RLP. */
 export function readRlpList(bytes: Uint8Array): RlpSpan[] {
-  const list = readListSpan(bytes);
+  return membersOf(bytes, readListSpan(bytes));
+}
+
+/** As readRlpList, of the list that `bytes` begin with: what follows it is not read (EIP-8). */
+export function readLeadingRlpList(bytes: Uint8Array): RlpSpan[] {
+  const list = readRlpSpan(bytes, 0, bytes.length);
+  if (!list.isList) throw new RangeError("not a list");
+  return membersOf(bytes, list);
+}
+
+function membersOf(bytes: Uint8Array, list: RlpSpan): RlpSpan[] {
   const members: RlpSpan[] = [];
   for (let at = list.from; at < list.until; ) {
     const member = readRlpSpan(bytes, at, list.until);

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
-/** Ours against the wire library's own peers, which share nothing with us but the making of handshake packets. */
+/** Ours against the wire library's own peers, which share no code with us. */
 describe("a node and a peer of the wire library", IN_REAL_TIME, () => {
   it("understand each other when the library calls", async () => {
     const node = await startToy(1);

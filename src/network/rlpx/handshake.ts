@@ -1,12 +1,13 @@
-import { createCipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { ECIES } from "@ethereumjs/devp2p";
+import { randomBytes, randomInt } from "node:crypto";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../primitives/hash.ts";
-import { concatBytes } from "../../primitives/hex.ts";
+import { concatBytes, equalBytes } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { encodeRlpList, encodeRlpString, readLeadingRlpList } from "../../primitives/rlp.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { MAX_HANDSHAKE_BYTES } from "../limits.ts";
 import type { ByteQueue } from "./byteQueue.ts";
+import { drawKey, openSealed, SEAL_BYTES, seal, sharedSecretOf } from "./ecies.ts";
 import type { FrameSecrets } from "./frames.ts";
 
 /**
@@ -15,16 +16,21 @@ import type { FrameSecrets } from "./frames.ts";
  *     initiator ── auth: signature, public key, nonce ──> responder
  *     initiator <── ack: one-time public key, nonce ───── responder
  *
- * Making, signing and parsing them is the wire library's work. Sealing and opening them is ours, on the native curve:
- * whoever can reach the port can ask for it, and the library takes milliseconds to find out that a packet is junk. The
- * frames that follow are ours too (frames.ts), so the library's own are never set up.
+ * Both are sealed for the reader (ecies.ts). Two formats: EIP-8, an RLP list with the size in front, padding behind and
+ * room for more members than are read here; and the one before it, of a fixed size. An answer has the format of its
+ * question.
  */
 export interface OwnIdentity {
   readonly privateKey: Uint8Array;
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
   /** What is otherwise drawn at random: given to repeat a recorded handshake. */
-  readonly drawn?: { readonly ephemeralKey: Uint8Array; readonly nonce: Uint8Array };
+  readonly drawn?: Drawn;
+}
+
+interface Drawn {
+  readonly ephemeralKey: Uint8Array;
+  readonly nonce: Uint8Array;
 }
 
 export interface Initiator {
@@ -35,10 +41,9 @@ export interface Initiator {
 
 export function createInitiator(own: OwnIdentity, remoteId: Uint8Array): Outcome<Initiator, "badHandshake"> {
   return attempt(() => {
-    const exchange = new Exchange(own, remoteId);
-    const auth = exchange.createAuthEIP8();
-    if (auth === undefined) throw new Error("no auth packet was made");
-    return { auth, readAck: (packet) => attempt(() => exchange.acceptAck(packet)) };
+    const drawn = own.drawn ?? draw();
+    const auth = sealSized(encodeAuth(own, drawn, remoteId), remoteId);
+    return { auth, readAck: (packet) => attempt(() => acceptAck(own, { drawn, auth, packet })) };
   });
 }
 
@@ -51,7 +56,7 @@ export interface Answer {
 }
 
 export function answerAuth(own: OwnIdentity, packet: HandshakePacket): Outcome<Answer, "badHandshake"> {
-  return attempt(() => new Exchange(own, NOBODY).acceptAuth(packet));
+  return attempt(() => acceptAuth(own, own.drawn ?? draw(), packet));
 }
 
 export interface HandshakePacket {
@@ -61,8 +66,6 @@ export interface HandshakePacket {
 }
 
 const OLD_LENGTHS = { auth: 307, ack: 210 } as const;
-/** 65 bytes of public key, 16 of IV, 32 of MAC. */
-const SMALLEST_SIZE = 113;
 
 /**
  * The whole packet once it arrived, undefined until then. The first byte tells the formats apart: the old one begins
@@ -78,7 +81,7 @@ export function takeHandshakePacket(
   const isOld = first === 0x04;
   const size = first * 256 + second;
   const length = isOld ? OLD_LENGTHS[kind] : size + 2;
-  if (!isOld && (size < SMALLEST_SIZE || length > MAX_HANDSHAKE_BYTES)) {
+  if (!isOld && (size < SEAL_BYTES || length > MAX_HANDSHAKE_BYTES)) {
     return bad(`no ${kind} packet begins with a size of ${size} bytes`);
   }
   if (queue.length < length) return ok(undefined);
@@ -111,118 +114,160 @@ export function seedMac(macSecret: Uint8Array, readersNonce: Uint8Array, packet:
   return mac;
 }
 
-/** The library wants some remote key from the start; the responder's is replaced by the one that the auth packet names. */
-const NOBODY = new Uint8Array(64);
-
-/** One handshake of the library, whose keys and nonces are reached as its subclasses may; used for one packet each way. */
-class Exchange extends ECIES {
-  constructor({ privateKey, nodeId, drawn }: OwnIdentity, remoteId: Uint8Array) {
-    super(privateKey, nodeId, remoteId);
-    // Both are native or WASM; the library's own are twenty times slower.
-    this._keccakFunction = keccak256;
-    this._ecdsaRecover = recoverUncompressed;
-    if (drawn === undefined) return;
-    this._nonce = drawn.nonce;
-    this._ephemeralPrivateKey = drawn.ephemeralKey;
-    this._ephemeralPublicKey = concatBytes(UNCOMPRESSED, curve.publicKey(drawn.ephemeralKey));
-  }
-
-  acceptAuth({ bytes, isOld }: HandshakePacket): Answer {
-    this._gotEIP8Auth = !isOld;
-    if (isOld) this.parseAuthPlain(bytes);
-    else this.parseAuthEIP8(bytes);
-    const ack = isOld ? this.createAckOld() : this.createAckEIP8();
-    if (ack === undefined || this._remotePublicKey?.length !== 65) throw new Error("no ack packet was made");
-    const remoteId = this._remotePublicKey.slice(1);
-    return { ack, remoteId, secrets: this.secrets({ sent: ack, received: bytes, isInitiator: false }) };
-  }
-
-  acceptAck({ bytes, isOld }: HandshakePacket): FrameSecrets {
-    this._gotEIP8Ack = !isOld;
-    if (isOld) this.parseAckPlain(bytes);
-    else this.parseAckEIP8(bytes);
-    if (!this._initMsg) throw new Error("an ack packet came before the auth packet went");
-    return this.secrets({ sent: this._initMsg, received: bytes, isInitiator: true });
-  }
-
-  private secrets(packets: { sent: Uint8Array; received: Uint8Array; isInitiator: boolean }): FrameSecrets {
-    const { _nonce: ownNonce, _remoteNonce: remoteNonce, _ephemeralSharedSecret: ephemeralSecret } = this;
-    // The library takes whatever stands where the nonce belongs.
-    if (remoteNonce?.length !== 32 || !ephemeralSecret) throw new Error("the nonce has not 32 bytes");
-    const [initiatorNonce, responderNonce] = packets.isInitiator
-      ? [ownNonce, remoteNonce]
-      : [remoteNonce, ownNonce];
-    const agreed = deriveSecrets({ ephemeralSecret, initiatorNonce, responderNonce });
-    return {
+function acceptAuth(own: OwnIdentity, drawn: Drawn, packet: HandshakePacket): Answer {
+  const question = packet.isOld ? readOldAuth(openOld(packet, own)) : readAuth(openSized(packet, own));
+  const { signature, remoteId, nonce, ephemeralHash } = question;
+  const signed = xor(sharedSecretOf(remoteId, own.privateKey), nonce);
+  const remoteEphemeral = curve.recover(signed, signature.subarray(0, 64), signature[64] ?? 0);
+  if (remoteEphemeral === undefined) throw new Error("the signature fits no key");
+  if (ephemeralHash !== undefined && !equalBytes(keccak256(remoteEphemeral), ephemeralHash))
+    throw new Error("the hash of the one-time key is not that of the signer");
+  const ack = packet.isOld
+    ? seal(concatBytes(curve.publicKey(drawn.ephemeralKey), drawn.nonce, OLD_ACK_END), remoteId)
+    : sealSized(encodeAck(drawn), remoteId);
+  const agreed = deriveSecrets({
+    ephemeralSecret: sharedSecretOf(remoteEphemeral, drawn.ephemeralKey),
+    initiatorNonce: nonce,
+    responderNonce: drawn.nonce,
+  });
+  return {
+    ack,
+    remoteId,
+    secrets: {
       ...agreed,
-      egressMac: seedMac(agreed.macSecret, remoteNonce, packets.sent),
-      ingressMac: seedMac(agreed.macSecret, ownNonce, packets.received),
-    };
-  }
-
-  /** ECIES (p2p.md §1): one-time public key, IV, what was encrypted, MAC over the last two and the size in front. */
-  override _encryptMessage(plain: Uint8Array, size: Uint8Array | null = null): Uint8Array {
-    const oneTimeKey = drawKey();
-    const keys = deriveEciesKeys(this._remotePublicKey ?? NOBODY, oneTimeKey);
-    const iv = randomBytes(16);
-    const sealed = concatBytes(iv, createCipheriv("aes-128-ctr", keys.cipher, iv).update(plain));
-    return concatBytes(UNCOMPRESSED, curve.publicKey(oneTimeKey), sealed, macOf(keys.mac, sealed, size));
-  }
-
-  override _decryptMessage(packet: Uint8Array, size: Uint8Array | null = null): Uint8Array {
-    if (packet.length < SMALLEST_SIZE) throw new Error("the packet is too short");
-    const keys = deriveEciesKeys(packet.subarray(0, 65), this._privateKey);
-    const sealed = packet.subarray(65, -32);
-    if (!timingSafeEqual(macOf(keys.mac, sealed, size), packet.subarray(-32))) {
-      throw new Error("the packet's MAC is wrong");
-    }
-    const decipher = createCipheriv("aes-128-ctr", keys.cipher, sealed.subarray(0, 16));
-    return new Uint8Array(decipher.update(sealed.subarray(16)));
-  }
-
-  /** Instead of the library's frames, which clone a slow hash four times for each. */
-  override _setupFrame(): void {}
+      egressMac: seedMac(agreed.macSecret, nonce, ack),
+      ingressMac: seedMac(agreed.macSecret, drawn.nonce, packet.bytes),
+    },
+  };
 }
 
-const UNCOMPRESSED = Uint8Array.of(0x04);
-
-function drawKey(): Uint8Array {
-  for (;;) {
-    const bytes = randomBytes(32);
-    if (curve.isPrivateKey(bytes)) return bytes;
-  }
+function acceptAck(
+  own: OwnIdentity,
+  {
+    drawn,
+    auth,
+    packet,
+  }: { readonly drawn: Drawn; readonly auth: Uint8Array; readonly packet: HandshakePacket },
+): FrameSecrets {
+  const { ephemeralPublicKey, nonce } = packet.isOld
+    ? readOldAck(openOld(packet, own))
+    : readAck(openSized(packet, own));
+  const agreed = deriveSecrets({
+    ephemeralSecret: sharedSecretOf(ephemeralPublicKey, drawn.ephemeralKey),
+    initiatorNonce: drawn.nonce,
+    responderNonce: nonce,
+  });
+  return {
+    ...agreed,
+    egressMac: seedMac(agreed.macSecret, nonce, auth),
+    ingressMac: seedMac(agreed.macSecret, drawn.nonce, packet.bytes),
+  };
 }
 
-/** The concatenation KDF with SHA-256 over the shared secret; its second half is hashed once more for the MAC. */
-function deriveEciesKeys(
-  publicKey: Uint8Array,
-  privateKey: Uint8Array,
-): { cipher: Uint8Array; mac: Uint8Array } {
-  const secret = publicKey[0] === 0x04 ? curve.sharedSecret(publicKey.subarray(1), privateKey) : undefined;
-  if (secret === undefined) throw new Error("the packet's public key is not on the curve");
-  const derived = createHash("sha256")
-    .update(Uint8Array.of(0, 0, 0, 1))
-    .update(secret)
-    .digest();
-  const mac = createHash("sha256").update(derived.subarray(16)).digest();
-  return { cipher: derived.subarray(0, 16), mac };
+interface Question {
+  /** r, s, recovery id: of the shared secret of both node keys XOR the nonce, by the one-time key. */
+  readonly signature: Uint8Array;
+  readonly remoteId: Uint8Array;
+  readonly nonce: Uint8Array;
+  /** Of the one-time public key; in the old format only. */
+  readonly ephemeralHash?: Uint8Array;
 }
 
-/** The old format has no size to cover. */
-function macOf(key: Uint8Array, sealed: Uint8Array, size: Uint8Array | null): Uint8Array {
-  return createHmac("sha256", key)
-    .update(sealed)
-    .update(size ?? new Uint8Array(0))
-    .digest();
+const SIGNATURE_BYTES = 65;
+const NODE_ID_BYTES = 64;
+const NONCE_BYTES = 32;
+/** "No session to resume": what the old format ends with. */
+const OLD_ACK_END = Uint8Array.of(0);
+/** auth-vsn and ack-vsn of EIP-8, which readers ignore. */
+const VERSION = Uint8Array.of(4);
+
+function encodeAuth({ privateKey, nodeId }: OwnIdentity, drawn: Drawn, remoteId: Uint8Array): Uint8Array {
+  const signed = xor(sharedSecretOf(remoteId, privateKey), drawn.nonce);
+  const { rs, recovery } = curve.sign(signed, drawn.ephemeralKey);
+  return encodeMembers([concatBytes(rs, Uint8Array.of(recovery)), nodeId, drawn.nonce, VERSION]);
 }
 
-function recoverUncompressed(signature: Uint8Array, recovery: number, digest: Uint8Array): Uint8Array {
-  const publicKey = curve.recover(digest, signature, recovery);
-  if (publicKey === undefined) throw new Error("the signature fits no key");
-  return concatBytes(UNCOMPRESSED, publicKey);
+function encodeAck({ ephemeralKey, nonce }: Drawn): Uint8Array {
+  return encodeMembers([curve.publicKey(ephemeralKey), nonce, VERSION]);
 }
 
-/** The library refuses packets by throwing. */
+function encodeMembers(members: readonly Uint8Array[]): Uint8Array {
+  return encodeRlpList(members.map(encodeRlpString));
+}
+
+function readAuth(plain: Uint8Array): Question {
+  const [signature, remoteId, nonce] = readMembers(plain, [SIGNATURE_BYTES, NODE_ID_BYTES, NONCE_BYTES]);
+  return { signature, remoteId, nonce };
+}
+
+function readAck(plain: Uint8Array): { readonly ephemeralPublicKey: Uint8Array; readonly nonce: Uint8Array } {
+  const [ephemeralPublicKey, nonce] = readMembers(plain, [NODE_ID_BYTES, NONCE_BYTES]);
+  return { ephemeralPublicKey, nonce };
+}
+
+/** The first members of the list in front, which must be strings of these lengths. */
+function readMembers<const T extends readonly number[]>(
+  plain: Uint8Array,
+  lengths: T,
+): { [K in keyof T]: Uint8Array } {
+  const spans = readLeadingRlpList(plain);
+  return lengths.map((length, index) => {
+    const span = spans[index];
+    const bytes = span?.isList === false ? plain.subarray(span.from, span.until) : undefined;
+    if (bytes?.length !== length) throw new Error(`member ${index} of the packet has not ${length} bytes`);
+    return bytes;
+  }) as { [K in keyof T]: Uint8Array };
+}
+
+/** Signature, hash of the one-time key, node id, nonce, and a byte that is not read. */
+function readOldAuth(plain: Uint8Array): Question {
+  if (plain.length !== 194) throw new Error("an auth packet in the old format has another length");
+  return {
+    signature: plain.subarray(0, 65),
+    ephemeralHash: plain.subarray(65, 97),
+    remoteId: plain.subarray(97, 161),
+    nonce: plain.subarray(161, 193),
+  };
+}
+
+function readOldAck(plain: Uint8Array): ReturnType<typeof readAck> {
+  if (plain.length !== 97 || plain[96] !== OLD_ACK_END[0])
+    throw new Error("an ack packet in the old format has another length or end");
+  return { ephemeralPublicKey: plain.subarray(0, 64), nonce: plain.subarray(64, 96) };
+}
+
+/** The size in front is part of what the MAC covers. */
+function sealSized(plain: Uint8Array, remoteId: Uint8Array): Uint8Array {
+  const padding = randomBytes(randomInt(SMALLEST_PADDING, LARGEST_PADDING + 1));
+  const length = plain.length + padding.length + SEAL_BYTES;
+  const size = Uint8Array.of(length >> 8, length & 0xff);
+  return concatBytes(size, seal(concatBytes(plain, padding), remoteId, size));
+}
+
+/** So that EIP-8 packets have various sizes, all of them larger than the old ones. */
+const SMALLEST_PADDING = 100;
+const LARGEST_PADDING = 250;
+
+function openSized({ bytes }: HandshakePacket, { privateKey }: OwnIdentity): Uint8Array {
+  const [high = 0, low = 0] = bytes;
+  if (high * 256 + low !== bytes.length - 2) throw new Error("the packet has another size than it says");
+  return openSealed(bytes.subarray(2), privateKey, bytes.subarray(0, 2));
+}
+
+function openOld({ bytes }: HandshakePacket, { privateKey }: OwnIdentity): Uint8Array {
+  return openSealed(bytes, privateKey);
+}
+
+function draw(): Drawn {
+  return { ephemeralKey: drawKey(), nonce: randomBytes(NONCE_BYTES) };
+}
+
+/** Of two values of 32 bytes. */
+function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
+  return a.map((byte, index) => byte ^ (b[index] ?? 0));
+}
+
+/** Cryptography and RLP refuse packets by throwing. */
 function attempt<T>(work: () => T): Outcome<T, "badHandshake"> {
   try {
     return ok(work());

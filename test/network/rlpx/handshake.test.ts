@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
+import { SEAL_BYTES, seal } from "../../../src/network/rlpx/ecies.ts";
 import {
   answerAuth,
   createInitiator,
@@ -9,7 +10,8 @@ import {
   takeHandshakePacket,
 } from "../../../src/network/rlpx/handshake.ts";
 import { present } from "../../../src/primitives/assert.ts";
-import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
 import { curve } from "../../../src/primitives/secp256k1.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { identity } from "../identities.ts";
@@ -47,6 +49,23 @@ describe("a handshake of our own two ends", () => {
       ok: false,
       rejection: { code: "badHandshake", fault: "peer" },
     });
+  });
+
+  it("reads the members it knows, and none that follow, nor what follows them", () => {
+    const known = [new Uint8Array(65).fill(1), curve.publicKey(identity(1).privateKey), new Uint8Array(32)];
+    const later = [Uint8Array.of(57), Uint8Array.of(0xc0), new Uint8Array(40)];
+    expect(reasonOf([...known, ...later])).toBe("read");
+    expect(reasonOf(known)).toBe("read");
+  });
+
+  it.each([
+    ["signature", 0, 64],
+    ["node id", 1, 65],
+    ["nonce", 2, 31],
+  ])("is refused when its %s has another length", (_, index, length) => {
+    const members = [new Uint8Array(65).fill(1), identity(1).nodeId, new Uint8Array(32)];
+    members[index] = new Uint8Array(length).fill(1);
+    expect(reasonOf(members)).toMatch(/member \d of the packet has not \d+ bytes/);
   });
 
   it("is refused when it was meant for somebody else", () => {
@@ -130,6 +149,15 @@ describeWithVectors("the incumbent's handshake in the old format", () => {
     expect(toHex(ingress.digest())).toBe(vector.expected["initiatorIngressMac"]);
   });
 });
+
+/** Why an auth packet of these members is refused, which is signed by some key or other; "read" if it is not. */
+function reasonOf(members: readonly Uint8Array[]): string {
+  const plain = concatBytes(encodeRlpList(members.map(encodeRlpString)), new Uint8Array(120).fill(0xff));
+  const size = Uint8Array.of((plain.length + SEAL_BYTES) >> 8, (plain.length + SEAL_BYTES) & 0xff);
+  const bytes = concatBytes(size, seal(plain, identity(2).nodeId, size));
+  const answer = answerAuth(identity(2), { bytes, isOld: false });
+  return answer.ok ? "read" : answer.rejection.message;
+}
 
 function known(privateKey: Uint8Array, ephemeralKey: Uint8Array, nonce: Uint8Array): OwnIdentity {
   return { privateKey, nodeId: curve.publicKey(privateKey), drawn: { ephemeralKey, nonce } };
