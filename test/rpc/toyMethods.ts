@@ -30,6 +30,14 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** As many digits, of any number: all pieces are one and the same, so that they cost no memory before they are sent. */
+function sevens(length: number): Buffer[] {
+  const pieces = Array<Buffer>(Math.floor(length / SEVENS.length)).fill(SEVENS);
+  return [...pieces, SEVENS.subarray(0, length % SEVENS.length)];
+}
+
+const SEVENS = Buffer.alloc(1024 * 1024, "7");
+
 /** A handful of methods under names that the incumbent knows, and some that misbehave. */
 export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   defineMethod({
@@ -132,7 +140,7 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
     run: async ([length], { backend }: CallContext<ToyBackend>) => {
       backend.calls.push("toy_output");
-      return new JsonPieces(['"', Buffer.alloc(length, "7"), '"']);
+      return new JsonPieces(['"', ...sevens(length), '"']);
     },
   }),
   defineMethod({

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type Facts, silentLogger } from "../../../src/logging/logger.ts";
 import { prettyJson } from "../../../src/rpc/prettyJson.ts";
 import { openHttpDoor } from "../../../src/rpc/server/http.ts";
+import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
@@ -16,9 +17,6 @@ const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
 function errorText(code: number, message: string, id = "null"): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":"${message}"}}`;
 }
-
-/** More than the kernel takes of an answer that nobody reads. */
-const LARGE_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const PARSE_ERROR = errorText(-32700, "Parse error");
 const INVALID_REQUEST = errorText(-32600, "Invalid Request");
@@ -645,7 +643,7 @@ describe("limits", IN_REAL_TIME, () => {
     await forgotten;
   });
 
-  const large = `{"id":1,"method":"toy_output","params":[${LARGE_ANSWER_BYTES}]}`;
+  const large = `{"id":1,"method":"toy_output","params":[${MORE_THAN_KERNELS_TAKE}]}`;
 
   it.each([
     ["of single requests", large],
@@ -655,7 +653,7 @@ describe("limits", IN_REAL_TIME, () => {
     async (_, body) => {
       const said: Facts[] = [];
       const logger = { ...silentLogger, warn: (facts: Facts) => said.push(facts) };
-      const { door } = await aToyDoor({ unreadLimitBytes: 2.5 * LARGE_ANSWER_BYTES }, { logger });
+      const { door } = await aToyDoor({ unreadLimitBytes: 2.5 * MORE_THAN_KERNELS_TAKE }, { logger });
       const sleepers: net.Socket[] = [];
       for (let n = 0; n < 2; n++) {
         const sleeper = net.connect(door.port, door.host);
@@ -665,10 +663,10 @@ describe("limits", IN_REAL_TIME, () => {
         );
         await once(sleeper, "readable");
       }
-      expect((await ask(door, { body })).body.length).toBeGreaterThan(LARGE_ANSWER_BYTES);
+      expect((await ask(door, { body })).body.length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
       const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
-      expect(first).toBeLessThan(LARGE_ANSWER_BYTES);
-      expect(second).toBeGreaterThan(LARGE_ANSWER_BYTES);
+      expect(first).toBeLessThan(MORE_THAN_KERNELS_TAKE);
+      expect(second).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
       expect(said).toMatchObject([{ remote: "127.0.0.1" }]);
     },
   );

@@ -5,6 +5,7 @@ import WebSocket from "ws";
 import { HEARTBEAT_MS, MESSAGES_UNDER_WAY } from "../../../src/rpc/server/limits.ts";
 import { openWebSocketDoor } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
+import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import {
@@ -260,11 +261,11 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 
   it("is cut when it is one of many that leave an answer in pieces unread", async () => {
-    const { door } = await aToyDoor({ unreadLimitBytes: 20_000_000 });
+    const { door } = await aToyDoor({ unreadLimitBytes: 4.5 * MORE_THAN_KERNELS_TAKE });
     const clients = await Promise.all(Array.from({ length: 12 }, () => aWebSocketClient(door)));
     for (const client of clients) {
       client.socket.pause();
-      client.send('{"id":1,"method":"toy_pieces"}');
+      client.send({ id: 1, method: "toy_output", params: [MORE_THAN_KERNELS_TAKE] });
     }
     await expect.poll(() => door.connectionCount).toBeLessThan(clients.length);
     expect(door.connectionCount).toBeGreaterThan(2);
@@ -273,9 +274,10 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   it("is not read from until it has caught up when it asks too fast, and then gets every answer", async () => {
     const { door, backend } = await aToyDoor();
     const client = await aWebSocketClient(door);
-    const COUNT = 300;
+    const ANSWER_BYTES = 1_000_000;
+    const COUNT = Math.ceil((3.5 * MORE_THAN_KERNELS_TAKE) / ANSWER_BYTES);
     client.socket.pause();
-    for (let id = 0; id < COUNT; id++) client.send({ id, method: "toy_big", params: [500_000] });
+    for (let id = 0; id < COUNT; id++) client.send({ id, method: "toy_big", params: [ANSWER_BYTES] });
     await expect.poll(() => backend.calls.length).toBeGreaterThan(0);
     client.socket.resume();
     let farthestAhead = 0;
