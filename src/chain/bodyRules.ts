@@ -15,8 +15,9 @@ export type BodyDefect =
   | "wrongStateRoot";
 
 /**
- * What can be said of a body before anything is executed. The incumbent does not look at withdrawals (ibft2.md §5) and
- * credits them from Shanghai on; no IBFT header names them, so a list that is not empty was put there on the way.
+ * What can be said of a body before anything is executed. The incumbent does not look at withdrawals
+ * (ibft2.md#body) and credits them from Shanghai on; no IBFT header names them, so a list that is not empty
+ * was put there on the way.
  */
 export function checkBody(block: Block): Outcome<void, BodyDefect> {
   if (block.ommers.length > 0)

@@ -116,7 +116,7 @@ interface HeaderFacts {
   readonly stateRoot: Hash;
 }
 
-/** The header of a block of ours (ibft2.md §11.1), its extra data yet to come. */
+/** The header of a block of ours (ibft2.md#building-a-block), its extra data yet to come. */
 function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): Header {
   return {
     parentHash: parent.hash,

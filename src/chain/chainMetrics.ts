@@ -2,7 +2,7 @@ import type { Metrics } from "../metrics/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { ChainReader } from "./chain.ts";
 
-/** What the chain tells of its head and of the blocks before it (metrics.md §2, §9). */
+/** What the chain tells of its head and of the blocks before it (metrics.md#chain-and-sync). */
 export function declareChainMetrics(
   metrics: Metrics,
   { chain, clock }: { readonly chain: ChainReader; readonly clock: Pick<Clock, "nowMs"> },

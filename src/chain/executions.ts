@@ -15,7 +15,10 @@ export interface ExecutedBlock {
   readonly staged: StagedState;
 }
 
-/** Executions on top of the present head, by chain hash, so that nothing is executed twice (architecture.md, decision 4). */
+/**
+ * Executions on top of the present head, by chain hash, so that nothing is executed twice
+ * (architecture.md#execution).
+ */
 export interface Executions {
   keep(executed: ExecutedBlock): void;
   find(hash: Uint8Array): ExecutedBlock | undefined;

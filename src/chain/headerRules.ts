@@ -45,8 +45,9 @@ export interface HeaderOnTrial {
 }
 
 /**
- * Rules 1 to 11 of ibft2.md §5, in that order: all but the commit seals, so that a proposal can be judged by it too.
- * `validators` is the sorted set after the parent. There is no rule on the base fee's value at this level.
+ * Rules 1 to 11 of ibft2.md#header-rules, in that order: all but the commit seals, so that a proposal can be
+ * judged by it too. `validators` is the sorted set after the parent. There is no rule on the base fee's value
+ * at this level.
  */
 export function checkHeader(
   spec: ChainSpec,

@@ -11,8 +11,8 @@ import { FairQueue } from "./fairQueue.ts";
 import type { ThreadAnswer, ThreadOrder } from "./threadMessages.ts";
 
 /**
- * Work on threads that can be killed (architecture.md, decision 6): an endless loop in somebody's call costs one thread
- * for some seconds, never a block, and each other caller no more than that.
+ * Work on threads that can be killed (architecture.md#threads): an endless loop in somebody's call costs one
+ * thread for some seconds, never a block, and each other caller no more than that.
  *
  *     run ──> waiting, by machine and client ──(a thread has room)─> thread ──> answer
  *                       ^                                              ├── long ──> what it has at hand waits again

@@ -8,7 +8,7 @@ import { BLOOM_BYTES, type BloomBits, bloomBits } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
 import type { ChainReader, LocatedLog } from "./chain.ts";
 
-/** Which logs are wanted (json-rpc.md, eth_getLogs). No addresses means any address. */
+/** Which logs are wanted (json-rpc.md#eth_getlogs). No addresses means any address. */
 export interface LogCriteria {
   readonly addresses: readonly Address[];
   /**

@@ -14,9 +14,9 @@ import type { NamedHeader } from "../types/block.ts";
 
 /**
  * Keeps the rules of the chain beside it, as far as the genesis hash does not cover them, so that a genesis file edited
- * later cannot give blocks already made another meaning (operations.md §16). Refused with what differs; changes of what
- * only begins after the head are taken over, as they must be when a network agrees on its next fork. A database of
- * before there was a record receives one.
+ * later cannot give blocks already made another meaning (options.md#changed-genesis). Refused with what
+ * differs; changes of what only begins after the head are taken over, as they must be when a network agrees
+ * on its next fork. A database of before there was a record receives one.
  */
 export async function keepRules(
   spec: ChainSpec,

@@ -8,7 +8,7 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { isSnapshotBlock, putTallySnapshot, readTallySnapshot } from "./tallySnapshot.ts";
 
-/** The validator set after any block, with the votes that are outstanding (ibft2.md §6). */
+/** The validator set after any block, with the votes that are outstanding (ibft2.md#validator-set). */
 export interface ValidatorSets {
   /** `block` must be stored, or follow a stored one. */
   after(block: NamedHeader): VoteTally;

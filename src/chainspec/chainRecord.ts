@@ -6,8 +6,9 @@ import type { IbftEra } from "./ibftParameters.ts";
 
 /**
  * What decides the results of a chain's blocks and is not covered by the genesis hash: kept beside the chain, so that
- * a genesis file edited later cannot change rules silently (operations.md §9.5). Plain data, for JSON. Settings that
- * blocks already made do not depend on are left out: block period (only a minimum), timeouts, limits, boot nodes.
+ * a genesis file edited later cannot change rules silently (options.md#changed-genesis). Plain data, for
+ * JSON. Settings that blocks already made do not depend on are left out: block period (only a minimum),
+ * timeouts, limits, boot nodes.
  */
 export interface ChainRecord {
   readonly chainId: string;

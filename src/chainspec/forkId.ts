@@ -45,7 +45,7 @@ export interface ForkIds {
 
 /**
  * The fork points of a schedule. Those in force in the genesis block are part of the genesis hash already and left out,
- * and BFT transitions are no forks (p2p.md §6).
+ * and BFT transitions are no forks (p2p.md#status-and-fork-id).
  */
 export function forkPoints(schedule: ForkSchedule, genesisTimestamp: bigint): ForkPoints {
   const blocks = schedule.activations.flatMap(({ at }) => ("block" in at && at.block > 0n ? [at.block] : []));

@@ -8,9 +8,9 @@ import { GenesisFault, GenesisSection } from "./genesisSection.ts";
 import { type Json, type JsonMember, parseJson } from "./json.ts";
 
 /**
- * Reads the incumbent's genesis JSON (operations.md §9, ibft2.md §1-2): keys in any case, comments, decimal or
- * hexadecimal numbers of any size, unknown keys ignored. What we could not follow is refused, with key, value and
- * place: another consensus, forks after Prague, forks out of order.
+ * Reads the incumbent's genesis JSON (options.md#genesis-file, ibft2.md#parameters): keys in any case,
+ * comments, decimal or hexadecimal numbers of any size, unknown keys ignored. What we could not follow is
+ * refused, with key, value and place: another consensus, forks after Prague, forks out of order.
  *
  *     text ── json.ts ── genesisSection.ts ─┬─ genesisForks.ts ── ForkSchedule
  *                                           ├─ genesisIbft.ts ─── IbftSchedule

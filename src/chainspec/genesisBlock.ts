@@ -17,9 +17,10 @@ const MAX_WORD = 2n ** 256n - 1n;
 const NO_REQUESTS_HASH = hashFromHex("0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 
 /**
- * The header of block zero (ibft2.md §2), with the empty state root in place of the one that `alloc` gives. The base
- * fee stands in it when named, or when London is there from block 0, `zeroBaseFee` or not. Forks by time that the
- * genesis time has reached add their fields here, and only here: later IBFT blocks keep London's shape.
+ * The header of block zero (ibft2.md#genesis-block), with the empty state root in place of the one that
+ * `alloc` gives. The base fee stands in it when named, or when London is there from block 0, `zeroBaseFee` or
+ * not. Forks by time that the genesis time has reached add their fields here, and only here: later IBFT
+ * blocks keep London's shape.
  */
 export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): Header {
   const timestamp = root.wholeNumber("timestamp", { max: MAX_LONG }) ?? 0n;

@@ -3,7 +3,7 @@ import { parseHex } from "../primitives/hex.ts";
 import type { GenesisSection } from "./genesisSection.ts";
 import type { IbftEra, IbftParameters, IbftSchedule } from "./ibftParameters.ts";
 
-/** The `ibft2` section and its transitions (ibft2.md §1); an absent section gives the defaults. */
+/** The `ibft2` section and its transitions (ibft2.md#parameters); an absent section gives the defaults. */
 export function readIbft(config: GenesisSection): IbftSchedule {
   const section = config.section("ibft2");
   const limit = (key: string, byDefault: number): number =>

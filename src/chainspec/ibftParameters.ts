@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 
-/** IBFT 2.0 settings in force at a height (ibft2.md §1). */
+/** IBFT 2.0 settings in force at a height (ibft2.md#parameters). */
 export interface IbftParameters {
   readonly blockPeriodSeconds: number;
   readonly blockRewardWei: bigint;
@@ -25,7 +25,10 @@ export interface IbftSchedule {
 export interface IbftEra {
   readonly fromBlock: bigint;
   readonly parameters: IbftParameters;
-  /** A transition that names validators: they are the set used for block `fromBlock` (ibft2.md §6.5). */
+  /**
+   * A transition that names validators: they are the set used for block `fromBlock`
+   * (ibft2.md#validator-transitions).
+   */
   readonly validators?: readonly Address[];
 }
 

@@ -31,9 +31,9 @@ export interface CommandLine {
 const FIRST_WORDS: readonly string[] = [...new Set(COMMANDS.map(({ words }) => words.split(" ")[0] ?? ""))];
 
 /**
- * Reads the arguments by the incumbent's grammar (operations.md §1): `--name=value` or `--name value`, switches alone
- * or with true or false, lists separated by commas, by spaces or by repetition, one letter for a few. Values are left
- * as text for the option's type to read.
+ * Reads the arguments by the incumbent's grammar (options.md#command-line): `--name=value` or `--name value`,
+ * switches alone or with true or false, lists separated by commas, by spaces or by repetition, one letter for
+ * a few. Values are left as text for the option's type to read.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const reader = new ArgumentReader(args);

@@ -1,6 +1,9 @@
 import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 
-/** What the process tells who started it. Service managers read anything but 0 as failure (operations.md §3). */
+/**
+ * What the process tells who started it. Service managers read anything but 0 as failure
+ * (options.md#exit-codes).
+ */
 export const EXIT = {
   /** Done as asked: a clean stop after SIGTERM or SIGINT included. */
   ok: 0,

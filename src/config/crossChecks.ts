@@ -8,7 +8,10 @@ import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
 import { poolWarnings } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
-/** Rules between options that need no genesis file (operations.md §4 and §6.1), in the incumbent's words where it has any. */
+/**
+ * Rules between options that need no genesis file (options.md#refused-combinations), in the incumbent's words
+ * where it has any.
+ */
 export function checkOptions(options: ResolvedOptions): Findings {
   return {
     problems: [
@@ -116,7 +119,7 @@ function unguarded(options: ResolvedOptions): string[] {
   });
 }
 
-/** Enode rules (operations.md §6.3) and the address to listen on. */
+/** Enode rules (options.md#enodes-and-static-nodes) and the address to listen on. */
 function peerProblems(options: ResolvedOptions): string[] {
   const { values, sourceOf } = options;
   const problems: string[] = [];

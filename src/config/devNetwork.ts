@@ -5,8 +5,8 @@ import { OWN_API_GROUPS } from "./apiGroups.ts";
 import type { OptionName } from "./options.ts";
 
 /**
- * The development network of `npm start` (architecture.md §5). All its keys are public by intent: anyone can make its
- * blocks and spend its ether, so it must never hold anything of value.
+ * The development network of `npm start` (architecture.md#development-network). All its keys are public by
+ * intent: anyone can make its blocks and spend its ether, so it must never hold anything of value.
  */
 export const DEV_GENESIS_FILE = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
 

@@ -4,7 +4,7 @@ import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
 
-/** A node as its enode URL names it (operations.md §6.3). */
+/** A node as its enode URL names it (p2p.md#enode-urls). */
 export interface Enode {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;

@@ -4,8 +4,8 @@ import { ok } from "../primitives/outcome.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**
- * Lists of KEY=VALUE (operations.md §1), the value of a repeated key being the last one. An empty value is kept:
- * --override-genesis-config removes a key by it.
+ * Lists of KEY=VALUE (options.md#value-types), the value of a repeated key being the last one. An empty value
+ * is kept: --override-genesis-config removes a key by it.
  */
 export function mapType<K, V>(parts: {
   readonly label: string;

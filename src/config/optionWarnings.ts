@@ -4,8 +4,9 @@ import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**
- * What the operator should know of options that do not do all that they say (operations.md §4, §5 and §6): nothing that
- * was given is passed over in silence, and nothing is told twice.
+ * What the operator should know of options that do not do all that they say
+ * (options.md#switches-and-their-dependants): nothing that was given is passed over in silence, and nothing
+ * is told twice.
  */
 export function findWarnings(options: ResolvedOptions): readonly string[] {
   const special = [...specialCases(options)];

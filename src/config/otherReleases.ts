@@ -1,8 +1,8 @@
 import { describeSource, type ForeignGiven } from "./given.ts";
 
 /**
- * Names that Besu 24.7.0 does not know but other releases of it do (operations.md §5.11): they turn up in copied
- * configurations. A star stands for any ending.
+ * Names that Besu 24.7.0 does not know but other releases of it do (options.md#other-releases): they turn up
+ * in copied configurations. A star stands for any ending.
  */
 const FAMILIES = [
   {

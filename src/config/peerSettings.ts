@@ -5,7 +5,7 @@ import type { PeerSettings } from "./settings.ts";
 
 /**
  * Who may be a peer, and with whom to stay connected: the static nodes and, as on every network with proof of authority,
- * the bootnodes, unless discovery is switched off (p2p.md §5, §12).
+ * the bootnodes, unless discovery is switched off (p2p.md#connection-policy).
  */
 export function peerSettings(
   values: OptionValues,

@@ -7,7 +7,7 @@ import { type Findings, tell } from "./findings.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
-/** Where the allowlists are that the operator switched on (operations.md §5.10). */
+/** Where the allowlists are that the operator switched on (options.md#permissioning-options). */
 export function permissionSettings(values: OptionValues, workingDirectory: string): PermissionSettings {
   const inDataFolder = join(values["data-path"], "permissions_config.toml");
   const fileOf = (named: string | undefined): string => resolve(workingDirectory, named ?? inDataFolder);

@@ -17,7 +17,7 @@ const ONLY_SEQUENCED = ["tx-pool-retention-hours", "tx-pool-limit-by-account-per
 
 /**
  * The pool's limits. There is one kind of pool; which of the incumbent's two was asked for decides by whose limits it
- * is bound (operations.md §5.6, §7).
+ * is bound (options.md#pool-options).
  */
 export function poolSettings(values: OptionValues): TxPoolLimits {
   const minGasPriceWei = values["min-gas-price"];
@@ -35,7 +35,10 @@ export function poolSettings(values: OptionValues): TxPoolLimits {
   };
 }
 
-/** What statistics show: the incumbent's layered pool, its default, has no size; its sequenced one has (json-rpc.md §4). */
+/**
+ * What statistics show: the incumbent's layered pool, its default, has no size; its sequenced one has
+ * (json-rpc.md#txpool).
+ */
 export function shownPoolSize({ values, isGiven }: ResolvedOptions): number {
   return isSequenced(values) || isGiven("tx-pool-max-size") ? poolSettings(values).maxTransactions : -1;
 }
@@ -65,7 +68,7 @@ export function poolWarnings(options: ResolvedOptions): string[] {
   return warnings;
 }
 
-/** Adjustments that the incumbent logs, in its words (operations.md §6.2). */
+/** Adjustments that the incumbent logs, in its words (options.md#adjustments). */
 export function poolNotes({ values }: ResolvedOptions, spec: ChainSpec): readonly string[] {
   if (values["tx-pool-price-bump"] !== undefined) return [];
   const forced = "Forcing price bump for transaction replacement to 0, since";

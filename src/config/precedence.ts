@@ -15,9 +15,10 @@ export interface Resolution {
 }
 
 /**
- * Picks for each option the first layer that gives it (command line, environment, file, preset; operations.md §1.2),
- * else the default, and reads the text. Whole values: a list from one layer is never extended by another. A text that
- * cannot be read is a problem, and the default stands in its place so that further checks can go on.
+ * Picks for each option the first layer that gives it (command line, environment, file, preset;
+ * options.md#precedence), else the default, and reads the text. Whole values: a list from one layer is never
+ * extended by another. A text that cannot be read is a problem, and the default stands in its place so that
+ * further checks can go on.
  */
 export function resolveOptions(layers: readonly (readonly Given[])[]): Resolution {
   const problems: string[] = [];

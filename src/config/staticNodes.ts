@@ -5,8 +5,8 @@ import { type Findings, tell } from "./findings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**
- * Reads the file of peers to stay connected with (operations.md §6.3): one that is named must exist, that of the data
- * folder need not, and either must make sense.
+ * Reads the file of peers to stay connected with (options.md#enodes-and-static-nodes): one that is named must
+ * exist, that of the data folder need not, and either must make sense.
  */
 export function readStaticNodes(
   options: ResolvedOptions,

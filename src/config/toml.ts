@@ -5,9 +5,9 @@ import { findOption, OPTION_NAMES, type OptionName, optionNamed, spellingsOf } f
 import { isOfOtherRelease } from "./otherReleases.ts";
 
 /**
- * Options given by a TOML file (operations.md §2). A key is an option's name or alias; tables are for the eye only.
- * Every spelling of a value is taken: lists as arrays or as one text with commas, numbers and booleans quoted or not.
- * `path` names the file in messages.
+ * Options given by a TOML file (options.md#toml). A key is an option's name or alias; tables are for the eye
+ * only. Every spelling of a value is taken: lists as arrays or as one text with commas, numbers and booleans
+ * quoted or not. `path` names the file in messages.
  */
 export function readToml(text: string, path: string): SourceReading {
   let document: TomlTable;

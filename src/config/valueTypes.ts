@@ -204,7 +204,7 @@ export const textListType = listType(textType({ label: "<TEXT>", accepts: "text"
 
 /**
  * Host names or origins. `*` and `all` stand for every one of them and become ["*"]; `none` becomes []; neither may
- * stand beside names (operations.md §6.1).
+ * stand beside names (options.md#value-types).
  */
 export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly string[]> {
   const plural = noun === "Hostname" ? "hostnames" : "domains";

@@ -6,7 +6,7 @@ import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 
 /**
  * Whether the clocks of the validators agree, as far as one of them can see. A proposal of round 0 bears the nearest
- * second of its proposer's clock (ibft2.md §9.3), and ours shows when it comes:
+ * second of its proposer's clock (ibft2.md#block-timestamps), and ours shows when it comes:
  *
  *     earlier than its time  its clock is ahead: no link can bring that about
  *     long after its time    its clock is behind, or the way from it is slow
@@ -149,8 +149,9 @@ const OURS = "ours";
 const PROPOSALS = 3;
 
 /**
- * Rounding to the nearest second can hide or feign half a second. Up to one second ahead a block is taken (ibft2.md §5,
- * rule 4). What comes late may also be due to a busy machine, so that more is asked of it.
+ * Rounding to the nearest second can hide or feign half a second. Up to one second ahead a block is taken
+ * (ibft2.md#header-rules, rule 4). What comes late may also be due to a busy machine, so that more is asked
+ * of it.
  */
 const AHEAD_MS = 1_000;
 const BEHIND_MS = 1_500;

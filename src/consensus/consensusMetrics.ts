@@ -7,7 +7,10 @@ import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import type { ConsensusStatus } from "./status.ts";
 
-/** What the engine and its hands count of themselves; the incumbent has nothing like it (metrics.md §9). */
+/**
+ * What the engine and its hands count of themselves; the incumbent has nothing like it
+ * (metrics.md#metrics-of-our-own).
+ */
 export interface ConsensusMetrics {
   /** An effect of the machine is about to be performed. */
   asked(effect: Effect, by: Input): void;

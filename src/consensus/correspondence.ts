@@ -23,7 +23,8 @@ import { createSeenMessages } from "./seenMessages.ts";
 import { IBF_SPELLING, type Spelling } from "./spelling.ts";
 
 /**
- * Between bytes on the wire and the engine: what is read at all, what is passed on, what waits (ibft2.md §8.1, §10).
+ * Between bytes on the wire and the engine: what is read at all, what is passed on, what waits
+ * (ibft2.md#entry-filter, ibft2.md#relay-and-buffers).
  *
  *   bytes -> seen before? -> which height? -> past: dropped
  *                                          -> to come: kept unread until its height begins

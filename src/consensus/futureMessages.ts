@@ -20,10 +20,11 @@ export interface FutureLimits {
 }
 
 /**
- * Messages of heights still to come (ibft2.md §10), unread, so nothing of them is known to be true. When there are too
- * many, whoever handed in most of them gives way: all that it sent of its highest height go, or its oldest if there is
- * but one height. So what is needed next stays longest, and nobody can push out what others sent. As keys cost nothing,
- * many can be one: those who are preferred give way only when there is nobody else.
+ * Messages of heights still to come (ibft2.md#relay-and-buffers), unread, so nothing of them is known to be
+ * true. When there are too many, whoever handed in most of them gives way: all that it sent of its highest
+ * height go, or its oldest if there is but one height. So what is needed next stays longest, and nobody can
+ * push out what others sent. As keys cost nothing, many can be one: those who are preferred give way only
+ * when there is nobody else.
  */
 export interface FutureMessages<M extends RawMessage> {
   readonly count: number;

@@ -30,8 +30,9 @@ export function createSeenMessages(limit: number): SeenMessages {
 }
 
 /**
- * What a message is known by: its code and its bytes. The incumbent leaves the code out (ibft2.md §10), so that whoever
- * is quick enough can have it ignore a message by sending the same bytes under another code.
+ * What a message is known by: its code and its bytes. The incumbent leaves the code out
+ * (ibft2.md#relay-and-buffers), so that whoever is quick enough can have it ignore a message by sending the
+ * same bytes under another code.
  */
 export function keyOfMessage(code: number, payload: Uint8Array): string {
   const hash: Hash = keccak256(concatBytes(Uint8Array.of(code), payload));

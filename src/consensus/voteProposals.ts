@@ -3,7 +3,10 @@ import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 
-/** What the operator wants of the validator set: forgotten at a restart, never removed by itself (ibft2.md §6.6). */
+/**
+ * What the operator wants of the validator set: forgotten at a restart, never removed by itself
+ * (ibft2.md#which-vote-a-block-carries).
+ */
 export interface VoteProposals {
   /** Replaces an earlier proposal for the same address. False when PROPOSALS_LIMIT others are there already. */
   propose(vote: ValidatorVote): boolean;

@@ -9,8 +9,8 @@ import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
 import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./simulation.ts";
 
 /**
- * eth_createAccessList (json-rpc.md): the storage that a call touches, and the gas it takes with that list. The call
- * runs a second time if the list is news.
+ * eth_createAccessList (json-rpc.md#eth_createaccesslist): the storage that a call touches, and the gas it
+ * takes with that list. The call runs a second time if the list is news.
  */
 export async function createAccessList(
   scene: SimulationScene,

@@ -8,7 +8,7 @@ export type BaseFeeParent = Pick<Header, "number" | "timestamp" | "gasLimit" | "
 /**
  * Base fee in wei of the block after `parent` with the given timestamp; undefined before London. The genesis file may
  * pin it to zero or to a fixed value; else it follows EIP-1559 (elasticity 2, denominator 8), from the initial value
- * on in the first London block (ibft2.md §11.7).
+ * on in the first London block (ibft2.md#base-fee).
  */
 export function nextBaseFee(spec: ChainSpec, parent: BaseFeeParent, timestamp: bigint): bigint | undefined {
   const isLondon = (number: bigint, time: bigint): boolean =>

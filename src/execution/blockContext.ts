@@ -7,12 +7,15 @@ export interface BlockContext {
   /** Seconds. */
   readonly timestamp: bigint;
   readonly gasLimit: bigint;
-  /** Receives fees and reward, and is what COINBASE returns: the miningbeneficiary if one is set (ibft2.md §11.5). */
+  /**
+   * Receives fees and reward, and is what COINBASE returns: the miningbeneficiary if one is set
+   * (ibft2.md#reward-and-fees).
+   */
   readonly beneficiary: Address;
   readonly baseFeePerGas?: bigint;
   /** What opcode 0x44 returns up to London. */
   readonly difficulty: bigint;
-  /** What opcode 0x44 returns from Shanghai on (ibft2.md §17). */
+  /** What opcode 0x44 returns from Shanghai on (ibft2.md#later-forks). */
   readonly mixHash: Hash;
   /** Wei per unit of blob gas, and what BLOBBASEFEE returns. */
   readonly blobBaseFee: bigint;

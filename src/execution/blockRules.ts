@@ -13,7 +13,7 @@ export interface BlockRules {
   readonly terms: ChainTerms;
   readonly block: BlockContext;
   readonly parentHash: Hash;
-  /** Paid to the beneficiary after all transactions; zero touches nothing (ibft2.md §11.5). */
+  /** Paid to the beneficiary after all transactions; zero touches nothing (ibft2.md#reward-and-fees). */
   readonly rewardWei: bigint;
 }
 
@@ -55,8 +55,9 @@ export function blockRules(
 }
 
 /**
- * Wei per unit of blob gas. An IBFT header carries no blob gas (ibft2.md §17), so the excess is always zero and the
- * price the smallest there is; where the base fee is pinned there is no blob market at all, as in the incumbent.
+ * Wei per unit of blob gas. An IBFT header carries no blob gas (ibft2.md#later-forks), so the excess is
+ * always zero and the price the smallest there is; where the base fee is pinned there is no blob market at
+ * all, as in the incumbent.
  */
 export function blobBaseFee(spec: ChainSpec, number: bigint, timestamp: bigint): bigint {
   const isPinned = spec.isZeroBaseFee || spec.fixedBaseFeePerGas !== undefined;

@@ -22,7 +22,9 @@ export interface TransactionSource {
 
 export interface BuildSettings extends ReceiptSettings {
   readonly clock: Pick<Clock, "nowMs">;
-  /** No transaction is begun, and none is kept that ends, after this wall-clock time (ibft2.md §11.9). */
+  /**
+   * No transaction is begun, and none is kept that ends, after this wall-clock time (ibft2.md#time-budget).
+   */
   readonly deadlineMs: number;
   /** A block this full is closed at the first transaction that does not fit (--min-block-occupancy-ratio, 0.8). */
   readonly minOccupancyRatio: number;
@@ -54,9 +56,10 @@ export interface BuiltBlock extends BlockResult {
 }
 
 /**
- * Takes transactions from `source` until gas, bytes or time are spent or there are none left (ibft2.md §11.8), and executes
- * them on `overlay`, which stands on the parent's state. Lets the event loop have its turn every ten milliseconds.
- * A transaction that runs into its time limit, or into the deadline, is stopped and left out.
+ * Takes transactions from `source` until gas, bytes or time are spent or there are none left
+ * (ibft2.md#transaction-selection), and executes them on `overlay`, which stands on the parent's state. Lets
+ * the event loop have its turn every ten milliseconds. A transaction that runs into its time limit, or into
+ * the deadline, is stopped and left out.
  */
 export async function buildBlock(
   blockRules: BlockRules,

@@ -2,7 +2,7 @@ import type { Header } from "../types/header.ts";
 import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
-/** eth_call (json-rpc.md): without `strict` it never fails for want of balance (interface.md). */
+/** eth_call (json-rpc.md#eth_call): without `strict` it never fails for want of balance. */
 export async function call(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
   const simulated = await simulate(scene, request, {
     gasLimit: request.gasLimit ?? scene.header.gasLimit,

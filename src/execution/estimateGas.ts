@@ -4,9 +4,9 @@ import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
 /**
- * eth_estimateGas, by the incumbent's search, so that the numbers match (json-rpc.md): a run with the whole block's gas
- * tells what is used before refunds; if that much is not enough, because of the 63/64 rule or a stipend, an inflated
- * figure is the upper end of a binary search.
+ * eth_estimateGas, by the incumbent's search, so that the numbers match (json-rpc.md#eth_estimategas): a run
+ * with the whole block's gas tells what is used before refunds; if that much is not enough, because of the
+ * 63/64 rule or a stipend, an inflated figure is the upper end of a binary search.
  */
 export async function estimateGas(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
   const observed = nothingObserved();

@@ -63,7 +63,9 @@ export interface MessageResult {
   readonly destroyed: readonly Address[];
 }
 
-/** What the incumbent's gas estimation watches (json-rpc.md, eth_estimateGas). May be kept over several runs. */
+/**
+ * What the incumbent's gas estimation watches (json-rpc.md#eth_estimategas). May be kept over several runs.
+ */
 export interface Observed {
   /** Deepest frame in which an instruction was executed; -1 when none was. */
   maxDepth: number;

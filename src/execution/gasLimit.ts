@@ -5,7 +5,7 @@ import type { Header } from "../types/header.ts";
 
 /**
  * Gas limit of the block after `parent`: one step towards the operator's target, or the parent's when there is none.
- * A step is parent / 1024 - 1; the first London block then has twice as much (ibft2.md §11.4).
+ * A step is parent / 1024 - 1; the first London block then has twice as much (ibft2.md#gas-limit).
  */
 export function nextGasLimit(
   spec: ChainSpec,

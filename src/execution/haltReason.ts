@@ -1,6 +1,9 @@
 import { EVMError } from "@ethereumjs/evm";
 
-/** Why code stopped without succeeding or reverting, in the incumbent's spelling (json-rpc.md, eth_estimateGas). */
+/**
+ * Why code stopped without succeeding or reverting, in the incumbent's spelling
+ * (json-rpc.md#eth_estimategas).
+ */
 export type HaltReason =
   | "INSUFFICIENT_GAS"
   | "INSUFFICIENT_STACK_ITEMS"

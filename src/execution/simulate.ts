@@ -29,7 +29,10 @@ import type { ExecutionObserver } from "./trace/observer.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 
-/** Where a call is simulated: on the state after a block, seeing that very block's own header (json-rpc.md §1.6). */
+/**
+ * Where a call is simulated: on the state after a block, seeing that very block's own header
+ * (json-rpc.md#call-object).
+ */
 export interface SimulationScene {
   readonly spec: ChainSpec;
   readonly header: Header;

@@ -3,7 +3,10 @@ import type { Asker } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { AccessListEntry, Authorization } from "../types/transaction.ts";
 
-/** A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md §1.6). Prices and value in wei. */
+/**
+ * A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md#call-object).
+ * Prices and value in wei.
+ */
 export interface CallRequest {
   readonly from?: Address;
   readonly to?: Address;
@@ -19,8 +22,8 @@ export interface CallRequest {
   /** Not empty: the call is a set-code transaction (EIP-7702), which only some forks have. */
   readonly authorizationList?: readonly Authorization[];
   /**
-   * Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md, eth_call). When true, the sender
-   * must own what it costs.
+   * Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md#eth_call). When
+   * true, the sender must own what it costs.
    */
   readonly strict?: boolean;
 }
@@ -89,7 +92,10 @@ export type SimulationResult =
     }
   /** A REVERT; `data` is its whole output. */
   | { readonly kind: "reverted"; readonly data: Uint8Array; readonly gas: bigint }
-  /** An exceptional halt; `reason` in the incumbent's spelling, such as INSUFFICIENT_GAS (json-rpc.md, eth_estimateGas). */
+  /**
+   * An exceptional halt; `reason` in the incumbent's spelling, such as INSUFFICIENT_GAS
+   * (json-rpc.md#eth_estimategas).
+   */
   | { readonly kind: "halted"; readonly reason: string; readonly gas: bigint }
   /** Refused before the first instruction. */
   | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
@@ -113,7 +119,9 @@ export type SimulationRefusal =
   | "invalidBlobs"
   | "blobFeeBelowBaseFee";
 
-/** Runs simulations where they can be killed: on worker threads with a time limit (architecture.md decision 6). */
+/**
+ * Runs simulations where they can be killed: on worker threads with a time limit (architecture.md#threads).
+ */
 export interface Simulator {
   /** An asker who is gone is answered as one whose time is up. */
   run(job: SimulationJob, asker: Asker): Promise<SimulationResult>;

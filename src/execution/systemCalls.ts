@@ -13,7 +13,8 @@ export function keepParentHash(session: BlockSession, parentHash: Hash): Promise
 
 /**
  * After the transactions of a Prague block: the contracts for withdrawals and consolidations empty their queues
- * (EIP-7002, EIP-7251). What they hand out goes nowhere on a chain without a beacon chain (ibft2.md §17).
+ * (EIP-7002, EIP-7251). What they hand out goes nowhere on a chain without a beacon chain
+ * (ibft2.md#later-forks).
  */
 export async function drainRequestQueues(
   session: BlockSession,

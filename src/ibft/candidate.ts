@@ -45,7 +45,7 @@ export function candidateOfBlock(block: {
   return extra.ok ? ok(createCandidate(block.header, extra.value, block.transactions)) : extra;
 }
 
-/** The same block in another round: nothing but the round in the extra data changes (ibft2.md §9.8). */
+/** The same block in another round: nothing but the round in the extra data changes (ibft2.md#new-round). */
 export function withRound(candidate: Candidate, round: number): Candidate {
   if (candidate.extra.round === round) return candidate;
   return createCandidate(candidate.header, { ...candidate.extra, round }, candidate.transactions);

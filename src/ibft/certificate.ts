@@ -25,7 +25,10 @@ export const CERTIFICATE_FLAWS = [
 
 export type CertificateFlaw = (typeof CERTIFICATE_FLAWS)[number];
 
-/** Finds what is wrong with a signed wish for a round, certificate included (ibft2.md §8.5); undefined when nothing is. */
+/**
+ * Finds what is wrong with a signed wish for a round, certificate included (ibft2.md#round-change-rules);
+ * undefined when nothing is.
+ */
 export function findRoundChangeFlaw(
   committee: Committee,
   { author, payload }: Signed<RoundChangePayload>,
@@ -54,7 +57,7 @@ export function findPreparedFlaw(
   return undefined;
 }
 
-/** Finds what is wrong with the proof that a quorum asked for `round` (ibft2.md §8.2, item 3). */
+/** Finds what is wrong with the proof that a quorum asked for `round` (ibft2.md#proposal-rules, item 3). */
 export function findRoundChangesFlaw(
   committee: Committee,
   round: number,

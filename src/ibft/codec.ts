@@ -24,7 +24,7 @@ import {
 import { type DecodingDefect, isAbsent, partsOf, Refusal } from "./strictRlp.ts";
 
 /**
- * The four messages of IBF/1, as they lie inside a devp2p message before snappy (ibft2.md §7.2):
+ * The four messages of IBF/1, as they lie inside a devp2p message before snappy (ibft2.md#message-bodies):
  *
  *   0 Proposal     [signed payload, block, round-change certificate | 0x80]
  *   1 Prepare      signed payload
@@ -219,8 +219,8 @@ function* readRoundChange(payload: Uint8Array, reader: SignedReader, lookups: Lo
 }
 
 /**
- * In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md §5). The header is
- * held against what was signed before the transactions are made, each some 8 µs.
+ * In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md#body). The
+ * header is held against what was signed before the transactions are made, each some 8 µs.
  */
 function* readCandidate(
   part: Uint8Array,

@@ -3,7 +3,10 @@ import type { Signature } from "../primitives/secp256k1.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
 
-/** What validators tell each other, decoded and with signers recovered (ibft2.md §7; spelled by payloadCodec.ts). */
+/**
+ * What validators tell each other, decoded and with signers recovered (ibft2.md#messages; spelled by
+ * payloadCodec.ts).
+ */
 export type Authored = Proposal | Prepare | Commit | RoundChange;
 
 export type Payload = ProposalPayload | PreparePayload | CommitPayload | RoundChangePayload;

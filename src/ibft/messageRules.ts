@@ -36,8 +36,9 @@ export const ROUNDS_IN_REACH = 2 ** 31;
 export type WithRound = (candidate: Candidate, round: number) => Candidate;
 
 /**
- * Finds what is wrong with a message of this height, whatever round we are in (ibft2.md §8); undefined when nothing
- * is. Whether the candidate of a proposal is a sound block is not judged here: that takes an execution.
+ * Finds what is wrong with a message of this height, whatever round we are in (ibft2.md#message-rules);
+ * undefined when nothing is. Whether the candidate of a proposal is a sound block is not judged here: that
+ * takes an execution.
  */
 export function findMessageFlaw(
   committee: Committee,
@@ -83,14 +84,15 @@ function findProposalFlaw(
 
 /**
  * A new block names its proposer as the one who built it. The incumbent asks only that some validator is named
- * (ibft2.md §5, rule 11), though whoever is named has cast the block's vote and moves the turn: one liar could vote for
- * all. Its own blocks always pass, and a block that a quorum has sealed is imported by its rules.
+ * (ibft2.md#header-rules, rule 11), though whoever is named has cast the block's vote and moves the turn: one
+ * liar could vote for all. Its own blocks always pass, and a block that a quorum has sealed is imported by
+ * its rules.
  */
 function findBuilderFlaw(author: Address, { header }: Candidate): "foreignBuilder" | undefined {
   return equalBytes(header.coinbase, author) ? undefined : "foreignBuilder";
 }
 
-/** A certificate brings its block along, and a block its certificate (ibft2.md §8.6). */
+/** A certificate brings its block along, and a block its certificate (ibft2.md#round-change-rules). */
 function findPreparedBlockFlaw(
   committee: Committee,
   { signed, candidate }: RoundChange,

@@ -11,7 +11,7 @@ export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 
 
 export type MessageCode = (typeof MESSAGE_CODES)[keyof typeof MESSAGE_CODES];
 
-/** What the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md §7.3). */
+/** What the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md#signatures). */
 export function messageHash(payload: Payload): Hash {
   return keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload)));
 }
@@ -43,7 +43,7 @@ export function signPayload<P extends Payload>(
   return { payload, signature: signer.sign(messageHash(payload)), author: signer.self };
 }
 
-/** The height in 8 bytes and the round in 4, never trimmed; then what the kind adds (ibft2.md §7.1). */
+/** The height in 8 bytes and the round in 4, never trimmed; then what the kind adds (ibft2.md#payloads). */
 function payloadItems(payload: Payload): RawItem[] {
   const place = [bigintToFixedBytes(payload.height, 8), bigintToFixedBytes(BigInt(payload.round), 4)];
   switch (payload.kind) {

@@ -39,9 +39,9 @@ export interface ListLimits {
 }
 
 /**
- * Reads the signed payloads of one message from their encodings (ibft2.md §7.1): counts first, contents then, and no
- * signature yet. What is repeated byte for byte is read once. Yields before each payload, so that a long certificate can
- * be read with pauses; throws RangeError for what is malformed.
+ * Reads the signed payloads of one message from their encodings (ibft2.md#payloads): counts first, contents
+ * then, and no signature yet. What is repeated byte for byte is read once. Yields before each payload, so
+ * that a long certificate can be read with pauses; throws RangeError for what is malformed.
  */
 export interface PayloadReader {
   proposal(part: Uint8Array): Unverified<ProposalPayload>;

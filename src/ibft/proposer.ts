@@ -3,9 +3,10 @@ import { assert, present } from "../primitives/assert.ts";
 import { compareBytes } from "../primitives/hex.ts";
 
 /**
- * Whose turn it is (ibft2.md §6.2): one place further round the sorted validators for every block and every round.
- * `previous` is the coinbase of the parent, which all honest nodes share; the round in which the parent was sealed is
- * not, and plays no part. A `previous` that is no validator any more gives its place to the next higher address.
+ * Whose turn it is (ibft2.md#proposer): one place further round the sorted validators for every block and
+ * every round. `previous` is the coinbase of the parent, which all honest nodes share; the round in which the
+ * parent was sealed is not, and plays no part. A `previous` that is no validator any more gives its place to
+ * the next higher address.
  */
 export function proposerOf(validators: readonly Address[], previous: Address, round: number): Address {
   assert(validators.length > 0, "a height has validators");

@@ -1,6 +1,7 @@
 /**
  * Smallest number of validators whose agreement no other such group can contradict: ceil(2n / 3).
- * A prepared round needs one fewer Prepare, because the proposer speaks through its Proposal. (ibft2.md §6.1)
+ * A prepared round needs one fewer Prepare, because the proposer speaks through its Proposal.
+ * (ibft2.md#quorum)
  */
 export function quorum(validators: number): number {
   return Math.ceil((2 * validators) / 3);

@@ -40,7 +40,10 @@ export function startRound(draft: Draft, number: number): void {
   draft.emit({ kind: "setRoundTimer", id: draft.id, atMs: round.timeoutAtMs });
 }
 
-/** A quorum of Prepares is all it took, but what we bring along is every Prepare that we hold (ibft2.md §9.7). */
+/**
+ * A quorum of Prepares is all it took, but what we bring along is every Prepare that we hold
+ * (ibft2.md#round-expiry).
+ */
 function gatherPrepares(draft: Draft): void {
   const { prepared, inbox, round } = draft.height;
   if (prepared === undefined || !isPrepared(draft.height)) return;
@@ -120,7 +123,7 @@ function announceProposal(draft: Draft, candidate: Candidate, certificate?: Roun
 
 /**
  * Leads here: a flawless message. The first proposal of a round is the only one we consider. One for a later round
- * brings the proof that a quorum asked for that round, so we go there (ibft2.md §9.9).
+ * brings the proof that a quorum asked for that round, so we go there (ibft2.md#future-round-proposals).
  */
 export function onProposal(draft: Draft, proposal: Proposal): void {
   const { round: number } = proposal.signed.payload;
@@ -145,7 +148,8 @@ export function onCandidateChecked(draft: Draft, digest: Digest, sound: boolean)
 
 /**
  * We stand behind the proposal: our Commit counts for us from now on, though others hear it only once the round is
- * prepared (ibft2.md §9.4). That is safe because a block it helps to decide is durable before anyone hears of it.
+ * prepared (ibft2.md#accepting-a-proposal). That is safe because a block it helps to decide is durable before
+ * anyone hears of it.
  */
 function acceptProposal(draft: Draft): void {
   const { rules, id } = draft;

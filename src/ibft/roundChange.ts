@@ -63,7 +63,7 @@ export function onRoundChange(draft: Draft, message: RoundChange): void {
   if (round >= draft.round.number) goWhereQuorumAsks(draft, round);
 }
 
-/** The certificate is exactly the first quorum that asked, in order of arrival (ibft2.md §9.8). */
+/** The certificate is exactly the first quorum that asked, in order of arrival (ibft2.md#new-round). */
 function goWhereQuorumAsks(draft: Draft, number: number): void {
   const { committee, inbox } = draft.height;
   const asking = roundChangesFor(inbox, number).slice(0, committee.quorum);

@@ -7,8 +7,9 @@ import { quorum } from "./quorum.ts";
 export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";
 
 /**
- * Who must have sealed a block (ibft2.md §5, rule 12): a quorum of the validators after the parent, each once, nobody
- * else. `sealers` are those recovered from the header's seals, undefined where a seal fits no key.
+ * Who must have sealed a block (ibft2.md#header-rules, rule 12): a quorum of the validators after the parent,
+ * each once, nobody else. `sealers` are those recovered from the header's seals, undefined where a seal fits
+ * no key.
  */
 export function checkSealers(
   sealers: readonly (Address | undefined)[],

@@ -38,7 +38,8 @@ export type ReadingStep = "payload" | "signature" | "block";
 export type Reading<T> = Generator<ReadingStep | undefined, T>;
 
 /**
- * Reads the signed payloads of one message and recovers who signed them (ibft2.md §7.1, §7.3), what is cheap first:
+ * Reads the signed payloads of one message and recovers who signed them (ibft2.md#payloads,
+ * ibft2.md#signatures), what is cheap first:
  *
  *   counts -> contents -> author of the message, admitted -> heights, rounds, digests of certificates
  *          -> their signatures, one by one, up to the first that has no place there
@@ -187,7 +188,10 @@ function createMembership(committee: Committee | undefined): (author: Address) =
   };
 }
 
-/** What can be told of a certificate before any signature in it is looked at (ibft2.md §8.2, §8.5). */
+/**
+ * What can be told of a certificate before any signature in it is looked at (ibft2.md#proposal-rules,
+ * ibft2.md#round-change-rules).
+ */
 function* screenRoundChanges(
   committee: Committee,
   round: number,

@@ -95,7 +95,9 @@ function take(draft: Draft, input: Input): void {
   }
 }
 
-/** Heights rise by commits alone; a head that we have, or that lies below, changes nothing (ibft2.md §9.1). */
+/**
+ * Heights rise by commits alone; a head that we have, or that lies below, changes nothing (ibft2.md#heights).
+ */
 function onHeadAdvanced(draft: Draft, head: Head): void {
   const known = present(draft.state.head, "the head at the start");
   if (head.header.number <= known.header.number) return;

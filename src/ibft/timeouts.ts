@@ -2,19 +2,25 @@ import { type IbftSchedule, parametersAt } from "../chainspec/ibftParameters.ts"
 import { larger } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 
-/** How long round r may take, counted from its start: doubling, never capped, as other clients do (ibft2.md §9.2). */
+/**
+ * How long round r may take, counted from its start: doubling, never capped, as other clients do
+ * (ibft2.md#timers).
+ */
 export function roundTimeoutMs(schedule: IbftSchedule, round: number): number {
   return schedule.requestTimeoutSeconds * 1000 * 2 ** round;
 }
 
-/** Earliest timestamp, in seconds, that the child of `parent` may bear: the spacing rule (ibft2.md §5, rule 5). */
+/**
+ * Earliest timestamp, in seconds, that the child of `parent` may bear: the spacing rule
+ * (ibft2.md#header-rules, rule 5).
+ */
 export function earliestTimestamp(schedule: IbftSchedule, parent: Header): bigint {
   return parent.timestamp + BigInt(parametersAt(schedule, parent.number + 1n).blockPeriodSeconds);
 }
 
 /**
  * Timestamp, in seconds, of a block first proposed at `nowMs`: the nearest second in round 0, the second that has
- * begun in later rounds (ibft2.md §9.3, §9.8), and never one that breaks the spacing rule.
+ * begun in later rounds (ibft2.md#block-timestamps), and never one that breaks the spacing rule.
  */
 export function nextTimestamp(schedule: IbftSchedule, parent: Header, round: number, nowMs: number): bigint {
   const now = BigInt(round === 0 ? Math.round(nowMs / 1000) : Math.floor(nowMs / 1000));

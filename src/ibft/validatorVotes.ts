@@ -6,8 +6,8 @@ import type { ExtraData, ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
 /**
- * Who the validators are, told by headers alone (ibft2.md §6.3 to §6.6). A tally is the state after a block: the set
- * that decides the next block, and the votes on its members that have not reached a majority yet.
+ * Who the validators are, told by headers alone (ibft2.md#validator-set). A tally is the state after a block:
+ * the set that decides the next block, and the votes on its members that have not reached a majority yet.
  */
 export interface VoteTally {
   /** Sorted, without duplicates. */

@@ -63,8 +63,8 @@ export interface LoggingSettings {
 /**
  * A logger on standard output, or on `destination`. Lines are written at once and in this process, so that the last
  * words before an exit are not lost and the exit is not held up. In JSON the fields that every line has are named as
- * in the incumbent's common template (operations.md §12): timestamp, level, thread, class (our module), message and
- * throwable.
+ * in the incumbent's common template (options.md#log-lines): timestamp, level, thread, class (our module),
+ * message and throwable.
  */
 export function createLogger(settings: LoggingSettings, destination?: DestinationStream): RootLogger {
   const output = destination ?? standardOutput();

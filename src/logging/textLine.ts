@@ -3,8 +3,8 @@ type LogLine = Readonly<Record<string, unknown>>;
 
 /**
  * Turns lines of JSON into lines for people, in the incumbent's layout, which patterns of log shippers know
- * (operations.md §11): time in UTC, thread, level, class and message between bars. Facts follow as name=value, the stack
- * of an error on lines of its own.
+ * (options.md#log-lines): time in UTC, thread, level, class and message between bars. Facts follow as
+ * name=value, the stack of an error on lines of its own.
  */
 export function createTextLines({ isColored }: { readonly isColored: boolean }): (line: LogLine) => string {
   const paint = (text: string, code: string): string =>

@@ -1,6 +1,6 @@
 /**
- * The groups that metrics belong to and what their names begin with (metrics.md §1.1): the incumbent's words for
- * `--metrics-category`, and two of ours for what it has no metrics of.
+ * The groups that metrics belong to and what their names begin with (metrics.md#naming-rules): the
+ * incumbent's words for `--metrics-category`, and two of ours for what it has no metrics of.
  */
 export const METRIC_PREFIXES = {
   BLOCKCHAIN: "besu_blockchain_",

@@ -4,7 +4,7 @@ import { METRIC_PREFIXES, type MetricCategory } from "./categories.ts";
 import { QUANTILES, WindowedSummary } from "./summary.ts";
 
 /**
- * What the node counts about itself, for Prometheus (metrics.md).
+ * What the node counts about itself, for Prometheus (metrics.md#naming-rules).
  *
  *     a module declares its metrics beside its code ──> registry ── collect ──> textFormat ──> /metrics, push gateway
  *       counters and summaries: told as things happen        └ gauges: asked when somebody reads

@@ -1,4 +1,4 @@
-/** The quantiles that the incumbent's timers give, as their label spells them (metrics.md §1.1). */
+/** The quantiles that the incumbent's timers give, as their label spells them (metrics.md#naming-rules). */
 export const QUANTILES = [0.2, 0.5, 0.8, 0.95, 0.99, 1] as const;
 
 /** The window, as the incumbent's: ten minutes that go two by two. */

@@ -36,8 +36,9 @@ export interface Refusal {
 }
 
 /**
- * Whether a peer that has introduced itself may stay (p2p.md §5); undefined when it may. An incoming connection that is
- * not wanted is refused without a reason, as the incumbent does, but for those about which a peer can do something.
+ * Whether a peer that has introduced itself may stay (p2p.md#connection-policy); undefined when it may. An
+ * incoming connection that is not wanted is refused without a reason, as the incumbent does, but for those
+ * about which a peer can do something.
  */
 export function refuseConnection(
   applicant: Applicant,

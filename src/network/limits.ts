@@ -1,24 +1,24 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Every bound of the peer-to-peer network, by name. Figures with a source come from p2p.md; the others are ours. */
+/** Every bound of the peer-to-peer network, by name. Figures without a source are ours. */
 
 /** Longest auth or ack with its two size bytes: real ones have 319 to 583, and from 1024 on they look like the old format. */
 export const MAX_HANDSHAKE_BYTES = 1025;
 /** Largest frame before Hello was exchanged, when nothing is known of the peer. */
 export const MAX_HELLO_BYTES = 8 * KIB;
-/** A message, compressed or not, is shorter than 0xFFFFFF (§2). */
+/** A message, compressed or not, is shorter than 0xFFFFFF (p2p.md#frames). */
 export const MAX_PAYLOAD_BYTES = 0xff_ff_fe;
 /** Longest client name that is kept of a Hello. */
 export const MAX_CLIENT_ID_LENGTH = 256;
 /** Most capabilities that a Hello may list. */
 export const MAX_CAPABILITIES = 64;
 
-/** TCP connection, handshake and Hello together (§1). */
+/** TCP connection, handshake and Hello together (p2p.md#rlpx-handshake). */
 export const SETUP_TIMEOUT_MS = 10_000;
-/** Silence after which a Ping is sent, and again after which its Pong is missed (§4). */
+/** Silence after which a Ping is sent, and again after which its Pong is missed (p2p.md#base-protocol). */
 export const KEEP_ALIVE_MS = 15_000;
-/** Between writing a Disconnect and closing the socket (§4). */
+/** Between writing a Disconnect and closing the socket (p2p.md#base-protocol). */
 export const CLOSE_DELAY_MS = 2_000;
 
 /**
@@ -60,12 +60,15 @@ export const CONNECTIONS_PER_SECOND = 50;
 export const CONNECTION_BURST = 100;
 /** Sockets that are open for whatever reason, beyond the number of peers. */
 export const MAX_SPARE_SOCKETS = 128;
-/** The longer-lived of two crossing connections waits so long before it closes the other (§5: 21 to 26 s seen). */
+/**
+ * The longer-lived of two crossing connections waits so long before it closes the other
+ * (p2p.md#connection-policy: 21 to 26 s seen).
+ */
 export const CROSS_CONNECTION_LINGER_MS = 5_000;
-/** Longest wait for what a protocol wants to hear first, such as eth's Status (§5). */
+/** Longest wait for what a protocol wants to hear first, such as eth's Status (p2p.md#connection-policy). */
 export const GREETING_TIMEOUT_MS = 20_000;
 
-/** Node ids that are refused until the node restarts (§5). */
+/** Node ids that are refused until the node restarts (p2p.md#connection-policy). */
 export const DENYLIST_LIMIT = 500;
 /** Partings that are remembered. */
 export const MAX_REMEMBERED_PARTINGS = 500;
@@ -78,10 +81,10 @@ export const STEADY_CONNECTION_MS = 30_000;
 /** Calls that are under way at the same time. */
 export const MAX_CALLS_UNDER_WAY = 16;
 
-/** Reputation of a new peer, and the highest (§5). */
+/** Reputation of a new peer, and the highest (p2p.md#connection-policy). */
 export const FIRST_REPUTATION = 100;
 export const HIGHEST_REPUTATION = 150;
-/** So many useless answers within the window end the connection (§4). */
+/** So many useless answers within the window end the connection (p2p.md#base-protocol). */
 export const USELESS_ANSWERS = 5;
 export const USELESS_WINDOW_MS = 60_000;
 /** A peer that was sent away as useless is not let in again for so long. */

@@ -33,7 +33,7 @@ import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 
 /**
- * The node among its peers (p2p.md §1 to §5).
+ * The node among its peers (p2p.md#connection-policy).
  *
  *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
  *        └ inbound: listened for here     └ outbound: when dialer.ts says        └ peerMemory.ts: who may not come back

@@ -65,7 +65,7 @@ export function createPeerMemory(
   };
 }
 
-/** p2p.md §5: a breach that we noticed, or a version that either end cannot speak. */
+/** p2p.md#connection-policy: a breach that we noticed, or a version that either end cannot speak. */
 function isUnforgivable({ reason, by }: Parting): boolean {
   return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
 }

@@ -321,7 +321,7 @@ export function createPeerTable(
     open,
     receive(connection, id, payload) {
       const link = links.get(connection);
-      // Ids that belong to nobody are passed over (p2p.md §3).
+      // Ids that belong to nobody are passed over (p2p.md#hello-and-capabilities).
       const found = link?.sessions.find(
         ({ offset, protocol }) => id >= offset && id < offset + protocol.messageCodes,
       );

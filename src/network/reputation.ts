@@ -1,6 +1,6 @@
 import { FIRST_REPUTATION, HIGHEST_REPUTATION, USELESS_ANSWERS, USELESS_WINDOW_MS } from "./limits.ts";
 
-/** How helpful a peer has been (p2p.md §5): one point up or down for each answer. */
+/** How helpful a peer has been (p2p.md#connection-policy): one point up or down for each answer. */
 export interface Reputation {
   readonly score: number;
   noteUseful(): void;

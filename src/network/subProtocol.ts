@@ -7,8 +7,9 @@ import type { Urgency } from "./rlpx/urgency.ts";
 
 /**
  * What is spoken over connections, plugged into the network (createNetwork). Each connection on which both ends know it
- * is a session of its own; a peer has two for some seconds when both called each other (p2p.md §5), so whoever waits for
- * answers waits by node id. Callbacks run while bytes are being read: they keep what they need, and return soon.
+ * is a session of its own; a peer has two for some seconds when both called each other
+ * (p2p.md#connection-policy), so whoever waits for answers waits by node id. Callbacks run while bytes are
+ * being read: they keep what they need, and return soon.
  */
 export interface SubProtocol extends Spoken {
   /** True when peers introduce themselves in it: a connection counts only after `greeted` was called. */

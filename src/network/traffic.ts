@@ -24,7 +24,7 @@ export interface Traffic {
   inboundRefused(cause: RefusalCause): void;
 }
 
-/** Messages of the base protocol, by id (p2p.md §4). */
+/** Messages of the base protocol, by id (p2p.md#base-protocol). */
 const BASE_NAMES = ["Hello", "Disconnect", "Ping", "Pong"];
 
 export function baseMessage(direction: PassingMessage["direction"], id: number): PassingMessage {

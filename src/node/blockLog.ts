@@ -61,7 +61,7 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
         ...(extra.ok && { round: extra.value.round }),
         ...(tookMs !== undefined && { tookMs }),
       },
-      // The words that operators look for (operations.md §11.2).
+      // The words that operators look for (options.md#log-lines).
       `${equalBytes(proposer, self) ? "Produced" : "Imported"} #${number}`,
     );
   }

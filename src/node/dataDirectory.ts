@@ -47,7 +47,10 @@ export function createFolders(path: string): void {
   mkdirSync(path);
 }
 
-/** The ports in use, as Java properties in `besu.ports`: start scripts wait for this file (operations.md §10). */
+/**
+ * The ports in use, as Java properties in `besu.ports`: start scripts wait for this file
+ * (options.md#files-in-the-data-folder).
+ */
 export function writePortsFile(
   path: string,
   ports: Readonly<Record<string, number>>,

@@ -7,8 +7,8 @@ export interface Executor {
 }
 
 /**
- * Threads and queues under the names of the incumbent's executors that do the same work (metrics.md §6): simulated
- * calls are its computation, recovering signers its transactions.
+ * Threads and queues under the names of the incumbent's executors that do the same work
+ * (metrics.md#process-and-runtime): simulated calls are its computation, recovering signers its transactions.
  */
 export function declareExecutorMetrics(
   metrics: Metrics,

@@ -16,7 +16,10 @@ export function hostLimits(): HostLimits {
   return { openFiles: openFileLimit(), memoryBytes };
 }
 
-/** What is too little to work well, and what to do about it (operations.md §14). Never a reason not to start. */
+/**
+ * What is too little to work well, and what to do about it (options.md#host-limits). Never a reason not to
+ * start.
+ */
 export function hostWarnings({ openFiles, memoryBytes }: HostLimits): readonly string[] {
   const warnings: string[] = [];
   if (openFiles !== undefined && openFiles < ENOUGH_OPEN_FILES)
@@ -34,7 +37,7 @@ export function hostWarnings({ openFiles, memoryBytes }: HostLimits): readonly s
   return warnings;
 }
 
-/** The incumbent's advice (operations.md §14). */
+/** The incumbent's advice (options.md#host-limits). */
 const ENOUGH_OPEN_FILES = 4096;
 /** An idle node has some 150 MB; a full pool, its caches and one block of 12,000 transactions on the way take the rest. */
 const ENOUGH_MEMORY_BYTES = 1024 ** 3;

@@ -12,7 +12,7 @@ import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSe
 
 /**
  * Searches for logs in ranges of many blocks, on a thread that reads the database itself and makes the JSON, too
- * (architecture.md, decision 6): this thread only passes the text on. The thread starts with the first search.
+ * (architecture.md#threads): this thread only passes the text on. The thread starts with the first search.
  *
  * Invariants: each search is answered exactly once, whatever happens to the thread; those that wait are begun by machine
  * and client in turn, and when too many do, whoever has most of them loses the newest as busy.

@@ -21,8 +21,8 @@ export interface MetricsPush {
 }
 
 /**
- * Sends the metrics to a push gateway (metrics.md §1): first after half an interval, then once in each. A gateway that
- * cannot be reached costs one line in the log, and another when it is back.
+ * Sends the metrics to a push gateway (metrics.md#endpoint): first after half an interval, then once in each.
+ * A gateway that cannot be reached costs one line in the log, and another when it is back.
  */
 export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPushParts): MetricsPush {
   const { host, port, intervalMs, job } = settings;

@@ -30,8 +30,9 @@ export interface MetricsServerParts {
 }
 
 /**
- * Where Prometheus fetches the metrics (metrics.md §1). An answer is a text that was complete before its first byte
- * went out, so a scraper that reads slowly holds that text and nothing else, until the idle timeout cuts it.
+ * Where Prometheus fetches the metrics (metrics.md#endpoint). An answer is a text that was complete before
+ * its first byte went out, so a scraper that reads slowly holds that text and nothing else, until the idle
+ * timeout cuts it.
  */
 export async function openMetricsServer(
   { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,

@@ -13,9 +13,9 @@ export interface NetworkFacts {
 }
 
 /**
- * What peers and synchronization tell (metrics.md §2, §3). As long as there are none, this is the one place that says
- * so, with the names and zeros that dashboards expect; the counters then go to the code that connects, disconnects,
- * sends and receives.
+ * What peers and synchronization tell (metrics.md#peers-and-network). As long as there are none, this is the
+ * one place that says so, with the names and zeros that dashboards expect; the counters then go to the code
+ * that connects, disconnects, sends and receives.
  */
 export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): void {
   showSync(metrics, facts);

@@ -76,7 +76,10 @@ function refuse(code: EnodeFlaw, message: string): Outcome<never, EnodeFlaw> {
   return rejected({ code, fault: "caller", message });
 }
 
-/** Whoever called us is shown where it says it listens; its port for discovery is not known (p2p.md §12). */
+/**
+ * Whoever called us is shown where it says it listens; its port for discovery is not known
+ * (p2p.md#enode-urls).
+ */
 function factsOfPeer({ nodeId, hello, remote, local, isInbound }: PeerView, headOf: FindPeerHead): PeerFacts {
   const port = isInbound ? hello.listenPort : remote.port;
   const enode = { nodeId, host: remote.host, tcpPort: port, udpPort: isInbound ? undefined : port };

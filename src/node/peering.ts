@@ -28,7 +28,7 @@ import { createPeerPool } from "./peerPool.ts";
  *                                                             └── transactions ── pool
  *
  * Invariants: the engine hears of a head before the messages that waited for it; while peers are believed to be ahead
- * the node catches up, and neither proposes nor votes (architecture.md §7).
+ * the node catches up, and neither proposes nor votes (architecture.md#rulings).
  */
 export interface Peering {
   readonly protocols: readonly SubProtocol[];

@@ -83,7 +83,10 @@ export async function openPeers(
   });
 }
 
-/** By node id, address and the port it listens on; that for discovery does not count (p2p.md §5). */
+/**
+ * By node id, address and the port it listens on; that for discovery does not count
+ * (p2p.md#connection-policy).
+ */
 function isListed({ nodeId, host, tcpPort }: NodeAddress, { nodes }: Permissions): boolean {
   if (nodes === undefined) return true;
   return nodes.items.some((item) => {

@@ -9,8 +9,9 @@ import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "../metrics/registry.ts";
 
 /**
- * What the process and its runtime tell (metrics.md §6). The incumbent's runtime is Java, and boards ask for its names:
- * heap, collections and threads are answered with Node.js's own. Returns what ends the measuring.
+ * What the process and its runtime tell (metrics.md#process-and-runtime). The incumbent's runtime is Java,
+ * and boards ask for its names: heap, collections and threads are answered with Node.js's own. Returns what
+ * ends the measuring.
  */
 export function declareProcessMetrics(
   metrics: Metrics,

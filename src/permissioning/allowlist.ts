@@ -27,7 +27,7 @@ export interface Allowlist {
   replace(items: readonly string[]): void;
 }
 
-/** Why a list was not changed (json-rpc-errors.md §1.4), in the order in which it is looked for. */
+/** Why a list was not changed (json-rpc-errors.md#permissioning), in the order in which it is looked for. */
 export type AllowlistFlaw =
   | "empty"
   | "invalid"

@@ -6,7 +6,8 @@ import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*
- * The incumbent's permissions file: TOML with a list of texts for senders, one for nodes, or both (operations.md §5.10).
+ * The incumbent's permissions file: TOML with a list of texts for senders, one for nodes, or both
+ * (options.md#permissioning-options).
  */
 
 export type AllowlistKey = "accounts-allowlist" | "nodes-allowlist";

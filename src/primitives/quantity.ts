@@ -29,7 +29,7 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
 /** So many bytes fit in a number without loss, which is faster than a detour over text. */
 const SAFE_BYTES = 6;
 
-/** JSON-RPC quantity: no leading zeros, zero is "0x0" (json-rpc.md §0.1). */
+/** JSON-RPC quantity: no leading zeros, zero is "0x0" (json-rpc.md#value-encodings). */
 export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }

@@ -29,7 +29,8 @@ export const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03
 
 /**
  * The curve in use: the native binding where a prebuilt binary exists (45 µs a recovery), else @noble (1,080 µs).
- * The package's own JavaScript fallback is never used (architecture.md §7); the node warns once when on noble.
+ * The package's own JavaScript fallback is never used (architecture.md#rulings); the node warns once when on
+ * noble.
  */
 export const curve: Curve = loadNativeCurve() ?? (await loadNobleCurve());
 
@@ -67,7 +68,10 @@ export function addressOfPrivateKey(privateKey: Uint8Array): Address {
   return addressOfPublicKey(curve.publicKey(privateKey));
 }
 
-/** 65 bytes r || s || v with v 0 or 1, as commit seals and IBFT payload signatures are spelled (ibft2.md §7.1). */
+/**
+ * 65 bytes r || s || v with v 0 or 1, as commit seals and IBFT payload signatures are spelled
+ * (ibft2.md#payloads).
+ */
 export function encodeSignature(signature: Signature): Uint8Array {
   return concatBytes(
     bigintToFixedBytes(signature.r, 32),

@@ -8,7 +8,7 @@ import { decodeBoolean, decodeJavaLong, decodeStoragePosition, isAbsent, isObjec
 const TAGS = ["latest", "earliest", "pending", "finalized", "safe"] as const;
 export type BlockTag = (typeof TAGS)[number];
 
-/** A block by number or tag: the family BN of json-rpc.md §0.3. The number may be negative. */
+/** A block by number or tag: the family BN of json-rpc.md#block-parameters. The number may be negative. */
 export type NumberOrTag = bigint | BlockTag;
 
 /** A block by hash (EIP-1898). */
@@ -17,7 +17,7 @@ export interface BlockByHash {
   readonly requireCanonical: boolean;
 }
 
-/** A block by number, tag or hash: the family BH of json-rpc.md §0.3. */
+/** A block by number, tag or hash: the family BH of json-rpc.md#block-parameters. */
 export type NumberTagOrHash = NumberOrTag | BlockByHash;
 
 /** Family BN: a tag in any case, or text as decodeJavaLong reads it; never a JSON number, a hash or an object. */

@@ -8,8 +8,9 @@ import { writeMinedTransactions } from "./transactionResult.ts";
 export type BlockDetail = "hashes" | "transactions";
 
 /**
- * The block object (json-rpc.md §1.1) as JSON text: members in the incumbent's order, those without a value left out.
- * Everyone asks for the newest blocks, so the text stays with a block for as long as the chain keeps that in memory.
+ * The block object (json-rpc.md#block) as JSON text: members in the incumbent's order, those without a value
+ * left out. Everyone asks for the newest blocks, so the text stays with a block for as long as the chain
+ * keeps that in memory.
  */
 export function blockJson(block: StoredBlock, detail: BlockDetail): string {
   const texts = writtenBlocks.get(block) ?? new Map<BlockDetail, string>();
@@ -57,7 +58,10 @@ function writeHeader(writer: JsonWriter, { header, hash, totalDifficulty, size }
   writer.quantity("timestamp", header.timestamp);
 }
 
-/** What Shanghai, Cancun and Prague add; on an IBFT chain only a genesis block can have it (ibft2.md §17). */
+/**
+ * What Shanghai, Cancun and Prague add; on an IBFT chain only a genesis block can have it
+ * (ibft2.md#later-forks).
+ */
 function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals: readonly unknown[] = []): void {
   if (header.withdrawalsRoot !== undefined) {
     writer.data("withdrawalsRoot", header.withdrawalsRoot);

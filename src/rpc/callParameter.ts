@@ -17,8 +17,9 @@ import {
 } from "./parameters.ts";
 
 /**
- * The call object of eth_call and its kin (json-rpc.md §1.6). Members that are absent, null or unknown do not count.
- * Refused: `data` and `input` that differ, a gas price beside a fee cap, and blobs beside authorizations.
+ * The call object of eth_call and its kin (json-rpc.md#call-object). Members that are absent, null or unknown
+ * do not count. Refused: `data` and `input` that differ, a gas price beside a fee cap, and blobs beside
+ * authorizations.
  */
 export function decodeCall(value: unknown): CallRequest | undefined {
   if (!isObject(value)) return undefined;

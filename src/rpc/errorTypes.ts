@@ -1,6 +1,6 @@
 import { ERRORS, type RpcError } from "./errors.ts";
 
-/** What the incumbent's metrics call a refusal: its own constant (metrics.md §5). */
+/** What the incumbent's metrics call a refusal: its own constant (metrics.md#rpc). */
 export function errorTypeOf(error: RpcError): string {
   return (
     TYPES.get(error) ??

@@ -16,9 +16,9 @@ export function withDetail({ code, message, data }: RpcError, detail: string): R
   return new RpcError(code, `${message}: ${detail}`, data);
 }
 
-/** Every refusal that the incumbent's users may meet, in its words (json-rpc-errors.md §1). */
+/** Every refusal that the incumbent's users may meet, in its words (json-rpc-errors.md#error-codes). */
 export const ERRORS = {
-  // §1.1 Protocol and general
+  // Protocol and general
   parseError: new RpcError(-32700, "Parse error"),
   invalidRequest: new RpcError(-32600, "Invalid Request"),
   methodNotFound: new RpcError(-32601, "Method not found"),
@@ -51,7 +51,7 @@ export const ERRORS = {
   tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
   unauthorized: new RpcError(-40100, "Unauthorized"),
 
-  // §1.2 Transactions
+  // Transactions
   knownTransaction: new RpcError(-32000, "Known transaction"),
   replacementUnderpriced: new RpcError(-32000, "Replacement transaction underpriced"),
   feeCapExceeded: new RpcError(-32000, "Transaction fee cap exceeded"),
@@ -81,7 +81,7 @@ export const ERRORS = {
   invalidTransactionType: new RpcError(-32602, "Invalid transaction type"),
   blobsInvalid: new RpcError(-32603, "blobs failed kzg validation"),
 
-  // §1.3 Mining, peers and others
+  // Mining, peers and others
   coinbaseNotSpecified: new RpcError(-32000, "Coinbase must be explicitly specified"),
   noMiningWork: new RpcError(-32000, "No mining work available yet"),
   coinbaseNotSet: new RpcError(-32010, "Coinbase not set. Unable to start mining without a coinbase"),
@@ -104,7 +104,7 @@ export const ERRORS = {
   pluginInternalError: new RpcError(-32603, "Plugin internal error"),
   unknownInternalError: new RpcError(-32603, "Unknown internal error"),
 
-  // §1.4 Permissions
+  // Permissions
   accountListDisabled: new RpcError(-32000, "Account allowlist has not been enabled"),
   accountListEmpty: new RpcError(-32000, "Request contains an empty list of accounts"),
   accountInvalid: new RpcError(-32000, "Request contains an invalid account"),

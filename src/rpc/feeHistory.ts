@@ -39,7 +39,10 @@ export function feeHistoryJson({ gasUsedRatio, blobGasUsedRatio, reward, ...fees
   return `${before},"gasUsedRatio":${ratios(gasUsedRatio)},"blobGasUsedRatio":${ratios(blobGasUsedRatio)}${rewards}}`;
 }
 
-/** Answers eth_feeHistory (json-rpc.md); what blocks paid is remembered, because wallets ask for the same ones again. */
+/**
+ * Answers eth_feeHistory (json-rpc.md#eth_feehistory); what blocks paid is remembered, because wallets ask
+ * for the same ones again.
+ */
 export interface FeeHistoryReader {
   read(request: FeeHistoryRequest): Promise<FeeHistory>;
 }

@@ -15,9 +15,9 @@ import { criteriaOf, type LogFilter } from "./logFilterParameter.ts";
 import { logJson } from "./logResult.ts";
 
 /**
- * What eth_newFilter and its kin install (json-rpc.md, Filters). A filter remembers how far its owner has read, not
- * what there is to read: blocks and logs are looked up when polled, pooled transactions in one history that all
- * filters share. So an idle filter costs a few bytes, however busy the chain is.
+ * What eth_newFilter and its kin install (json-rpc.md#filters). A filter remembers how far its owner has
+ * read, not what there is to read: blocks and logs are looked up when polled, pooled transactions in one
+ * history that all filters share. So an idle filter costs a few bytes, however busy the chain is.
  */
 export interface Filters {
   /** Each answers the new filter's id, or undefined when there are too many filters. */

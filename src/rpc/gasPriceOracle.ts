@@ -7,8 +7,8 @@ import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
 
 /**
- * What a transaction should offer, judged by what recent ones paid (json-rpc.md, eth_gasPrice). Wei per gas. Only the
- * first who asks after a block has to wait.
+ * What a transaction should offer, judged by what recent ones paid (json-rpc.md#eth_gasprice). Wei per gas.
+ * Only the first who asks after a block has to wait.
  */
 export interface GasPriceOracle {
   gasPriceWei(): bigint | Promise<bigint>;

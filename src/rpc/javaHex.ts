@@ -1,7 +1,10 @@
 import { ERRORS, RpcError } from "./errors.ts";
 import { decodeText, isAbsent } from "./parameters.ts";
 
-/** Hex text of at most 32 bytes, 0x optional, or a JSON scalar as its text (json-rpc.md §5): what miner_set… take. */
+/**
+ * Hex text of at most 32 bytes, 0x optional, or a JSON scalar as its text (json-rpc.md#miner): what
+ * miner_set… take.
+ */
 export function decodeHexText(value: unknown): string | undefined {
   const digits = digitsOf(decodeText(value));
   return digits !== undefined && flawOf(digits) === undefined ? digits : undefined;

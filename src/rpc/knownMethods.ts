@@ -1,6 +1,7 @@
 /**
  * Every method name of the incumbent, by prefix. A name of this table that an endpoint does not offer is "not enabled"
- * there, any other is "not found" (json-rpc-errors.md §10). `debug_accountRange` is missing in its table, so here too.
+ * there, any other is "not found" (json-rpc-errors.md#not-enabled-or-not-found). `debug_accountRange` is
+ * missing in its table, so here too.
  */
 const INCUMBENT_METHODS: Readonly<Record<string, string>> = {
   admin: `addPeer nodeInfo peers removePeer changeLogLevel generateLogBloomCache logsRepairCache

@@ -13,7 +13,7 @@ import {
   isObject,
 } from "./parameters.ts";
 
-/** What eth_getLogs, eth_newFilter and the logs subscription are asked for (json-rpc.md, eth_getLogs). */
+/** What eth_getLogs, eth_newFilter and the logs subscription are asked for (json-rpc.md#eth_getlogs). */
 export interface LogFilter extends LogCriteria {
   readonly from: NumberOrTag;
   readonly to: NumberOrTag;

@@ -3,7 +3,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "../types/log.ts";
 import { type JsonWriter, jsonText } from "./jsonWriter.ts";
 
-/** A log as queries, filters and subscriptions show it (json-rpc.md §1.5a), as JSON text. */
+/** A log as queries, filters and subscriptions show it (json-rpc.md#logs), as JSON text. */
 export function logJson(log: LocatedLog): string {
   return jsonText((writer) => writeLog(writer, log));
 }
@@ -41,8 +41,8 @@ export interface ReceiptPlace {
 }
 
 /**
- * The logs inside a receipt (json-rpc.md §1.5b), as items: the same members in another order, never removed. It pauses
- * between some of them (jsonInTurns).
+ * The logs inside a receipt (json-rpc.md#logs), as items: the same members in another order, never removed.
+ * It pauses between some of them (jsonInTurns).
  */
 export function* writeReceiptLogs(
   writer: JsonWriter,

@@ -20,7 +20,10 @@ export interface RpcMethod<Backend = RpcBackend> {
   /** It changes the node, or what it does: not offered to web pages of a foreign origin (server/foreignPages.ts). */
   readonly isGuarded?: boolean;
   readonly parameters: readonly Parameter<unknown>[];
-  /** Any other number of parameters is -32602; without it surplus ones are ignored (json-rpc.md §0.2, "exact n"). */
+  /**
+   * Any other number of parameters is -32602; without it surplus ones are ignored (json-rpc.md#parameters,
+   * "exact").
+   */
   readonly exactParams?: number;
   readonly result: ResultDescription;
   /**

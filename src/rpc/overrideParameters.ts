@@ -64,7 +64,10 @@ export function blockOverridesError(overrides: readonly unknown[], where: string
     : new RpcError(NOT_SUPPORTED, `block override "${name}" is not supported ${where}`);
 }
 
-/** What no block of an IBFT chain has, whatever its fork (ibft2.md §17); that it has no withdrawals may be said. */
+/**
+ * What no block of an IBFT chain has, whatever its fork (ibft2.md#later-forks); that it has no withdrawals
+ * may be said.
+ */
 function foreignMember({ beaconRoot, withdrawals }: Readonly<Record<string, unknown>>): string | undefined {
   if (!isAbsent(beaconRoot)) return "beaconRoot";
   const hasNone = isAbsent(withdrawals) || (Array.isArray(withdrawals) && withdrawals.length === 0);

@@ -3,8 +3,9 @@ import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseDigits, parseHex } from "../primitives/hex.ts";
 
 /**
- * Decoders for the values of a `params` array, as lenient and as strict as the incumbent (json-rpc.md §0.2).
- * Each takes what JSON.parse gave and returns undefined when the only answer is -32602 Invalid params.
+ * Decoders for the values of a `params` array, as lenient and as strict as the incumbent
+ * (json-rpc.md#parameters). Each takes what JSON.parse gave and returns undefined when the only answer is
+ * -32602 Invalid params.
  */
 export type Decoder<T> = (value: unknown) => T | undefined;
 

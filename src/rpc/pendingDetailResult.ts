@@ -4,7 +4,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 
 /**
  * A pooled transaction as a subscription shows it: fewer members than eth_getTransactionByHash, and those without a
- * value are left out, a fee-market transaction's fee caps among them (json-rpc.md, eth_subscribe).
+ * value are left out, a fee-market transaction's fee caps among them (json-rpc.md#eth_subscribe).
  */
 export function pendingDetailJson(transaction: SentTransaction): string {
   const { type, to, yParity, v, gasPrice } = transaction;

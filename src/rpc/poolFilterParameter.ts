@@ -21,8 +21,9 @@ export const POOL_FILTER: JsonSchema = {
 };
 
 /**
- * The `fields` object of txpool_nodePendingTransactions (json-rpc.md §4): each known field holds exactly one operator
- * with its value, and all must hold. `from` knows only eq, `to` eq and action, the rest eq, lt and gt.
+ * The `fields` object of txpool_nodePendingTransactions (json-rpc.md#txpool): each known field holds exactly
+ * one operator with its value, and all must hold. `from` knows only eq, `to` eq and action, the rest eq, lt
+ * and gt.
  */
 export function decodePoolFilter(value: unknown): PoolFilter | undefined {
   if (!isObject(value)) return undefined;

@@ -12,8 +12,8 @@ import { JsonPieces, RawJson } from "./method.ts";
 import { writeOptionalData } from "./transactionResult.ts";
 
 /**
- * The receipt of the transaction at `index` (json-rpc.md §1.4); undefined when there is none. `blobGasPriceWei` is what a
- * unit of blob gas cost in this block.
+ * The receipt of the transaction at `index` (json-rpc.md#receipt); undefined when there is none.
+ * `blobGasPriceWei` is what a unit of blob gas cost in this block.
  */
 export function receiptAnswer(
   block: StoredBlock,

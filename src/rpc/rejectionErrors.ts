@@ -2,7 +2,10 @@ import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
 import { ERRORS, type RpcError } from "./errors.ts";
 
-/** What eth_sendRawTransaction answers for each refusal (json-rpc.md, eth_sendRawTransaction; the bare message). */
+/**
+ * What eth_sendRawTransaction answers for each refusal (json-rpc.md#eth_sendrawtransaction; the bare
+ * message).
+ */
 export const REJECTION_ERRORS: Readonly<Record<PoolRejectionCode | TransactionDefect, RpcError>> = {
   malformedTransaction: ERRORS.invalidParams,
   unsupportedV: ERRORS.invalidParams,

@@ -17,8 +17,9 @@ export interface Call {
 export type Params = readonly unknown[];
 
 /**
- * Judges one request as the incumbent does (json-rpc-errors.md §2.2): any version and unknown members pass, a method's
- * name may be a number, parameters are positional only. Without an id it is a notification, which is never executed.
+ * Judges one request as the incumbent does (json-rpc-errors.md#requests): any version and unknown members
+ * pass, a method's name may be a number, parameters are positional only. Without an id it is a notification,
+ * which is never executed.
  */
 export function readRequest(value: unknown, sourceIds: SourceIds, index: number): ReadRequest {
   if (!isObject(value)) return INVALID;

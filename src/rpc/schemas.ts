@@ -1,8 +1,8 @@
 import type { JsonSchema } from "./method.ts";
 
 /**
- * JSON schemas of the values that parameters and results are made of (json-rpc.md §0.1), for the OpenRPC document. Words
- * of JSON Schema's seventh draft, which OpenRPC builds on.
+ * JSON schemas of the values that parameters and results are made of (json-rpc.md#value-encodings), for the
+ * OpenRPC document. Words of JSON Schema's seventh draft, which OpenRPC builds on.
  */
 
 export const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };

@@ -7,7 +7,7 @@ import { ERRORS, RpcError, withDetail } from "./errors.ts";
 /** A simulation that has no result to show. */
 export type FailedSimulation = Exclude<SimulationResult, { readonly kind: "returned" }>;
 
-/** What eth_call answers for a call that failed: bare messages (json-rpc.md, eth_call). */
+/** What eth_call answers for a call that failed: bare messages (json-rpc.md#eth_call). */
 export function callError(failure: FailedSimulation): RpcError {
   switch (failure.kind) {
     case "reverted":
@@ -55,7 +55,7 @@ const REFUSAL_ERRORS: Readonly<Record<Exclude<SimulationRefusal, "precompileNotM
 
 /**
  * A REVERT: the standard's code 3, by which client libraries know that `data` holds the revert bytes, with the
- * incumbent's words (architecture.md §7).
+ * incumbent's words (architecture.md#rulings).
  */
 export function revertError(output: Uint8Array): RpcError {
   return new RpcError(REVERTED, `Execution reverted${revertText(output)}`, toHex(output));

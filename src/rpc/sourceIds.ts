@@ -2,8 +2,8 @@ import { endOfString } from "./jsonText.ts";
 
 /**
  * Numeric ids as the caller wrote them. JSON.parse keeps 53 bits of a number, but an id of thirty digits must come
- * back as sent (json-rpc-errors.md §2.2). The text is searched only when an id does not survive the parser, once for
- * a whole batch.
+ * back as sent (json-rpc-errors.md#requests). The text is searched only when an id does not survive the
+ * parser, once for a whole batch.
  */
 export class SourceIds {
   readonly #json: string;

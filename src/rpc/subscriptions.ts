@@ -42,7 +42,7 @@ export interface SubscriptionPorts {
 
 /**
  * eth_subscribe and eth_unsubscribe, for every WebSocket endpoint whatever its modules, and never for HTTP: what
- * clients are told without asking (json-rpc.md, eth_subscribe).
+ * clients are told without asking (json-rpc.md#eth_subscribe).
  *
  * An event is written as JSON once, however many listen, and its source is listened to only while somebody subscribes
  * to it. Few or many, they are told in turns (fanOut.ts); of a block each connection at once (headNotices.ts).

@@ -15,8 +15,8 @@ import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./para
 import { BOOLEAN, GIVEN_QUANTITY, listOf } from "./schemas.ts";
 
 /**
- * The options of the debug tracing methods (json-rpc.md §7), and go-ethereum's tracers beside them, which the
- * incumbent does not know. Members that are unknown do not count, nor do tracers.
+ * The options of the debug tracing methods (json-rpc.md#tracing-options), and go-ethereum's tracers beside
+ * them, which the incumbent does not know. Members that are unknown do not count, nor do tracers.
  */
 export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   if (!isObject(value)) return undefined;

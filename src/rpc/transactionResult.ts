@@ -12,7 +12,10 @@ import {
 } from "../types/transaction.ts";
 import { type JsonWriter, jsonText } from "./jsonWriter.ts";
 
-/** The mined transaction at `index` of its block (json-rpc.md §1.2) as JSON text; undefined when there is none. */
+/**
+ * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text; undefined when
+ * there is none.
+ */
 export function minedTransactionJson(block: StoredBlock, index: number): string | undefined {
   const transaction = block.transactions[index];
   return transaction && jsonText((writer) => writeMined(writer, transaction, index, placeOf(block)));
@@ -26,8 +29,8 @@ export function writeMinedTransactions(writer: JsonWriter, block: StoredBlock): 
 }
 
 /**
- * A pooled transaction (json-rpc.md §1.3) as JSON text. It shows the sender's public key, whose recovery costs some
- * 50 µs: a caller with many of them gives the event loop its turn in between.
+ * A pooled transaction (json-rpc.md#pooled-transaction) as JSON text. It shows the sender's public key, whose
+ * recovery costs some 50 µs: a caller with many of them gives the event loop its turn in between.
  */
 export function pendingTransactionJson(transaction: SentTransaction): string {
   const publicKey = recoverPublicKey(signingHash(transaction), signatureOf(transaction));

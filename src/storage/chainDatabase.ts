@@ -22,7 +22,8 @@ export interface ChainDatabase {
 }
 
 /**
- * Opens the chain's database as a node does at its start, and trusts nothing in it (architecture.md, decision 11):
+ * Opens the chain's database as a node does at its start, and trusts nothing in it
+ * (architecture.md#trust-no-disk):
  *
  *   LevelDB's own files against their checksums -> LevelDB opens them -> schema version
  *   -> the head against the witness outside -> the newest blocks against their commit records

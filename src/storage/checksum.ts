@@ -8,7 +8,8 @@ export const SEAL_BYTES = 4;
 /**
  * The value of `key` with its checksum behind it: CRC-32 over key and value. The key is covered too, so that a sound
  * value which turns up under another key (a bit of the key flipped on disk) is noticed as well. LevelDB reads its
- * tables without looking at its own checksums, and the binding has no option for it (architecture.md §2).
+ * tables without looking at its own checksums, and the binding has no option for it
+ * (architecture.md#measurements).
  */
 export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
   const sealed = new Uint8Array(value.length + SEAL_BYTES);

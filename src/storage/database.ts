@@ -1,6 +1,7 @@
 /**
  * The port to the disk: an ordered map of byte keys to byte values with atomic, durable batches.
- * Reads are synchronous because that is eight times cheaper than a promise each (architecture.md §2).
+ * Reads are synchronous because that is eight times cheaper than a promise each
+ * (architecture.md#measurements).
  */
 export interface Database {
   /** The stored bytes, or undefined. The caller must not change them. */

@@ -9,9 +9,9 @@ import type { KeyRange } from "./database.ts";
  *
  * What grows with each block (header, body, receipts, commit record, trie nodes) begins with the block's number: new
  * entries lie behind all older ones, LevelDB appends them and its compactions leave the old ones alone. Keying trie
- * nodes by hash instead made the worst write of a two-minute run 11 s long (architecture.md §2). Only what must be
- * found by hash (block numbers, transactions, code) or stands for "now" (flat accounts and slots) has scattered keys,
- * and those values are small.
+ * nodes by hash instead made the worst write of a two-minute run 11 s long (architecture.md#measurements).
+ * Only what must be found by hash (block numbers, transactions, code) or stands for "now" (flat accounts and
+ * slots) has scattered keys, and those values are small.
  *
  * Every value ends with a seal over key and value (checksum.ts), except code, which is known by its hash.
  *

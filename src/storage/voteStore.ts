@@ -9,7 +9,7 @@ import { openWitness, type Witness } from "./witness.ts";
 
 /**
  * What this validator has promised, kept apart from the chain so that a vote waits for one small synced write only
- * (architecture.md, decision 12). A record is opaque here; the newest one counts, those before it are history.
+ * (architecture.md#vote-log). A record is opaque here; the newest one counts, those before it are history.
  */
 export interface VoteStore {
   /** The newest record; undefined when there is none. */

@@ -1,13 +1,13 @@
-/** Every bound of catching up, by name. Figures with a source come from p2p.md §9 and §13; the others are ours. */
+/** Every bound of catching up, by name. Figures without a source are ours. */
 
-/** Headers asked for at once (§13). */
+/** Headers asked for at once (p2p.md#full-sync). */
 export const RANGE_HEADERS = 200;
 /** Bodies asked for at once: what is downloaded and not imported yet is held in memory. */
 export const BATCH_BODIES = 64;
-/** A chain that is so close to its best peer is in sync (§13). */
+/** A chain that is so close to its best peer is in sync (p2p.md#full-sync). */
 export const IN_SYNC_DISTANCE = 5n;
 
-/** Announced blocks that wait for their parent, of one peer (§9) and of all. */
+/** Announced blocks that wait for their parent, of one peer (p2p.md#block-propagation) and of all. */
 export const MAX_WAITING_BLOCKS_OF_PEER = 40;
 export const MAX_WAITING_BLOCKS = 256;
 /** Memory of all of them together: each may be as large as a message. One is always taken. */

@@ -19,7 +19,10 @@ export interface Link {
  */
 export type SegmentDefect = "otherBranch" | "brokenChain";
 
-/** Headers as links in a chain that begins with the child of `parent` (p2p.md §13). What they say is not judged. */
+/**
+ * Headers as links in a chain that begins with the child of `parent` (p2p.md#full-sync). What they say is not
+ * judged.
+ */
 export function linkHeaders(
   parent: { readonly header: Pick<Header, "number">; readonly hash: Hash },
   headers: readonly Header[],

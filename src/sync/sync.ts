@@ -17,7 +17,7 @@ import { createTrials, type Shown } from "./trials.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
 /**
- * Keeps the chain up with its peers (p2p.md §9, §13).
+ * Keeps the chain up with its peers (p2p.md#full-sync, p2p.md#block-propagation).
  *
  *     NewBlock ──> waitingBlocks.ts ── its parent is the head ─────────────────┐
  *     who claims to be higher ── trials.ts: the next block ──> peerChoice.ts    │
@@ -166,7 +166,7 @@ export function createSync(parts: SyncParts): Sync {
     logger.debug({ number: header.number, peer: key.slice(0, 16), code, message }, "announced block refused");
     const peer = parts.peers().find((one) => one.key === key);
     if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
-    // No breach of the protocol (p2p.md §9), but who goes on like that is of no use.
+    // No breach of the protocol (p2p.md#block-propagation), but who goes on like that is of no use.
     else if (fault === "peer" && code !== NOT_DUE) peer?.noteUseless();
   }
 

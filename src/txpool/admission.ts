@@ -17,8 +17,9 @@ export interface Applicant<T extends Transaction = SentTransaction> {
 export type Refusal = Rejected<PoolRejectionCode> | undefined;
 
 /*
- * The checks below stand in the order of the table in json-rpc.md, eth_sendRawTransaction, and carry its row numbers:
- * callers see the first that fails. Row 1 (known), 16 to 19 (its place in the pool) are the pool's own.
+ * The checks below stand in the order of the table in json-rpc.md#eth_sendrawtransaction, and carry its row
+ * numbers: callers see the first that fails. Row 1 (known), 16 to 19 (its place in the pool) are the pool's
+ * own.
  */
 
 /** Rows 2 and 3: what the operator asks of a price, whatever block it may come in. */

@@ -2,7 +2,7 @@ import type { DepartureCause, Place } from "./events.ts";
 import type { PoolRejectionCode } from "./rejection.ts";
 
 /*
- * What the incumbent calls the same things, for metrics (metrics.md §4) and for the answers of
+ * What the incumbent calls the same things, for metrics (metrics.md#transaction-pool) and for the answers of
  * debug_batchSendRawTransaction: its dashboards and alert rules know these words.
  */
 

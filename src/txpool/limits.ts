@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 
-/** What the operator decides about the pool (operations.md §5.6). */
+/** What the operator decides about the pool (options.md#pool-options). */
 export interface TxPoolLimits {
   /** Most transactions in the pool, pending and queued together. */
   readonly maxTransactions: number;

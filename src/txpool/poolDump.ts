@@ -11,8 +11,9 @@ import {
 import type { TransactionOrigin } from "./entry.ts";
 
 /*
- * The pool as the incumbent writes it to a file (operations.md §7): a line for each transaction, which is `l` for a
- * local one or `r` for a remote one, and behind it base64 of the transaction's RLP as a block body holds it.
+ * The pool as the incumbent writes it to a file (options.md#pool-file): a line for each transaction, which is
+ * `l` for a local one or `r` for a remote one, and behind it base64 of the transaction's RLP as a block body
+ * holds it.
  */
 
 export interface DumpedTransaction {

@@ -6,8 +6,9 @@ import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./incumbentNames.
 import type { TxPool } from "./txPool.ts";
 
 /**
- * Counts the pool in the words of both of the incumbent's pools (metrics.md §4): by layer as its layered one, which is
- * its default, and whole as its sequenced one, which alert rules in the field still name.
+ * Counts the pool in the words of both of the incumbent's pools (metrics.md#transaction-pool): by layer as
+ * its layered one, which is its default, and whole as its sequenced one, which alert rules in the field still
+ * name.
  */
 export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
   if (metrics.isOn(category)) {

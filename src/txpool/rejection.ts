@@ -1,7 +1,10 @@
 import { type Fault, type Rejected, rejected } from "../primitives/outcome.ts";
 import type { TransactionOrigin } from "./entry.ts";
 
-/** Why a transaction was not taken (json-rpc-errors.md §1.2); the RPC door gives each its number and words. */
+/**
+ * Why a transaction was not taken (json-rpc-errors.md#transaction-errors); the RPC door gives each its number
+ * and words.
+ */
 export type PoolRejectionCode =
   | "knownTransaction"
   | "feeCapExceeded"

@@ -4,7 +4,7 @@ const DEFAULT_PRICE_BUMP_PERCENT = 10;
 
 /**
  * The rise in price that a replacement must bring. Where gas is free nobody can raise a price, so there an equal price
- * replaces, unless the operator named a bump (json-rpc.md, eth_sendRawTransaction, row 16).
+ * replaces, unless the operator named a bump (json-rpc.md#eth_sendrawtransaction, row 16).
  */
 export function priceBumpPercent(circumstances: {
   readonly givenPercent: number | undefined;

@@ -12,9 +12,9 @@ import { encodeHeader, encodeHeaderItems, type Header, headerItems } from "./hea
 export type Digest = Hash & { readonly __digest: true };
 
 /**
- * The chain hash of a block: the only name a block has on chain, on the wire and in JSON-RPC (ibft2.md §4).
- * It covers neither seals nor round, so one block sealed twice keeps its name. Genesis is hashed as written.
- * Refused when extraData does not decode.
+ * The chain hash of a block: the only name a block has on chain, on the wire and in JSON-RPC
+ * (ibft2.md#chain-hash-and-digest). It covers neither seals nor round, so one block sealed twice keeps its
+ * name. Genesis is hashed as written. Refused when extraData does not decode.
  */
 export function hashOfHeader(header: Header): Outcome<Hash, "malformedExtraData"> {
   if (header.number === 0n) return ok(keccak256(encodeHeader(header)));

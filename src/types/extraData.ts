@@ -11,7 +11,7 @@ export interface ValidatorVote {
   readonly kind: "add" | "drop";
 }
 
-/** What IBFT 2.0 keeps in a header's extraData (ibft2.md §3). */
+/** What IBFT 2.0 keeps in a header's extraData (ibft2.md#extra-data). */
 export interface ExtraData {
   /** Free bytes of the builder, 32 by custom; the length is not checked. */
   readonly vanity: Uint8Array;
@@ -39,8 +39,9 @@ export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
 }
 
 /**
- * Strict: exactly five items of the right lengths, votes 0xff or 0x00, sound signatures (ibft2.md §3). Strangers send
- * this, so that a list is read no further than to the first item that is wrong.
+ * Strict: exactly five items of the right lengths, votes 0xff or 0x00, sound signatures
+ * (ibft2.md#extra-data). Strangers send this, so that a list is read no further than to the first item that
+ * is wrong.
  */
 export function decodeExtraData(bytes: Uint8Array): Outcome<ExtraData, "malformedExtraData"> {
   try {

@@ -6,8 +6,9 @@ import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts
 
 /**
  * A block header, in the order of its RLP. The optional fields are those later forks add; an IBFT chain of the
- * incumbent uses only baseFeePerGas, save for a genesis block with timestamp forks at zero (ibft2.md §2, §17).
- * Gas, numbers and timestamps (seconds) are bigint; extraData is kept exactly as it arrived.
+ * incumbent uses only baseFeePerGas, save for a genesis block with timestamp forks at zero
+ * (ibft2.md#genesis-block). Gas, numbers and timestamps (seconds) are bigint; extraData is kept exactly as it
+ * arrived.
  */
 export interface Header {
   readonly parentHash: Hash;

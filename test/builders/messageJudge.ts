@@ -19,9 +19,9 @@ import { aSchedule } from "./toyChain.ts";
 export type MessageJudge = (code: number, payload: Uint8Array) => string;
 
 /**
- * Judges as the validator with key 3 in the network of ibft2.md §15.6, at height 1: bytes are refused with a known
- * reason, or encoded again to the very same (but for seals, which are left out); and what the machine rejects leaves it
- * as it was.
+ * Judges as the validator with key 3 in the network of ibft2.md#example-network, at height 1: bytes are
+ * refused with a known reason, or encoded again to the very same (but for seals, which are left out); and
+ * what the machine rejects leaves it as it was.
  */
 export function createMessageJudge(): MessageJudge {
   const { rules, state } = aValidatorOfTheSheet();
@@ -66,7 +66,7 @@ function withoutSeals(code: number, payload: Uint8Array): Uint8Array {
   return code === 0 || code === 3 ? withReplaced(node, [1, 0, 12, 4], [Uint8Array.of(0xc0)]) : payload;
 }
 
-/** The validator with key 3 in the network of ibft2.md §15.6, at height 1. */
+/** The validator with key 3 in the network of ibft2.md#example-network, at height 1. */
 function aValidatorOfTheSheet(): { readonly rules: Rules; readonly state: State } {
   const { genesis, validatorsSorted } = readVectorJson<{
     genesis: { headerRlp: string };

@@ -13,7 +13,7 @@ import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
-/** One genesis block for both networks (vectors/README.md §10). */
+/** One genesis block for both networks (vectors/README.md, section 10). */
 const HASH = "0x7036f3856cfd07b029bea3c6dc22f06eb88db80a72f611cbb7c410ed938219b5";
 const STATE_ROOT = "0x5d355935790fedcbd03b32d98b52f62733080ca891e1fa3f39e722519563d5d3";
 

@@ -14,7 +14,7 @@ const VALIDATORS = [
   "0x5ff6f4b66a46a2b2310a6f3a93aaddc0d9a1c193",
 ] as const;
 const ADDRESSES = VALIDATORS.map((address) => `94${address.slice(2)}`).join("");
-/** The worked check of operations.md §8.2. */
+/** The worked check of ibft2.md#extra-data. */
 const IBFT_EXTRA_DATA = `0xf853a0${"00".repeat(32)}ea${ADDRESSES}808400000000c0`;
 const QBFT_EXTRA_DATA = `0xf84fa0${"00".repeat(32)}ea${ADDRESSES}c080c0`;
 

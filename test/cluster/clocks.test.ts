@@ -8,9 +8,10 @@ import { shiftedClock } from "./shiftedClock.ts";
 import { type Member, prepareNetwork } from "./validatorNetwork.ts";
 
 /**
- * Half a second is within what everybody accepts (ibft2.md §5, rule 4). Of one whose clock is two seconds ahead each turn
- * is lost: it proposes as soon as the last block is there, with a time that has not come for the others, who refuse that
- * block and agree on another in round 1. It still seals the blocks of others, so that the chain goes on.
+ * Half a second is within what everybody accepts (ibft2.md#header-rules, rule 4). Of one whose clock is two
+ * seconds ahead each turn is lost: it proposes as soon as the last block is there, with a time that has not
+ * come for the others, who refuse that block and agree on another in round 1. It still seals the blocks of
+ * others, so that the chain goes on.
  */
 itIfThorough(
   "clocks half a second apart cost no round; one two seconds ahead costs its turns, and is named by all",

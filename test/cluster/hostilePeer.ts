@@ -10,7 +10,10 @@ import { concatBytes } from "../../src/primitives/hex.ts";
 import type { Header } from "../../src/types/header.ts";
 import type { Identity } from "../network/identities.ts";
 
-/** Where the message ids of a connection on which both speak IBF/1 and eth/68 begin (p2p.md §3). */
+/**
+ * Where the message ids of a connection on which both speak IBF/1 and eth/68 begin
+ * (p2p.md#hello-and-capabilities).
+ */
 export const IBF = 0x10;
 export const ETH = 0x14;
 

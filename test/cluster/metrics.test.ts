@@ -60,7 +60,10 @@ async function scrape(): Promise<ReadonlyMap<string, ParsedFamily>> {
 
 type Row = readonly [name: string, type: "counter" | "gauge" | "summary", labels?: readonly string[]];
 
-/** What metrics.md says a node must show, and ours of §9; labels where a series with them must be there by now. */
+/**
+ * What metrics.md#naming-rules and what follows it say a node shows, ours (metrics.md#metrics-of-our-own)
+ * too; labels where a series with them must be there by now.
+ */
 const MUST: readonly Row[] = [
   ["ethereum_blockchain_height", "gauge"],
   ["ethereum_best_known_block_number", "gauge"],
@@ -152,7 +155,10 @@ const ANNOUNCED: readonly Row[] = [
   ["besu_network_discovery_messages_outbound_total", "counter"],
 ];
 
-/** What the panels of the public board 10273 ask for, its older revisions included (metrics.md §7). */
+/**
+ * What the panels of the public board 10273 ask for, its older revisions included
+ * (metrics.md#boards-and-alerts).
+ */
 const BOARD = [
   "ethereum_blockchain_height",
   "ethereum_best_known_block_number",

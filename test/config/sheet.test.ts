@@ -16,7 +16,8 @@ const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
   "data-path": "a folder of its own beside the incumbent's",
   network: "without a genesis file there is no public network to fall back on",
   "network-id": "the chain id, in words",
-  "rpc-max-logs-range": "1000: the interface document of the networks wins (architecture.md §1)",
+  "rpc-max-logs-range":
+    "1000: the interface document of the networks wins (architecture.md#whose-answer-is-right)",
   "data-storage-format": "FOREST: every state is kept",
   "sync-mode": "FULL always",
   "Xplugin-rocksdb-cache-capacity": "our database's own measure",
@@ -116,7 +117,7 @@ function plain(text: string): string {
     .replace("10^18", `${10n ** 18n}`);
 }
 
-/** Of the table at the end of §5.11, in its first two families; stars and notes removed. */
+/** Of the table at the end of its section 5.11, in its first two families; stars and notes removed. */
 function foreignNames(sheet: string): readonly string[] {
   const rows = sheet.split("\n").filter((line) => /^\| (added|removed) (after|before)/.test(line));
   const unknown = rows.filter((row) => !row.startsWith("| removed after"));

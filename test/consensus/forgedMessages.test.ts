@@ -36,7 +36,7 @@ function forged(change: Partial<PreparedBlock["certificate"]>, of = prepared("ab
 
 const elsewhere = { round: 0, height: 2n, digest: block("X").digest };
 
-/** Each is a certificate that proves nothing, and why (ibft2.md §8.5). */
+/** Each is a certificate that proves nothing, and why (ibft2.md#round-change-rules). */
 const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedBlock, flaw: string])[] = [
   ["too few Prepares", () => prepared("ab"), "tooFewPrepares"],
   ["no Prepare", () => forged({ prepares: [] }), "tooFewPrepares"],

@@ -58,7 +58,7 @@ function recordedExtraData(): fc.Arbitrary<Uint8Array> {
   return fc.constantFrom(...recorded.map(({ header }) => header.extraData));
 }
 
-/** The rules of ibft2.md §3 once more, over the library's decoder. */
+/** The rules of ibft2.md#extra-data once more, over the library's decoder. */
 function isSoundByLibrary(bytes: Uint8Array): boolean {
   let items: unknown;
   try {

@@ -149,7 +149,7 @@ const KNOWN_ERRORS: ReadonlySet<string> = new Set(
   Object.values(ERRORS).map(({ code, message }) => `${code} ${message}`),
 );
 
-/** A block before the first, at which most methods of family BN stumble (json-rpc.md §0.3). */
+/** A block before the first, at which most methods of family BN stumble (json-rpc.md#block-parameters). */
 function isNegative(value: unknown): boolean {
   return value === "-0x1" || value === -1;
 }

@@ -6,8 +6,9 @@ import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 
 /**
- * What proves that a proposal may be voted for, written down a second time from the rules (ibft2.md §8) so that a rule
- * which is gone from the machine is missed here. Undefined when nothing is wrong.
+ * What proves that a proposal may be voted for, written down a second time from the rules
+ * (ibft2.md#message-rules) so that a rule which is gone from the machine is missed here. Undefined when
+ * nothing is wrong.
  */
 export function findGap(
   { signed, candidate, certificate }: Proposal,

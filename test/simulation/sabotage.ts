@@ -58,7 +58,7 @@ export const STAYS_FOR_EVER: Sabotage = {
 
 /**
  * Not sabotage but Besu: it begins in round 0 after a restart, goes along with nobody but a quorum, stays in no round for
- * want of others, and says nothing twice (ibft2.md §9, §12).
+ * want of others, and says nothing twice (ibft2.md#rounds, ibft2.md#restart-and-observers).
  */
 export const AS_BESU: Sabotage = {
   remember: () => undefined,

@@ -51,7 +51,9 @@ export function isSound(parent: Head, { header, extra }: Candidate): boolean {
   );
 }
 
-/** Not before what the clock says, give or take what the header rules give (ibft2.md §5, rule 4). */
+/**
+ * Not before what the clock says, give or take what the header rules give (ibft2.md#header-rules, rule 4).
+ */
 export function isPunctual({ header }: Candidate, nowMs: number): boolean {
   return header.timestamp <= BigInt(Math.floor(nowMs / 1000)) + 1n;
 }

@@ -3,7 +3,7 @@ import { includesBytes, parseHex } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import type { ExtraDataType } from "./genesisExtraData.ts";
 
-/** The input of `operator generate-blockchain-config` (operations.md §8.1). */
+/** The input of `operator generate-blockchain-config` (options.md#commands). */
 export interface BlockchainConfig {
   /** The genesis file to be, as it stands there. */
   readonly genesis: JsonObject;

@@ -4,7 +4,7 @@ import { bigintType, choiceType, openListType, pathType, switchType, textType } 
 import { logLevelType, moduleLevelsType } from "./logLevel.ts";
 import { option } from "./option.ts";
 
-/** The incumbent's profiles (operations.md §1.3); NONE is what its own example files say for having none. */
+/** The incumbent's profiles (options.md#profiles); NONE is what its own example files say for having none. */
 export const PROFILE_NAMES = ["ENTERPRISE", "PRIVATE", "MINIMALIST_STAKER", "STAKER", "DEV", "NONE"] as const;
 
 const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();

@@ -16,7 +16,10 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
  * within round 1 of the shortest request timeout there is (1 s, doubled).
  */
 const DEFAULT_MAX_BLOCK_BYTES = 2 * 1024 * 1024;
-/** Besu serves bodies of up to 10 MiB (p2p.md §8): whoever misses a larger block could not fetch it from there. */
+/**
+ * Besu serves bodies of up to 10 MiB (p2p.md#requests-and-limits): whoever misses a larger block could not
+ * fetch it from there.
+ */
 const LARGEST_MAX_BLOCK_BYTES = 9n * 1024n * 1024n;
 
 export const MINING_OPTIONS = {

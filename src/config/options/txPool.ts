@@ -20,7 +20,7 @@ import { option } from "./option.ts";
 const NO_SENDERS: readonly Address[] = [];
 const NO_BLOBS = "blob transactions are not taken";
 
-/** The limits of the incumbent's sequenced pool (operations.md §5.6). */
+/** The limits of the incumbent's sequenced pool (options.md#pool-options). */
 export const SEQUENCED_DEFAULTS = {
   maxTransactions: 4096,
   retentionHours: 13,

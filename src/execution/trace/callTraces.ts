@@ -30,8 +30,8 @@ export interface CallPlace {
 
 /**
  * Traces calls one after another on the state after a block or in the middle of it, each seeing what those before it did.
- * Unlike with eth_call the base fee counts, and the gas must be paid for (json-rpc.md §7). Throws CallRefused,
- * OverridesRefused and StateUnavailable.
+ * Unlike with eth_call the base fee counts, and the gas must be paid for (json-rpc.md#tracing-options).
+ * Throws CallRefused, OverridesRefused and StateUnavailable.
  */
 export async function traceCalls(
   source: TraceSource,

@@ -7,7 +7,7 @@ import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type S
 import type { TransactionPlace } from "./style.ts";
 import type { TraceBudget } from "./traceText.ts";
 
-/** A call, a creation or a self-destruction, as the TRACE methods list them (json-rpc.md §8.1). */
+/** A call, a creation or a self-destruction, as the TRACE methods list them (json-rpc.md#flat-traces). */
 export interface FlatTrace {
   readonly traceAddress: readonly number[];
   /** How many came directly out of it. */

@@ -32,7 +32,7 @@ function allNames(): readonly (string | undefined)[] {
 /** What the fork calls an instruction: a byte that is none is INVALID. */
 export function mnemonicOf(instruction: number, fork: Pick<Step["state"]["evm"], "isKnown">): string {
   if (!fork.isKnown(instruction)) return "INVALID";
-  // From Shanghai on, with PUSH0, it gives another thing (ibft2.md §17).
+  // From Shanghai on, with PUSH0, it gives another thing (ibft2.md#later-forks).
   if (instruction === DIFFICULTY && fork.isKnown(PUSH0)) return "PREVRANDAO";
   return NAMES[instruction] ?? "INVALID";
 }

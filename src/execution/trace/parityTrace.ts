@@ -14,7 +14,10 @@ export interface ParityTypes {
   readonly stateDiff: boolean;
 }
 
-/** Whether a call's result is written, or that of a mined transaction that was executed again (json-rpc.md §8.2). */
+/**
+ * Whether a call's result is written, or that of a mined transaction that was executed again
+ * (json-rpc.md#replay-results).
+ */
 export type ParityForm = "call" | "replay";
 
 export interface ParityParts {

@@ -12,8 +12,8 @@ export interface StandardTraceOptions {
 }
 
 /**
- * The lines of a trace file (json-rpc.md §7, EIP-3155): one JSON object for each instruction, stack and memory as they
- * were before it, and one for the transaction in the end.
+ * The lines of a trace file (json-rpc.md#trace-files, EIP-3155): one JSON object for each instruction, stack
+ * and memory as they were before it, and one for the transaction in the end.
  */
 export class StandardTrace implements ExecutionObserver {
   private readonly options: StandardTraceOptions;

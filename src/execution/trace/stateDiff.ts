@@ -4,7 +4,10 @@ import type { Account } from "../../types/account.ts";
 import { type Member, sortedObjectOf } from "./traceText.ts";
 import type { WatchedOverlay, WrittenAccount } from "./watchedOverlay.ts";
 
-/** JSON of what a transaction changed (json-rpc.md §8.3): accounts and slots in the order of their addresses. */
+/**
+ * JSON of what a transaction changed (json-rpc.md#state-differences): accounts and slots in the order of
+ * their addresses.
+ */
 export function stateDiffJson(state: WatchedOverlay): string {
   const accounts: Member[] = [];
   for (const written of state.written()) {

@@ -4,7 +4,7 @@ import type { CalleeEnd, ExecutionObserver, Step } from "./observer.ts";
 import { hexDigits, shortHex, type TraceText, wordDigits } from "./traceText.ts";
 import { WrittenStorage } from "./writtenStorage.ts";
 
-/** What is left out (json-rpc.md §7, options). */
+/** What is left out (json-rpc.md#tracing-options). */
 export interface StructLogOptions {
   readonly disableStorage: boolean;
   readonly disableMemory: boolean;
@@ -12,9 +12,9 @@ export interface StructLogOptions {
 }
 
 /**
- * The trace of debug_traceTransaction and its kin, instruction by instruction (json-rpc.md §7): the stack before it,
- * memory and storage after it. A log is held back until the next comes, because the failure of a creation belongs to
- * the last instruction of its code.
+ * The trace of debug_traceTransaction and its kin, instruction by instruction (json-rpc.md#struct-logs): the
+ * stack before it, memory and storage after it. A log is held back until the next comes, because the failure
+ * of a creation belongs to the last instruction of its code.
  */
 export class StructLogs implements ExecutionObserver {
   private readonly options: StructLogOptions;

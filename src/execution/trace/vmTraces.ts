@@ -6,8 +6,9 @@ import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type S
 import type { TraceBudget } from "./traceText.ts";
 
 /**
- * The vmTrace of a transaction (json-rpc.md §8.4): each instruction with what it pushed and wrote, the callee's trace
- * inside of the call's. Written from the inside outwards, since a call is shown once it is over.
+ * The vmTrace of a transaction (json-rpc.md#vmtrace): each instruction with what it pushed and wrote, the
+ * callee's trace inside of the call's. Written from the inside outwards, since a call is shown once it is
+ * over.
  */
 export class VmTraces implements ExecutionObserver {
   private readonly budget: TraceBudget;

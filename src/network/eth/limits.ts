@@ -1,13 +1,16 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Every bound of the eth protocol, by name. Figures with a source come from p2p.md; the others are ours. */
+/** Every bound of the eth protocol, by name. Figures without a source are ours. */
 
 /** Longest payload of a message that is looked at, by what it holds. */
 export const MAX_STATUS_BYTES = 256;
 export const MAX_HASH_LIST_BYTES = 64 * KIB;
 export const MAX_ANNOUNCEMENT_BYTES = 256 * KIB;
-/** Answers are at most so long (§8); so are transactions that come unasked, of which a MiB is usual. */
+/**
+ * Answers are at most so long (p2p.md#requests-and-limits); so are transactions that come unasked, of which a
+ * MiB is usual.
+ */
 export const MAX_CONTENT_BYTES = 10 * MIB + KIB;
 /** Whatever the wire carries: a block may be as large as that. */
 export const MAX_BLOCK_BYTES = 16 * MIB;
@@ -17,11 +20,12 @@ export const MAX_HEADER_BYTES = 256 * KIB;
 /** Most entries of a message. */
 export const MAX_REQUESTED_HASHES = 1_024;
 export const MAX_BLOCK_ANNOUNCEMENTS = 1_024;
-/** §10: longest list of hashes that is sent or taken. */
+/** Longest list of hashes that is sent or taken (p2p.md#transaction-gossip). */
 export const MAX_TRANSACTION_ANNOUNCEMENTS = 4_096;
 /**
  * Of transactions that come unasked so many are read, for each takes some 8 µs: as many as can be in the MiB that is the
- * most that is sent (§10), but for those that somebody made tiny. Several of them are never longer than twice that.
+ * most that is sent (p2p.md#transaction-gossip), but for those that somebody made tiny. Several of them are
+ * never longer than twice that.
  */
 export const MAX_TRANSACTIONS = 10_922;
 export const MAX_TRANSACTIONS_BYTES = 2 * MIB;
@@ -38,7 +42,7 @@ export const MAX_BODY_TRANSACTIONS = 262_144;
 export const TURN_BYTES = 64 * KIB;
 export const MAX_RECEIPTS = 65_536;
 
-/** What we serve at most for one request (§8). */
+/** What we serve at most for one request (p2p.md#requests-and-limits). */
 export const MAX_SERVED_HEADERS = 512;
 export const MAX_SERVED_BODIES = 128;
 export const MAX_SERVED_RECEIPTS = 256;
@@ -51,7 +55,7 @@ export const SERVED_BYTES = 2 * MIB;
 /** Requests of one peer that wait for their turn; who asks for more at once is of no use to us. */
 export const MAX_WAITING_REQUESTS = 64;
 
-/** Between a question and giving it up (§8). */
+/** Between a question and giving it up (p2p.md#requests-and-limits). */
 export const REQUEST_TIMEOUT_MS = 5_000;
 /**
  * An answer that is on its way is waited for longer: while so much comes from the peer in each such time (0.4 Mbit/s), which
@@ -59,26 +63,26 @@ export const REQUEST_TIMEOUT_MS = 5_000;
  */
 export const ANSWER_PROGRESS_BYTES = 256 * KIB;
 export const LONGEST_ANSWER_MS = 60_000;
-/** Questions to one peer that are unanswered (§8). */
+/** Questions to one peer that are unanswered (p2p.md#requests-and-limits). */
 export const MAX_OUTSTANDING_REQUESTS = 5;
-/** So many questions of one kind without any answer end the connection (§8). */
+/** So many questions of one kind without any answer end the connection (p2p.md#requests-and-limits). */
 export const MAX_TIMEOUTS = 5;
 /** Questions given up whose late answers are no offence. */
 export const MAX_REMEMBERED_TIMEOUTS = 64;
 
 /**
- * Hashes that a peer is known to have. The incumbent keeps 100,000 (§10); a hash matters for the seconds in which it
- * travels, and 25 peers with so many would take a quarter of a gigabyte.
+ * Hashes that a peer is known to have. The incumbent keeps 100,000 (p2p.md#transaction-gossip); a hash
+ * matters for the seconds in which it travels, and 25 peers with so many would take a quarter of a gigabyte.
  */
 export const MAX_KNOWN_TRANSACTIONS = 32_768;
 export const MAX_KNOWN_BLOCKS = 1_024;
 
 /**
  * With so few peers each of them is sent our callers' transactions in full, where the incumbent sends a hash to some
- * (§10): a hash costs half a second, and in it the turn of one validator or another.
+ * (p2p.md#transaction-gossip): a hash costs half a second, and in it the turn of one validator or another.
  */
 export const SMALL_NETWORK_PEERS = 8;
-/** Unasked transactions in one message (§10). */
+/** Unasked transactions in one message (p2p.md#transaction-gossip). */
 export const TRANSACTIONS_MESSAGE_BYTES = MIB;
 /** Of all peers together, while other messages are read first, and of one of them; one message each is always taken. */
 export const MAX_UNREAD_GOSSIP_BYTES = 16 * MIB;
@@ -99,9 +103,9 @@ export const SCORE_LEAK_PER_SECOND = 64;
 export const UNWANTED_MESSAGE_SCORE = 64;
 /** Time of another thread that finding a sender takes, some 45 µs and the way there. */
 export const RECOVERY_MS = 0.05;
-/** Announced hashes of one peer that are still to be asked for (§10). */
+/** Announced hashes of one peer that are still to be asked for (p2p.md#transaction-gossip). */
 export const MAX_ANNOUNCED_TRANSACTIONS = 4_096;
-/** Announced transactions are asked for so often, so many at a time (§10). */
+/** Announced transactions are asked for so often, so many at a time (p2p.md#transaction-gossip). */
 export const FETCH_INTERVAL_MS = 500;
 export const MAX_FETCHED_TRANSACTIONS = 256;
 /** Of one peer, not counting what has been answered: of the five questions that may be open some are left for blocks. */
@@ -114,7 +118,9 @@ export const MAX_COLLECTED_TRANSACTIONS = 1_024;
 export const OFFERED_AGAIN_MS = 60_000;
 export const MAX_OFFERED_TRANSACTIONS = 65_536;
 
-/** Announced blocks are looked at from so far below the head to so far above it (§9). */
+/**
+ * Announced blocks are looked at from so far below the head to so far above it (p2p.md#block-propagation).
+ */
 export const OLDEST_ANNOUNCED_BLOCK = 10n;
 export const NEWEST_ANNOUNCED_BLOCK = 30n;
 /**

@@ -5,11 +5,14 @@ import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
 
-/** The version of the eth protocol that we speak, and the number of message ids that it takes (p2p.md §3). */
+/**
+ * The version of the eth protocol that we speak, and the number of message ids that it takes
+ * (p2p.md#hello-and-capabilities).
+ */
 export const ETH_VERSION = 68;
 export const ETH_MESSAGE_CODES = 17;
 
-/** Codes of eth/68; those between that are not named here are no messages any more (p2p.md §7). */
+/** Codes of eth/68; those between that are not named here are no messages any more (p2p.md#eth-messages). */
 export const CODES = {
   status: 0x00,
   newBlockHashes: 0x01,
@@ -26,7 +29,7 @@ export const CODES = {
   receipts: 0x10,
 } as const;
 
-/** What the incumbent calls them, by code (metrics.md §3). */
+/** What the incumbent calls them, by code (metrics.md#peers-and-network). */
 export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(CODES).reduce<
   (string | undefined)[]
 >((names, [kind, code]) => {
@@ -36,7 +39,7 @@ export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(COD
 
 export type MessageKind = keyof typeof CODES;
 
-/** How a node introduces itself (p2p.md §6). */
+/** How a node introduces itself (p2p.md#status-and-fork-id). */
 export interface Status {
   readonly protocolVersion: number;
   readonly networkId: bigint;

@@ -45,9 +45,9 @@ import type { BlockFlaw } from "./ports.ts";
 import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
- * The messages of eth/68 as bytes (p2p.md §7). Reading is strict, and bounded before anything is decoded: by the length
- * of the payload, then by the number of entries. What is no message is refused as a value; nothing here judges what a
- * message says.
+ * The messages of eth/68 as bytes (p2p.md#eth-messages). Reading is strict, and bounded before anything is
+ * decoded: by the length of the payload, then by the number of entries. What is no message is refused as a
+ * value; nothing here judges what a message says.
  */
 
 /** Why bytes are no message; a small set, to be counted by. */
@@ -316,7 +316,7 @@ function readAnnouncements(payload: Uint8Array): TransactionAnnouncement[] {
   }));
 }
 
-/** The one place where leading zeros are let through (p2p.md §7). */
+/** The one place where leading zeros are let through (p2p.md#eth-messages). */
 function lenientSize(part: Uint8Array | undefined): number {
   const digits = stringOf(part);
   if (digits.length > 4) throw new RangeError("a size of more than 4 bytes");

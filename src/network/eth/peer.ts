@@ -29,7 +29,10 @@ export interface EthPeer {
   readonly address: Address;
   /** What it said first; undefined before that. */
   readonly status: Status | undefined;
-  /** Its best block, as far as it told: later the parent of what it announced, or what it named (p2p.md §9). */
+  /**
+   * Its best block, as far as it told: later the parent of what it announced, or what it named
+   * (p2p.md#block-propagation).
+   */
   readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
   /** Number of a block that it should have; undefined until it has shown the header of its head. */
   readonly height: bigint | undefined;

@@ -18,7 +18,10 @@ export interface EthChain {
 
 /** The pool that peers fill and draw from. */
 export interface EthPool {
-  /** False while the node is not in sync: transactions are neither taken nor asked for (p2p.md §10). */
+  /**
+   * False while the node is not in sync: transactions are neither taken nor asked for
+   * (p2p.md#transaction-gossip).
+   */
   readonly isOpen: boolean;
   get(hash: Hash): Transaction | undefined;
   transactions(): Iterable<Transaction>;

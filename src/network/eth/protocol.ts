@@ -44,7 +44,7 @@ import { createTransactionGossip } from "./transactionGossip.ts";
 import { createTransactionReading } from "./transactionReading.ts";
 
 /**
- * The eth protocol, version 68, among peers (p2p.md §6 to §10).
+ * The eth protocol, version 68, among peers (p2p.md#eth-messages).
  *
  *     session opens ── Status out ── Status in, checked ── its head's header asked for ──> a peer that can be synced from
  *     questions ──> servingQueue.ts ──> serve.ts      answers ──> requests.ts ──> who asked
@@ -126,7 +126,7 @@ export function createEth(parts: EthParts): Eth {
     gossip.welcome(peer);
   }
 
-  /** A peer that cannot show the header of its own head is of no use (p2p.md §6). */
+  /** A peer that cannot show the header of its own head is of no use (p2p.md#status-and-fork-id). */
   async function askForHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
     const answer = await peer.askHeaders({ start: { hash: headHash }, max: 1, skip: 0, isReverse: false });
     const [header] = answer.ok ? answer.value : [];
@@ -173,7 +173,7 @@ export function createEth(parts: EthParts): Eth {
     }
     const { header, totalDifficulty } = opened.value;
     const hash = hashOfHeader(header);
-    // It cannot be a block of this chain, but that is no breach of the protocol (p2p.md §9).
+    // It cannot be a block of this chain, but that is no breach of the protocol (p2p.md#block-propagation).
     if (!hash.ok) {
       peer.noteUseless();
       return;

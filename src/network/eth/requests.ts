@@ -20,8 +20,9 @@ export type RequestFailure = "timedOut" | "busy" | "peerGone";
 export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
 
 /**
- * The questions to one peer (p2p.md §8): ids count from 1 for each kind, five may be open at a time, each for 5 s, or longer
- * while the peer is sending something. An answer may come over any connection of the peer.
+ * The questions to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at
+ * a time, each for 5 s, or longer while the peer is sending something. An answer may come over any connection
+ * of the peer.
  */
 export interface Requests {
   /** The body of the answer, undecoded. */

@@ -21,7 +21,10 @@ export type Question = Extract<
   { kind: "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts" }
 >;
 
-/** The answer to a peer's question, with what we have of it (p2p.md §8): every question has exactly one. */
+/**
+ * The answer to a peer's question, with what we have of it (p2p.md#requests-and-limits): every question has
+ * exactly one.
+ */
 export function answerTo(
   question: Question,
   { chain, pool }: { readonly chain: EthChain; readonly pool: EthPool },

@@ -5,7 +5,10 @@ import type { NamedHeader } from "../../types/block.ts";
 import { ETH_VERSION, type Status } from "./message.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 
-/** Why two nodes part after their introductions; each is the same reason on the wire, subprotocolTriggered (p2p.md §6). */
+/**
+ * Why two nodes part after their introductions; each is the same reason on the wire, subprotocolTriggered
+ * (p2p.md#status-and-fork-id).
+ */
 export type StatusDefect = "otherNetwork" | "otherForks" | "otherGenesis";
 
 /** What we say of ourselves with this head; the peer will ask for its header at once, and it is not one that we lose. */

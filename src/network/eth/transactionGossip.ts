@@ -24,7 +24,7 @@ import type { EthPool } from "./ports.ts";
 import { NOTHING_JUDGED, type TransactionJudgement } from "./transactionScore.ts";
 
 /**
- * How transactions travel (p2p.md §10).
+ * How transactions travel (p2p.md#transaction-gossip).
  *
  *     pool ── announce ──> among few: our callers' to everybody in full, those of peers by hash
  *                          among many: full copies to about sqrt(n) peers, hashes to the rest

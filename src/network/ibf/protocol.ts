@@ -4,7 +4,7 @@ import { includesBytes } from "../../primitives/hex.ts";
 import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES, LARGE_MESSAGE_BYTES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 
-/** The codes of IBF/1 are 0 to 3 (ibft2.md §7.1). */
+/** The codes of IBF/1 are 0 to 3 (ibft2.md#messages). */
 const MESSAGE_CODES = 4;
 
 /**
@@ -18,15 +18,17 @@ const MESSAGE_CODES = 4;
 export interface IbfTransport {
   readonly protocol: SubProtocol;
   /**
-   * To each of the addresses that is connected, over every connection of it (p2p.md §5), but for those in `except`. What is
-   * large goes over the one of two crossing connections that stays.
+   * To each of the addresses that is connected, over every connection of it (p2p.md#connection-policy), but
+   * for those in `except`. What is large goes over the one of two crossing connections that stays.
    */
   send(
     code: number,
     payload: Uint8Array,
     recipients: { readonly to: readonly Address[]; readonly except?: readonly Address[] },
   ): void;
-  /** That peer says what nobody can use: whoever goes on like that is sent away (p2p.md §4). */
+  /**
+   * That peer says what nobody can use: whoever goes on like that is sent away (p2p.md#disconnect-reasons).
+   */
   noteUseless(sender: Address): void;
   /** Whose sessions are open. */
   readonly connected: readonly Address[];
@@ -55,7 +57,8 @@ export function createIbfTransport(parts: {
   readonly onOpened?: (address: Address, say: Say) => void;
   /**
    * Says what is large a little after the session has opened: at once unless given. Whoever has not introduced itself in
-   * other protocols within 5 s is sent away by Besu (p2p.md §6), and 9 MB take 8 s at 10 Mbit/s.
+   * other protocols within 5 s is sent away by Besu (p2p.md#status-and-fork-id), and 9 MB take 8 s at 10
+   * Mbit/s.
    */
   readonly later?: (say: () => void) => void;
 }): IbfTransport {

@@ -15,8 +15,8 @@ export interface Agreed<P extends Spoken> {
 }
 
 /**
- * What both ends speak, with the ids that each takes (p2p.md §3): of each name the highest version that both have, in the
- * order of the names' code units, so IBF comes before eth.
+ * What both ends speak, with the ids that each takes (p2p.md#hello-and-capabilities): of each name the
+ * highest version that both have, in the order of the names' code units, so IBF comes before eth.
  */
 export function agreeCapabilities<P extends Spoken>(
   ours: readonly P[],

@@ -3,8 +3,8 @@ import { concatBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 
 /**
- * ECIES as RLPx uses it (p2p.md §1), all of it native: whoever reaches the port can ask for it. What is sealed for a
- * public key reads
+ * ECIES as RLPx uses it (p2p.md#rlpx-handshake), all of it native: whoever reaches the port can ask for it.
+ * What is sealed for a public key reads
  *
  *     04 || one-time public key (64) || IV (16) || AES-128-CTR of the text || HMAC-SHA256 (32)
  *

@@ -4,7 +4,10 @@ import { concatBytes } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
-/** What both ends know after the handshake, as this end uses it. The MAC states are seeded (p2p.md §1). */
+/**
+ * What both ends know after the handshake, as this end uses it. The MAC states are seeded
+ * (p2p.md#rlpx-handshake).
+ */
 export interface FrameSecrets {
   /** 32 bytes each. */
   readonly aesSecret: Uint8Array;
@@ -14,9 +17,9 @@ export interface FrameSecrets {
 }
 
 /**
- * RLPx frames (p2p.md §2): `size(3) c28080 0…` encrypted, its MAC, the body padded to 16 bytes and encrypted, its MAC.
- * One cipher stream and one MAC state per direction run through the whole connection, so frames are written and read
- * strictly in order, and a connection whose MAC failed once is lost.
+ * RLPx frames (p2p.md#frames): `size(3) c28080 0…` encrypted, its MAC, the body padded to 16 bytes and
+ * encrypted, its MAC. One cipher stream and one MAC state per direction run through the whole connection, so
+ * frames are written and read strictly in order, and a connection whose MAC failed once is lost.
  */
 export interface FrameWriter {
   /** The frame in one piece, so that it is one write. At most 2^24 - 1 bytes. */

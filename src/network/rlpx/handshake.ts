@@ -11,7 +11,7 @@ import { drawKey, openSealed, SEAL_BYTES, seal, sharedSecretOf } from "./ecies.t
 import type { FrameSecrets } from "./frames.ts";
 
 /**
- * The first two packets of a connection (p2p.md §1), after which both ends hold the same secrets:
+ * The first two packets of a connection (p2p.md#rlpx-handshake), after which both ends hold the same secrets:
  *
  *     initiator ── auth: signature, public key, nonce ──> responder
  *     initiator <── ack: one-time public key, nonce ───── responder

@@ -15,7 +15,7 @@ export interface Capability {
   readonly version: number;
 }
 
-/** How a node introduces itself (p2p.md §3). */
+/** How a node introduces itself (p2p.md#hello-and-capabilities). */
 export interface Hello {
   readonly p2pVersion: number;
   readonly clientId: string;

@@ -2,10 +2,11 @@ import { compress } from "snappyjs";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 
 /**
- * Snappy's raw block format, in which messages travel after Hello (p2p.md §2). Written by the package that the wire
- * library uses; read by us, because that package trusts the sender: it reserves what the first bytes ask for, copies
- * on beyond the end, and does not notice when less came out than was announced. What is sent to several peers, blocks
- * above all, is the same object and compressed once: it must not be changed once it was sent.
+ * Snappy's raw block format, in which messages travel after Hello (p2p.md#frames). Written by the package
+ * that the wire library uses; read by us, because that package trusts the sender: it reserves what the first
+ * bytes ask for, copies on beyond the end, and does not notice when less came out than was announced. What is
+ * sent to several peers, blocks above all, is the same object and compressed once: it must not be changed
+ * once it was sent.
  */
 export function compressSnappy(bytes: Uint8Array): Uint8Array {
   if (bytes.length < WORTH_KEEPING_BYTES) return compress(bytes);

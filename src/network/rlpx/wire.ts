@@ -24,7 +24,8 @@ import { compressSnappy, uncompressSnappy } from "./snappy.ts";
 import type { Urgency } from "./urgency.ts";
 
 /**
- * One end of an RLPx connection as a machine that eats bytes (p2p.md §1 to §4); it knows no socket and no clock.
+ * One end of an RLPx connection as a machine that eats bytes (p2p.md#rlpx-handshake); it knows no socket and
+ * no clock.
  *
  *     initiator:  auth ──> (ack) Hello ──> (Hello) open
  *     responder:  (auth) ack ──> (anything) Hello ──> (Hello) open

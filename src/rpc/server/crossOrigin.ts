@@ -1,4 +1,4 @@
-/** True for an Origin that pages of other sites may have (json-rpc-errors.md §4). */
+/** True for an Origin that pages of other sites may have (json-rpc-errors.md#origins). */
 export type OriginRule = (origin: string) => boolean;
 
 /**

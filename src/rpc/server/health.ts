@@ -13,7 +13,10 @@ export type Health = "UP" | "DOWN";
 const DEFAULT_MIN_PEERS = "1";
 const DEFAULT_MAX_BLOCKS_BEHIND = "2";
 
-/** /readiness: nothing holds us up, enough peers and not far behind (json-rpc-errors.md §6). A parameter that is not a number means DOWN. */
+/**
+ * /readiness: nothing holds us up, enough peers and not far behind (json-rpc-errors.md#health). A parameter
+ * that is not a number means DOWN.
+ */
 export function readiness(query: URLSearchParams, ports: HealthPorts): Health {
   const minPeers = parseInteger(query.get("minPeers") ?? DEFAULT_MIN_PEERS);
   const maxBlocksBehind = parseInteger(query.get("maxBlocksBehind") ?? DEFAULT_MAX_BLOCKS_BEHIND);

@@ -1,4 +1,6 @@
-/** Which names a client may call us by (json-rpc-errors.md §3): the defence against DNS rebinding. */
+/**
+ * Which names a client may call us by (json-rpc-errors.md#host-allowlist): the defence against DNS rebinding.
+ */
 export type HostVerdict = "allowed" | "refused" | "malformed";
 
 /** Judges a Host header. The list holds host names without ports, or `*` (also spelt `all`), or nothing. */

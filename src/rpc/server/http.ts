@@ -31,7 +31,7 @@ import {
 import type { MessageReader } from "./messageReader.ts";
 
 /**
- * JSON-RPC over HTTP (json-rpc-errors.md §2).
+ * JSON-RPC over HTTP (json-rpc-errors.md#http).
  *
  *   socket ─ too many? closed ─> host allow-list ─403─> origin ─403, 204─> route ┬ POST /  httpRequests.ts
  *                                                                                ├ GET /, /liveness, /readiness

@@ -31,7 +31,10 @@ export interface HttpRequestSettings {
   readonly unreadLimitBytes?: number;
 }
 
-/** Answers JSON-RPC over HTTP: what follows POST / once host and origin have been let in (json-rpc-errors.md §2). */
+/**
+ * Answers JSON-RPC over HTTP: what follows POST / once host and origin have been let in
+ * (json-rpc-errors.md#http).
+ */
 export function createHttpRequestHandler(
   settings: HttpRequestSettings,
   parts: {
@@ -191,7 +194,7 @@ class HttpCaller implements Caller {
   }
 }
 
-/** Only what kind of refusal it is decides the status (json-rpc-errors.md §2.2). */
+/** Only what kind of refusal it is decides the status (json-rpc-errors.md#requests). */
 function statusOf({ error }: Reply): number {
   switch (error?.code) {
     case ERRORS.parseError.code:

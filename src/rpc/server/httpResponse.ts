@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 
 /**
- * Answers of the HTTP door, with exactly the headers that the incumbent sends (json-rpc-errors.md §2.1) and two
- * differences: the length is always given, where it sends chunks, and Node's keep-alive hint is there, because unlike
- * the incumbent we close idle connections and clients must know when.
+ * Answers of the HTTP door, with exactly the headers that the incumbent sends (json-rpc-errors.md#routes) and
+ * two differences: the length is always given, where it sends chunks, and Node's keep-alive hint is there,
+ * because unlike the incumbent we close idle connections and clients must know when.
  */
 export function respondJson(response: ServerResponse, status: number, json: string): void {
   response.writeHead(status, {

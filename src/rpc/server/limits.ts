@@ -33,7 +33,7 @@ export const PIPELINE_LIMIT = 32;
 /** Open requests and messages get this long to end when a door closes; then they are cut. */
 export const CLOSING_LIMIT_MS = 2_000;
 
-/** A WebSocket message may have this many times the largest frame (json-rpc-errors.md §8). */
+/** A WebSocket message may have this many times the largest frame (json-rpc-errors.md#websocket). */
 export const FRAMES_PER_MESSAGE = 4;
 /** How often each WebSocket connection is asked for a sign of life; one that gave none since the last time is cut. */
 export const HEARTBEAT_MS = 30_000;

@@ -31,9 +31,10 @@ import type { MessageReader } from "./messageReader.ts";
 import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
- * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path (json-rpc-errors.md §8). What is not
- * an upgrade gets a text that says so. There is no CORS here: any page may connect, and one of a foreign origin is offered
- * nothing that changes the node, for as long as the connection lives.
+ * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path
+ * (json-rpc-errors.md#websocket). What is not an upgrade gets a text that says so. There is no CORS here: any
+ * page may connect, and one of a foreign origin is offered nothing that changes the node, for as long as the
+ * connection lives.
  */
 export interface WebSocketSettings extends ConnectionLimits {
   readonly host: string;

@@ -20,7 +20,7 @@ import { TOO_MUCH } from "./parseMessage.ts";
 import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
 
 /**
- * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md §8).
+ * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md#websocket).
  *
  * What is sent waits in memory until the client has read it. So a client that asks faster than it reads is not read
  * from any more until it has caught up; one that only listens, and too slowly, is cut, because notifications cannot

@@ -8,8 +8,8 @@ import type { Ground } from "./ground.ts";
 
 /**
  * What becomes of a changed block that its validators have sealed anew. "free" is a field that no rule of an import
- * speaks about (ibft2.md §5): a quorum that seals another value has made another sound block. With the seals of the
- * genuine block such a change is still refused, because they do not fit it.
+ * speaks about (ibft2.md#header-rules): a quorum that seals another value has made another sound block. With
+ * the seals of the genuine block such a change is still refused, because they do not fit it.
  */
 export type Verdict = BlockDefect | "free";
 

@@ -260,7 +260,7 @@ function withSortedMembers(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withSortedMembers(member)]));
 }
 
-/** What we answer by a ruling (architecture.md §7), in place of what was recorded. */
+/** What we answer by a ruling (architecture.md#rulings), in place of what was recorded. */
 function ruledAnswer({ request, response }: RecordedCase, ruling = ""): object {
   if (ruling.includes("code 3")) return withCode3(response);
   if (request.method === "admin_generateLogBloomCache")
@@ -365,7 +365,7 @@ function aDialer({ id }: { readonly id: string }): Parameters<typeof peerCommand
 
 const SEND = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction" };
 
-/** Two transactions that leave a gap before them (rpc-README.md). */
+/** Two transactions that leave a gap before them (`rpc-README.md` of the recordings). */
 function rawsOfGap(network: Network): readonly string[] {
   const name = "txpool/txpool_besuPendingTransactions-with-gap.json";
   const { response } = readCase(vectorPath("besu-ibft", network, "rpc", name));

@@ -40,8 +40,9 @@ const TRACED = [
 type Network = "net1" | "net2";
 
 /**
- * Blocks and transactions of which the incumbent tells something else on the whole (architecture.md §7): those behind
- * others in their block, which it traces as if they were the first; and what looks at COINBASE where a beneficiary is set.
+ * Blocks and transactions of which the incumbent tells something else on the whole (architecture.md#rulings):
+ * those behind others in their block, which it traces as if they were the first; and what looks at COINBASE
+ * where a beneficiary is set.
  */
 const MISTRACED: Readonly<Record<Network, ReadonlySet<string>>> = {
   net1: new Set([

@@ -61,7 +61,9 @@ interface Row {
   readonly answer: string;
 }
 
-/** json-rpc.md, eth_sendRawTransaction, by its rows; codes and texts of json-rpc-errors.md §1.2. */
+/**
+ * json-rpc.md#eth_sendrawtransaction, by its rows; codes and texts of json-rpc-errors.md#transaction-errors.
+ */
 const ROWS: Readonly<Record<string, Row>> = {
   "1 known": {
     prepare: ({ pool }) => pool.add(aTransaction(), "remote"),

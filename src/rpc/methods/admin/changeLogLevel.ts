@@ -17,7 +17,7 @@ export const adminChangeLogLevel = defineMethod({
   },
 });
 
-/** In capitals only, as the incumbent takes them (json-rpc.md, admin_changeLogLevel). */
+/** In capitals only, as the incumbent takes them (json-rpc.md#admin). */
 function decodeLevel(value: unknown): LogLevel | undefined {
   return LOG_LEVELS.find((level) => level === value);
 }

@@ -6,7 +6,7 @@ import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters.ts";
 import type { RpcLogIndex } from "../../ports.ts";
 import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
-/** The files that make old logs quick to find (json-rpc.md, Log bloom cache). */
+/** The files that make old logs quick to find (json-rpc.md#log-bloom-cache). */
 
 const STATUS = { name: "status", schema: OBJECT };
 const SKIPPABLE = { anyOf: [NUMBER_OR_TAG, { enum: [""] }] };

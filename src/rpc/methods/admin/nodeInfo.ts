@@ -47,7 +47,7 @@ export function showEndpoint({ host, port }: Endpoint): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** What the genesis file fixes, under the keys that it has there (json-rpc.md §6). */
+/** What the genesis file fixes, under the keys that it has there (json-rpc.md#admin). */
 function showConfig({ chainId, forks, ibft, isZeroBaseFee }: ChainSpec): object {
   const activations = forks.activations.flatMap(({ fork, at }) => {
     const key = FORK_KEYS.get(fork);

@@ -6,7 +6,7 @@ import type { EnodeFlaw, PeerFacts } from "../../ports.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
 import { showEndpoint } from "./nodeInfo.ts";
 
-/** Who is connected, and whom the node is to stay connected with (json-rpc.md §6, p2p.md §14). */
+/** Who is connected, and whom the node is to stay connected with (p2p.md#peers-in-json-rpc). */
 
 const FLAWS: Readonly<Record<EnodeFlaw, RpcError>> = {
   invalidNodeId: ERRORS.invalidNodeId,

@@ -6,7 +6,7 @@ import { defineMethod, required } from "../../method.ts";
 import type { HistoryRefusal } from "../../ports.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 
-/** The way back (json-rpc.md §7; results as interface.md has them). Where it could do harm it is refused with the reason. */
+/** The way back (json-rpc.md#debug). Where it could do harm it is refused with the reason. */
 
 const BLOCK = required("block", decodeNumberOrTag, NUMBER_OR_TAG);
 const RESULT = { name: "success", schema: TEXT };

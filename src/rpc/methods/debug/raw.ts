@@ -10,7 +10,10 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeHash } from "../../parameters.ts";
 import { DATA, HASH, listOf, NUMBER_OR_TAG, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
 
-/** Blocks and their parts as bytes (json-rpc.md §7): what is typed comes in a byte string, as in a list of its kind. */
+/**
+ * Blocks and their parts as bytes (json-rpc.md#debug): what is typed comes in a byte string, as in a list of
+ * its kind.
+ */
 
 export const debugGetRawBlock = defineMethod({
   name: "debug_getRawBlock",

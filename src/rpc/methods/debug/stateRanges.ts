@@ -10,7 +10,7 @@ import { defineMethod, optional, required } from "../../method.ts";
 import { decodeAddress, decodeJavaLong, decodeStoragePosition, decodeText } from "../../parameters.ts";
 import { ADDRESS, INTEGER, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
-/** The state from inside (json-rpc.md §7). Blocks are executed again where the moment lies within one. */
+/** The state from inside (json-rpc.md#debug). Blocks are executed again where the moment lies within one. */
 
 const BLOCK = required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH);
 const INDEX = required("transactionIndex", decodeInteger, INTEGER);

@@ -4,7 +4,9 @@ import { HASH, OBJECT, orNull } from "../../schemas.ts";
 import { traceAnswer } from "../../traceAnswer.ts";
 import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
 
-/** Differs from the incumbent, which forgets the earlier transactions of the block (architecture.md §7). */
+/**
+ * Differs from the incumbent, which forgets the earlier transactions of the block (architecture.md#rulings).
+ */
 export const debugTraceTransaction = defineMethod({
   name: "debug_traceTransaction",
   namespace: "DEBUG",

@@ -6,7 +6,7 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeText } from "../../parameters.ts";
 import { BOOLEAN, LOG_FILTER, listOf, OBJECT, QUANTITY } from "../../schemas.ts";
 
-/** Filters: installed here, polled here (json-rpc.md, Filters). */
+/** Filters: installed here, polled here (json-rpc.md#filters). */
 
 const TOO_MANY_FILTERS = new RpcError(
   -32005,

@@ -8,7 +8,7 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeHash } from "../../parameters.ts";
 import { ADDRESS, HASH, listOf, NUMBER_OR_TAG, orNull } from "../../schemas.ts";
 
-/** The validators that a header names: those who sealed that very block (ibft2.md §13). */
+/** The validators that a header names: those who sealed that very block (json-rpc.md#ibft). */
 
 const RESULT = { name: "validators", schema: orNull(listOf(ADDRESS)) };
 

@@ -4,8 +4,8 @@ import { decodeAddress, decodeBoolean } from "../../parameters.ts";
 import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
 
 /**
- * The operator's wishes for the validator set (ibft2.md §13): each is voted for in the blocks that this node builds, until
- * it has come true, and is listed until it is discarded. None survives a restart.
+ * The operator's wishes for the validator set (json-rpc.md#ibft): each is voted for in the blocks that this
+ * node builds, until it has come true, and is listed until it is discarded. None survives a restart.
  */
 
 export const ibftProposeValidatorVote = defineMethod({

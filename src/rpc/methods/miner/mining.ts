@@ -3,7 +3,7 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeAddress, decodeJavaLong } from "../../parameters.ts";
 import { ADDRESS, BOOLEAN, INTEGER, TEXT } from "../../schemas.ts";
 
-/** Whether this node makes blocks, for whom, and how large (json-rpc.md §5; start and stop as interface.md has them). */
+/** Whether this node makes blocks, for whom, and how large (json-rpc.md#miner). */
 
 export const minerStart = defineMethod({
   name: "miner_start",

@@ -4,7 +4,7 @@ import { decodeHexText, explainHexText } from "../../javaHex.ts";
 import { defineMethod, type JsonSchema, type Parameter, required } from "../../method.ts";
 import { BOOLEAN, GIVEN_DATA, GIVEN_QUANTITY, QUANTITY } from "../../schemas.ts";
 
-/** What this node wants of its blocks (json-rpc.md §5), until the next start. */
+/** What this node wants of its blocks (json-rpc.md#miner), until the next start. */
 
 export const minerGetMinGasPrice = defineMethod({
   name: "miner_getMinGasPrice",

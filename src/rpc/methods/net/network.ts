@@ -4,7 +4,7 @@ import { defineMethod } from "../../method.ts";
 import type { PeerToPeerFacts } from "../../ports.ts";
 import { BOOLEAN, OBJECT, QUANTITY, TEXT } from "../../schemas.ts";
 
-/** What the node tells of itself as a member of a network (json-rpc.md §3). */
+/** What the node tells of itself as a member of a network (json-rpc.md#net-and-web3). */
 
 export const netVersion = defineMethod({
   name: "net_version",

@@ -3,7 +3,9 @@ import { type Answer, defineMethod, type RpcMethod, required } from "../../metho
 import type { AllowlistFlaw, RpcAllowlist, RpcPermissions } from "../../ports.ts";
 import { listOf, TEXT } from "../../schemas.ts";
 
-/** The operator's allowlists (json-rpc.md §10). Each method has a twin under the name of old, `…Whitelist`. */
+/**
+ * The operator's allowlists (json-rpc.md#perm). Each method has a twin under the name of old, `…Whitelist`.
+ */
 
 type ListName = "accounts" | "nodes";
 

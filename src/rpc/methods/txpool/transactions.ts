@@ -8,7 +8,7 @@ import { decodePoolFilter, POOL_FILTER } from "../../poolFilterParameter.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
 import { pendingTransactionJson } from "../../transactionResult.ts";
 
-/** The pool from outside (json-rpc.md §4), under the mission's names and the incumbent's. */
+/** The pool from outside (json-rpc.md#txpool), under the mission's names and the incumbent's. */
 
 export const txpoolTransactions = defineMethod({
   name: "txpool_nodeTransactions",
