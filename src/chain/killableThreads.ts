@@ -4,7 +4,6 @@ import type { Asker } from "../primitives/asker.ts";
 import { assert, present } from "../primitives/assert.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { workerEntry } from "../primitives/workerEntry.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
 import { FairQueue } from "./fairQueue.ts";
@@ -41,8 +40,10 @@ export interface ThreadSettings {
 }
 
 export interface ThreadParts<Result> {
-  /** File of the worker, beside this one, which performs its jobs by threadJobs.ts. */
-  readonly entry: string;
+  /** What the log calls these threads. */
+  readonly name: string;
+  /** File of the worker, which performs its jobs by threadJobs.ts. */
+  readonly entry: URL;
   readonly workerData: unknown;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -179,7 +180,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private startWorker(threadOf: () => Thread<Job, Result>): Worker {
     const { entry, workerData } = this.parts;
     const { heapMb = THREAD_HEAP_MB } = this.settings;
-    const worker = new Worker(workerEntry(import.meta.url, entry), {
+    const worker = new Worker(entry, {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
@@ -308,9 +309,9 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   }
 
   private endExhausted(thread: Thread<Job, Result>): void {
-    const { logger, entry, exhausted } = this.parts;
+    const { logger, name, exhausted } = this.parts;
     const machine = thread.jobs[0]?.asker.machine;
-    logger.warn({ machine, thread: entry }, "a call filled the memory of its thread, and was refused");
+    logger.warn({ machine, thread: name }, "a call filled the memory of its thread, and was refused");
     this.endFirst(thread, exhausted);
   }
 

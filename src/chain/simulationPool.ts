@@ -4,6 +4,7 @@ import type { SimulationResult, Simulator } from "../execution/simulation.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { workerEntry } from "../primitives/workerEntry.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
 import { startThreads, startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
 import type { SimulationWorkerData, ThreadJob } from "./simulationWorker.ts";
@@ -43,7 +44,8 @@ const INSPECTION_SETTINGS: ThreadSettings = { threads: 1, timeoutMs: 30_000, wai
 
 export function createSimulationPool(settings: SimulationSettings, parts: SimulationParts): SimulationPool {
   const threadParts = {
-    entry: "simulationWorker",
+    name: "simulationWorker",
+    entry: workerEntry(import.meta.url, "simulationWorker"),
     workerData: workerDataOf(settings, parts),
     clock: parts.clock,
     logger: parts.logger,

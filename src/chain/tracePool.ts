@@ -1,4 +1,5 @@
 import type { TraceJob, TraceResult, Tracer } from "../execution/trace/traceJob.ts";
+import { workerEntry } from "../primitives/workerEntry.ts";
 import { startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
 import { type SimulationParts, type SimulationSettings, workerDataOf } from "./simulationPool.ts";
 import type { TraceWorkerData } from "./traceWorker.ts";
@@ -31,7 +32,8 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     limitBytes: settings.limitBytes,
   };
   return startThreadsLate<TraceJob, TraceResult>(settings, {
-    entry: "traceWorker",
+    name: "traceWorker",
+    entry: workerEntry(import.meta.url, "traceWorker"),
     workerData,
     clock: parts.clock,
     logger: parts.logger,
