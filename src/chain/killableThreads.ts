@@ -26,6 +26,8 @@ import type { ThreadAnswer, ThreadOrder } from "./threadMessages.ts";
 export interface KillableThreads<Job, Result> {
   /** Rejects with SimulationFailure when the threads are closed or lost it. An asker who is gone gets `timedOut`. */
   run(job: Job, asker: Asker): Promise<Result>;
+  /** Starts the threads, which start with the first job otherwise: most nodes are never asked for some kinds of jobs. */
+  start(): void;
   /** Threads, those of them at work, and jobs that wait for one. */
   readonly load: WorkLoad;
   close(): Promise<void>;
@@ -54,32 +56,12 @@ export interface ThreadParts<Result> {
   readonly busy: Result;
 }
 
-export function startThreads<Job, Result>(
+export function createThreads<Job, Result>(
   settings: ThreadSettings,
   parts: ThreadParts<Result>,
 ): KillableThreads<Job, Result> {
   assert(settings.threads > 0, "a pool of threads has at least one");
   return new ThreadPool<Job, Result>(settings, parts);
-}
-
-/** The same for jobs that most nodes are never asked for: the threads start with the first of them. */
-export function startThreadsLate<Job, Result>(
-  settings: ThreadSettings,
-  parts: ThreadParts<Result>,
-): Omit<KillableThreads<Job, Result>, "load"> {
-  let threads: KillableThreads<Job, Result> | undefined;
-  let isClosed = false;
-  return {
-    run(job, asker) {
-      if (isClosed) return Promise.reject(new SimulationFailure(CLOSED));
-      threads ??= startThreads<Job, Result>(settings, parts);
-      return threads.run(job, asker);
-    },
-    async close() {
-      isClosed = true;
-      await threads?.close();
-    },
-  };
 }
 
 const CLOSED = "the threads are closed";
@@ -130,7 +112,7 @@ interface Thread<Job, Result> {
 class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private readonly settings: ThreadSettings;
   private readonly parts: ThreadParts<Result>;
-  private readonly threads: Thread<Job, Result>[];
+  private readonly threads: Thread<Job, Result>[] = [];
   private readonly waiting: FairQueue<PendingJob<Job, Result>>;
   /** Why no job is taken any more; undefined while all is well. */
   private failure: SimulationFailure | undefined;
@@ -139,11 +121,16 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     this.settings = settings;
     this.parts = parts;
     this.waiting = new FairQueue(settings.waitingLimit);
-    this.threads = Array.from({ length: settings.threads }, () => this.createThread());
+  }
+
+  start(): void {
+    if (this.threads.length > 0 || this.failure !== undefined) return;
+    for (let count = 0; count < this.settings.threads; count++) this.threads.push(this.createThread());
   }
 
   run(job: Job, asker: Asker): Promise<Result> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
+    this.start();
     return new Promise((resolve, reject) => {
       this.waiting.add({ job, asker, resolve, reject })?.resolve(this.parts.busy);
       this.sendAll();

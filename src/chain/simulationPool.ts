@@ -6,11 +6,13 @@ import type { Asker } from "../primitives/asker.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
 import type { WorkLoad } from "../primitives/workLoad.ts";
-import { startThreads, startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
+import { createThreads, type ThreadSettings } from "./killableThreads.ts";
 import type { SimulationWorkerData, ThreadJob } from "./simulationWorker.ts";
 
 /** Simulated calls and looks into states, each for some seconds at most, on threads that read the database themselves. */
 export interface SimulationPool extends Simulator, Inspector {
+  /** Starts the threads for calls, which start with the first call otherwise. */
+  start(): void;
   /** Threads, those of them at work, and jobs that wait for one. */
   readonly load: WorkLoad;
   close(): Promise<void>;
@@ -53,8 +55,8 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
     exhausted: { kind: "tooLarge" } as const,
     busy: { kind: "busy" } as const,
   };
-  const threads = startThreads<ThreadJob, SimulationResult | InspectionResult>(settings, threadParts);
-  const inspectors = startThreadsLate<ThreadJob, SimulationResult | InspectionResult>(
+  const threads = createThreads<ThreadJob, SimulationResult | InspectionResult>(settings, threadParts);
+  const inspectors = createThreads<ThreadJob, SimulationResult | InspectionResult>(
     INSPECTION_SETTINGS,
     threadParts,
   );
@@ -63,6 +65,7 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
     run: (job, asker) => threads.run({ task: "simulate", job }, asker) as Promise<SimulationResult>,
     inspect: <Job extends InspectionJob>(job: Job, asker: Asker) =>
       inspectors.run({ task: "inspect", job }, asker) as Promise<InspectionResult<Job>>,
+    start: () => threads.start(),
     get load() {
       return threads.load;
     },

@@ -1,6 +1,6 @@
 import type { TraceJob, TraceResult, Tracer } from "../execution/trace/traceJob.ts";
 import { workerEntry } from "../primitives/workerEntry.ts";
-import { startThreadsLate, type ThreadSettings } from "./killableThreads.ts";
+import { createThreads, type ThreadSettings } from "./killableThreads.ts";
 import { type SimulationParts, type SimulationSettings, workerDataOf } from "./simulationPool.ts";
 import type { TraceWorkerData } from "./traceWorker.ts";
 
@@ -31,7 +31,7 @@ export function createTracePool(settings: TraceSettings, parts: SimulationParts)
     ...workerDataOf(settings, parts),
     limitBytes: settings.limitBytes,
   };
-  return startThreadsLate<TraceJob, TraceResult>(settings, {
+  return createThreads<TraceJob, TraceResult>(settings, {
     name: "traceWorker",
     entry: workerEntry(import.meta.url, "traceWorker"),
     workerData,

@@ -350,6 +350,9 @@ async function open(
   peering.begin(holds);
   opening.begin();
   timing.begin();
+  // Whoever asked before started them; the first block and the first answers go before all others.
+  recovery.start();
+  simulator.start();
   return ok({
     http: http && { host: http.host, port: http.port },
     webSocket: webSocket && { host: webSocket.host, port: webSocket.port },

@@ -23,6 +23,8 @@ export type { RecoveryItem } from "./recoveryBatch.ts";
 export interface RecoveryPool {
   /** Addresses in the order of the items; undefined where a signature fits no key. */
   recoverMany(items: readonly RecoveryItem[], urgency?: Urgency): Promise<(Address | undefined)[]>;
+  /** Starts the threads, which start with the first item otherwise. */
+  start(): void;
   /** Threads, those of them at work, and items that wait for one. */
   readonly load: WorkLoad;
   /** Ends the threads. What is still waiting is refused. */
@@ -162,7 +164,8 @@ class Lane {
 }
 
 class ThreadedRecovery implements RecoveryPool {
-  private readonly threads: Thread[];
+  private readonly threadCount: number;
+  private readonly threads: Thread[] = [];
   private readonly waitingLimit: number;
   private readonly lanes: Readonly<Record<Urgency, Lane>> = { urgent: new Lane(), ordinary: new Lane() };
   private isScheduled = false;
@@ -172,7 +175,12 @@ class ThreadedRecovery implements RecoveryPool {
 
   constructor({ threads, waitingLimit }: RecoverySettings) {
     this.waitingLimit = waitingLimit;
-    this.threads = Array.from({ length: threads }, () => this.startThread());
+    this.threadCount = threads;
+  }
+
+  start(): void {
+    if (this.threads.length > 0 || this.isClosed) return;
+    for (let count = 0; count < this.threadCount; count++) this.threads.push(this.startThread());
   }
 
   recoverMany(
@@ -182,6 +190,7 @@ class ThreadedRecovery implements RecoveryPool {
     if (this.isClosed) return Promise.reject(new Error(CLOSED));
     if (this.failure !== undefined) return Promise.reject(this.failure);
     if (items.length === 0) return Promise.resolve([]);
+    this.start();
     const lane = this.lanes[urgency];
     return new Promise((resolve, reject) => {
       const asker = lane.queue(items, resolve, reject);

@@ -149,6 +149,15 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect(sums.map(sumOf)).toEqual([43n, 44n]);
   });
 
+  it("has no threads before they are started or needed", async () => {
+    openPool();
+    expect(pool.load.threads).toBe(0);
+    pool.start();
+    expect(pool.load.threads).toBe(DEFAULT_SIMULATION_SETTINGS.threads);
+    await call(ADDER, 0n);
+    expect(pool.load.threads).toBe(DEFAULT_SIMULATION_SETTINGS.threads);
+  });
+
   it("estimates gas and lists accesses on the same threads", async () => {
     openPool();
     const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };

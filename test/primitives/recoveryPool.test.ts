@@ -15,6 +15,16 @@ describe("recovery on threads", () => {
   const pool = createRecoveryPool({ threads: 2, waitingLimit: 100_000 });
   afterAll(() => pool.close());
 
+  it("has no threads before they are started or needed, and those once", async () => {
+    const [started, needed] = [1, 2].map(() => createRecoveryPool({ threads: 2, waitingLimit: 100 }));
+    expect([started?.load.threads, needed?.load.threads]).toEqual([0, 0]);
+    started?.start();
+    started?.start();
+    await needed?.recoverMany([signedBy(1)]);
+    expect([started?.load.threads, needed?.load.threads]).toEqual([2, 2]);
+    await Promise.all([started?.close(), needed?.close()]);
+  });
+
   it("gives each asker the signers of its own items, in their order", async () => {
     const counts = [1, 700, 3, 256, 1, 40, ...new Array<number>(4200).fill(1)];
     let seed = 1;
