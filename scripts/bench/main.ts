@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst]
- * [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000]`: measures this node beside anvil (its executor
- * beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the same run, and prints
- * ratios. Absolute figures vary from machine to machine. Without a rate the senders send as much as the node takes; with one,
- * so many transactions per second.
+ * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
+ * holds] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
+ * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the
+ * same run, and prints ratios. Absolute figures vary from machine to machine. Without a rate the senders send as much as the
+ * node takes; with one, so many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -19,6 +19,7 @@ import { printRatio } from "./report.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
+import { measureHolds } from "./worst/holds.ts";
 import { measureWorst } from "./worst/worst.ts";
 
 const PARTS = [
@@ -35,6 +36,7 @@ const PARTS = [
   "logs",
   "attacks",
   "worst",
+  "holds",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -46,6 +48,7 @@ const { values: options, positionals: asked } = parseArgs({
     attack: { type: "string", default: "" },
     seed: { type: "string", default: "1" },
     gas: { type: "string", default: "30000000" },
+    memory: { type: "string", default: "256" },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -56,7 +59,7 @@ if (unknown !== undefined) {
 const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Only when they are asked for: the chain for the queries for logs alone takes minutes to write, and attacks take long. */
-const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst"]);
+const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds"]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can take, so that the sender never runs dry. */
@@ -77,6 +80,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   validators: () => measureValidators({ seconds, rate }),
   logs: measureLogs,
   worst: () => measureWorst({ seed: Number(options.seed), seconds, gas: Number(options.gas) }),
+  holds: () => measureHolds(Number(options.memory)),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

@@ -49,6 +49,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   readonly observed: Observed;
   readonly stackLimit: number;
   readonly held: HeldMemory | undefined;
+  readonly isObserved: boolean;
   private readonly rules: Rules;
   private readonly places: PrecompilePlaces | undefined;
   private readonly ownJournal: LibraryJournal;
@@ -57,7 +58,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   private ownSubstate = new Substate();
   private readonly addresses: ContractAddresses;
 
-  constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles }: EvmParts) {
+  constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles, observer }: EvmParts) {
     const common = libraryCommon(terms, rules.fork);
     const state = new LibraryState(overlay);
     const journal = new LibraryJournal(accesses, overlay, state);
@@ -76,6 +77,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.observed = observed;
     this.stackLimit = terms.stackLimit;
     this.held = pace.held;
+    this.isObserved = observer !== undefined;
     this.rules = rules;
     this.places = precompiles;
     this.addresses = new ContractAddresses(overlay, pace);
@@ -176,7 +178,8 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     const { code } = frame._env;
     if (code.length > LONG_BYTES) await state.analysis.prepare(code, () => restIfDue(this.pace));
     const error = await this.performCode(state, this.instructions);
-    state.giveMemoryBack();
+    const givingBack = state.giveMemoryBack();
+    if (givingBack !== undefined) await givingBack;
     this.held?.giveBack(ownCodeBytes);
     if (error !== undefined) this.release(keptBytesBefore);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;

@@ -12,6 +12,8 @@ import { analyse, type CodeAnalysis } from "./analysis.ts";
 import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
 import { Memory } from "./memory.ts";
 import { sendCall, sendCreation } from "./messages.ts";
+import { type ReservedBuffer, releaseInSlices, reservedBufferOf } from "./reservedBuffer.ts";
+import { LONG_BYTES } from "./slices.ts";
 import { Stack } from "./stack.ts";
 import type { Substate } from "./substate.ts";
 
@@ -28,6 +30,8 @@ export interface FrameEvm extends EVM {
   readonly held: HeldMemory | undefined;
   /** Counts what stays until the message from outside has ended, or the frame has failed. */
   keep(bytes: number): void;
+  /** Whether somebody watches, who may keep what calls return. */
+  readonly isObserved: boolean;
   /** Whether the fork has an instruction of that code. */
   isKnown(instruction: number): boolean;
   precompileNumber(address: Uint8Array): number | undefined;
@@ -97,6 +101,8 @@ export class FrameState {
   private readonly mostAtHand: bigint;
   stateGasSpilled = 0n;
   private returned = EMPTY_BYTES;
+  /** Whether the caller has this frame's memory now. */
+  private hasLent = false;
   messageGasLimit: bigint | undefined = undefined;
   /** JUMPDESTs passed. */
   jumps = 0;
@@ -146,13 +152,36 @@ export class FrameState {
   }
 
   set returnBytes(bytes: Uint8Array) {
-    this.evm.held?.take(bytes.length - this.returned.length);
+    this.evm.held?.take(bytesBehind(bytes) - bytesBehind(this.returned));
     this.returned = bytes;
   }
 
-  /** After the end of the frame. */
-  giveMemoryBack(): void {
-    this.evm.held?.giveBack(this.memory._store.length + this.returned.length);
+  /** Before another call. Gives what is to be waited for, if that takes long. */
+  forgetReturned(): Promise<void> | undefined {
+    const lent = lentBuffer(this.returned);
+    this.returnBytes = EMPTY_BYTES;
+    return lent && releaseInSlices(lent, this.evm.pace);
+  }
+
+  /**
+   * What RETURN and REVERT hand over, once memory reaches so far: memory itself where there is much of it and the caller
+   * sees to its release, else a copy.
+   */
+  async takeOutput(offset: number, size: number): Promise<Uint8Array> {
+    const { memory, evm, env } = this;
+    await memory.extendInSlices(offset + size, evm.pace);
+    const mayLend = env.depth > 0 && !env.isCreate && !evm.isObserved;
+    this.hasLent = mayLend && memory.reserved !== undefined && 2 * size >= memory._store.length;
+    return this.hasLent ? memory.read(offset, size, true) : memory.readInSlices(offset, size, evm.pace);
+  }
+
+  /** After the end of the frame. Gives what is to be waited for, if that takes long. */
+  giveMemoryBack(): Promise<void> | undefined {
+    const { memory, evm, returned } = this;
+    evm.held?.giveBack(memory._store.length + bytesBehind(returned));
+    const own = this.hasLent ? undefined : memory.reserved;
+    const lent = lentBuffer(returned);
+    return own === undefined && lent === undefined ? undefined : releaseAll([own, lent], evm.pace);
   }
 
   /** All gas there is: the library's name for it. */
@@ -232,6 +261,19 @@ const MOST_AT_HAND = 100_000n;
 const BRIEF_AT_HAND = 10_000n;
 /** 64 KB: what a single instruction may hash, copy or return. */
 const BRIEF_WORDS = 2048;
+
+/** The callee's memory, where what it returned is a part of it. */
+function lentBuffer(returned: Uint8Array): ReservedBuffer | undefined {
+  return returned.length > LONG_BYTES ? reservedBufferOf(returned) : undefined;
+}
+
+function bytesBehind(returned: Uint8Array): number {
+  return lentBuffer(returned)?.byteLength ?? returned.length;
+}
+
+async function releaseAll(buffers: readonly (ReservedBuffer | undefined)[], pace: Pace): Promise<void> {
+  for (const buffer of buffers) if (buffer !== undefined) await releaseInSlices(buffer, pace);
+}
 
 /** Stands where the library's instructions expect its interpreter, and inherits what they call: calls, creations… */
 export class Frame {

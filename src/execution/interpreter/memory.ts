@@ -1,12 +1,15 @@
 import { EVMError } from "@ethereumjs/evm";
 import type { HeldMemory } from "../heldMemory.ts";
 import type { Pace } from "../pace.ts";
-import { eachSlice, LONG_BYTES } from "./slices.ts";
+import { type ReservedBuffer, reserveBuffer } from "./reservedBuffer.ts";
+import { copyInSlices, eachSlice, LONG_BYTES } from "./slices.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
  * The memory of one frame. Grows by doubling, from nothing: the library's takes 8 KB for every call, and grows by 8 KB
  * at a time. That it may grow has been paid for before any of these is called.
+ *
+ * Beyond RESERVED_FROM bytes, for which no block of 34 million gas pays, it grows in place (reservedBuffer.ts).
  *
  * What touches more than LONG_BYTES goes in slices, each of a millisecond or two, and rests in between as the pace says:
  * memory that is used for the first time takes the system a millisecond for each megabyte.
@@ -15,6 +18,8 @@ export class Memory {
   /** At least as long as what is in use; the rest is zero. The name is the library's. */
   _store = NOTHING;
   private view = NO_VIEW;
+  /** What the memory lies in where it grows in place. */
+  reserved: ReservedBuffer | undefined = undefined;
   private readonly held: HeldMemory | undefined;
 
   constructor(held?: HeldMemory) {
@@ -24,22 +29,35 @@ export class Memory {
   extend(offset: number, size: number): void {
     const needed = offset + size;
     if (size === 0 || needed <= this._store.length) return;
-    const larger = this.allocate(needed);
-    larger.set(this._store);
-    this.adopt(larger);
+    const length = this.take(needed);
+    if (length > RESERVED_FROM) this.reserve().resize(length);
+    else {
+      const larger = new Uint8Array(length);
+      larger.set(this._store);
+      this.adopt(larger);
+    }
   }
 
-  /** Whether to reach as far as `end` takes so long that it has to be done in slices: more than LONG_BYTES would move. */
+  /** Whether to reach as far as `end` takes so long that it has to be done in slices. */
   growsSlowly(end: number): boolean {
     const { length } = this._store;
-    return length > LONG_BYTES && end > length;
+    if (end <= length) return false;
+    // Where it does not grow in place, all of it moves.
+    return end > RESERVED_FROM ? end - length > LONG_BYTES : length > LONG_BYTES;
   }
 
   /** As extend, up to `end`. Throws OutOfTime, as all that goes in slices does, when the pace says so. */
   async extendInSlices(end: number, pace: Pace): Promise<void> {
-    if (end <= this._store.length) return;
-    const larger = this.allocate(end);
-    await eachSlice(this._store.length, pace, (at, until) => larger.set(this._store.subarray(at, until), at));
+    const { length: before } = this._store;
+    if (end <= before) return;
+    const length = this.take(end);
+    if (length > RESERVED_FROM) {
+      const reserved = this.reserve();
+      await eachSlice(length - before, pace, (_, until) => reserved.resize(before + until));
+      return;
+    }
+    const larger = new Uint8Array(length);
+    await eachSlice(before, pace, (at, until) => larger.set(this._store.subarray(at, until), at));
     this.adopt(larger);
   }
 
@@ -57,13 +75,10 @@ export class Memory {
       : this._store.slice(offset, offset + size);
   }
 
+  /** A copy. */
   async readInSlices(offset: number, size: number, pace: Pace): Promise<Uint8Array> {
     await this.extendInSlices(offset + size, pace);
-    const bytes = new Uint8Array(size);
-    await eachSlice(size, pace, (at, until) =>
-      bytes.set(this._store.subarray(offset + at, offset + until), at),
-    );
-    return bytes;
+    return copyInSlices(this.read(offset, size, true), pace);
   }
 
   readWord(offset: number): bigint {
@@ -114,11 +129,29 @@ export class Memory {
     });
   }
 
-  private allocate(needed: number): Uint8Array<ArrayBuffer> {
+  /** Counts what it is to take for so many bytes, and gives its new length. */
+  private take(needed: number): number {
     if (needed > MEMORY_LIMIT_BYTES) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
-    const length = Math.max(FIRST_BYTES, 2 * this._store.length, Math.ceil(needed / 32) * 32);
-    this.held?.take(length - this._store.length);
-    return new Uint8Array(length);
+    const { length: before } = this._store;
+    const unit = needed > RESERVED_FROM ? RESERVED_STEP_BYTES : 32;
+    const whole = Math.ceil(needed / unit) * unit;
+    const length =
+      needed > RESERVED_FROM ? whole : Math.min(RESERVED_FROM, Math.max(FIRST_BYTES, 2 * before, whole));
+    this.held?.take(length - before);
+    return length;
+  }
+
+  /** Moves to where it can grow in place. */
+  private reserve(): ReservedBuffer {
+    if (this.reserved !== undefined) return this.reserved;
+    const reserved = reserveBuffer(MEMORY_LIMIT_BYTES);
+    const before = this._store;
+    reserved.resize(before.length);
+    // Of whatever length the buffer has.
+    this.adopt(new Uint8Array(reserved));
+    this._store.set(before);
+    this.reserved = reserved;
+    return reserved;
   }
 
   private adopt(larger: Uint8Array<ArrayBuffer>): void {
@@ -128,7 +161,11 @@ export class Memory {
 }
 
 /** No gas in use pays for as much. */
-export const MEMORY_LIMIT_BYTES = 2n ** 32n;
+export const MEMORY_LIMIT_BYTES = 2 ** 32;
+/** A block of 34 million gas pays for as much. */
+const RESERVED_FROM = 4 * 1024 * 1024;
+/** Small enough to be waited for, and no more often than it takes to touch it. */
+const RESERVED_STEP_BYTES = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 const NO_VIEW = new DataView(NOTHING.buffer);
 const FIRST_BYTES = 512;

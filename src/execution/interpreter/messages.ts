@@ -1,22 +1,33 @@
 import { type EVM, EVMError, type EVMResult, Message } from "@ethereumjs/evm";
 import { Account as LibraryAccount, type Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import type { Pace } from "../pace.ts";
+import { reservedBufferOf } from "./reservedBuffer.ts";
+import { copyInSlices } from "./slices.ts";
 import type { Substate } from "./substate.ts";
 import { wordOfBytes } from "./words.ts";
 
 /** The frame that sends a message; the names are the library's. */
 export interface Sender {
-  readonly _evm: Pick<EVM, "runCall"> & { readonly overlay: Overlay; readonly substate: Substate };
+  readonly _evm: Pick<EVM, "runCall"> & {
+    readonly overlay: Overlay;
+    readonly substate: Substate;
+    readonly pace: Pace;
+  };
   readonly _env: {
     readonly address: LibraryAddress;
     readonly depth: number;
     readonly blobVersionedHashes: readonly `0x${string}`[];
     contract: LibraryAccount;
   };
-  readonly _runState: { returnBytes: Uint8Array; gasRefund: bigint; useGas(amount: bigint): void };
+  readonly _runState: {
+    returnBytes: Uint8Array;
+    gasRefund: bigint;
+    useGas(amount: bigint): void;
+    forgetReturned(): Promise<void> | undefined;
+  };
   readonly common: EVM["common"];
   readonly journal: EVM["journal"];
 }
@@ -28,7 +39,8 @@ export interface Sender {
 export async function sendCall(frame: Sender, message: Message): Promise<bigint> {
   const { _evm: evm, _env: env, _runState: state, common } = frame;
   const { substate } = evm;
-  state.returnBytes = EMPTY_BYTES;
+  const forgetting = state.forgetReturned();
+  if (forgetting !== undefined) await forgetting;
   if (isTooDeep(frame) || (!message.delegatecall && env.contract.balance < message.value)) return FAILED;
   message.selfdestruct = substate.destroyed;
   message.gasRefund = state.gasRefund;
@@ -60,7 +72,8 @@ export async function sendCreation(
   const { _evm: evm, _env: env, _runState: state, common } = frame;
   const { substate } = evm;
   const { contract } = env;
-  state.returnBytes = EMPTY_BYTES;
+  const forgetting = state.forgetReturned();
+  if (forgetting !== undefined) await forgetting;
   if (isTooDeep(frame) || contract.balance < value || contract.nonce >= HIGHEST_NONCE) return FAILED;
   contract.nonce += 1n;
   await frame.journal.putAccount(env.address, contract);
@@ -68,7 +81,8 @@ export async function sendCreation(
     caller: env.address,
     gasLimit,
     value,
-    data: code,
+    // Its loop over code is the faster for never having seen memory that grows in place.
+    data: reservedBufferOf(code) === undefined ? code : await copyInSlices(code, evm.pace),
     ...(salt !== undefined && { salt }),
     depth: env.depth + 1,
     selfdestruct: substate.destroyed,

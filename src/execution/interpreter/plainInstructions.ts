@@ -145,7 +145,7 @@ function copyMemory(basicFee: number): QuickInstruction {
 
 function log(topicCount: number): (basicFee: number) => QuickInstruction {
   return (basicFee) => (state) => {
-    const { stack, env } = state;
+    const { stack, memory, env, evm } = state;
     if (env.isStatic) throw new EVMError(EVMError.errorMessages.STATIC_STATE_CHANGE);
     stack.need(2 + topicCount);
     const offset = stack.at(0);
@@ -154,18 +154,15 @@ function log(topicCount: number): (basicFee: number) => QuickInstruction {
     state.charge(basicFee + LOG_TOPIC_GAS * topicCount + LOG_BYTE_GAS * Number(size) + expansion);
     stack.drop(2);
     const topics = stack.popN(topicCount).map(bytesOfWord);
-    state.evm.keep(LOG_BYTES + TOPIC_BYTES * topicCount + Number(size));
+    evm.keep(LOG_BYTES + TOPIC_BYTES * topicCount + Number(size));
     const { logs } = state.interpreter._result;
-    readOut(state, offset, size, (data) => logs.push([env.address.bytes, topics, data]));
+    const add = (data: Uint8Array): void => {
+      logs.push([env.address.bytes, topics, data]);
+    };
+    if (size > LONG_BYTES)
+      state.putOff(async () => add(await memory.readInSlices(Number(offset), Number(size), evm.pace)));
+    else add(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
   };
-}
-
-/** Hands a copy of memory to `use`, later where there is much of it. */
-function readOut(state: FrameState, offset: bigint, size: bigint, use: (bytes: Uint8Array) => void): void {
-  const { memory, evm } = state;
-  if (size > LONG_BYTES)
-    state.putOff(async () => use(await memory.readInSlices(Number(offset), Number(size), evm.pace)));
-  else use(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
 }
 
 function returning(basicFee: number): QuickInstruction {
@@ -180,15 +177,17 @@ function reverting(basicFee: number): QuickInstruction {
 }
 
 function takeOutput(state: FrameState, basicFee: number, halt: () => void): void {
-  const { stack, interpreter } = state;
+  const { stack, memory, interpreter } = state;
   const size = stack.at(1);
   const offset = stack.at(0);
   state.charge(basicFee + expansionGas(state, offset, size));
   stack.drop(2);
-  readOut(state, offset, size, (bytes) => {
+  const hand = (bytes: Uint8Array): void => {
     interpreter._result.returnValue = bytes;
     halt();
-  });
+  };
+  if (size > LONG_BYTES) state.putOff(async () => hand(await state.takeOutput(Number(offset), Number(size))));
+  else hand(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
 }
 
 /** The library's error type admits only the messages it knows itself. */

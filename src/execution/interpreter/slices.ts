@@ -13,6 +13,13 @@ export async function eachSlice(
   }
 }
 
+/** Other bytes with the same contents. */
+export async function copyInSlices(bytes: Uint8Array, pace: Pace): Promise<Uint8Array> {
+  const copy = new Uint8Array(bytes.length);
+  await eachSlice(bytes.length, pace, (at, until) => copy.set(bytes.subarray(at, until), at));
+  return copy;
+}
+
 /** To hash as much takes three milliseconds, to touch it for the first time one or two. */
 export const LONG_BYTES = 1024 * 1024;
 

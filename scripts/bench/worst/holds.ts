@@ -1,0 +1,179 @@
+import type { ForkName } from "../../../src/chainspec/forks.ts";
+import { openSession } from "../../../src/execution/blockSession.ts";
+import { createPace, type Pace } from "../../../src/execution/pace.ts";
+import { createOverlay } from "../../../src/state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
+import { NOTHING, theRules } from "../../../test/execution/scene.ts";
+import { code, OP, push } from "./assembly.ts";
+import { addressOf, SENDER, TARGET } from "./stage.ts";
+
+const MEGABYTE = 1024 * 1024;
+/** What some chains allow: no real limit. */
+const GAS = 2 ** 53 - 1;
+/** Returns as many zeros as it is given bytes of call data, or reverts with them. */
+const RETURNING = 0xca11_01n;
+const REVERTING = 0xca11_02n;
+
+interface Holds {
+  readonly ms: number;
+  /** The longest time in which the pace was not asked whether others are due. */
+  readonly stepMs: number;
+  /** The longest time in which no other had the thread. */
+  readonly holdMs: number;
+}
+
+/** How long single instructions hold the thread, each with so many megabytes of memory: median and longest of some runs. */
+export async function measureHolds(megabytes: number): Promise<void> {
+  console.log(`\nsteps and holds of the thread, instructions with ${megabytes} MB`);
+  printLine("instruction", ["all ms", "max", "step ms", "max", "hold ms", "max"]);
+  for (const [name, instructions] of casesOf(megabytes * MEGABYTE)) {
+    const fork = name.startsWith("CREATE") ? "london" : "cancun";
+    const runs: Holds[] = [];
+    for (let run = 0; run < RUNS; run++) runs.push(await holdsOf(instructions, fork));
+    const [ms, stepMs, holdMs] = [
+      runs.map((run) => run.ms),
+      runs.map((run) => run.stepMs),
+      runs.map((run) => run.holdMs),
+    ];
+    printLine(name, [ms, stepMs, holdMs].flatMap(medianAndMost));
+  }
+}
+
+function medianAndMost(figures: readonly number[]): string[] {
+  const sorted = figures.toSorted((a, b) => a - b);
+  return [sorted[sorted.length >> 1] ?? 0, sorted.at(-1) ?? 0].map((figure) => figure.toFixed(1));
+}
+
+function printLine(name: string, columns: readonly string[]): void {
+  console.log(`${name.padEnd(36)} ${columns.map((column) => column.padStart(9)).join(" ")}`);
+}
+
+const RUNS = 5;
+
+function casesOf(size: number): readonly (readonly [string, Uint8Array])[] {
+  const zero = code(0x60, 0);
+  /** Touches each page of so much memory, by CALLDATACOPY from beyond the data. */
+  const fill = code(push(size), OP.PUSH0, OP.PUSH0, OP.CALLDATACOPY);
+  const call = (address: bigint, outputSize: number | bigint): Uint8Array =>
+    code(push(outputSize), OP.PUSH0, push(size), OP.PUSH0, OP.PUSH0, push(address), OP.GAS, OP.CALL, OP.POP);
+  const precompile = (number: number): readonly [string, Uint8Array] => [
+    `precompiled contract ${number}`,
+    code(fill, call(BigInt(number), 32)),
+  ];
+  return [
+    ["warming up", code(push(size), OP.PUSH0, OP.KECCAK256)],
+    ["KECCAK256", code(push(size), OP.PUSH0, OP.KECCAK256)],
+    ["KECCAK256 of filled memory", code(fill, push(size), OP.PUSH0, OP.KECCAK256)],
+    ["CALLDATACOPY", fill],
+    ["CODECOPY", code(push(size), OP.PUSH0, OP.PUSH0, OP.CODECOPY)],
+    ["EXTCODECOPY", code(push(size), OP.PUSH0, OP.PUSH0, OP.ADDRESS, OP.EXTCODECOPY)],
+    ["MCOPY", code(push(size), OP.PUSH0, push(32), OP.MCOPY)],
+    ["MLOAD that grows", code(push(size / 2 - 64), OP.MLOAD, push(size - 64), OP.MLOAD)],
+    ["MSTORE that grows", code(push(1), push(size / 2 - 64), OP.MSTORE, push(1), push(size - 64), OP.MSTORE)],
+    [
+      "MSTORE that grows filled memory",
+      code(push(size / 2), OP.PUSH0, OP.PUSH0, OP.CALLDATACOPY, push(1), push(size - 64), OP.MSTORE),
+    ],
+    ["LOG0", code(push(size), OP.PUSH0, OP.LOG0)],
+    ["LOG0 of filled memory", code(fill, push(size), OP.PUSH0, OP.LOG0)],
+    ["RETURN", code(push(size), OP.PUSH0, OP.RETURN)],
+    ["RETURN of filled memory", code(fill, push(size), OP.PUSH0, OP.RETURN)],
+    ["REVERT of filled memory", code(fill, push(size), OP.PUSH0, OP.REVERT)],
+    ["CALL that returns", call(RETURNING, 0)],
+    ["CALL that returns into memory", call(RETURNING, size)],
+    ["CALL that reverts", call(REVERTING, 0)],
+    ["RETURNDATACOPY", code(call(RETURNING, 0), push(size), OP.PUSH0, OP.PUSH0, OP.RETURNDATACOPY)],
+    ["two CALLs that return", code(call(RETURNING, 0), call(RETURNING, 0))],
+    // Before Shanghai init code has no bound.
+    ["CREATE", code(push(size), zero, zero, OP.CREATE)],
+    ["CREATE2", code(zero, push(size), zero, zero, OP.CREATE2)],
+    [
+      "CREATE2 of filled memory",
+      code(push(size), zero, zero, OP.CALLDATACOPY, zero, push(size), zero, zero, OP.CREATE2),
+    ],
+    // Not those of curves, whose price or input is bounded.
+    ...[1, 2, 3, 4, 5, 9].map(precompile),
+    ["IDENTITY into memory", code(fill, call(4n, size))],
+  ];
+}
+
+async function holdsOf(instructions: Uint8Array, fork: ForkName): Promise<Holds> {
+  const overlay = createOverlay(NOTHING);
+  overlay.putAccount(SENDER, { ...EMPTY_ACCOUNT, balance: 10n ** 24n });
+  const data = code(OP.CALLDATASIZE, OP.PUSH0);
+  for (const [address, bytes] of [
+    [TARGET, instructions],
+    [RETURNING, code(data, OP.RETURN)],
+    [REVERTING, code(data, OP.REVERT)],
+  ] as const) {
+    overlay.putAccount(addressOf(address), { ...EMPTY_ACCOUNT, nonce: 1n });
+    overlay.putCode(addressOf(address), bytes);
+  }
+  overlay.beginTransaction();
+  const watch = createWatch();
+  const session = openSession({
+    ...theRules(fork, { gasLimit: BigInt(GAS) }),
+    overlay,
+    pace: watch.pace,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  watch.begin();
+  const begunMs = performance.now();
+  await session.evm.run({
+    caller: SENDER,
+    to: addressOf(TARGET),
+    value: 0n,
+    data: new Uint8Array(0),
+    gasLimit: BigInt(GAS),
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+  });
+  const ms = performance.now() - begunMs;
+  watch.look();
+  await new Promise((resolve) => setImmediate(resolve));
+  return { ms, ...watch.end() };
+}
+
+/** The pace of blocks, which notes how long it is left alone, and how long others are. */
+function createWatch() {
+  const inner = createPace({ nowMs: () => performance.now() });
+  let askedMs = 0;
+  let turnMs = 0;
+  let stepMs = 0;
+  let holdMs = 0;
+  const look = (): void => {
+    const nowMs = performance.now();
+    stepMs = Math.max(stepMs, nowMs - askedMs);
+    askedMs = nowMs;
+  };
+  const yielded = (): void => {
+    const nowMs = performance.now();
+    holdMs = Math.max(holdMs, nowMs - turnMs);
+    turnMs = nowMs;
+  };
+  const pace: Pace = {
+    isDue() {
+      look();
+      return inner.isDue();
+    },
+    async rest() {
+      look();
+      yielded();
+      await inner.rest();
+      turnMs = performance.now();
+      askedMs = turnMs;
+    },
+  };
+  return {
+    pace,
+    look,
+    begin() {
+      askedMs = performance.now();
+      turnMs = askedMs;
+    },
+    end() {
+      yielded();
+      return { stepMs, holdMs };
+    },
+  };
+}

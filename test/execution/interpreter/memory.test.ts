@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { HeldMemory, MemoryExhausted } from "../../../src/execution/heldMemory.ts";
+import { Memory } from "../../../src/execution/interpreter/memory.ts";
+import { releaseInSlices, reservedBufferOf } from "../../../src/execution/interpreter/reservedBuffer.ts";
+import { type Pace, TIRELESS } from "../../../src/execution/pace.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+describe("memory beyond 4 MB", () => {
+  it("grows where it is", async () => {
+    const memory = new Memory();
+    await memory.extendInSlices(5 * MEGABYTE, TIRELESS);
+    const view = memory.read(0, 32, true);
+    memory.writeWord(0, 7n);
+    await memory.extendInSlices(300 * MEGABYTE, TIRELESS);
+    memory.writeWord(300 * MEGABYTE - 32, 9n);
+    expect(view.at(-1)).toBe(7);
+    expect([memory.readWord(0), memory.readWord(300 * MEGABYTE - 32)]).toEqual([7n, 9n]);
+  });
+
+  it("keeps what it held in a place that could not grow", () => {
+    const memory = new Memory();
+    memory.writeWord(0, 7n);
+    memory.writeWord(4 * MEGABYTE - 32, 8n);
+    expect(memory.reserved).toBeUndefined();
+    memory.writeWord(4 * MEGABYTE - 31, 9n);
+    expect(memory.reserved).toBeDefined();
+    expect(memory.readWord(0)).toBe(7n);
+    expect(memory.readWord(4 * MEGABYTE - 32)).toBe(0n);
+  });
+
+  it("is given back a megabyte at a time", async () => {
+    const memory = new Memory();
+    await memory.extendInSlices(6 * MEGABYTE, TIRELESS);
+    const left: number[] = [];
+    const { reserved } = memory;
+    if (reserved === undefined) throw new Error("six megabytes are reserved");
+    const pace: Pace = {
+      isDue: () => true,
+      rest: async () => void left.push(memory._store.length / MEGABYTE),
+    };
+    await releaseInSlices(reserved, pace);
+    expect(left).toEqual([5, 4, 3, 2, 1, 0]);
+  });
+
+  it("is counted before there is any", () => {
+    const memory = new Memory(new HeldMemory(5 * MEGABYTE));
+    expect(() => memory.extend(0, 6 * MEGABYTE)).toThrow(MemoryExhausted);
+    expect(memory._store.length).toBe(0);
+  });
+
+  it("is known by views of it, and nothing else is", () => {
+    const memory = new Memory();
+    memory.extend(0, MEGABYTE);
+    expect(reservedBufferOf(memory.read(0, 32, true))).toBeUndefined();
+    memory.extend(0, 6 * MEGABYTE);
+    expect(reservedBufferOf(memory.read(0, 32, true))).toBe(memory.reserved);
+    expect(reservedBufferOf(memory.read(0, 32))).toBeUndefined();
+  });
+});
