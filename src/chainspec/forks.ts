@@ -41,6 +41,12 @@ export function forkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint
   return current;
 }
 
+/** The newest fork that a chain has, or will have. */
+export function newestFork({ activations }: ForkSchedule): ForkName {
+  const forks = activations.map(({ fork }) => fork);
+  return FORK_NAMES.findLast((fork) => forks.includes(fork)) ?? "frontier";
+}
+
 /** True when `fork` includes the rules of `other`. */
 export function isAtLeast(fork: ForkName, other: ForkName): boolean {
   return FORK_NAMES.indexOf(fork) >= FORK_NAMES.indexOf(other);

@@ -1,3 +1,4 @@
+import type { ForkName } from "../chainspec/forks.ts";
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Overlay } from "../state/overlay.ts";
@@ -116,6 +117,12 @@ class OpenSession implements BlockSession {
  */
 export async function loadInterpreter(): Promise<void> {
   interpreter ??= await import("./libraryEvm.ts");
+}
+
+/** Loads what the precompiled contracts of a fork would load on first use, after the interpreter. */
+export async function loadPrecompiles(fork: ForkName): Promise<void> {
+  const { loadCurves } = await import("./precompiles/precompiles.ts");
+  await loadCurves(fork);
 }
 
 export function isInterpreterLoaded(): boolean {

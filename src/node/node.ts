@@ -2,9 +2,10 @@ import { createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../chain/simulationPool.ts";
 import { createTracePool, DEFAULT_TRACE_SETTINGS } from "../chain/tracePool.ts";
+import { newestFork } from "../chainspec/forks.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
-import { loadInterpreter } from "../execution/blockSession.ts";
+import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../logging/logger.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
@@ -345,6 +346,7 @@ async function open(
   await diskGuard.start();
   // Callers are answered by now, and blocks come next.
   await loadModules(loadInterpreter);
+  await loadModules(() => loadPrecompiles(newestFork(settings.chainSpec.forks)));
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
   peering.begin(holds);

@@ -20,13 +20,23 @@ export interface KzgClaim {
  */
 export async function verifyKzgProof({ commitment, z, y, proof }: KzgClaim): Promise<boolean> {
   if (bytesToBigint(z) >= BLS_MODULUS || bytesToBigint(y) >= BLS_MODULUS) return false;
-  setUp ??= prepare(await loadMcl("BLS12_381"));
-  const { mcl, generator, minusGenerator2, tau } = setUp;
+  const { mcl, generator, minusGenerator2, tau } = setUp ?? (await load());
   const [committed, proven] = [readPoint(mcl, commitment), readPoint(mcl, proof)];
   if (committed === undefined || proven === undefined) return false;
   const value = mcl.mul(generator, readScalar(mcl, y));
   const left = mcl.add(mcl.sub(committed, value), mcl.mul(proven, readScalar(mcl, z)));
   return mcl.finalExp(mcl.precomputedMillerLoop2(left, minusGenerator2, proven, tau)).isOne();
+}
+
+/** Loads what the first proof would have to wait for. */
+export async function prepareKzg(): Promise<void> {
+  await load();
+}
+
+async function load(): Promise<SetUp> {
+  const mcl = await loadMcl("BLS12_381");
+  setUp ??= prepare(mcl);
+  return setUp;
 }
 
 type G1 = InstanceType<Mcl["G1"]>;

@@ -7,11 +7,13 @@ import {
   type PrecompileFunc,
   type PrecompileInput,
 } from "@ethereumjs/evm";
+import { type ForkName, isAtLeast } from "../../chainspec/forks.ts";
 import { BLAKE2F } from "./blake2f.ts";
 import { type Bls12, bls12 } from "./bls12.ts";
 import { type Bn254, bn254 } from "./bn254.ts";
 import { failed } from "./failure.ts";
 import { IDENTITY, RIPEMD160, SHA256 } from "./hashes.ts";
+import { prepareKzg } from "./kzg.ts";
 import { loadMcl } from "./mcl.ts";
 import { eip198Price, eip2565Price, modexp } from "./modexp.ts";
 import { checkPairings } from "./pairing.ts";
@@ -74,6 +76,11 @@ class LazyCurve<T> {
     this.load = load;
   }
 
+  /** Loads it before anybody asks. */
+  async prepare(): Promise<void> {
+    this.loaded ??= await this.load();
+  }
+
   /** The contract that `make` makes of the curve; answers at once when the curve is there. */
   with(make: (curve: T) => PrecompileFunc): PrecompileFunc {
     let contract: PrecompileFunc | undefined;
@@ -93,6 +100,24 @@ class LazyCurve<T> {
 
 const BN254 = new LazyCurve<Bn254>(async () => bn254(await loadMcl("BN_SNARK1")));
 const BLS12 = new LazyCurve<Bls12>(async () => bls12(await loadMcl("BLS12_381")));
+
+/**
+ * Loads the curves of a fork's precompiled contracts, which takes the thread some 50 ms each: whoever has time for it does
+ * so before a block needs them. Others have their turn before each.
+ */
+export async function loadCurves(fork: ForkName): Promise<void> {
+  for (const [since, load] of CURVES) {
+    if (!isAtLeast(fork, since)) continue;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await load();
+  }
+}
+
+const CURVES: readonly (readonly [ForkName, () => Promise<void>])[] = [
+  ["byzantium", () => BN254.prepare()],
+  ["cancun", prepareKzg],
+  ["prague", () => BLS12.prepare()],
+];
 
 /** What the library's contracts take of the machine that calls them. */
 type CurveOfMachine = { readonly _bn254: object } | { readonly _bls: object };

@@ -1,0 +1,63 @@
+import type { PrecompileFunc, PrecompileInput } from "@ethereumjs/evm";
+import { describe, expect, it } from "vitest";
+import { FORK_NAMES, type ForkName, newestFork } from "../../src/chainspec/forks.ts";
+import { loadPrecompiles } from "../../src/execution/blockSession.ts";
+import { libraryCommon } from "../../src/execution/libraryCommon.ts";
+import { verifyKzgProof } from "../../src/execution/precompiles/kzg.ts";
+import { ownPrecompiles } from "../../src/execution/precompiles/precompiles.ts";
+
+/** The numbers of contracts whose answer takes a turn of the event loop, because something has to be loaded for it. */
+async function unready(fork: ForkName): Promise<readonly number[]> {
+  const common = libraryCommon({ chainId: 1n, contractSizeLimitBytes: 24_576 }, fork);
+  const input = { data: new Uint8Array(384), gasLimit: 10n ** 6n, common, _EVM: {} };
+  const late: number[] = [];
+  for (const contract of ownPrecompiles(common)) {
+    const { function: answer } = contract as { readonly function?: PrecompileFunc };
+    if (await takesATurn(answer?.(input as unknown as PrecompileInput))) late.push(Number(contract.address));
+  }
+  return late;
+}
+
+async function takesATurn(work: unknown): Promise<boolean> {
+  let hasEnded = false;
+  void Promise.resolve(work).then(() => {
+    hasEnded = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return !hasEnded;
+}
+
+function proofOfZero(): Promise<boolean> {
+  const infinity = new Uint8Array(48);
+  infinity[0] = 0xc0;
+  return verifyKzgProof({
+    commitment: infinity,
+    proof: infinity,
+    z: new Uint8Array(32),
+    y: new Uint8Array(32),
+  });
+}
+
+describe("precompiled contracts", () => {
+  // One after another: what is loaded stays.
+  it.each(["byzantium", "berlin", "prague"] as const)(
+    "of %s answer at once when they are loaded",
+    async (fork) => {
+      await loadPrecompiles(fork);
+      expect(await unready(fork)).toEqual([]);
+    },
+  );
+
+  it("check the proof of a blob at once when they are loaded", async () => {
+    await loadPrecompiles("cancun");
+    expect(await takesATurn(proofOfZero())).toBe(false);
+  });
+});
+
+describe("the newest fork", () => {
+  it("is found in any schedule, whether it has come or not", () => {
+    const activations = FORK_NAMES.map((fork, at) => ({ fork, at: { time: BigInt(at) } }));
+    expect(newestFork({ activations })).toBe(FORK_NAMES.at(-1));
+    expect(newestFork({ activations: activations.slice(0, 3) })).toBe(FORK_NAMES[2]);
+  });
+});
