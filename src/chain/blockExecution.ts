@@ -128,7 +128,7 @@ export function createBlockExecution({
 }: BlockExecutionParts): BlockExecution {
   const { blocks, world } = stores;
   const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
-  const punctuality = createPunctuality(() => clock.nowMs());
+  const punctuality = createPunctuality({ nowMs: () => clock.nowMs(), cpuMs });
   const slow = createSlowTransactions({ nowMs: () => clock.nowMs(), cpuMs, logger });
   /** The candidate that is being agreed on, and since when. */
   let candidate:
@@ -220,6 +220,7 @@ export function createBlockExecution({
     async calibrate(head, { validators, signal }) {
       const eachMs = await measureFinishing({
         clock,
+        cpuMs,
         signal,
         overlay: () => world.overlay(),
         stage: (overlay, number) => world.stage(overlay.changes(), number),

@@ -54,3 +54,20 @@ it("says nothing where the head moves all the time, and stops with the node", as
   expect(await measureFinishing({ ...parts, signal: { aborted: true } })).toBeUndefined();
   expect(staged).toBe(0);
 });
+
+it("measures by what was used of the processors, however long other processes had them", async () => {
+  const { world } = await aChain({ genesis });
+  const head = {};
+  let usedMs = 0;
+  let nowMs = 0;
+  const eachMs = await measureFinishing({
+    clock: { ...systemClock, nowMs: () => (nowMs += 1_000), at: (_, action) => systemClock.at(0, action) },
+    cpuMs: () => (usedMs += 1.6),
+    signal,
+    base: () => ({ head, rules: theRules("cancun", { number: 1n }) }),
+    overlay: () => world.overlay(),
+    stage: (overlay, number) => world.stage(overlay.changes(), number),
+  });
+  // Four steps for 128 transfers.
+  expect(eachMs).toBeCloseTo((4 * 1.6) / 128, 5);
+});

@@ -14,7 +14,7 @@ interface Costs {
 /** One who proposes blocks of a second from endless transactions. */
 function aProposer({ isSharedOut = false } = {}) {
   const clock = { nowMs: 0 };
-  const punctuality = createPunctuality(() => clock.nowMs);
+  const punctuality = createPunctuality({ nowMs: () => clock.nowMs });
   /** Fills a block; says how many went in. */
   function fill(executionMs: number): number {
     const source = punctuality.inTime(endless, {
@@ -105,26 +105,39 @@ describe("punctuality", () => {
     expect(executionMs).toBeLessThan(400);
   });
 
-  it("trusts what was measured before the first block, but half of it only where others share the work", () => {
+  it("fills half a block where others share the work and nothing is known, and a whole one once a transaction was measured", () => {
     const [lone, many] = [aProposer(), aProposer({ isSharedOut: true })];
+    expect(many.fill(0.1) * (0.1 + 0.1 + 0.25)).toBeLessThan(400);
     for (const { punctuality } of [lone, many]) {
       punctuality.guess(0.02);
       expect(punctuality.timing).toBeUndefined();
     }
     expect(lone.live(1, LIGHT)).toBeGreaterThan(740);
-    expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeLessThan(400);
-    many.punctuality.learn(1_000, 30);
     expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeGreaterThan(700);
+    many.punctuality.learn(1_000, 30);
     many.punctuality.guess(1);
     expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeGreaterThan(700);
   });
 
-  it("holds a late block of many against the transactions, not against what empty blocks take", () => {
-    const { punctuality } = aProposer();
-    punctuality.expect({ fixedMs: 30, eachMs: 0.05 });
-    punctuality.learn(400, 800);
-    expect(punctuality.timing?.fixedMs).toBe(30);
-    expect(punctuality.timing?.eachMs).toBeGreaterThan(0.3);
+  it("does not hold what makes every block late against the transactions of a few", () => {
+    const { punctuality, fill } = aProposer();
+    punctuality.expect({ fixedMs: 40, eachMs: 0.1 });
+    for (let block = 0; block < 10; block++) punctuality.learn(200, 400 + 200 * 0.1);
+    const finishedMs = 400 + fill(0.1) * (0.1 + 0.1);
+    expect(finishedMs).toBeGreaterThan(700);
+    expect(finishedMs).toBeLessThan(860);
+  });
+
+  it("leaves others what the execution used of the processor, where other processes had it meanwhile", () => {
+    const clock = { nowMs: 0, cpuMs: 0 };
+    const punctuality = createPunctuality({ nowMs: () => clock.nowMs, cpuMs: () => clock.cpuMs });
+    punctuality.expect({ fixedMs: 0, eachMs: 0.001 });
+    const source = punctuality.inTime(endless, { startMs: 0, periodMs: 1000, isSharedOut: true });
+    for (; source.next() !== undefined; clock.nowMs += 10) clock.cpuMs += 2.5;
+    expect(clock.nowMs).toBeGreaterThan(620);
+    expect(clock.nowMs).toBeLessThan(660);
+    expect(source.executionMs).toBeGreaterThan(155);
+    expect(source.executionMs).toBeLessThan(165);
   });
 
   it("does not count what was stopped and left out as work of the others", () => {
