@@ -13,12 +13,14 @@ import {
   largeContract,
   powerOf,
 } from "./costlyCode.ts";
-import type { Target } from "./target.ts";
+import type { Attack, Target } from "./target.ts";
 
 const MODEXP: Hex = "0x0000000000000000000000000000000000000005";
 const BLAKE2F: Hex = "0x0000000000000000000000000000000000000009";
 const SOME_CONTRACT: Hex = "0x00000000000000000000000000000000c0dec0de";
 const LARGE_CONTRACTS = 180;
+/** They take a few blocks. */
+const DEPLOYED_WITHIN_MS = 60_000;
 const ENDLESS_GAS = 30_000_000n;
 
 /** Each second a transaction of 672,000 gas whose exponent has 200 KB, and calls that name lengths of 80 MB. */
@@ -53,10 +55,14 @@ export async function sendEndlessWork(target: Target, isOver: () => boolean): Pr
   });
 }
 
-/** Each second a transaction of 3M gas that calls 180 contracts of 24 KB in turn. */
-export async function sendCallsInTurn(target: Target, isOver: () => boolean): Promise<void> {
+/** Deploys 180 contracts of 24 KB, then sends each second a transaction of 3M gas that calls them in turn. */
+export async function prepareCallsInTurn(target: Target): Promise<Attack> {
   const contracts = await deployLargeContracts(target);
-  await everySecond(isOver, (second) =>
+  return (_, isOver) => sendCallsInTurn(contracts, target, isOver);
+}
+
+function sendCallsInTurn(contracts: readonly Hex[], target: Target, isOver: () => boolean): Promise<void> {
+  return everySecond(isOver, (second) =>
     send(target, 1 + (second % 9), { data: callsInTurn(contracts), gasLimit: 3_000_000n }),
   );
 }
@@ -73,7 +79,7 @@ export async function sendLargeTransactions(target: Target, isOver: () => boolea
   }
 }
 
-/** All that a block of 400M gas has room for, and waits until they are there. */
+/** All that a block of 400M gas has room for. Returns when they are there; throws when that takes absurdly long. */
 async function deployLargeContracts(target: Target): Promise<readonly Hex[]> {
   const [deployer] = accounts;
   if (deployer === undefined) throw new Error("no account");
@@ -89,11 +95,13 @@ async function deployLargeContracts(target: Target): Promise<readonly Hex[]> {
     await target.client.call("eth_sendRawTransaction", [raw]);
   }
   const contracts = createdBy(deployer.address, firstNonce, LARGE_CONTRACTS);
-  for (;;) {
+  const giveUpAtMs = performance.now() + DEPLOYED_WITHIN_MS;
+  while (performance.now() < giveUpAtMs) {
     const code = await target.client.call<string>("eth_getCode", [contracts.at(-1), "latest"]);
     if (code.length > 2) return contracts;
     await pause(200);
   }
+  throw new Error(`${LARGE_CONTRACTS} contracts are not there after ${DEPLOYED_WITHIN_MS / 1000} s`);
 }
 
 async function everySecond(isOver: () => boolean, act: (second: number) => Promise<void>): Promise<void> {

@@ -4,18 +4,21 @@ import { createRpcClient } from "../httpClient.ts";
 import { startValidators, type ValidatorProcesses } from "../network.ts";
 import { pause } from "../pause.ts";
 import { atQuantile } from "../report.ts";
-import { sendCallsInTurn, sendEndlessWork, sendLargeTransactions, sendPowers } from "./costlyRequests.ts";
+import { prepareCallsInTurn, sendEndlessWork, sendLargeTransactions, sendPowers } from "./costlyRequests.ts";
 import { sendCertificates, sendLargeProposals, sendMadeUpTransactions } from "./hostileMessages.ts";
-import type { Target } from "./target.ts";
+import type { Attack, Target } from "./target.ts";
 
-/** Goes on until it is over. */
-type Attack = (target: Target, isOver: () => boolean) => Promise<void>;
+/** What has to be there before it begins takes time of its own, which is told apart. */
+interface PreparedAttack {
+  readonly preparation: string;
+  readonly prepare: (target: Target) => Promise<Attack>;
+}
 
-const ATTACKS: ReadonlyMap<string, Attack> = new Map([
+const ATTACKS: ReadonlyMap<string, Attack | PreparedAttack> = new Map<string, Attack | PreparedAttack>([
   ["nothing", async (_, isOver) => untilOver(isOver)],
   ["costly powers (MODEXP)", sendPowers],
   ["work without end", sendEndlessWork],
-  ["180 contracts of 24 KB in turn", sendCallsInTurn],
+  ["180 contracts of 24 KB in turn", { preparation: "their deployment", prepare: prepareCallsInTurn }],
   ["200 transactions of 120 kB", sendLargeTransactions],
   ["a proposal of 9 MB a second", sendLargeProposals],
   ["200 certificates of 4,096 signatures a second", sendCertificates],
@@ -42,16 +45,18 @@ export async function measureAttacks(seconds: number, wanted: string): Promise<v
   }
 }
 
-async function measureAttack(attack: Attack, seconds: number): Promise<string> {
+async function measureAttack(attack: Attack | PreparedAttack, seconds: number): Promise<string> {
   const network = await startValidators(VALIDATORS, { apart: [ATTACKED, LIAR] });
   const node = network.nodes[ATTACKED];
   if (node === undefined) throw new Error("no validator");
   const client = createRpcClient(node.port, 64);
   try {
+    const target = targetOf(network, client);
+    const begin = typeof attack === "function" ? attack : await prepare(attack, target, network);
     const cpuBefore = network.nodes.map((each) => each.cpuSeconds());
     const beganAtMs = Date.now();
     const isOver = (): boolean => Date.now() - beganAtMs > seconds * 1000;
-    const underAttack = attack(targetOf(network, client), isOver).catch((error: unknown) => {
+    const underAttack = begin(target, isOver).catch((error: unknown) => {
       console.error(`the attack ended: ${error}`);
     });
     await Promise.race([underAttack, untilOver(isOver)]);
@@ -63,6 +68,21 @@ async function measureAttack(attack: Attack, seconds: number): Promise<string> {
     client.close();
     await network.stop();
   }
+}
+
+async function prepare(
+  { preparation, prepare }: PreparedAttack,
+  target: Target,
+  network: ValidatorProcesses,
+): Promise<Attack> {
+  const beganAtMs = Date.now();
+  const attack = await prepare(target);
+  await pause(AFTERMATH_MS);
+  const tookSeconds = (Date.now() - beganAtMs) / 1000;
+  console.log(
+    `${preparation.padEnd(48)} ${spacingOf(network, beganAtMs)}; ${tookSeconds.toFixed(1)} s in all`,
+  );
+  return attack;
 }
 
 function targetOf(network: ValidatorProcesses, client: Target["client"]): Target {

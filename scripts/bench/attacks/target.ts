@@ -10,3 +10,6 @@ export interface Target {
   readonly liar: Identity;
   headNumber(): Promise<number>;
 }
+
+/** Goes on until it is over. */
+export type Attack = (target: Target, isOver: () => boolean) => Promise<void>;
