@@ -17,8 +17,8 @@ import { createMessageReading, type Keyed } from "./messageReading.ts";
 import { createOwnWords } from "./ownWords.ts";
 import type { Carrier } from "./ports.ts";
 import type { ReadingShares } from "./readingShares.ts";
-import { createRedundantRelays } from "./redundantRelays.ts";
 import { createRelayBudget } from "./relayBudget.ts";
+import { createRelayPaths, RELAY_PATIENCE_MS } from "./relayPaths.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 import { IBF_SPELLING, type Spelling } from "./spelling.ts";
 
@@ -31,9 +31,10 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  *                                          -> now: author known? -> read whole -> engine
  *                                                                             \-> relayed, same bytes, a little later
  *
- * It keeps these: a message is relayed to all validators but those who are known to have it or to get it from others, and
- * nothing goes out twice on one connection; only validators make us work; everything that is kept is bounded, and so is
- * what is passed on for one author in a height. Nothing that arrives can make it throw.
+ * It keeps these: a message is relayed to all validators but those who are known to have it, much later to those who have
+ * declined messages of its author from us (relayPaths.ts), and twice only to decline; only validators make us work;
+ * everything that is kept is bounded, and so is what is passed on for one author in a height. Nothing that arrives can make
+ * it throw.
  */
 export interface Correspondence {
   /** From the network: a payload, uncompressed, which belongs to us from now on. */
@@ -113,7 +114,11 @@ export interface CorrespondenceParts {
   readonly self: Address;
   readonly schedule: Pick<
     Rules["schedule"],
-    "duplicateMessageLimit" | "gossipedHistoryLimit" | "futureMessagesLimit" | "futureMessagesMaxDistance"
+    | "duplicateMessageLimit"
+    | "gossipedHistoryLimit"
+    | "futureMessagesLimit"
+    | "futureMessagesMaxDistance"
+    | "requestTimeoutSeconds"
   >;
   readonly carrier: Carrier;
   /** Takes what is of the height in progress, and hears for how long it waited for that. */
@@ -130,8 +135,8 @@ export interface CorrespondenceParts {
   readonly metrics?: CorrespondenceMetrics | undefined;
   /** That of IBF/1 unless stated. */
   readonly spelling?: Spelling;
-  /** Passes on what waits, a little later: at once unless given. */
-  readonly later?: (passOn: () => void) => void;
+  /** Passes on what waits, so much later: at once unless given. */
+  readonly later?: (passOn: () => void, waitMs: number) => void;
   /** Time for reading, to each author its share; everything is read at once unless given. */
   readonly shares?: ReadingShares | undefined;
 }
@@ -167,7 +172,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
    * as the height lasts.
    */
   const relayBudget = createRelayBudget(clock);
-  const redundant = createRedundantRelays();
+  const paths = createRelayPaths();
   let head: Head | undefined;
 
   /** A message of the height in progress: `settle` hears what became of it, at once or when its author has time. */
@@ -200,51 +205,67 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     message: Authored,
     current: Head,
   ): void {
-    const { author, payload: words } = message.signed;
-    redundant.took(message, key, sender);
+    paths.took(message, key, sender);
+    decline(key, code, payload);
     if (sent.add(key) && relayBudget.take(message, payload.length, current)) {
-      const except = [sender, author];
-      const to = current.tally.validators.filter((address) => !equalBytes(address, self));
-      relays.set(key, { code, payload, author, height: words.height, to, except });
-      if (relays.size === 1) later(passOn);
+      const except = [self, sender, message.signed.author];
+      relays.set(key, { key, code, payload, message, to: current.tally.validators, except });
+      if (relays.size === 1) later(passOn, RELAY_PATIENCE_MS);
       if (relays.size >= RELAYS_LIMIT) passOn();
     }
     metrics?.taken?.(message);
     deliver(message, clock.nowMs() - arrivedAtMs);
   }
 
-  /**
-   * Whoever has a message meanwhile needs it no more, nor does who gets it from others; nor does anybody whose block we
-   * have, for that is announced.
-   */
+  /** Whoever declined it waits longer. */
   function passOn(): void {
-    for (const { code, payload, author, height, to, except } of relays.values()) {
-      const isOver = head !== undefined && height <= head.header.number;
-      const isMeshed = redundant.hearsAll(to, height);
-      const needy = to.filter(
-        (address) =>
-          !includesBytes(except, address) && !(isMeshed && redundant.isServed(address, author, height)),
+    const held: Relay[] = [];
+    for (const relay of relays.values()) {
+      const { author, payload } = relay.message.signed;
+      const needy = needyOf(relay);
+      const declined = needy.filter((address) => paths.hasDeclined(address, author, payload.height));
+      relayTo(
+        relay,
+        needy.filter((address) => !declined.includes(address)),
       );
-      if (isOver || needy.length === 0) continue;
-      carrier.send(code, payload, { to: needy, except });
-      for (const address of needy) redundant.show(address, author, height);
-      metrics?.relayed();
+      if (declined.length > 0) held.push({ ...relay, to: declined });
     }
     relays.clear();
+    if (held.length > 0)
+      later(() => held.forEach(passOnHeld), HELD_SHARE * schedule.requestTimeoutSeconds * 1000);
   }
 
-  /** It has the message, but does not know yet that we do not depend on it, and would pass on to us for ever. */
-  function isToBeShown({ to, author, height }: Relay, sender: Address): boolean {
-    return !redundant.hasShown(sender, author, height) && redundant.hearsAll(to, height);
+  function passOnHeld(relay: Relay): void {
+    const needy = needyOf(relay).filter((address) => !paths.isPast(address, relay.message));
+    relayTo(relay, needy);
+    for (const address of needy) paths.forgetDecline(address, relay.message.signed.author);
+  }
+
+  /** Whoever has a message meanwhile needs it no more; nor does anybody whose block we have, for that is announced. */
+  function needyOf({ key, message, to, except }: Relay): readonly Address[] {
+    if (head !== undefined && message.signed.payload.height <= head.header.number) return [];
+    return to.filter((address) => !includesBytes(except, address) && !paths.hasBrought(key, address));
+  }
+
+  function relayTo({ code, payload, except }: Relay, to: readonly Address[]): void {
+    if (to.length === 0) return;
+    carrier.send(code, payload, { to, except });
+    metrics?.relayed();
+  }
+
+  /** Sends a copy back, twice, to those who need not bring us more of that author. */
+  function decline(key: string, code: number, payload: Uint8Array): void {
+    if (payload.length > DECLINE_BYTES) return;
+    const to = paths.takeSpare(key);
+    if (to.length === 0) return;
+    for (let copy = 0; copy < 2; copy++) carrier.send(code, payload, { to, except: [self, self] });
   }
 
   function judge(message: Arrived, known: Head, settle: (fate: Fate) => void): void {
     const { key, sender, code, payload } = message;
     if (!received.add(key) && !reading.isAwaited(key, sender)) {
-      redundant.repeated(key, sender);
-      const relay = relays.get(key);
-      if (relay !== undefined && !includesBytes(relay.except, sender) && !isToBeShown(relay, sender))
-        relay.except.push(sender);
+      paths.repeated(key, sender);
+      decline(key, code, payload);
       settle("duplicate");
       return;
     }
@@ -303,7 +324,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       head = next;
       reading.clear();
       relayBudget.heightBegan();
-      redundant.heightBegan();
+      paths.heightBegan();
       own.dropUpTo(next.header.number);
       const height = next.header.number + 1n;
       for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
@@ -318,10 +339,10 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       const { code, payload } = spelling.encode(message);
       if (!sent.add(spelling.keyOf(code, payload))) return;
       own.add(message.signed.payload, { code, payload });
-      redundant.spokeIn(message.signed.payload);
       carrier.send(code, payload, { to: validators, except: [self] });
     },
     peerConnected(address, say) {
+      paths.forgetDecline(address);
       if (head === undefined || equalBytes(address, self) || !isValidator(head.tally, address)) return;
       for (const { code, payload } of own.words) say(code, payload);
     },
@@ -337,14 +358,19 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
 /** More than the validators of one round say; who says more is not waited with. */
 const RELAYS_LIMIT = 256;
 
+/** Of the timeout of round 0: until then who declined a message may have it from others, and there is time left after it. */
+const HELD_SHARE = 0.25;
+
+/** Of an author's messages, small ones are enough to decline all. */
+const DECLINE_BYTES = 1_024;
+
 interface Relay {
+  readonly key: string;
   readonly code: number;
   readonly payload: Uint8Array;
-  readonly author: Address;
-  readonly height: bigint;
+  readonly message: Authored;
   readonly to: readonly Address[];
-  /** Who is known to have it. */
-  readonly except: Address[];
+  readonly except: readonly Address[];
 }
 
 function isDecodingDefect(fate: Fate): boolean {

@@ -81,7 +81,7 @@ export function createPeering(parts: PeeringParts): Peering {
     clock,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
     onJunk: (sender) => transport.noteUseless(sender),
-    later: (passOn) => void clock.at(clock.nowMs() + RELAY_PATIENCE_MS, passOn),
+    later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
     shares: createReadingShares({ clock, defer: setImmediate }),
     logger: logger.consensus,
     metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
@@ -172,12 +172,6 @@ export function createPeering(parts: PeeringParts): Peering {
     },
   };
 }
-
-/**
- * How long a consensus message waits before it is passed on. Validators that are all connected have it from its author by
- * then, or need it no more, and their processors are busy with it; where they are not, each step takes so much longer.
- */
-export const RELAY_PATIENCE_MS = 30;
 
 /** Status, a question for the head's header and its answer have gone both ways by then, with 200 ms each way. */
 const INTRODUCTION_MS = 1_000;

@@ -175,12 +175,54 @@ describe("consensus messages that come in", () => {
     expect(fates).toEqual(["taken", "taken"]);
   });
 
-  it("are taken and passed on once, whoever brings them again", () => {
+  it("are taken and passed on once, whoever brings them again, and sent back twice to whoever need not", () => {
     const { hear, sent, taken, fates } = aDesk();
     for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
     expect(fates).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
-    expect(sent.length).toBe(1);
+    expect(sent.map((line) => line.slice(-2))).toEqual(["23", " 2", " 2", " 3", " 3"]);
     expect(taken.length).toBe(1);
+    // That is known now.
+    for (const sender of [1, 2, 3]) hear(sender, aMessage(1, 1n, 2));
+    expect(sent.length).toBe(6);
+  });
+
+  it("are passed on a quarter of a round later, if still wanted, to those who declined messages of their author", () => {
+    const { desk, hear, sent, passOn, advance } = aDesk({ isPatient: true });
+    const reached = (): readonly string[] =>
+      sent.splice(0).map((line) => line.slice(line.indexOf(" to ") + 4));
+    const wait = (): readonly string[] => {
+      passOn();
+      return reached();
+    };
+    // From 1 itself; then 2 says, by a second copy, that it needs none of it.
+    for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
+    expect([reached(), wait()]).toEqual([["2", "2"], ["3"]]);
+    hear(1, aMessage(1, 1n, 2));
+    expect([wait(), wait(), wait()]).toEqual([["3"], ["2"], []]);
+    // It may need them after all, for the height lasts; until it says again that it does not.
+    hear(1, aMessage(1, 1n, 3));
+    expect(wait()).toEqual(["23"]);
+    for (const sender of [2, 2]) hear(sender, aMessage(1, 1n, 3));
+    expect(reached()).toEqual([]);
+    // Nothing goes to who brings it meanwhile, nor where the height is over.
+    hear(1, aMessage(1, 1n, 4));
+    expect(wait()).toEqual(["3"]);
+    hear(2, aMessage(1, 1n, 4));
+    hear(1, aMessage(1, 1n, 5));
+    expect([wait(), wait()]).toEqual([["3"], ["2"]]);
+    for (const sender of [2, 2]) hear(sender, aMessage(1, 1n, 5));
+    hear(1, aMessage(1, 1n, 6));
+    expect(wait()).toEqual(["3"]);
+    advance();
+    hear(1, aMessage(1, 2n));
+    expect([wait(), wait()]).toEqual([["3"], ["2"]]);
+    hear(1, aMessage(1, 2n, 2));
+    for (const sender of [2, 2]) hear(sender, aMessage(1, 2n));
+    expect(wait()).toEqual(["3"]);
+    // Who connects anew may have come without what it had.
+    desk.peerConnected(addressAt(2), () => undefined);
+    hear(1, aMessage(1, 2n, 3));
+    expect(wait()).toEqual(["2", "23"]);
   });
 
   it("are not passed on to those who have them by then, nor when their height is over", () => {
@@ -188,7 +230,9 @@ describe("consensus messages that come in", () => {
     for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
     hear(3, aMessage(3, 1n));
     for (const sender of [2, 3, 1]) hear(sender, aMessage(2, 1n));
-    expect([taken.length, sent]).toEqual([3, []]);
+    expect(taken.length).toBe(3);
+    // Copies for those who need not bring more.
+    expect(sent.splice(0).map((line) => line.slice(-1))).toEqual(["2", "2", "3", "3", "1", "1"]);
     passOn();
     expect(sent).toEqual([`${tailOf(aMessage(1, 1n))} to 3`, `${tailOf(aMessage(3, 1n))} to 12`]);
     hear(1, aMessage(1, 1n, 2));
@@ -224,7 +268,7 @@ describe("consensus messages that come in", () => {
     for (const round of [2, 3, 4]) hear(2, aMessage(2, 1n, round));
     hear(3, aMessage(1, 1n));
     expect(taken.length).toBe(5);
-    expect(sent.length).toBe(4);
+    expect(sent.slice(4)).toEqual(Array(2).fill(`${tailOf(aMessage(1, 1n))} to 3`));
   });
 
   it("cannot be made to look like duplicates by sending their bytes under another code", () => {
@@ -495,7 +539,8 @@ describeWithVectors("relays of real validators", () => {
                 return address !== undefined && isIn(to, address) && !isIn(except, address);
               });
               const id = [...messages].find(([, { data }]) => data === toHex(payload))?.[0];
-              ours.set(id ?? "unknown", reached);
+              // What goes out again tells somebody that it need not bring more.
+              if (!ours.has(id ?? "unknown")) ours.set(id ?? "unknown", reached);
             },
           },
           deliver: () => undefined,

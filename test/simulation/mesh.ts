@@ -12,14 +12,32 @@ export function fullMesh(nodes: number): Mesh {
   return { nodes, areLinked: (a, b) => a !== b, link: () => undefined };
 }
 
+/** Two are connected while either of them is said to be with the other, or once they are linked besides. */
+export function givenMesh(nodes: number, areLinked: (a: number, b: number) => boolean): Mesh {
+  const mesh = emptyMesh(nodes);
+  const isGiven = (a: number, b: number): boolean => a !== b && (areLinked(a, b) || areLinked(b, a));
+  return { ...mesh, areLinked: (a, b) => mesh.areLinked(a, b) || isGiven(a, b) };
+}
+
 /** A share of all possible links, and at least one for each node; those of the well-connected have all of theirs. */
 export function drawMesh(
   nodes: number,
   { share, wellConnected }: { readonly share: number; readonly wellConnected: ReadonlySet<number> },
   random: Random,
 ): Mesh {
+  const mesh = emptyMesh(nodes);
+  for (let a = 0; a < nodes; a++) {
+    for (let b = a + 1; b < nodes; b++) {
+      if (random.chance(share) || wellConnected.has(a) || wellConnected.has(b)) mesh.link(a, b);
+    }
+    mesh.link(a, (a + random.between(1, nodes - 1)) % nodes);
+  }
+  return mesh;
+}
+
+function emptyMesh(nodes: number): Mesh {
   const links = new Set<number>();
-  const mesh: Mesh = {
+  return {
     nodes,
     areLinked: (a, b) => links.has(a * nodes + b),
     link(a, b) {
@@ -28,13 +46,6 @@ export function drawMesh(
       links.add(b * nodes + a);
     },
   };
-  for (let a = 0; a < nodes; a++) {
-    for (let b = a + 1; b < nodes; b++) {
-      if (random.chance(share) || wellConnected.has(a) || wellConnected.has(b)) mesh.link(a, b);
-    }
-    mesh.link(a, (a + random.between(1, nodes - 1)) % nodes);
-  }
-  return mesh;
 }
 
 /**

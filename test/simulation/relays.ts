@@ -49,8 +49,7 @@ export interface RelaysParts {
   /** Whether it says to whoever connects what it said last. */
   repeats(node: SimulatedNode): boolean;
   onKept(): void;
-  /** How long a word of another waits before it is passed on. */
-  readonly patienceMs: number;
+  readonly requestTimeoutSeconds: number;
 }
 
 export function createRelays(parts: RelaysParts): Relays {
@@ -69,7 +68,7 @@ export function createRelays(parts: RelaysParts): Relays {
   function deskOf(node: SimulatedNode): Correspondence {
     return createCorrespondence({
       self: node.rules.self,
-      schedule: parts.ownLimits,
+      schedule: { ...parts.ownLimits, requestTimeoutSeconds: parts.requestTimeoutSeconds },
       spelling,
       carrier: {
         send(code, payload, { to, except }) {
@@ -78,7 +77,7 @@ export function createRelays(parts: RelaysParts): Relays {
           for (const address of to) {
             const index = indexOf(address);
             const other = nodes[index];
-            if (other === undefined || excluded.includes(index) || !mesh.areLinked(node.index, index))
+            if (other?.state === undefined || excluded.includes(index) || !mesh.areLinked(node.index, index))
               continue;
             if (isOwn || parts.passesOn(node)) send(node, other, code, payload);
           }
@@ -87,7 +86,7 @@ export function createRelays(parts: RelaysParts): Relays {
       deliver: (message) => parts.deliver(node, message),
       clock: { nowMs: () => node.nowMs },
       logger: silentLogger,
-      later: (passOn) => node.plan(parts.patienceMs, passOn),
+      later: (passOn, waitMs) => node.plan(waitMs, passOn),
       metrics: {
         relayed: () => undefined,
         received(fate) {

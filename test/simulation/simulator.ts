@@ -4,7 +4,6 @@ import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { step, type Transition } from "../../src/ibft/step.ts";
 import { isValidator } from "../../src/ibft/validatorVotes.ts";
-import { RELAY_PATIENCE_MS } from "../../src/node/peering.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { aCandidate, aGenesisHead, aSchedule, toyAddresses, toyRules } from "../builders/toyChain.ts";
@@ -13,7 +12,7 @@ import { type BlockExchange, createBlockExchange } from "./blockExchange.ts";
 import { type CheckerName, createCheckers } from "./checkers.ts";
 import { createLiar, createMemory, type Letter, type Liar } from "./liar.ts";
 import { createLink, type LinkFigures } from "./link.ts";
-import { drawMesh, fullMesh, type Mesh, mend } from "./mesh.ts";
+import { drawMesh, fullMesh, givenMesh, type Mesh, mend } from "./mesh.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRelays, type DeskLimits, type Relays } from "./relays.ts";
 import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.ts";
@@ -184,10 +183,10 @@ export function createWorld(
     return createRelays({
       nodes,
       mesh,
-      patienceMs: wanted.patienceMs ?? RELAY_PATIENCE_MS,
       spelling: createTokenSpelling(),
       limits,
       ownLimits: sabotage.hoards === true ? tenfold(limits) : limits,
+      requestTimeoutSeconds: schedule.requestTimeoutSeconds,
       checkers,
       carry: (from, to, arrive) => link.carry(from.index, to.index, arrive),
       deliver,
@@ -356,6 +355,7 @@ const NO_FIGURES = {
 
 /** Liars have all links: nobody keeps them from what they like to say. */
 function drawMeshOf({ seed, nodes, relays }: Setting, liars: ReadonlySet<number>): Mesh {
+  if (relays?.areLinked !== undefined) return givenMesh(nodes, relays.areLinked);
   return drawMesh(nodes, { share: relays?.links ?? 1, wellConnected: liars }, createRandom(seed ^ 0x4e57));
 }
 

@@ -70,8 +70,8 @@ export interface Setting {
 export interface RelaySetting {
   /** Share of the possible links between honest nodes that there are in the storm. */
   readonly links: number;
-  /** As the program's, unless told. */
-  readonly patienceMs?: number;
+  /** These links instead of drawn ones, by the numbers of two nodes. */
+  readonly areLinked?: (a: number, b: number) => boolean;
   readonly limits: DeskLimits & { readonly messageQueueLimit: number };
 }
 
