@@ -48,6 +48,7 @@ const SUITES = [
   "test/cluster/localnet",
   "test/cluster/longOutage",
   "test/cluster/lostKey",
+  "test/cluster/package",
   "test/cluster/peers",
   "test/cluster/manySubscribers",
   "test/cluster/restart",

@@ -1,16 +1,19 @@
 /**
  * Makes a fresh clone ready: checks Node, installs what is missing, builds what is stale. Runs before `npm start`
- * (with what the node needs) and before `npm test` (`--dev`: with the test tools too). Plain JavaScript, because
- * nothing is installed yet when it runs. Does nothing, quickly, when there is nothing to do.
+ * (with what the node needs, and the compiler: scripts/build/package.json, a workspace so that it never comes with the
+ * package) and before `npm test` (`--dev`: with the test tools too). Before `npm pack` it builds from nothing (`--clean`),
+ * so that no output of a source that is gone is packed. Plain JavaScript, because nothing is installed yet when it runs.
+ * Does nothing, quickly, when there is nothing to do.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const wantsDevelopment = process.argv.includes("--dev");
+const wantsCleanBuild = process.argv.includes("--clean");
 
 checkNodeVersion();
 installIfNeeded();
@@ -37,6 +40,7 @@ function installIfNeeded() {
 }
 
 function buildIfNeeded() {
+  if (wantsCleanBuild) rmSync(join(root, "dist"), { recursive: true, force: true });
   const built = join(root, "dist", ".built");
   const builtAtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
   if (newest(join(root, "src")) < builtAtMs && statSync(join(root, "package-lock.json")).mtimeMs < builtAtMs)

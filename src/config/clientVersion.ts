@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 
 /**
  * What the node calls itself to operators, callers and peers: the incumbent's slash-separated shape under our own
- * name, for example ibex/v0.1.0/linux-x86_64/node-v20.20.2 (options.md#client-version).
+ * name, for example ibex/v0.2.0/linux-x86_64/node-v20.20.2 (options.md#client-version).
  */
 export function clientVersion(identity?: string): string {
   const system = `${OS_NAMES[process.platform] ?? process.platform}-${ARCH_NAMES[process.arch] ?? process.arch}`;

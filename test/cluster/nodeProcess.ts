@@ -32,6 +32,8 @@ export interface NodeOptions {
   readonly options?: readonly string[];
   /** For Node.js itself. */
   readonly runtimeOptions?: readonly string[];
+  /** Another file than PROGRAM. */
+  readonly program?: string;
 }
 
 const STARTS_WITHIN_MS = 60_000;
@@ -42,7 +44,12 @@ export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodePro
   const httpPort = asked.httpPort ?? (await freePort());
   const wsPort = await freePort();
   const options = [`--data-path=${dataPath}`, `--rpc-http-port=${httpPort}`, `--rpc-ws-port=${wsPort}`];
-  const started = runProgram([...options, ...(asked.options ?? [])], undefined, asked.runtimeOptions);
+  const started = runProgram(
+    [...options, ...(asked.options ?? [])],
+    undefined,
+    asked.runtimeOptions,
+    asked.program,
+  );
   const node: NodeProcess = {
     dataPath,
     httpPort,
@@ -93,8 +100,9 @@ export function runProgram(
   options: readonly string[],
   cwd?: string,
   runtimeOptions: readonly string[] = [],
+  program: string = PROGRAM,
 ): RunningProgram {
-  const child = spawn(process.execPath, [...runtimeOptions, PROGRAM, ...options], {
+  const child = spawn(process.execPath, [...runtimeOptions, program, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },
     ...(cwd !== undefined && { cwd }),

@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
+
+const ROOT = resolve(import.meta.dirname, "..", "..");
+
+it("the package depends on nothing that only building or testing takes", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  expect(
+    Object.keys(dependencies).filter((name) => /^@types\/|^typescript$|vitest|biome/.test(name)),
+  ).toEqual([]);
+});
+
+itIfThorough(
+  "what npm packs from a fresh clone installs without a compiler, and its program makes blocks",
+  { ...IN_REAL_TIME, timeout: 300_000 },
+  async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+    const clone = freshClone();
+    run("npm", ["pack"], clone);
+    const tarball = join(clone, `ibex-node-${version}.tgz`);
+    const paths = run("tar", ["-tzf", tarball], clone)
+      .split("\n")
+      .map((path) => path.replace(/^package\//, ""));
+    for (const path of [
+      "dist/main.js",
+      "dist/main.js.map",
+      "src/main.ts",
+      "genesis/dev.json",
+      "config/dev.toml",
+    ])
+      expect(paths).toContain(path);
+    expect(paths.filter((path) => /^(test|scripts|node_modules)\/|^dist\/\./.test(path))).toEqual([]);
+
+    const folder = temporaryFolder();
+    run(
+      "npm",
+      ["install", "--prefix", folder, "--prefer-offline", "--no-fund", "--no-audit", tarball],
+      folder,
+    );
+    const installed = join(folder, "node_modules");
+    for (const left of ["typescript", "@typescript", "@types", "ibex-build"])
+      expect(existsSync(join(installed, left))).toBe(false);
+    expect(run("npx", ["ibex", "--version"], folder)).toContain(`ibex/v${version}/`);
+    expect(run("npx", ["ibex", "--help"], folder)).toContain("--rpc-http-port");
+
+    const program = join(installed, "ibex-node", "dist", "main.js");
+    const node = await startNodeProcess({ program });
+    expect(await node.rpc("eth_chainId")).toBe("0x539");
+    expect(await node.stop()).toBe(0);
+  },
+);
+
+/** What git keeps, nothing of what is made from it. */
+function freshClone(): string {
+  const clone = join(temporaryFolder(), "clone");
+  mkdirSync(clone);
+  const made = new Set(["node_modules", "dist", ".git", "test"]);
+  for (const name of readdirSync(ROOT))
+    if (!made.has(name)) cpSync(join(ROOT, name), join(clone, name), { recursive: true });
+  return clone;
+}
+
+/** What the command prints; the output of scripts of npm goes elsewhere. */
+function run(command: string, args: readonly string[], cwd: string): string {
+  return execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+}
