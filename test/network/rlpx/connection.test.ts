@@ -7,15 +7,12 @@ import { ownHello } from "../../../src/network/rlpx/wire.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
-import { createRandom } from "../../simulation/random.ts";
 import { type Identity, identity } from "../identities.ts";
 import { until } from "../toyNetwork.ts";
 
 const HOST = "127.0.0.1";
 const [ALICE, BOB] = [identity(1), identity(2)];
 const MIB = 1024 ** 2;
-/** Cannot be compressed. */
-const NOISE = Uint8Array.from({ length: 1_000_000 }, createByteSource());
 const opened: (Socket | Server)[] = [];
 
 afterEach(() => {
@@ -223,13 +220,16 @@ function noise(length = 1_000_000): Uint8Array {
   return bytes;
 }
 
-/** Gives it messages until neither it nor the kernel takes any more: nothing moves in twenty looks. */
+/** Gives it messages until neither it nor the kernel takes any more: it refuses, and nothing moves, in twenty looks. */
 async function fill(connection: Connection): Promise<void> {
+  let given = 0;
   for (let looks = 0; looks < 20; looks++) {
     const { unsentBytes } = connection;
-    connection.send(0x10, NOISE);
+    const isTaken = connection.send(0x10, noise());
+    if (isTaken) given += 1_000_000;
+    expect(given).toBeLessThan(MORE_THAN_KERNELS_TAKE + 64 * MIB);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    if (connection.unsentBytes !== unsentBytes) looks = 0;
+    if (isTaken || connection.unsentBytes !== unsentBytes) looks = 0;
   }
 }
 
@@ -284,11 +284,6 @@ function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock
   );
   const end: End = { connection, socket, hellos, heard, partings, isReleased: false };
   return end;
-}
-
-function createByteSource(): () => number {
-  const { between } = createRandom(1);
-  return () => between(0, 255);
 }
 
 /** Hands on what arrives in single bytes. */
