@@ -4,6 +4,7 @@ import { FORK_NAMES, type ForkName, newestFork } from "../../src/chainspec/forks
 import { loadPrecompiles } from "../../src/execution/blockSession.ts";
 import { libraryCommon } from "../../src/execution/libraryCommon.ts";
 import { verifyKzgProof } from "../../src/execution/precompiles/kzg.ts";
+import { loadCopy } from "../../src/execution/precompiles/mcl.ts";
 import { ownPrecompiles } from "../../src/execution/precompiles/precompiles.ts";
 
 /** The numbers of contracts whose answer takes a turn of the event loop, because something has to be loaded for it. */
@@ -47,6 +48,27 @@ describe("precompiled contracts", () => {
       expect(await unready(fork)).toEqual([]);
     },
   );
+
+  it("are decoded at once, and the runtime is as it was", async () => {
+    const { from } = Uint8Array;
+    let calls = 0;
+    const counted = (source: unknown, map: (value: unknown) => number): Uint8Array =>
+      Reflect.apply(from, Uint8Array, [
+        source,
+        (value: unknown) => {
+          calls++;
+          return map(value);
+        },
+      ]);
+    Object.assign(Uint8Array, { from: counted });
+    try {
+      await loadCopy("BN_SNARK1");
+      expect(Uint8Array.from).toBe(counted);
+    } finally {
+      Object.assign(Uint8Array, { from });
+    }
+    expect(calls).toBeLessThan(10_000);
+  });
 
   it("check the proof of a blob at once when they are loaded", async () => {
     await loadPrecompiles("cancun");
