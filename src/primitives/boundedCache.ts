@@ -1,6 +1,8 @@
 /**
- * A map that stays below a total weight by dropping what was not asked for the longest. A Map keeps its keys in the
- * order they were put, so an entry that is read is taken out and put in again.
+ * A map that stays below a total weight by dropping what was not asked for in a long time. A Map keeps its keys in the
+ * order they were put, and the oldest are dropped, so an entry that is read is taken out and put in again: but only when
+ * half of the limit was put after it, because that costs several times as much as the look-up. What was read since then
+ * is never dropped.
  */
 export interface BoundedCache<Key, Value> {
   get(key: Key): Value | undefined;
@@ -19,26 +21,35 @@ export function dropOldest(map: Map<unknown, unknown>, most: number): void {
 
 /** `limit` is in the units of the weights. A value heavier than the limit is not kept at all. */
 export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key, Value> {
-  const entries = new Map<Key, { readonly value: Value; readonly weight: number }>();
+  const entries = new Map<Key, Entry<Value>>();
   let total = 0;
+  /** Weight of all that was ever put, or put again. */
+  let everPut = 0;
 
   const drop = (key: Key): void => {
     total -= entries.get(key)?.weight ?? 0;
     entries.delete(key);
   };
 
+  const put = (key: Key, value: Value, weight: number): void => {
+    everPut += weight;
+    entries.set(key, { value, weight, putAt: everPut });
+  };
+
   return {
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
+      if (everPut - entry.putAt >= limit / 2) {
+        entries.delete(key);
+        put(key, entry.value, entry.weight);
+      }
       return entry.value;
     },
     set(key, value, weight) {
       drop(key);
       if (weight > limit) return;
-      entries.set(key, { value, weight });
+      put(key, value, weight);
       total += weight;
       for (const oldest of entries.keys()) {
         if (total <= limit) return;
@@ -49,4 +60,11 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
       for (const key of [...entries.keys()]) if (isStale(key)) drop(key);
     },
   };
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly weight: number;
+  /** Weight of all that had been put by then, this one included. */
+  readonly putAt: number;
 }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { createBoundedCache } from "../../src/primitives/boundedCache.ts";
+
+describe("a bounded cache", () => {
+  it("stays below its limit by dropping what was put first and not asked for since", () => {
+    const cache = createBoundedCache<number, number>(100);
+    for (let key = 0; key < 20; key++) cache.set(key, key, 10);
+    const kept = Array.from({ length: 20 }, (_, key) => cache.get(key)).filter(
+      (value) => value !== undefined,
+    );
+    expect(kept).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    cache.set(99, 99, 101);
+    expect(cache.get(99)).toBeUndefined();
+  });
+
+  it("keeps for ever what is read once in half of its limit", () => {
+    const cache = createBoundedCache<number, string>(100);
+    cache.set(-1, "often read", 10);
+    for (let key = 0; key < 1_000; key++) {
+      if (key % 5 === 0) expect(cache.get(-1)).toBe("often read");
+      cache.set(key, "once", 10);
+    }
+  });
+
+  it("leaves what is read where it is while little was put after it", () => {
+    const cache = createBoundedCache<string, number>(40);
+    cache.set("first", 1, 10);
+    cache.set("second", 2, 10);
+    expect(cache.get("first")).toBe(1);
+    for (const key of ["third", "fourth", "fifth"]) cache.set(key, 0, 10);
+    expect([cache.get("first"), cache.get("second")]).toEqual([undefined, 2]);
+  });
+
+  it("counts what is put again once, and forgets what it is told to", () => {
+    const cache = createBoundedCache<string, number>(30);
+    for (let time = 0; time < 10; time++) cache.set("again", time, 10);
+    cache.set("other", 1, 10);
+    cache.set("third", 1, 10);
+    expect(cache.get("again")).toBe(9);
+    cache.forget((key) => key === "other");
+    expect([cache.get("again"), cache.get("other"), cache.get("third")]).toEqual([9, undefined, 1]);
+  });
+});
