@@ -149,6 +149,8 @@ async function openForAppending(path: string, end: number): Promise<FileHandle> 
   if (existsSync(path)) {
     const file = await open(path, "r+");
     await file.truncate(end);
+    // Whoever created it may have been killed before its name was durable.
+    syncFolder(dirname(path));
     return file;
   }
   const file = await open(path, "w");

@@ -65,6 +65,15 @@ describe("what is durable, and when", () => {
     await store.close();
   });
 
+  it("a vote in a file whose creator was killed before its folder was synced", async () => {
+    const path = join(temporaryFolder(), "votes.log");
+    writeFileSync(path, "");
+    calls();
+    const store = await openVoteStore(path);
+    expect(without(".mark")).toEqual(["sync folder", "sync folder"]);
+    await store.close();
+  });
+
   it("a block, before its commit resolves", async () => {
     const database = await openLevelDatabase({ path: join(temporaryFolder(), "chain") });
     const batch = createBatch();
