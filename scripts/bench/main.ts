@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
+ * holds blockHolds] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the
  * same run, and prints ratios. Absolute figures vary from machine to machine. Without a rate the senders send as much as the
  * node takes; with one, so many transactions per second.
@@ -8,6 +8,7 @@
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks/run.ts";
+import { measureBlockHolds } from "./blockHolds.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
@@ -37,6 +38,7 @@ const PARTS = [
   "attacks",
   "worst",
   "holds",
+  "blockHolds",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -59,7 +61,7 @@ if (unknown !== undefined) {
 const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Only when they are asked for: the chain for the queries for logs alone takes minutes to write, and attacks take long. */
-const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds"]);
+const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds", "blockHolds"]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can take, so that the sender never runs dry. */
@@ -81,6 +83,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   logs: measureLogs,
   worst: () => measureWorst({ seed: Number(options.seed), seconds, gas: Number(options.gas) }),
   holds: () => measureHolds(Number(options.memory)),
+  blockHolds: measureBlockHolds,
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

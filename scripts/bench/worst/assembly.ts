@@ -55,6 +55,7 @@ export const OP = {
   PUSH0: 0x5f,
   DUP1: 0x80,
   LOG0: 0xa0,
+  LOG4: 0xa4,
   CREATE: 0xf0,
   CALL: 0xf1,
   RETURN: 0xf3,
