@@ -5,7 +5,7 @@ import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { nextGasLimit } from "../execution/gasLimit.ts";
-import { createPace, type StopSignal } from "../execution/pace.ts";
+import { createPace, inSteps, type Pace, type StopSignal } from "../execution/pace.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -84,8 +84,11 @@ export interface BlockExecution {
     transactions: readonly SentTransaction[],
     signal: StopSignal,
   ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
-  /** Derives the state root; the head must still be the one that was executed on. */
-  stage(filling: BlockFilling, number: bigint): StagedState;
+  /**
+   * Derives the state root; the head must still be the one that was executed on, and the pace must give up when it moves:
+   * each step reads the head's state.
+   */
+  stage(filling: BlockFilling, number: bigint, pace: Pace): Promise<StagedState>;
   /** What finishing a block takes, once it was learnt: kept from one run to the next. */
   readonly timing: BlockTiming | undefined;
   /** Takes over what an earlier run has learnt. */
@@ -233,7 +236,7 @@ export function createBlockExecution({
       const share = validators > 1 ? SHARE_MEASURED_OF_MANY : SHARE_MEASURED_ALONE;
       if (eachMs !== undefined) punctuality.guess(eachMs / share);
     },
-    stage: ({ overlay }, number) => world.stage(overlay.changes(), number),
+    stage: ({ overlay }, number, pace) => inSteps(world.stageInSteps(overlay.changes(), number), pace),
     judging(number) {
       candidate = { number, sinceMs: clock.nowMs(), isOurs: false, executionMs: 0 };
     },

@@ -1,9 +1,10 @@
+import { inSteps, type Pace } from "../execution/pace.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
-import { rootOfList, rootOfTransactions } from "../types/listRoot.ts";
-import { encodeReceipt, type Receipt } from "../types/receipt.ts";
+import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
+import type { Receipt } from "../types/receipt.ts";
 
 export type BodyDefect =
   | "wrongTransactionsRoot"
@@ -19,12 +20,12 @@ export type BodyDefect =
  * (ibft2.md#body) and credits them from Shanghai on; no IBFT header names them, so a list that is not empty
  * was put there on the way.
  */
-export function checkBody(block: Block): Outcome<void, BodyDefect> {
+export async function checkBody(block: Block, pace: Pace): Promise<Outcome<void, BodyDefect>> {
   if (block.ommers.length > 0)
     return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
     return refuse("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
-  const root = rootOfTransactions(block.transactions);
+  const root = await inSteps(rootOfTransactionsInSteps(block.transactions), pace);
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
     ok(undefined)
@@ -39,17 +40,17 @@ export interface ExecutionSummary {
   readonly stateRoot: Uint8Array;
 }
 
-export function checkExecution(header: Header, result: ExecutionSummary): Outcome<void, BodyDefect> {
+export async function checkExecution(
+  header: Header,
+  result: ExecutionSummary,
+  pace: Pace,
+): Promise<Outcome<void, BodyDefect>> {
   if (header.gasUsed !== result.gasUsed) {
     return refuse("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
   }
+  const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), pace);
   return (
-    sameRoot(
-      "wrongReceiptsRoot",
-      "receipts root",
-      header.receiptsRoot,
-      rootOfList(result.receipts.map(encodeReceipt)),
-    ) ??
+    sameRoot("wrongReceiptsRoot", "receipts root", header.receiptsRoot, receiptsRoot) ??
     sameRoot("wrongLogsBloom", "logs bloom", header.logsBloom, result.logsBloom) ??
     sameRoot("wrongStateRoot", "state root", header.stateRoot, result.stateRoot) ??
     ok(undefined)

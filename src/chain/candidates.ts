@@ -1,4 +1,4 @@
-import { createPace, NEVER_STOPPED, restIfDue, type StopSignal } from "../execution/pace.ts";
+import { createPace, inSteps, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -6,11 +6,11 @@ import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
+import type { StagedState } from "../state/worldState.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
-import { rootOfList } from "../types/listRoot.ts";
-import { encodeReceipt } from "../types/receipt.ts";
+import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExecution.ts";
 import type { Executions } from "./executions.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
@@ -59,6 +59,34 @@ export interface Candidates {
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
   const { head, validators, execution, executions, importer, clock } = parts;
+
+  /**
+   * The state and the roots of a filled block; undefined when the head moves meanwhile. Of a full block each takes tens of
+   * milliseconds: others have their turn in between, and once the head has moved no step reads anything of another state.
+   */
+  async function endUnlessMoved(
+    filling: BlockFilling,
+    number: bigint,
+    base: NamedHeader,
+  ): Promise<(BlockRoots & { readonly staged: StagedState }) | undefined> {
+    const signal = {
+      get aborted() {
+        return head.head !== base;
+      },
+    };
+    const pace = createPace(clock, { signal });
+    try {
+      await pace.rest();
+      const staged = await execution.stage(filling, number, pace);
+      const transactionsRoot = await inSteps(rootOfTransactionsInSteps(filling.transactions), pace);
+      const receiptsRoot = await inSteps(rootOfReceiptsInSteps(filling.receipts), pace);
+      return signal.aborted ? undefined : { staged, stateRoot: staged.root, transactionsRoot, receiptsRoot };
+    } catch (error) {
+      if (!(error instanceof OutOfTime)) throw error;
+      return undefined;
+    }
+  }
+
   return {
     async build({ parent, round, timestamp, vote }, supply) {
       const base = head.head;
@@ -68,13 +96,11 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply, set.length);
       if (head.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
-      // Of a full block its state takes tens of milliseconds, and its roots do: others have their turn in between.
-      const pace = createPace(clock);
-      const staged = execution.stage(filling, draft.number);
-      await restIfDue(pace);
-      if (head.head !== base) return notTheHead(parent);
+      const ended = await endUnlessMoved(filling, draft.number, base);
+      if (ended === undefined) return notTheHead(parent);
+      const { staged, ...roots } = ended;
       const candidate = createCandidate(
-        headerOf({ ...draft, coinbase: settings.builder, parent, filling, stateRoot: staged.root }),
+        headerOf({ ...draft, coinbase: settings.builder, parent, filling, ...roots }),
         {
           vanity: settings.vanity,
           validators: set,
@@ -105,7 +131,13 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
   };
 }
 
-interface HeaderFacts {
+interface BlockRoots {
+  readonly stateRoot: Hash;
+  readonly transactionsRoot: Hash;
+  readonly receiptsRoot: Hash;
+}
+
+interface HeaderFacts extends BlockRoots {
   readonly parent: NamedHeader;
   readonly coinbase: Address;
   readonly number: bigint;
@@ -113,7 +145,6 @@ interface HeaderFacts {
   readonly gasLimit: bigint;
   readonly baseFeePerGas?: bigint;
   readonly filling: BlockFilling;
-  readonly stateRoot: Hash;
 }
 
 /** The header of a block of ours (ibft2.md#building-a-block), its extra data yet to come. */
@@ -123,8 +154,8 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
     ommersHash: EMPTY_LIST_HASH,
     coinbase: facts.coinbase,
     stateRoot: facts.stateRoot,
-    transactionsRoot: rootOfList(filling.transactions.map(({ raw }) => raw)),
-    receiptsRoot: rootOfList(filling.receipts.map(encodeReceipt)),
+    transactionsRoot: facts.transactionsRoot,
+    receiptsRoot: facts.receiptsRoot,
     logsBloom: filling.logsBloom,
     difficulty: 1n,
     number: facts.number,

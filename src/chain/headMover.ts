@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { inSteps, type Pace } from "../execution/pace.ts";
 import type { Logger } from "../logging/logger.ts";
 import { assert, present } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
@@ -25,7 +26,7 @@ export interface HeadMover {
   /** An object of its own after each move, so that work in between can tell that the head went, even if it came back. */
   readonly head: NamedHeader;
   /** Commits the block that follows the head, with the state that was staged for it. */
-  commit(block: StoredBlock, staged: StagedState): Promise<void>;
+  commit(block: StoredBlock, staged: StagedState, pace: Pace): Promise<void>;
   /** Takes away every block above `number`; far back in several durable steps. */
   rewind(number: bigint): Promise<void>;
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
@@ -68,18 +69,23 @@ export function createHeadMover(
     get head() {
       return head;
     },
-    async commit(block, staged) {
+    async commit(block, staged, pace) {
       assert(equalBytes(block.header.parentHash, head.hash), "a commit extends the head");
       assert(
         equalBytes(block.header.stateRoot, staged.root),
         "the state that is written is the one that the header names",
       );
       const batch = createBatch();
-      staged.writeTo(batch);
-      blocks.put(batch, block);
+      // The batch is nobody else's and the block is read by nobody before it is written. Others have their turn in between,
+      // but for those who move the head: they wait until this has ended.
+      const base = head;
+      await pace.rest();
+      await inSteps(staged.writeInSteps(batch), pace);
+      await inSteps(blocks.putInSteps(batch, block), pace);
       alsoWrite(batch, block);
       blocks.complete(batch, block);
-      await database.write(batch);
+      assert(head === base, "nobody moves the head while a block is made ready to be written");
+      await Promise.all([database.write(batch), inSteps(world.prepareInSteps(staged), pace)]);
       headWitness.record({ number: block.header.number, hash: block.hash });
       world.adopt(staged);
       blocks.remember(block);

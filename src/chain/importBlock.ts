@@ -1,12 +1,12 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { createPace, NEVER_STOPPED, OutOfTime, restIfDue, type StopSignal } from "../execution/pace.ts";
+import { createPace, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
 import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
-import { type Block, encodeBlock, type NamedHeader, type StoredBlock } from "../types/block.ts";
+import { type Block, type NamedHeader, type StoredBlock, sizeOfBlock } from "../types/block.ts";
 import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
@@ -117,7 +117,7 @@ export function createImporter(parts: ImportParts): Importer {
   ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
     const done = executions.find(hash);
     if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
-    const bodyVerdict = checkBody(block);
+    const bodyVerdict = await checkBody(block, createPace(clock));
     if (!bodyVerdict.ok) return bodyVerdict;
     const transactions = await withSenders(block.transactions);
     if (!transactions.ok) return transactions;
@@ -158,12 +158,13 @@ export function createImporter(parts: ImportParts): Importer {
     const executed = await execution.replay(block.header, block.transactions, signal);
     if (head.head !== parent) return notAfterHead(block.header, head.head);
     if (!executed.ok) return executed;
-    // Of a full block each of these takes tens of milliseconds: others have their turn in between.
-    const pace = createPace(clock);
-    const staged = execution.stage(executed.value, block.header.number);
-    await restIfDue(pace);
+    // Of a full block each of these takes tens of milliseconds: others have their turn in between. `signal` is aborted
+    // once the head has moved, before a step reads anything of another state.
+    const pace = createPace(clock, { signal });
+    await pace.rest();
+    const staged = await execution.stage(executed.value, block.header.number, pace);
+    const verdict = await checkExecution(block.header, { ...executed.value, stateRoot: staged.root }, pace);
     if (head.head !== parent) return notAfterHead(block.header, head.head);
-    const verdict = checkExecution(block.header, { ...executed.value, stateRoot: staged.root });
     if (!verdict.ok) return verdict;
     const { header, hash, transactions, ommers } = block;
     const result = {
@@ -213,7 +214,8 @@ export function createImporter(parts: ImportParts): Importer {
     if (!headerVerdict.ok) return headerVerdict;
     const judged = await judgeBody(block, trial.value, parent, NEVER_STOPPED);
     if (!judged.ok) return judged;
-    await head.commit(sealed(judged.value, block.header, head.head), judged.value.staged);
+    const { staged } = judged.value;
+    await head.commit(sealed(judged.value, block.header, head.head), staged, createPace(clock));
     executions.clear();
     return ok(head.head);
   }
@@ -259,7 +261,7 @@ function sealed({ block, receipts }: ExecutedBlock, header: Header, parent: Name
     ...complete,
     receipts,
     totalDifficulty: parent.totalDifficulty + header.difficulty,
-    size: encodeBlock(complete).length,
+    size: sizeOfBlock(complete),
   };
 }
 

@@ -1,6 +1,14 @@
-import { BLOOM_BYTES, bloomOfLogs, EMPTY_BLOOM, mergeBloom } from "../types/bloom.ts";
+import {
+  BLOOM_BYTES,
+  bloomOfLogs,
+  bloomOfLogsInSteps,
+  EMPTY_BLOOM,
+  mergeBloom,
+  STEP_LOGS,
+} from "../types/bloom.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
+import { inSteps, type Pace } from "./pace.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 
 export interface ReceiptSettings {
@@ -25,9 +33,25 @@ export class BlockReceipts {
     return this.bloom;
   }
 
-  add(type: TransactionType, { outcome, gasUsed, logs, output }: TransactionResult): void {
+  /** Adds the receipt of the next transaction: at once, but for one with many logs. Throws OutOfTime when the pace says so. */
+  add(type: TransactionType, result: TransactionResult, pace: Pace): Promise<void> | undefined {
+    const { logs } = result;
+    if (logs.length > STEP_LOGS) return this.addInSteps(type, result, pace);
+    this.append(type, result, logs.length === 0 ? EMPTY_BLOOM : bloomOfLogs(logs));
+    return undefined;
+  }
+
+  /** Whoever waits for it adds no other receipt meanwhile: this one's place is behind those that are there. */
+  private async addInSteps(type: TransactionType, result: TransactionResult, pace: Pace): Promise<void> {
+    this.append(type, result, await inSteps(bloomOfLogsInSteps(result.logs), pace));
+  }
+
+  private append(
+    type: TransactionType,
+    { outcome, gasUsed, logs, output }: TransactionResult,
+    logsBloom: Uint8Array,
+  ): void {
     this.gasUsed += gasUsed;
-    const logsBloom = logs.length === 0 ? EMPTY_BLOOM : bloomOfLogs(logs);
     if (logs.length > 0) this.addBloom(logsBloom);
     const root = this.settings.intermediateRoot?.();
     this.receipts.push({

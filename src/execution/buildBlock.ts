@@ -70,6 +70,7 @@ export async function buildBlock(
   const { clock, deadlineMs, timeLimits = UNLIMITED } = settings;
   const bounds = { deadlineMs };
   const pace = createPace(clock, bounds);
+  const unhurried = createPace(clock);
   const newSession = (): BlockSession => openSession({ ...blockRules, overlay, pace });
   let session = newSession();
   const receipts = new BlockReceipts(settings);
@@ -114,7 +115,9 @@ export async function buildBlock(
       continue;
     }
     if (executed.ok) {
-      receipts.add(transaction.type, executed.value);
+      // It is in the block already, whatever time it is by now.
+      const adding = receipts.add(transaction.type, executed.value, unhurried);
+      if (adding !== undefined) await adding;
       transactions.push(transaction);
       bytes += transaction.raw.length;
       continue;
@@ -124,7 +127,7 @@ export async function buildBlock(
     if (code !== "nonceTooLow") source.skipSender();
   }
 
-  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, pace: createPace(clock) })));
+  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, pace: unhurried })));
   const { gasUsed, logsBloom } = receipts;
   return { transactions, receipts: receipts.receipts, gasUsed, logsBloom, overlay, dropped };
 }

@@ -62,7 +62,8 @@ export async function executeBlock(
     const started = executeTransaction(session, transaction);
     const executed = started instanceof Promise ? await started : started;
     if (!executed.ok) return refuse(index, transaction, executed.rejection);
-    receipts.add(transaction.type, executed.value);
+    const adding = receipts.add(transaction.type, executed.value, pace);
+    if (adding !== undefined) await adding;
   }
   const ended = await endBlock(blockRules, session);
   if (!ended.ok) return ended;

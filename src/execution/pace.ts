@@ -1,4 +1,5 @@
 import type { Clock } from "../primitives/clock.ts";
+import type { Steps } from "../primitives/steps.ts";
 import { HeldMemory } from "./heldMemory.ts";
 
 /** Lets the rest of the thread breathe during long work: consensus and callers wait some milliseconds, not seconds. */
@@ -68,6 +69,15 @@ export function createPace(clock: Pick<Clock, "nowMs">, settings: PaceSettings =
 /** Lets others have their turn when it is time for it. */
 export async function restIfDue(pace: Pace): Promise<void> {
   if (pace.isDue()) await pace.rest();
+}
+
+/** Does long work to its end and lets others have their turn between its steps. Throws OutOfTime when the pace says so. */
+export async function inSteps<T>(steps: Steps<T>, pace: Pace): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (pace.isDue()) await pace.rest();
+  }
 }
 
 const SLICE_MS = 10;

@@ -151,7 +151,7 @@ class BlockSimulation {
     const { chainId } = scene.spec;
     const { header } = scene;
     const transaction = transactionOfCall(call, { nonce: nonce ?? current, gasLimit, chainId, header });
-    receipts.add(transaction.type, result);
+    await receipts.add(transaction.type, result, scene.pace);
     if (this.gasLeft !== undefined) this.gasLeft -= result.gasUsed;
     if (watch === undefined || result.outcome.kind !== "succeeded")
       return { transaction, call: this.kept(result) };

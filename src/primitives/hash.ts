@@ -1,5 +1,6 @@
 import { createKeccak } from "hash-wasm";
 import { hexToBytes } from "./hex.ts";
+import type { Steps } from "./steps.ts";
 
 /** 32 bytes that came out of keccak-256 (or stand where such a hash belongs). */
 export type Hash = Uint8Array & { readonly __brand: "hash" };
@@ -39,6 +40,21 @@ export function createRunningKeccak(): RunningKeccak {
     },
   };
 }
+
+/** The keccak-256 of parts of any length, one behind the other. */
+export function* keccak256InSteps(parts: readonly Uint8Array[]): Steps<Hash> {
+  const running = createRunningKeccak();
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += STEP_BYTES) {
+      if (at > 0) yield;
+      running.update(part.subarray(at, at + STEP_BYTES));
+    }
+  }
+  return asHash(running.digest());
+}
+
+/** Hashed in some 0.4 ms. */
+const STEP_BYTES = 128 * 1024;
 
 /** Brands 32 bytes as a hash; throws RangeError for another length. */
 export function asHash(bytes: Uint8Array): Hash {

@@ -13,6 +13,34 @@ export function encodeRlpString(bytes: Uint8Array): Uint8Array {
   return prefixed;
 }
 
+/** Length in bytes of what encodeRlpString makes. */
+export function rlpStringSize(bytes: Uint8Array): number {
+  const { length } = bytes;
+  return length === 1 && (bytes[0] ?? 0) < 0x80 ? 1 : prefixLength(length) + length;
+}
+
+/** Length in bytes of a list whose members have so many together. */
+export function rlpListSize(payloadLength: number): number {
+  return prefixLength(payloadLength) + payloadLength;
+}
+
+/** Writes what encodeRlpString makes to `into` from `at` on; answers the index behind it. */
+export function writeRlpString(into: Uint8Array, at: number, bytes: Uint8Array): number {
+  const { length } = bytes;
+  if (length === 1 && (bytes[0] ?? 0) < 0x80) {
+    into[at] = bytes[0] ?? 0;
+    return at + 1;
+  }
+  const from = writePrefix(into, at, length, 0x80);
+  into.set(bytes, from);
+  return from + length;
+}
+
+/** Writes what stands before the members of a list, which have so many bytes together; answers the index behind it. */
+export function writeRlpListPrefix(into: Uint8Array, at: number, payloadLength: number): number {
+  return writePrefix(into, at, payloadLength, 0xc0);
+}
+
 /** RLP of a list whose members are encoded already. */
 export function encodeRlpList(members: readonly Uint8Array[]): Uint8Array {
   let length = 0;
@@ -29,25 +57,27 @@ export function encodeRlpList(members: readonly Uint8Array[]): Uint8Array {
 /** The bytes before a payload: `base` is 0x80 for strings, 0xc0 for lists. A single byte below 0x80 has none: not judged here. */
 export function rlpPrefix(length: number, base: 0x80 | 0xc0): Uint8Array {
   const prefix = new Uint8Array(prefixLength(length));
-  writePrefix(prefix, length, base);
+  writePrefix(prefix, 0, length, base);
   return prefix;
 }
 
 /** A prefix, and room for its payload. */
 function withPrefix(length: number, base: 0x80 | 0xc0): Uint8Array {
   const bytes = new Uint8Array(prefixLength(length) + length);
-  writePrefix(bytes, length, base);
+  writePrefix(bytes, 0, length, base);
   return bytes;
 }
 
-function writePrefix(bytes: Uint8Array, length: number, base: 0x80 | 0xc0): void {
+/** Answers the index behind it. */
+function writePrefix(bytes: Uint8Array, start: number, length: number, base: 0x80 | 0xc0): number {
   if (length < 56) {
-    bytes[0] = base + length;
-    return;
+    bytes[start] = base + length;
+    return start + 1;
   }
-  const last = prefixLength(length) - 1;
-  bytes[0] = base + 55 + last;
-  for (let at = last, rest = length; at > 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256;
+  const last = start + prefixLength(length) - 1;
+  bytes[start] = base + 55 + last - start;
+  for (let at = last, rest = length; at > start; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256;
+  return last + 1;
 }
 
 function prefixLength(length: number): number {

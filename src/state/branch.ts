@@ -1,9 +1,10 @@
 import { assert } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
+import { atOnce } from "../primitives/steps.ts";
 import type { CodeReader } from "./codeReader.ts";
 import type { StateChanges } from "./overlay.ts";
-import { type StagedEntries, stageChanges } from "./stage.ts";
+import { type StagedEntries, stageInSteps } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
 import type { StateRecord } from "./stateRecord.ts";
 import type { StoredNode } from "./trie/nodeRecord.ts";
@@ -67,11 +68,8 @@ class MemoryBranch implements StateBranch, NodeReader {
 
   extend(changes: StateChanges): Hash {
     const entries = entriesOf(this.head);
-    const staged = stageChanges(
-      { entries, reader: this, record: this.record, epoch: 0 },
-      changes,
-      ++this.number,
-    );
+    const base = { entries, reader: this, record: this.record, epoch: 0 };
+    const staged = atOnce(stageInSteps(base, changes, ++this.number));
     for (const { key, page } of staged.pages) {
       this.spend(page.length + PAGE_OVERHEAD_BYTES);
       this.own.set(toKey(key), page);

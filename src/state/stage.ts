@@ -1,7 +1,8 @@
 import type { Address } from "../primitives/address.ts";
-import { assert } from "../primitives/assert.ts";
+import { assert, present } from "../primitives/assert.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
 import { checksumOf, SEAL_BYTES, sealEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Batch } from "../storage/database.ts";
 import {
@@ -25,7 +26,7 @@ import { NO_STORAGE, type StoragePointer, VERSION_LIMIT } from "./trie/nodeRecor
 import type { NodeReader } from "./trie/pageReader.ts";
 import { findChange, sortChanges } from "./trie/sortChanges.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trie/trieRoot.ts";
-import { type TrieChange, updateTrie } from "./trie/updateTrie.ts";
+import { type TrieChange, updateTrieInSteps } from "./trie/updateTrie.ts";
 
 /** The id of the account trie; storage tries count from 1. */
 export const ACCOUNT_TRIE = 0;
@@ -46,11 +47,21 @@ export interface StagedEntries {
   hold(overwritten: OverwrittenEntries): void;
 }
 
-/** Derives all that `changes` make of the state, as the state after block `number`. Writes nothing. */
-export function stageChanges(base: StageBase, changes: StateChanges, number: number): Staged {
+/**
+ * Derives all that `changes` make of the state, as the state after block `number`. Writes nothing. Must be given up once
+ * the base is not the head's state any more: what it reads would be of another.
+ */
+export function* stageInSteps(base: StageBase, changes: StateChanges, number: number): Steps<Staged> {
   assert(number < VERSION_LIMIT, "the number of a block fits 32 bits");
-  return new Staged(base, changes, number);
+  const staged = new Staged(base, changes, number);
+  yield* staged.derive(changes.accounts);
+  return staged;
 }
+
+/** Done between two places to pause: less than a millisecond where what is read is in memory. */
+const STEP_ACCOUNTS = 64;
+const STEP_SLOTS = 128;
+const STEP_WRITES = 128;
 
 interface AccountLeafChange extends TrieChange {
   readonly key: Hash;
@@ -75,7 +86,7 @@ interface SlotLeafChange extends TrieChange {
 export class Staged implements OverwrittenEntries {
   readonly number: bigint;
   readonly base: StageBase;
-  readonly record: StateRecord;
+  private derived: StateRecord | undefined;
   private readonly version: number;
   private readonly code: StateChanges["code"];
   readonly pages: NewPage[] = [];
@@ -91,12 +102,27 @@ export class Staged implements OverwrittenEntries {
     this.number = BigInt(number);
     this.nextTrieId = base.record.nextTrieId;
     this.code = changes.code;
-    for (const change of changes.accounts) {
-      const leaf = this.stageAccount(change);
+  }
+
+  /** Everything else is asked once this has ended. */
+  *derive(accounts: StateChanges["accounts"]): Steps<void> {
+    const { record } = this.base;
+    for (const [index, change] of accounts.entries()) {
+      if (index > 0 && index % STEP_ACCOUNTS === 0) yield;
+      const before = this.base.entries.account(change.address);
+      const storage =
+        change.account === undefined || change.slots.length === 0
+          ? storageToKeep(change, before)
+          : yield* this.stageStorage(change, before);
+      const leaf = this.leafOf(change, before, storage);
       if (leaf !== undefined) this.accounts.push(leaf);
     }
-    const root = this.updateTrie(ACCOUNT_TRIE, base.record.root, this.accounts);
-    this.record = { root, nextTrieId: this.nextTrieId };
+    const root = yield* this.updateTrie(ACCOUNT_TRIE, record.root, this.accounts);
+    this.derived = { root, nextTrieId: this.nextTrieId };
+  }
+
+  get record(): StateRecord {
+    return present(this.derived, "the root of a staged state");
   }
 
   get root(): Hash {
@@ -104,17 +130,23 @@ export class Staged implements OverwrittenEntries {
   }
 
   writeTo(batch: Batch): void {
+    atOnce(this.writeInSteps(batch));
+  }
+
+  *writeInSteps(batch: Batch): Steps<void> {
     const { version } = this;
-    this.base.entries.hold(this);
     for (const { key, page } of this.pages) batch.put(key, page);
     writeDeletedLeaves(batch, version, ACCOUNT_TRIE, this.accounts);
-    for (const { key, address, after, existed } of this.accounts) {
+    for (const [index, { key, address, after, existed }] of this.accounts.entries()) {
+      if (index % STEP_WRITES === 0) yield;
       this.writeEntry(batch, accountKey(key), after);
       if (!existed) putPreimage(batch, key, address);
     }
     for (const [trieId, slots] of this.storages) {
+      yield;
       writeDeletedLeaves(batch, version, trieId, slots);
-      for (const { key, slot, after, existed } of slots) {
+      for (const [index, { key, slot, after, existed }] of slots.entries()) {
+        if (index > 0 && index % STEP_WRITES === 0) yield;
         this.writeEntry(batch, slotKey(trieId, key), after);
         if (!existed) putPreimage(batch, key, slot);
       }
@@ -122,15 +154,16 @@ export class Staged implements OverwrittenEntries {
     for (const { codeHash, code } of this.code) batch.put(codeKey(codeHash), code);
     batch.put(stateRecordKey(version), encodeStateRecord(version, this.record));
     batch.put(STATE_HEAD_KEY, encodeStateHead({ number: version, epoch: this.base.epoch }));
+    // Until the batch is on its way the disk itself says what was before.
+    this.base.entries.hold(this);
   }
 
-  /** Hands what has become the head's to the caches. */
-  adoptInto(flat: FlatColumn, adoptPages: (pages: readonly NewPage[]) => void): void {
+  /** Hands what has become the head's to the column. */
+  adoptInto(flat: FlatColumn): void {
     flat.release();
     for (const { address, after } of this.accounts) flat.keepAccount(address, after);
     for (const [trieId, slots] of this.storages)
       for (const { slot, after } of slots) flat.keepSlot(trieId, slot, after);
-    adoptPages(this.pages);
   }
 
   accountBefore(addressHash: Hash): { readonly before: FlatAccount | undefined } | undefined {
@@ -141,16 +174,17 @@ export class Staged implements OverwrittenEntries {
     return findChange(this.storages.get(trieId) ?? [], slotHash)?.before;
   }
 
-  /** Stages an account with its storage; undefined when nothing about it changes. */
-  private stageAccount(change: AccountChange): AccountLeafChange | undefined {
-    const { address, account } = change;
-    const before = this.base.entries.account(address);
+  /** The account's leaf, now that its storage is staged; undefined when nothing about it changes. */
+  private leafOf(
+    { address, account }: AccountChange,
+    before: FlatAccount | undefined,
+    { root, storage }: StagedStorage,
+  ): AccountLeafChange | undefined {
     if (account === undefined) {
       if (before === undefined) return undefined;
       const key = keccak256(address);
       return { key, address, before, after: EMPTY_BYTES, value: undefined, existed: true };
     }
-    const { root, storage } = this.stageStorage(change, before);
     if (before !== undefined && isSame(before, account, storage)) return undefined;
     const { nonce, balance, codeHash } = account;
     const flat: FlatAccount = { account: { nonce, balance, storageRoot: root.hash, codeHash }, storage };
@@ -165,12 +199,12 @@ export class Staged implements OverwrittenEntries {
     };
   }
 
-  private stageStorage(change: AccountChange, before: FlatAccount | undefined): StagedStorage {
-    const owner = change.storageCleared || before?.storage.trieId === 0 ? undefined : before;
-    const unchanged = owner === undefined ? STORAGE_EMPTY : storageOf(owner);
-    if (change.slots.length === 0) return unchanged;
+  private *stageStorage(change: AccountChange, before: FlatAccount | undefined): Steps<StagedStorage> {
+    const owner = ownerOf(change, before);
+    const unchanged = storageToKeep(change, before);
     const leaves: SlotLeafChange[] = [];
-    for (const { slot, value: after } of change.slots) {
+    for (const [index, { slot, value: after }] of change.slots.entries()) {
+      if (index > 0 && index % STEP_SLOTS === 0) yield;
       const old = owner === undefined ? EMPTY_BYTES : this.base.entries.slot(owner, slot);
       if (equalBytes(old, after)) continue;
       const value = after.length === 0 ? undefined : encodeSlotValue(after);
@@ -179,7 +213,7 @@ export class Staged implements OverwrittenEntries {
     if (leaves.length === 0) return unchanged;
     const trieId = owner?.storage.trieId ?? this.nextTrieId++;
     this.storages.set(trieId, leaves);
-    const root = this.updateTrie(trieId, unchanged.root, leaves);
+    const root = yield* this.updateTrie(trieId, unchanged.root, leaves);
     return isEmptyTrie(root) ? STORAGE_EMPTY : { root, storage: { trieId, version: root.version } };
   }
 
@@ -195,11 +229,11 @@ export class Staged implements OverwrittenEntries {
   }
 
   /** Sorts the leaves for the trie's sake, and for findChange. */
-  private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): TrieRoot {
+  private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): Steps<TrieRoot> {
     sortChanges(leaves);
     const sink = (key: Uint8Array, page: Uint8Array) => this.pages.push({ key, page });
     const { version, arena } = this;
-    return updateTrie({ trieId, version, reader: this.base.reader, sink, arena }, root, leaves);
+    return updateTrieInSteps({ trieId, version, reader: this.base.reader, sink, arena }, root, leaves);
   }
 }
 
@@ -222,6 +256,20 @@ interface StagedStorage {
 }
 
 const STORAGE_EMPTY: StagedStorage = { root: EMPTY_TRIE, storage: NO_STORAGE };
+
+/** Who has the slots that are there before a change; undefined where none are. */
+function ownerOf(
+  { storageCleared }: AccountChange,
+  before: FlatAccount | undefined,
+): FlatAccount | undefined {
+  return storageCleared || before?.storage.trieId === 0 ? undefined : before;
+}
+
+/** The storage of an account of which no slot is written. */
+function storageToKeep(change: AccountChange, before: FlatAccount | undefined): StagedStorage {
+  const owner = ownerOf(change, before);
+  return owner === undefined ? STORAGE_EMPTY : storageOf(owner);
+}
 
 /** The storage trie of an account; empty when it has none. */
 export function storageOf({ account, storage }: FlatAccount): StagedStorage {

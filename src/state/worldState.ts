@@ -2,6 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { assert } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import { type CodeReader, createCodeReader } from "./codeReader.ts";
@@ -16,7 +17,7 @@ import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
-import { ACCOUNT_TRIE, Staged, stageChanges, storageOf } from "./stage.ts";
+import { ACCOUNT_TRIE, Staged, stageInSteps, storageOf } from "./stage.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
@@ -72,6 +73,13 @@ export interface WorldState {
    * empty database: the genesis). Writes nothing. There may be many staged states; at most one is adopted.
    */
   stage(changes: StateChanges, number: bigint): StagedState;
+  /** As stage. To be given up when the head moves meanwhile: its steps read the head's state, whichever that is. */
+  stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState>;
+  /**
+   * Does beforehand what takes long of adopting a state, and changes no answer: while its batch is being written, and by
+   * whoever will adopt it then.
+   */
+  prepareInSteps(staged: StagedState): Steps<void>;
   /** Makes a staged state the head's, after its batch has become durable. */
   adopt(staged: StagedState): void;
   /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
@@ -93,6 +101,7 @@ export interface StagedState {
   readonly number: bigint;
   /** Adds trie nodes, flat entries, code and the state's commit entry to the block's one batch. */
   writeTo(batch: Batch): void;
+  writeInSteps(batch: Batch): Steps<void>;
 }
 
 export interface WorldStateLimits extends FlatLimits, HistoryLimits {
@@ -130,6 +139,8 @@ class StoredWorldState implements WorldState {
   private number: number | undefined;
   private epoch = 0;
   private record: StateRecord = NOTHING;
+  /** The state whose nodes are in the cache already, though it is not adopted yet. */
+  private prepared: StagedState | undefined;
   /** The head's state by its tries, while the flat column is written anew. */
   private standIn: StateReader | undefined;
 
@@ -157,15 +168,33 @@ class StoredWorldState implements WorldState {
   }
 
   stage(changes: StateChanges, number: bigint): StagedState {
+    return atOnce(this.stageInSteps(changes, number));
+  }
+
+  *stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState> {
     assert(number === BigInt((this.number ?? -1) + 1), "a state is staged for the block after the head");
     const { flat: entries, nodes: reader, record, epoch } = this;
-    return stageChanges({ entries, reader, record, epoch }, changes, Number(number));
+    const steps = stageInSteps({ entries, reader, record, epoch }, changes, Number(number));
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      yield;
+      assert(this.record === record, "a state is staged only as long as its base is the head's");
+    }
+  }
+
+  *prepareInSteps(staged: StagedState): Steps<void> {
+    assert(staged instanceof Staged, "only what stage() made can be adopted");
+    yield* this.nodes.adoptInSteps(staged.pages);
+    this.prepared = staged;
   }
 
   adopt(staged: StagedState): void {
     assert(staged instanceof Staged, "only what stage() made can be adopted");
     assert(staged.base.record === this.record, "a state is adopted on the head that it was staged for");
-    staged.adoptInto(this.flat, (pages) => this.nodes.adopt(pages));
+    if (this.prepared !== staged) atOnce(this.prepareInSteps(staged));
+    this.prepared = undefined;
+    staged.adoptInto(this.flat);
     this.record = staged.record;
     this.number = Number(staged.number);
   }
@@ -185,6 +214,7 @@ class StoredWorldState implements WorldState {
   rewound(number: bigint): void {
     this.flat.forget();
     this.nodes.forget();
+    this.prepared = undefined;
     this.loadHead();
     assert(this.number === Number(number), "the database was rewound to this block");
   }

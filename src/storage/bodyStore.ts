@@ -1,5 +1,6 @@
 import { asAddress } from "../primitives/address.ts";
 import type { Outcome } from "../primitives/outcome.ts";
+import type { Steps } from "../primitives/steps.ts";
 import {
   decodeTransaction,
   type SentTransaction,
@@ -18,14 +19,15 @@ import { bodyKey } from "./keys.ts";
  */
 export const CHUNK_TRANSACTIONS = 128;
 
-export function putTransactions(
+export function* putTransactionsInSteps(
   batch: Batch,
   number: bigint,
   transactions: readonly SentTransaction[],
-): void {
+): Steps<void> {
   for (let chunk = 0; chunk < chunksOf(transactions.length); chunk++) {
     const key = bodyKey(number, chunk);
     batch.put(key, sealEntry(key, encodeChunk(chunkOf(transactions, chunk))));
+    yield;
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../primitives/assert.ts";
 import { type Batch, type Database, DiskFailure, type FrozenReads, type KeyRange } from "./database.ts";
@@ -69,6 +70,10 @@ const OPTIONS = {
 const RANGE_CHUNK_ENTRIES = 1000;
 const RANGE_CHUNK_BYTES = 256 * 1024;
 
+/** Handed to LevelDB before others have their turn: some milliseconds of work. */
+const PORTION_OPERATIONS = 4096;
+const PORTION_BYTES = 2 * 1024 * 1024;
+
 /** Reads without a snapshot. */
 const NEWEST = {};
 
@@ -78,6 +83,7 @@ class LevelDatabase implements Database {
   private readonly isReader: boolean;
   /** Why the last write failed. No later one is tried: LevelDB would append it behind a torn record. */
   private failure: Error | undefined;
+  private readonly writing = new Set<Promise<void>>();
   /** Names the snapshot that is read instead of the newest entries. */
   private frozen: { readonly snapshot?: Snapshot } = NEWEST;
 
@@ -130,11 +136,15 @@ class LevelDatabase implements Database {
   async write(batch: Batch): Promise<void> {
     assert(!this.isReader, "a reading thread does not write");
     if (this.failure !== undefined) throw this.failure;
+    const writing = this.writeSynced(batch);
+    this.writing.add(writing);
     try {
-      await this.writeSynced(batch);
+      await writing;
     } catch (error) {
       this.failure ??= translateDiskError(error, `The database in ${this.path} cannot be written`);
       throw this.failure;
+    } finally {
+      this.writing.delete(writing);
     }
   }
 
@@ -151,16 +161,29 @@ class LevelDatabase implements Database {
     };
   }
 
+  /** A write that has begun is waited for: LevelDB would forget what was gathered for it. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.writing);
     await this.level.close();
   }
 
-  /** Chained, because an array of operations costs 300 ms of the main thread where this costs 30 (50,000 puts). */
+  /**
+   * Chained, because an array of operations costs 300 ms of the main thread where this costs 30 (50,000 puts). Of many
+   * operations these are handed over in portions, and others have their turn in between: LevelDB does nothing with them
+   * before it has all, so nobody reads a part of a batch.
+   */
   private async writeSynced(batch: Batch): Promise<void> {
     const chained = this.level.batch();
+    let bytes = 0;
+    let count = 0;
     for (const { key, value } of batch.operations) {
       if (value === undefined) chained.del(key);
       else chained.put(key, value);
+      bytes += value?.length ?? 0;
+      if (++count < PORTION_OPERATIONS && bytes < PORTION_BYTES) continue;
+      count = 0;
+      bytes = 0;
+      await nextTurn();
     }
     await chained.write({ sync: true });
   }

@@ -1,6 +1,7 @@
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
-import { bloomOfLogs, EMPTY_BLOOM } from "../types/bloom.ts";
+import type { Steps } from "../primitives/steps.ts";
+import { bloomOfLogs, EMPTY_BLOOM, STEP_LOGS } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
@@ -15,17 +16,18 @@ import { receiptsKey } from "./keys.ts";
  * logs, and is derived when somebody asks for it. A chunk begins with the count of logs before it in the block, so that
  * one receipt can be given its log indexes without reading the others.
  */
-export function putReceipts(batch: Batch, number: bigint, receipts: readonly Receipt[]): void {
+export function* putReceiptsInSteps(batch: Batch, number: bigint, receipts: readonly Receipt[]): Steps<void> {
   let logsBefore = 0;
   for (let chunk = 0; chunk < chunksOf(receipts.length); chunk++) {
     const key = receiptsKey(number, chunk);
     const writer = new RecordWriter(CHUNK_TRANSACTIONS * 12);
     writer.number(logsBefore);
     for (const receipt of chunkOf(receipts, chunk)) {
-      writeReceipt(writer, receipt);
+      yield* writeReceipt(writer, receipt);
       logsBefore += receipt.logs.length;
     }
     batch.put(key, sealEntry(key, writer.finish()));
+    yield;
   }
 }
 
@@ -66,7 +68,7 @@ const HAS_STATE_ROOT = 0x20;
 const HAS_REVERT_REASON = 0x40;
 const TYPE_MASK = 0x0f;
 
-function writeReceipt(writer: RecordWriter, receipt: Receipt): void {
+function* writeReceipt(writer: RecordWriter, receipt: Receipt): Steps<void> {
   const { type, outcome, cumulativeGasUsed, gasUsed, logs, revertReason } = receipt;
   const hasRoot = "stateRoot" in outcome;
   writer.byte(
@@ -78,7 +80,8 @@ function writeReceipt(writer: RecordWriter, receipt: Receipt): void {
   writer.number(Number(cumulativeGasUsed));
   writer.number(Number(gasUsed));
   writer.number(logs.length);
-  for (const log of logs) {
+  for (const [index, log] of logs.entries()) {
+    if (index > 0 && index % STEP_LOGS === 0) yield;
     writer.fixed(log.address);
     writer.byte(log.topics.length);
     for (const topic of log.topics) writer.fixed(topic);

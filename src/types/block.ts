@@ -1,10 +1,12 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { encodeRlpList, type RlpItem, readRlp, rlpMembers } from "../primitives/rlp.ts";
+import { encodeRlpList, type RlpItem, readRlp, rlpListSize, rlpMembers } from "../primitives/rlp.ts";
+import { atOnce } from "../primitives/steps.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
+  bodyTransactionSize,
   decodeBodyTransaction,
   decodeTransaction,
   encodeBodyTransaction,
@@ -53,6 +55,15 @@ export function encodeBlock(block: Block): Uint8Array {
   return encodeRlpList([encodeHeader(block.header), ...bodyParts(block)]);
 }
 
+/** Length in bytes of what encodeBlock makes: a full block of megabytes is not copied for it. */
+export function sizeOfBlock(block: Block): number {
+  let transactions = 0;
+  for (const transaction of block.transactions) transactions += bodyTransactionSize(transaction);
+  let rest = encodeHeader(block.header).length + encodeOmmers(block.ommers).length;
+  if (block.withdrawals !== undefined) rest += encodeWithdrawals(block.withdrawals).length;
+  return rlpListSize(rlpListSize(transactions) + rest);
+}
+
 /** Bytes that a decoded block takes in memory, roughly: for whoever keeps what strangers send, who may put anything in it. */
 export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }: Block): number {
   let bytes = withdrawals.length * OBJECT_BYTES;
@@ -70,8 +81,12 @@ export function encodeBody(body: Body): Uint8Array {
 
 function bodyParts({ transactions, ommers, withdrawals }: Body): Uint8Array[] {
   const parts = [encodeTransactions(transactions), encodeOmmers(ommers)];
-  if (withdrawals !== undefined) parts.push(RLP.encode([...withdrawals] as Uint8Array[]));
+  if (withdrawals !== undefined) parts.push(encodeWithdrawals(withdrawals));
   return parts;
+}
+
+function encodeWithdrawals(withdrawals: readonly unknown[]): Uint8Array {
+  return RLP.encode([...withdrawals] as Uint8Array[]);
 }
 
 /** The body's list of transactions; nothing is encoded twice, each brings its own bytes. */
@@ -88,7 +103,7 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
  * from there, which costs a tenth of decoding them.
  */
 export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Outcome<Block, "malformedBlock"> {
-  return toEnd(readBlock(bytes, { find }));
+  return atOnce(readBlock(bytes, { find }));
 }
 
 export interface BlockReading {
@@ -120,7 +135,7 @@ export function* readBlock(
 /** As decodeBlock, without the header. */
 export function decodeBody(bytes: Uint8Array): Outcome<Body, "malformedBlock"> {
   try {
-    return toEnd(readBodyParts(partsOf(bytes, 3)));
+    return atOnce(readBodyParts(partsOf(bytes, 3)));
   } catch (error) {
     return malformed(error instanceof Error ? error.message : "not RLP");
   }
@@ -134,14 +149,6 @@ function partsOf(bytes: Uint8Array, limit: number): Uint8Array[] {
     parts.push(bytes.subarray(start, until));
   }
   return parts;
-}
-
-/** Without a pause. */
-function toEnd<T>(reading: Generator<unknown, T>): T {
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done === true) return value;
-  }
 }
 
 /** Decoded between two places to pause: some hundred µs. */

@@ -1,4 +1,5 @@
 import { keccak256 } from "../primitives/hash.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
 import type { Log } from "./log.ts";
 
 /** 2048-bit log bloom of the yellow paper §4.3.1: three bits of keccak256 for each address and topic. */
@@ -7,13 +8,24 @@ export const BLOOM_BYTES = 256;
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES);
 
 export function bloomOfLogs(logs: readonly Log[]): Uint8Array {
+  return atOnce(bloomOfLogsInSteps(logs));
+}
+
+/** As bloomOfLogs: one transaction has room for some hundred thousand logs. */
+export function* bloomOfLogsInSteps(logs: readonly Log[]): Steps<Uint8Array> {
   const bloom = new Uint8Array(BLOOM_BYTES);
-  for (const log of logs) {
-    addToBloom(bloom, log.address);
-    for (const topic of log.topics) addToBloom(bloom, topic);
+  for (let at = 0; at < logs.length; at += STEP_LOGS) {
+    if (at > 0) yield;
+    for (const log of logs.slice(at, at + STEP_LOGS)) {
+      addToBloom(bloom, log.address);
+      for (const topic of log.topics) addToBloom(bloom, topic);
+    }
   }
   return bloom;
 }
+
+/** Between two places to pause, here and where logs are encoded: a millisecond at most, with four topics each. */
+export const STEP_LOGS = 256;
 
 /** Sets in `bloom` every bit that is set in `other`. */
 export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {

@@ -1,5 +1,8 @@
-import { EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
-import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
+import { EMPTY_TRIE_ROOT, type Hash, keccak256, keccak256InSteps } from "../primitives/hash.ts";
+import { encodeRlpIndex, encodeRlpList, encodeRlpString, rlpPrefix } from "../primitives/rlp.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
+import { STEP_LOGS } from "./bloom.ts";
+import { type BareReceipt, encodeReceiptInSteps } from "./receipt.ts";
 
 /**
  * Root of the Merkle-Patricia trie that maps RLP(index) to each value: the transactionsRoot and receiptsRoot of a
@@ -7,6 +10,10 @@ import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../primitives/rl
  * and each node is hashed once: some 3 µs an entry, where inserting one after another costs about 100.
  */
 export function rootOfList(values: readonly Uint8Array[]): Hash {
+  return atOnce(rootOfListInSteps(values));
+}
+
+export function* rootOfListInSteps(values: readonly Uint8Array[]): Steps<Hash> {
   if (values.length === 0) return EMPTY_TRIE_ROOT;
   const leaves: Leaf[] = [];
   const add = (index: number): void => {
@@ -16,8 +23,26 @@ export function rootOfList(values: readonly Uint8Array[]): Hash {
   // By their keys: that of 0 is 0x80, and comes behind those of 1 to 127.
   for (let index = 1; index < 128; index++) add(index);
   add(0);
-  for (let index = 128; index < values.length; index++) add(index);
-  return keccak256(encodeNode(leaves, 0, leaves.length, 0));
+  for (let index = 128; index < values.length; index++) {
+    if (index % STEP_LEAVES === 0) yield;
+    add(index);
+  }
+  if (!isLong(leaves, 0, leaves.length)) return keccak256(encodeNode(leaves, 0, leaves.length, 0));
+  return yield* hashLongNode(leaves, 0, leaves.length, 0);
+}
+
+/** The receiptsRoot of a block. */
+export function* rootOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<Hash> {
+  const values: Uint8Array[] = [];
+  let logs = 0;
+  for (const receipt of receipts) {
+    values.push(yield* encodeReceiptInSteps(receipt));
+    logs += receipt.logs.length;
+    if (values.length % STEP_LEAVES !== 0 && logs < STEP_LOGS) continue;
+    logs = 0;
+    yield;
+  }
+  return yield* rootOfListInSteps(values);
 }
 
 /**
@@ -25,14 +50,24 @@ export function rootOfList(values: readonly Uint8Array[]): Hash {
  * comes, and again when it is judged.
  */
 export function rootOfTransactions(transactions: readonly { readonly raw: Uint8Array }[]): Hash {
+  return atOnce(rootOfTransactionsInSteps(transactions));
+}
+
+export function* rootOfTransactionsInSteps(
+  transactions: readonly { readonly raw: Uint8Array }[],
+): Steps<Hash> {
   const known = transactionRoots.get(transactions);
   if (known !== undefined) return known;
-  const root = rootOfList(transactions.map(({ raw }) => raw));
+  const root = yield* rootOfListInSteps(transactions.map(({ raw }) => raw));
   transactionRoots.set(transactions, root);
   return root;
 }
 
 const transactionRoots = new WeakMap<readonly unknown[], Hash>();
+
+/** Between two places to pause: so many leaves, and about as many bytes, take some 0.3 ms. */
+const STEP_LEAVES = 64;
+const STEP_BYTES = 64 * 1024;
 
 interface Leaf {
   /** Nibbles of RLP(index). */
@@ -53,22 +88,68 @@ function encodeNode(leaves: readonly Leaf[], from: number, until: number, depth:
   }
   const shared = sharedDepth(first.path, leafAt(leaves, until - 1).path, depth);
   const branch = encodeBranch(leaves, from, until, shared);
-  if (shared === depth) return branch;
-  return encodeRlpList([encodeRlpString(compactPath(first.path, depth, shared, false)), reference(branch)]);
+  return shared === depth ? branch : encodeExtension(first.path, depth, shared, branch);
+}
+
+/** Leads along path[from..until) to a branch. */
+function encodeExtension(path: Uint8Array, from: number, until: number, branch: Uint8Array): Uint8Array {
+  return encodeRlpList([encodeRlpString(compactPath(path, from, until, false)), reference(branch)]);
 }
 
 /** RLP keys never run one into another, so no branch carries a value of its own. */
 function encodeBranch(leaves: readonly Leaf[], from: number, until: number, depth: number): Uint8Array {
-  const items: Uint8Array[] = [];
+  const items = childrenOf(leaves, from, until, depth).map(({ start, end }) =>
+    end === start ? EMPTY_ITEM : reference(encodeNode(leaves, start, end, depth + 1)),
+  );
+  return encodeRlpList([...items, EMPTY_ITEM]);
+}
+
+/** The leaves below each of the sixteen children of a branch. */
+function childrenOf(
+  leaves: readonly Leaf[],
+  from: number,
+  until: number,
+  depth: number,
+): { readonly start: number; readonly end: number }[] {
+  const children: { start: number; end: number }[] = [];
   let start = from;
   for (let nibble = 0; nibble < 16; nibble++) {
     let end = start;
     while (end < until && leafAt(leaves, end).path[depth] === nibble) end++;
-    items.push(end === start ? EMPTY_ITEM : reference(encodeNode(leaves, start, end, depth + 1)));
+    children.push({ start, end });
     start = end;
   }
-  items.push(EMPTY_ITEM);
-  return encodeRlpList(items);
+  return children;
+}
+
+/** Whether the nodes over leaves[from..until) take more than one step. */
+function isLong(leaves: readonly Leaf[], from: number, until: number): boolean {
+  if (until - from > STEP_LEAVES) return true;
+  let bytes = 0;
+  for (let at = from; at < until; at++) bytes += leafAt(leaves, at).value.length;
+  return bytes > STEP_BYTES;
+}
+
+/** The hash of what encodeNode makes, in steps, and without copies of a long value. */
+function* hashLongNode(leaves: readonly Leaf[], from: number, until: number, depth: number): Steps<Hash> {
+  const { path, value } = leafAt(leaves, from);
+  if (until - from === 1) {
+    const ownPath = encodeRlpString(compactPath(path, depth, path.length, true));
+    const valuePrefix = rlpPrefix(value.length, 0x80);
+    const listPrefix = rlpPrefix(ownPath.length + valuePrefix.length + value.length, 0xc0);
+    return yield* keccak256InSteps([listPrefix, ownPath, valuePrefix, value]);
+  }
+  const shared = sharedDepth(path, leafAt(leaves, until - 1).path, depth);
+  const items: Uint8Array[] = [];
+  for (const { start, end } of childrenOf(leaves, from, until, shared)) {
+    if (start === end) items.push(EMPTY_ITEM);
+    else if (isLong(leaves, start, end))
+      items.push(encodeRlpString(yield* hashLongNode(leaves, start, end, shared + 1)));
+    else items.push(reference(encodeNode(leaves, start, end, shared + 1)));
+    if (start < end) yield;
+  }
+  const branch = encodeRlpList([...items, EMPTY_ITEM]);
+  return keccak256(shared === depth ? branch : encodeExtension(path, depth, shared, branch));
 }
 
 /** How a parent names a child: by hash, or whole when shorter than a hash. */

@@ -1,9 +1,18 @@
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
-import { concatBytes } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString, type RlpItem, readRlp } from "../primitives/rlp.ts";
+import {
+  encodeRlpString,
+  type RlpItem,
+  readRlp,
+  rlpListSize,
+  rlpStringSize,
+  writeRlpListPrefix,
+  writeRlpString,
+} from "../primitives/rlp.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
+import { STEP_LOGS } from "./bloom.ts";
 import type { Log } from "./log.ts";
 import type { TransactionType } from "./transaction.ts";
 
@@ -24,22 +33,37 @@ export interface Receipt {
 export type BareReceipt = Omit<Receipt, "gasUsed" | "revertReason">;
 
 /** The consensus encoding, whose trie root is the header's receiptsRoot (EIP-2718: type byte before the RLP if typed). */
-export function encodeReceipt({
-  type,
-  outcome,
-  cumulativeGasUsed,
-  logsBloom,
-  logs,
-}: BareReceipt): Uint8Array {
+export function encodeReceipt(receipt: BareReceipt): Uint8Array {
+  return atOnce(encodeReceiptInSteps(receipt));
+}
+
+/**
+ * As encodeReceipt: one receipt has room for some hundred thousand logs. Measured first and then written by hand to one
+ * array, because each transfer of an imported block has one, too: the library takes at least four times as long.
+ */
+export function* encodeReceiptInSteps(receipt: BareReceipt): Steps<Uint8Array> {
+  const { type, outcome, cumulativeGasUsed, logsBloom, logs } = receipt;
   const first = "status" in outcome ? STATUS_ITEMS[outcome.status] : encodeRlpString(outcome.stateRoot);
-  // Written by hand, because each transfer of an imported block has one: the library takes four times as long.
-  const body = encodeRlpList([
-    first,
-    encodeRlpString(bigintToBytes(cumulativeGasUsed)),
-    encodeRlpString(logsBloom),
-    logs.length === 0 ? EMPTY_LIST : encodeRlpList(logs.map(encodeLog)),
-  ]);
-  return type === 0 ? body : concatBytes(Uint8Array.of(type), body);
+  const gas = bigintToBytes(cumulativeGasUsed);
+  let logsLength = 0;
+  for (let at = 0; at < logs.length; at++) {
+    if (at > 0 && at % STEP_LOGS === 0) yield;
+    logsLength += sizeOfLog(logs[at] as Log);
+  }
+  const length = first.length + rlpStringSize(gas) + rlpStringSize(logsBloom) + rlpListSize(logsLength);
+  const typeLength = type === 0 ? 0 : 1;
+  const bytes = new Uint8Array(typeLength + rlpListSize(length));
+  if (type !== 0) bytes[0] = type;
+  let end = writeRlpListPrefix(bytes, typeLength, length);
+  bytes.set(first, end);
+  end = writeRlpString(bytes, end + first.length, gas);
+  end = writeRlpString(bytes, end, logsBloom);
+  end = writeRlpListPrefix(bytes, end, logsLength);
+  for (let at = 0; at < logs.length; at++) {
+    if (at > 0 && at % STEP_LOGS === 0) yield;
+    end = writeLog(bytes, end, logs[at] as Log);
+  }
+  return bytes;
 }
 
 /** Reads the consensus encoding, strictly. */
@@ -99,14 +123,30 @@ function scalarOf(bytes: Uint8Array): bigint {
   return bytesToBigint(bytes);
 }
 
-function encodeLog({ address, topics, data }: Log): Uint8Array {
-  return encodeRlpList([
-    encodeRlpString(address),
-    encodeRlpList(topics.map(encodeRlpString)),
-    encodeRlpString(data),
-  ]);
+function sizeOfLog(log: Log): number {
+  return rlpListSize(lengthOfLog(log));
+}
+
+/** Bytes of its members together. */
+function lengthOfLog({ address, topics, data }: Log): number {
+  return rlpStringSize(address) + rlpListSize(lengthOfTopics(topics)) + rlpStringSize(data);
+}
+
+function lengthOfTopics(topics: Log["topics"]): number {
+  let length = 0;
+  for (const topic of topics) length += rlpStringSize(topic);
+  return length;
+}
+
+/** Answers the index behind it. */
+function writeLog(bytes: Uint8Array, at: number, log: Log): number {
+  const { address, topics, data } = log;
+  let end = writeRlpListPrefix(bytes, at, lengthOfLog(log));
+  end = writeRlpString(bytes, end, address);
+  end = writeRlpListPrefix(bytes, end, lengthOfTopics(topics));
+  for (const topic of topics) end = writeRlpString(bytes, end, topic);
+  return writeRlpString(bytes, end, data);
 }
 
 /** A status is a number without leading zeros: 0 is empty. */
 const STATUS_ITEMS = [Uint8Array.of(0x80), Uint8Array.of(1)] as const;
-const EMPTY_LIST = Uint8Array.of(0xc0);

@@ -5,7 +5,14 @@ import { concatBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint, smaller } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
-import { encodeRlpList, encodeRlpString, type RlpSpan, rlpMembers, rlpPrefix } from "../primitives/rlp.ts";
+import {
+  encodeRlpList,
+  encodeRlpString,
+  type RlpSpan,
+  rlpMembers,
+  rlpPrefix,
+  rlpStringSize,
+} from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
@@ -101,6 +108,11 @@ export function decodeBodyTransaction(item: unknown): Outcome<Transaction, Trans
 /** RLP of a transaction as it stands in a block body: legacy is its own list, a typed one becomes a byte string. */
 export function encodeBodyTransaction(transaction: Transaction): Uint8Array {
   return transaction.type === 0 ? transaction.raw : encodeRlpString(transaction.raw);
+}
+
+/** Length in bytes of what encodeBodyTransaction makes. */
+export function bodyTransactionSize({ type, raw }: Transaction): number {
+  return type === 0 ? raw.length : rlpStringSize(raw);
 }
 
 /**

@@ -4,7 +4,9 @@ import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { type Candidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import { asAddress } from "../../src/primitives/address.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import type { Block } from "../../src/types/block.ts";
@@ -73,6 +75,13 @@ function seal(candidate: Candidate): Block {
 /** Of two accounts: many of the first, then one of the other's, which the rival block sends as well. */
 const last = aTransaction({ privateKey: account(9).privateKey, value: 1n });
 const many = Array.from({ length: 40 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
+/** Of so many recipients that finishing their block takes more turns than importing one that was checked. */
+const crowd = Array.from({ length: 400 }, (_, nonce) =>
+  aTransaction({
+    nonce: BigInt(nonce),
+    to: asAddress(keccak256(Uint8Array.of(nonce >> 8, nonce & 255)).subarray(12)),
+  }),
+);
 const rival = aTransaction({ privateKey: account(9).privateKey, value: 2n });
 
 let chain: Chain;
@@ -125,7 +134,7 @@ describe("work on a head that moves meanwhile", () => {
     const poor = aTransaction({ privateKey: account(9).privateKey, value: 10n ** 30n });
     let importing: Promise<unknown> | undefined;
     const supply = {
-      ...supplyOf([...many, poor]),
+      ...supplyOf([...crowd, poor]),
       drop() {
         importing = chain.importBlock(rivalBlock);
       },

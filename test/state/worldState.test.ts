@@ -16,6 +16,8 @@ import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { STATE_HEAD_KEY, stateRecordKey } from "../../src/storage/stateKeys.ts";
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import { digestOf } from "../builders/batchDigest.ts";
+import { countSteps } from "../primitives/countSteps.ts";
 import { casesOf } from "../thorough.ts";
 import {
   type Action,
@@ -118,6 +120,50 @@ describe("world state", () => {
     await node.adopt(second);
     expect(node.world.head.account(addressOf(1))?.balance).toBe(30n);
     expect(() => node.world.adopt(first)).toThrow("staged for");
+  });
+
+  it("derives two states in steps, turn by turn, and each as if it were alone", async () => {
+    const database = createMemoryDatabase();
+    const world = createWorldState({ database });
+    const genesis = world.overlay();
+    for (let i = 0; i < OTHERS; i++) genesis.putAccount(numberedAddress(i), LARGE_ACCOUNT);
+    await commit(world, database, genesis, 0n);
+    const overlays = [1n, 2n].map((wei) => manyChanges(world, wei));
+    const roots = overlays.map((overlay) => toHex(world.stage(overlay.changes(), 1n).root));
+    const staging = overlays.map((overlay) => world.stageInSteps(overlay.changes(), 1n));
+    const staged: StagedState[] = [];
+    let pauses = 0;
+    while (staged.length < staging.length) {
+      for (const [index, steps] of staging.entries()) {
+        const { done, value } = steps.next();
+        if (done === true && value !== undefined) staged[index] = value as StagedState;
+        else if (done !== true) pauses++;
+      }
+    }
+    expect(staged.map(({ root }) => toHex(root))).toEqual(roots);
+    expect(pauses).toBeGreaterThan(2 * (CHANGED / 64 + CHANGED / 128));
+    const [whole, sliced] = [createBatch(), createBatch()];
+    present(staged[0], "the first").writeTo(whole);
+    expect(countSteps(present(staged[0], "the first").writeInSteps(sliced)).pauses).toBeGreaterThan(
+      CHANGED / 128,
+    );
+    expect(digestOf(sliced)).toBe(digestOf(whole));
+    await database.write(sliced);
+    expect(countSteps(world.prepareInSteps(present(staged[0], "the first"))).pauses).toBeGreaterThan(0);
+    expect(world.head.account(numberedAddress(0))?.balance).toBe(LARGE_ACCOUNT.balance);
+    world.adopt(present(staged[0], "the first"));
+    expect(world.head.account(numberedAddress(0))?.balance).toBe(1n);
+    expect(await checkState(database)).toMatchObject({});
+  });
+
+  it("derives nothing further once its head is gone", async () => {
+    const database = createMemoryDatabase();
+    const world = createWorldState({ database });
+    await commit(world, database, world.overlay(), 0n);
+    const steps = world.stageInSteps(manyChanges(world, 1n).changes(), 1n);
+    expect(steps.next().done).toBe(false);
+    await commit(world, database, manyChanges(world, 2n), 1n);
+    expect(() => steps.next()).toThrow("as long as its base is the head's");
   });
 
   it("reads one state while a batch is on its way to the disk", async () => {
@@ -248,6 +294,18 @@ function numberedAddress(number: number): Address {
 
 function numberedSlot(number: number): Uint8Array {
   return bigintToFixedBytes(BigInt(number), 32);
+}
+
+const CHANGED = 1000;
+
+/** Of many accounts, and many slots of one of them. */
+function manyChanges(world: WorldState, wei: bigint): Overlay {
+  const overlay = world.overlay();
+  for (let i = 0; i < CHANGED; i++)
+    overlay.putAccount(numberedAddress(i), { ...LARGE_ACCOUNT, balance: wei });
+  for (let i = 0; i < CHANGED; i++)
+    overlay.putStorage(numberedAddress(0), bigintToFixedBytes(BigInt(i), 32), bigintToFixedBytes(wei, 1));
+  return overlay;
 }
 
 async function commit(

@@ -7,6 +7,8 @@ import { bodyKey, headerKey, receiptsKey, transactionKey } from "../../src/stora
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import { bloomOfLogs } from "../../src/types/bloom.ts";
+import { digestOf } from "../builders/batchDigest.ts";
+import { countSteps } from "../primitives/countSteps.ts";
 import { aStoredChain } from "./storedBlocks.ts";
 
 const chain = aStoredChain({ seed: 1, blocks: 3, transactions: 150 });
@@ -32,6 +34,23 @@ describe("the block store", () => {
       expect(store.headerByHash(block.hash)?.totalDifficulty).toBe(block.totalDifficulty);
     }
     expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
+  });
+
+  it("puts a block in steps, and the same as at once", () => {
+    const store = createBlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
+    const long = aStoredChain({ seed: 3, blocks: 1, transactions: 300 }).at(-1) as StoredBlock;
+    const [log] = long.receipts.flatMap(({ logs }) => logs);
+    if (log === undefined) throw new Error("some transaction logs");
+    const receipts = long.receipts.map((receipt, index) =>
+      index === 7 ? { ...receipt, logs: new Array<typeof log>(10_000).fill(log) } : receipt,
+    );
+    const block = { ...long, receipts };
+    const [whole, sliced] = [createBatch(), createBatch()];
+    store.put(whole, block);
+    const { pauses } = countSteps(store.putInSteps(sliced, block));
+    // Three chunks of transactions and of receipts, 10,000 logs, 300 entries of the index.
+    expect(pauses).toBe(3 + 3 + 39 + 1);
+    expect(digestOf(sliced)).toBe(digestOf(whole));
   });
 
   it("finds each transaction by hash, with its receipt and the index of its first log", async () => {

@@ -15,6 +15,36 @@ const kinds: readonly (readonly [string, () => Promise<Database>])[] = [
   ["on disk", () => opened(temporaryFolder())],
 ];
 
+it("gives others their turn while a large batch is written to disk, and shows it whole or not at all", async () => {
+  const folder = temporaryFolder();
+  const database = await opened(folder);
+  const batch = createBatch();
+  const keyOf = (index: number): Uint8Array => bytes([index >> 8, index & 255]);
+  for (let index = 0; index < 20_000; index++) batch.put(keyOf(index), bytes([1]));
+  const shownAt: number[] = [];
+  let isOver = false;
+  const look = (): void => {
+    shownAt.push([0, 10_000, 19_999].filter((index) => database.get(keyOf(index)) !== undefined).length);
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  await database.write(batch);
+  isOver = true;
+  expect(shownAt.length).toBeGreaterThanOrEqual(4);
+  expect(new Set(shownAt.slice(0, 4))).toEqual(new Set([0]));
+  expect(shownAt.filter((count) => count !== 0 && count !== 3)).toEqual([]);
+  expect(database.get(keyOf(19_999))).toEqual(bytes([1]));
+
+  // What was begun before the end is not lost.
+  const last = createBatch();
+  for (let index = 0; index < 20_000; index++) last.put(keyOf(index), bytes([2]));
+  const writing = database.write(last);
+  await database.close();
+  await writing;
+  const again = await opened(folder);
+  expect(again.get(keyOf(19_999))).toEqual(bytes([2]));
+});
+
 describe.each(kinds)("a database %s", (_, open) => {
   it("answers what was written, and undefined for what was not", async () => {
     const database = await open();

@@ -3,7 +3,8 @@ import { RLP } from "@ethereumjs/rlp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { rootOfList } from "../../src/types/listRoot.ts";
+import { rootOfList, rootOfListInSteps } from "../../src/types/listRoot.ts";
+import { countSteps } from "../primitives/countSteps.ts";
 
 async function rootByInsertion(values: readonly Uint8Array[]): Promise<Uint8Array> {
   const trie = new MerklePatriciaTrie();
@@ -31,4 +32,16 @@ describe("rootOfList", () => {
       expect(toHex(rootOfList(values))).toBe(toHex(await rootByInsertion(values)));
     },
   );
+
+  it.each<[what: string, lengths: readonly number[], pauses: number]>([
+    ["many entries", new Array(5000).fill(110), 250],
+    ["few entries of many bytes", new Array(17).fill(128_000), 17],
+    ["one entry of very many bytes", [1_000_000], 7],
+    ["a long entry among short ones", [...new Array(300).fill(40), 500_000], 20],
+  ])("pauses, and agrees: %s", async (_, lengths, pauses) => {
+    const values = lengths.map((length, index) => new Uint8Array(length).fill(index + 1));
+    const found = countSteps(rootOfListInSteps(values));
+    expect(found.pauses).toBeGreaterThanOrEqual(pauses);
+    expect(toHex(found.result)).toBe(toHex(await rootByInsertion(values)));
+  });
 });

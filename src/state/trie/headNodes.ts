@@ -1,3 +1,4 @@
+import type { Steps } from "../../primitives/steps.ts";
 import { readUint32, SEAL_BYTES, writeUint32 } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
 import { parseTrieKey } from "../../storage/stateKeys.ts";
@@ -24,6 +25,8 @@ export interface NewPage {
 /** Pages read lately: the nodes of one page are read one after the other. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
 const KEY_LENGTH = 32;
+/** Taken over between two places to pause: less than a millisecond. */
+const STEP_PAGES = 64;
 
 /** What is cached with a record: version u32, page depth u8, offset u16. */
 const PLACE_LENGTH = 7;
@@ -59,9 +62,13 @@ export class HeadNodes implements NodeReader {
     return record;
   }
 
-  /** Takes over what has become the head's. */
-  adopt(pages: readonly NewPage[]): void {
-    for (const { key, page } of pages) {
+  /**
+   * Takes over what becomes the head's, or has become it. A node counts only for the version that wrote it, and no other
+   * head asks for that one: so this may be done before the state is adopted, and be in vain.
+   */
+  *adoptInSteps(pages: readonly NewPage[]): Steps<void> {
+    for (const [index, { key, page }] of pages.entries()) {
+      if (index % STEP_PAGES === 0) yield;
       const { version, trieId, page: place } = parseTrieKey(key);
       if (place === undefined) continue;
       walkPage(page.subarray(0, page.length - SEAL_BYTES), { ...place, version }, KEY_LENGTH, {

@@ -1,6 +1,7 @@
 import { assert, present } from "../../primitives/assert.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { compareBytes } from "../../primitives/hex.ts";
+import type { Steps } from "../../primitives/steps.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
 import type { ByteArena } from "../byteArena.ts";
 import { BranchFrame } from "./branchFrame.ts";
@@ -43,8 +44,39 @@ export interface TrieUpdate extends NodeSource {
 export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly TrieChange[]): TrieRoot {
   const first = changes[0];
   if (first === undefined) return root;
-  const base = isEmptyTrie(root) ? undefined : rootNode(root.hash, root.version);
-  return new Updater(update).run(base, changes, first.key);
+  const updater = new Updater(update);
+  return updater.seal(updater.change(baseOf(root), 0, changes, 0, changes.length), first.key);
+}
+
+/** As updateTrie, for changes of any number. Until it has ended, all versions that the root leads to must stay readable. */
+export function* updateTrieInSteps(
+  update: TrieUpdate,
+  root: TrieRoot,
+  changes: readonly TrieChange[],
+): Steps<TrieRoot> {
+  if (changes.length <= STEP_CHANGES) return updateTrie(update, root, changes);
+  const updater = new Updater(update);
+  const open = yield* updater.changeInSteps(baseOf(root), 0, changes, 0, changes.length);
+  return updater.seal(open, changeAt(changes, 0).key);
+}
+
+/** Applied between two places to pause: less than a millisecond where the nodes are in memory. */
+const STEP_CHANGES = 64;
+
+function baseOf(root: TrieRoot): Base {
+  return isEmptyTrie(root) ? undefined : rootNode(root.hash, root.version);
+}
+
+/** A branch laid open, with the changes below it: what becomes of it is reached along `leadKey` from `leadFrom` on. */
+interface OpenWay {
+  readonly kind: "way";
+  readonly frame: BranchFrame;
+  readonly depth: number;
+  readonly changes: readonly TrieChange[];
+  readonly from: number;
+  readonly until: number;
+  readonly leadFrom: number;
+  readonly leadKey: Uint8Array;
 }
 
 class Updater {
@@ -57,9 +89,9 @@ class Updater {
     this.stack = new PageStack(update.arena);
   }
 
-  run(base: Base, changes: readonly TrieChange[], someKey: Uint8Array): TrieRoot {
+  /** Ends the update: the page of the root. */
+  seal(open: OpenNode | undefined, someKey: Uint8Array): TrieRoot {
     const { version, trieId, sink } = this.update;
-    const open = this.change(base, 0, changes, 0, changes.length);
     if (open === undefined) return EMPTY_TRIE;
     const built = this.build(open, 0);
     this.stack.seal(built, triePageKey(version, trieId, someKey, 0), sink);
@@ -67,13 +99,37 @@ class Updater {
   }
 
   /** Applies changes[from..until), all of which lead through the place at `depth` where `base` is. */
-  private change(
+  change(
     base: Base,
     depth: number,
     changes: readonly TrieChange[],
     from: number,
     until: number,
   ): OpenNode | undefined {
+    const way = this.approach(base, depth, changes, from, until);
+    return way?.kind === "way" ? this.changeBranch(way) : way;
+  }
+
+  /** As change. Nothing that is held between two steps lies in memory of the caches, which others use meanwhile. */
+  *changeInSteps(
+    base: Base,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): Steps<OpenNode | undefined> {
+    const way = this.approach(base, depth, changes, from, until);
+    return way?.kind === "way" ? yield* this.changeBranchInSteps(way) : way;
+  }
+
+  /** As far as the first branch below which the changes part, or to the end where there is none. */
+  private approach(
+    base: Base,
+    depth: number,
+    changes: readonly TrieChange[],
+    from: number,
+    until: number,
+  ): OpenWay | OpenNode | undefined {
     if (base === undefined) return this.grow(depth, changes, from, until);
     switch (base.kind) {
       case "leaf":
@@ -91,15 +147,15 @@ class Updater {
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenNode | undefined {
+  ): OpenWay | OpenNode | undefined {
     const { key } = changeAt(changes, from);
     if (base.isLeaf)
       return this.changeLeaf(() => readLeaf(this.update, base, key, depth), depth, changes, from, until);
     const frame = this.frame(depth);
     if (openBranch(this.update, frame, base, key, depth))
-      return this.changeBranch(frame, depth, changes, from, until);
+      return { kind: "way", frame, depth, changes, from, until, leadFrom: depth, leadKey: key };
     const node = takeApart(this.update, base, key, depth);
-    return this.change(node, depth, changes, from, until);
+    return this.approach(node, depth, changes, from, until);
   }
 
   /** A leaf is read only when it stays, beside new neighbours. */
@@ -109,7 +165,7 @@ class Updater {
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenNode | undefined {
+  ): OpenWay | OpenNode | undefined {
     for (let at = from; at < until; at++)
       if (changeAt(changes, at).existed) return this.grow(depth, changes, from, until);
     const { key, value, storage } = read();
@@ -124,22 +180,23 @@ class Updater {
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenNode | undefined {
+  ): OpenWay | OpenNode | undefined {
     const parting = Math.min(
       base.until,
       partingDepth(base.key, changeAt(changes, from).key, depth),
       partingDepth(base.key, changeAt(changes, until - 1).key, depth),
     );
     if (parting === base.until) {
-      const below = this.change(base.branch, base.until, changes, from, until);
-      return below?.kind === "built" ? this.extend(below, base.key, base.until) : below;
+      const below = this.approach(base.branch, parting, changes, from, until);
+      assert(below?.kind === "way", "an extension leads to a branch");
+      return { ...below, leadFrom: depth, leadKey: base.key };
     }
     const frame = this.frame(parting);
     frame.clear();
     const nibble = nibbleAt(base.key, parting);
     if (parting + 1 === base.until) frame.setStored(nibble, base.branch);
     else frame.fresh[nibble] = base;
-    return this.lead(this.changeBranch(frame, parting, changes, from, until), depth, parting, base.key);
+    return { kind: "way", frame, depth: parting, changes, from, until, leadFrom: depth, leadKey: base.key };
   }
 
   /** A subtree of the values among changes[from..until), where nothing is that stays. */
@@ -148,7 +205,7 @@ class Updater {
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenNode | undefined {
+  ): OpenWay | OpenNode | undefined {
     let start = from;
     while (start < until && changeAt(changes, start).value === undefined) start++;
     let end = until;
@@ -159,31 +216,52 @@ class Updater {
     const parting = partingDepth(key, changeAt(changes, end - 1).key, depth);
     const frame = this.frame(parting);
     frame.clear();
-    return this.lead(this.changeBranch(frame, parting, changes, start, end), depth, parting, key);
+    return {
+      kind: "way",
+      frame,
+      depth: parting,
+      changes,
+      from: start,
+      until: end,
+      leadFrom: depth,
+      leadKey: key,
+    };
   }
 
-  /** Changes below the branch that `frame` holds. */
-  private changeBranch(
-    frame: BranchFrame,
-    depth: number,
-    changes: readonly TrieChange[],
-    from: number,
-    until: number,
-  ): OpenNode | undefined {
-    const { fresh } = frame;
+  private changeBranch(way: OpenWay): OpenNode | undefined {
+    const { frame, depth, changes, from, until } = way;
     const base = this.stack.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
-      let end = at + 1;
-      while (end < until && nibbleAt(changeAt(changes, end).key, depth) === nibble) end++;
-      const below = fresh[nibble];
-      assert(below?.kind !== "built", "a child is changed once");
-      const child = this.change(below ?? frame.child(nibble), depth + 1, changes, at, end);
-      fresh[nibble] = child;
-      if (child === undefined) frame.remove(nibble);
+      const end = endOfNibble(changes, at, until, depth);
+      setChild(frame, nibble, this.change(childToChange(frame, nibble), depth + 1, changes, at, end));
       at = end;
     }
-    return this.closeBranch(frame, depth, changeAt(changes, from).key, base);
+    return this.leave(way, base);
+  }
+
+  private *changeBranchInSteps(way: OpenWay): Steps<OpenNode | undefined> {
+    const { frame, depth, changes, from, until } = way;
+    const base = this.stack.length;
+    for (let at = from; at < until; ) {
+      const nibble = nibbleAt(changeAt(changes, at).key, depth);
+      const end = endOfNibble(changes, at, until, depth);
+      const below = childToChange(frame, nibble);
+      if (end - at > STEP_CHANGES)
+        setChild(frame, nibble, yield* this.changeInSteps(below, depth + 1, changes, at, end));
+      else {
+        setChild(frame, nibble, this.change(below, depth + 1, changes, at, end));
+        yield;
+      }
+      at = end;
+    }
+    return this.leave(way, base);
+  }
+
+  private leave(way: OpenWay, base: number): OpenNode | undefined {
+    const { frame, depth, changes, from, leadFrom, leadKey } = way;
+    const node = this.closeBranch(frame, depth, changeAt(changes, from).key, base);
+    return this.lead(node, leadFrom, depth, leadKey);
   }
 
   /** Encodes the branch, unless fewer than two children are left to it. Their nodes are on the stack from `base` up. */
@@ -277,6 +355,25 @@ class Updater {
     }
     return frame;
   }
+}
+
+/** Where the changes end that go through one child of the branch at `depth`, of which changes[at] is the first. */
+function endOfNibble(changes: readonly TrieChange[], at: number, until: number, depth: number): number {
+  const nibble = nibbleAt(changeAt(changes, at).key, depth);
+  let end = at + 1;
+  while (end < until && nibbleAt(changeAt(changes, end).key, depth) === nibble) end++;
+  return end;
+}
+
+function childToChange(frame: BranchFrame, nibble: number): Base {
+  const below = frame.fresh[nibble];
+  assert(below?.kind !== "built", "a child is changed once");
+  return below ?? frame.child(nibble);
+}
+
+function setChild(frame: BranchFrame, nibble: number, child: OpenNode | undefined): void {
+  frame.fresh[nibble] = child;
+  if (child === undefined) frame.remove(nibble);
 }
 
 function changeAt(changes: readonly TrieChange[], at: number): TrieChange {

@@ -1,6 +1,7 @@
 import { type BodyDefect, checkExecution } from "../../../src/chain/bodyRules.ts";
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
 import { type ChainStores, createHeadMover } from "../../../src/chain/headMover.ts";
+import { TIRELESS } from "../../../src/execution/pace.ts";
 import { silentLogger } from "../../../src/logging/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
@@ -87,11 +88,19 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     const { staged, receipts } = executed.value;
     const { block, totalDifficulty } = place;
     // So late, because tests have bad transactions under headers that do not know them.
-    const body = checkIbftPart(block);
+    const body = await checkIbftPart(block);
     if (!body.ok) return body;
-    const verdict = checkExecution(block.header, { ...executed.value, stateRoot: staged.root });
+    const verdict = await checkExecution(
+      block.header,
+      { ...executed.value, stateRoot: staged.root },
+      TIRELESS,
+    );
     if (!verdict.ok) return verdict;
-    await mover.commit({ ...block, receipts, totalDifficulty, size: encodeBlock(block).length }, staged);
+    await mover.commit(
+      { ...block, receipts, totalDifficulty, size: encodeBlock(block).length },
+      staged,
+      TIRELESS,
+    );
     return ok(undefined);
   }
 

@@ -28,8 +28,10 @@ export const HEADER: Suite = {
     return [
       ...blocks.map(({ path, block }) => ({
         id: `${path} ${block.header.number}`,
-        run: () =>
-          checkAgainstParents(rules, block, all) ?? checkBodyAlone(block) ?? checkSigned(rules, block),
+        run: async () =>
+          checkAgainstParents(rules, block, all) ??
+          (await checkBodyAlone(block)) ??
+          checkSigned(rules, block),
       })),
       ...OTHER_NETS.map((path) => ({ id: path, run: () => firstFailure(path) })),
       ...DRAFTS.map((path) => ({ id: path, run: () => mustBeMalformed(path) })),
@@ -80,16 +82,16 @@ function hashOf(header: Header): Hash {
   return keccak256(encodeHeader(header));
 }
 
-function firstFailure(path: string): Failure | undefined {
+async function firstFailure(path: string): Promise<Failure | undefined> {
   for (const block of blocksOfFile(path)) {
-    const failure = checkBodyAlone(block);
+    const failure = await checkBodyAlone(block);
     if (failure !== undefined) return failure;
   }
   return undefined;
 }
 
-function checkBodyAlone(block: Block): Failure | undefined {
-  const body = checkIbftPart(block);
+async function checkBodyAlone(block: Block): Promise<Failure | undefined> {
+  const body = await checkIbftPart(block);
   if (!body.ok) return body.rejection.message;
   const withdrawals = readWithdrawals(block);
   if (!withdrawals.ok) return withdrawals.rejection.message;

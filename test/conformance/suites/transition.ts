@@ -125,7 +125,7 @@ async function execute(session: BlockSession, transactions: readonly Transaction
     const outcome = await executeTransaction(session, sent);
     if (outcome.ok) {
       executed.push(sent);
-      receipts.add(sent.type, outcome.value);
+      await receipts.add(sent.type, outcome.value, session.pace);
       logs.push(...outcome.value.logs);
     } else rejected.push({ index, error: outcome.rejection.message });
   }

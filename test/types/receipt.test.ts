@@ -1,0 +1,89 @@
+import { RLP } from "@ethereumjs/rlp";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { asAddress } from "../../src/primitives/address.ts";
+import { asHash } from "../../src/primitives/hash.ts";
+import { concatBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToBytes } from "../../src/primitives/quantity.ts";
+import { bloomOfLogs, bloomOfLogsInSteps, mayContain } from "../../src/types/bloom.ts";
+import { rootOfList, rootOfReceiptsInSteps } from "../../src/types/listRoot.ts";
+import type { Log } from "../../src/types/log.ts";
+import {
+  type BareReceipt,
+  decodeReceipt,
+  encodeReceipt,
+  encodeReceiptInSteps,
+} from "../../src/types/receipt.ts";
+import type { TransactionType } from "../../src/types/transaction.ts";
+import { countSteps } from "../primitives/countSteps.ts";
+
+const anyLog: fc.Arbitrary<Log> = fc.record({
+  address: fc.uint8Array({ minLength: 20, maxLength: 20 }).map(asAddress),
+  topics: fc.array(fc.uint8Array({ minLength: 32, maxLength: 32 }).map(asHash), { maxLength: 4 }),
+  data: fc.uint8Array({ maxLength: 300 }),
+});
+
+const anyReceipt: fc.Arbitrary<BareReceipt> = fc.record({
+  type: fc.constantFrom<TransactionType>(0, 1, 2, 3, 4),
+  outcome: fc.constantFrom<BareReceipt["outcome"]>(
+    { status: 0 },
+    { status: 1 },
+    { stateRoot: new Uint8Array(32).fill(7) },
+  ),
+  cumulativeGasUsed: fc.bigInt({ min: 0n, max: 2n ** 40n }),
+  logsBloom: fc.uint8Array({ minLength: 256, maxLength: 256 }),
+  logs: fc.array(anyLog, { maxLength: 5 }),
+});
+
+it("encodes any receipt as the library does, and reads it again", () => {
+  fc.assert(
+    fc.property(anyReceipt, (receipt) => {
+      const { type, outcome, cumulativeGasUsed, logsBloom, logs } = receipt;
+      const body = RLP.encode([
+        "stateRoot" in outcome ? outcome.stateRoot : bigintToBytes(BigInt(outcome.status)),
+        bigintToBytes(cumulativeGasUsed),
+        logsBloom,
+        logs.map(({ address, topics, data }) => [address, [...topics], data]),
+      ]);
+      const encoded = encodeReceipt(receipt);
+      expect(toHex(encoded)).toBe(toHex(type === 0 ? body : concatBytes(Uint8Array.of(type), body)));
+      expect(decodeReceipt(encoded)).toEqual({ ok: true, value: receipt });
+    }),
+  );
+});
+
+/** Each log of another contract. */
+function manyLogs(count: number): readonly Log[] {
+  return Array.from({ length: count }, (_, index) => {
+    const address = new Uint8Array(20);
+    new DataView(address.buffer).setUint32(0, index);
+    return { address: asAddress(address), topics: [], data: new Uint8Array(0) };
+  });
+}
+
+it("pauses for every few hundred logs, and comes to the same as without a pause", () => {
+  const logs = manyLogs(10_000);
+  const bloom = countSteps(bloomOfLogsInSteps(logs));
+  expect(bloom.pauses).toBe(39);
+  expect(bloom.result).toEqual(bloomOfLogs(logs));
+  expect(logs.every(({ address }) => mayContain(bloom.result, address))).toBe(true);
+
+  const receipt = {
+    type: 2,
+    outcome: { status: 1 },
+    cumulativeGasUsed: 1n,
+    logsBloom: bloom.result,
+    logs,
+  } as const;
+  const encoded = countSteps(encodeReceiptInSteps(receipt));
+  // Once to measure the logs, once to write them.
+  expect(encoded.pauses).toBe(2 * 39);
+  expect(decodeReceipt(encoded.result)).toEqual({ ok: true, value: receipt });
+
+  const short = { ...receipt, logs: manyLogs(100) };
+  const receipts = [receipt, ...new Array<BareReceipt>(20).fill(short)];
+  const root = countSteps(rootOfReceiptsInSteps(receipts));
+  // One after so many logs of several receipts, and those of the longest one's encoding and hashing.
+  expect(root.pauses).toBeGreaterThanOrEqual(2 * 39 + 6 + 1);
+  expect(root.result).toEqual(rootOfList(receipts.map(encodeReceipt)));
+});
