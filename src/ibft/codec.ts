@@ -6,7 +6,7 @@ import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { encodeBlock, readBlock } from "../types/block.ts";
 import { decodeHeader } from "../types/header.ts";
-import { rootOfTransactions } from "../types/listRoot.ts";
+import { rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
 import type { Committee } from "./committee.ts";
@@ -237,7 +237,7 @@ function* readCandidate(
   if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
   const candidate = candidateFrom(block.value);
   yield "block";
-  checkBodyBelongs(candidate);
+  yield* checkBodyBelongs(candidate);
   return candidate;
 }
 
@@ -261,9 +261,11 @@ function checkHeaderBelongs(headerPart: Uint8Array, subject: ProposalPayload | u
  * reaches before its author, for the first one is the only one that is considered; and the next proposer takes the body of
  * a prepared block from whoever brought it first.
  */
-function checkBodyBelongs({ header, transactions }: Candidate): void {
-  const root = rootOfTransactions(transactions);
-  if (!equalBytes(root, header.transactionsRoot)) {
+function* checkBodyBelongs({ header, transactions }: Candidate): Reading<void> {
+  const steps = rootOfTransactionsInSteps(transactions);
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) yield "block";
+  if (!equalBytes(step.value, header.transactionsRoot)) {
     throw new Refusal("foreignBody", "the transactions are not those that the header names");
   }
 }
