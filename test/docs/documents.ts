@@ -31,7 +31,7 @@ export function readDocuments(): readonly Document[] {
     .filter((entry) => entry.isFile() && entry.name.endsWith(".md"))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .sort();
-  const paths = ["README.md", "CONTRIBUTING.md", ...pages];
+  const paths = ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...pages];
   return paths.map((path) => ({ path, text: readDocument(path) }));
 }
 
