@@ -12,7 +12,8 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
     words: "validator forget-votes",
     help:
       "Let a stopped validator begin in round 0 again, when its network stands in a late round. Refused unless every " +
-      "other validator has the same newest block and no block was prepared after it. The record of votes is kept as a copy.",
+      "other validator has the same newest block and no block was prepared after it. The record of votes is kept as a copy. " +
+      "First read docs/operating.md, When the chain stands.",
     options: {
       "heads-from": {
         type: listType(URL_TYPE, "<URL,...>"),
