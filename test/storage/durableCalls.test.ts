@@ -74,6 +74,15 @@ describe("what is durable, and when", () => {
     await store.close();
   });
 
+  it("all votes that were given to be written, before the record is closed", async () => {
+    const store = await openVoteStore(join(temporaryFolder(), "votes.log"));
+    calls();
+    const written = [1, 2, 3].map((vote) => store.write(Uint8Array.of(vote)));
+    await store.close();
+    expect(without(".mark")).toEqual(Array(3).fill(["write votes.log", "sync votes.log"]).flat());
+    await Promise.all(written);
+  });
+
   it("a block, before its commit resolves", async () => {
     const database = await openLevelDatabase({ path: join(temporaryFolder(), "chain") });
     const batch = createBatch();
