@@ -14,10 +14,10 @@ export const IBFT_MIX_HASH = hashFromHex(
   "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
 );
 
-export const GAS_LIMIT_MINIMUM = 5000n;
-export const GAS_LIMIT_MAXIMUM = 2n ** 63n - 1n;
+const GAS_LIMIT_MINIMUM = 5000n;
+const GAS_LIMIT_MAXIMUM = 2n ** 63n - 1n;
 /** A child's gas limit lies strictly within parent / 1024 of the parent's. */
-export const GAS_LIMIT_BOUND_DIVISOR = 1024n;
+const GAS_LIMIT_BOUND_DIVISOR = 1024n;
 /** How far a header's timestamp may run ahead of our clock. */
 const FUTURE_BOUND_SECONDS = 1n;
 

@@ -67,7 +67,7 @@ export function createThreads<Job, Result>(
 const CLOSED = "the threads are closed";
 
 /** The threads are closed, or lost a job: no result of the call itself. */
-export class SimulationFailure extends Error {
+class SimulationFailure extends Error {
   override name = "SimulationFailure";
 }
 

@@ -26,7 +26,7 @@ const GROUPS = {
 
 export type ApiGroup = keyof typeof GROUPS;
 
-export const API_GROUPS = Object.keys(GROUPS) as readonly ApiGroup[];
+const API_GROUPS = Object.keys(GROUPS) as readonly ApiGroup[];
 
 /** The groups that belong to an IBFT 2.0 node. */
 export const OWN_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter((group) => GROUPS[group] !== "foreign");

@@ -7,7 +7,7 @@ import { bad, type ValueType } from "./valueTypes.ts";
  * Lists of KEY=VALUE (options.md#value-types), the value of a repeated key being the last one. An empty value
  * is kept: --override-genesis-config removes a key by it.
  */
-export function mapType<K, V>(parts: {
+function mapType<K, V>(parts: {
   readonly label: string;
   readonly accepts: string;
   /** Undefined for what is no key. */

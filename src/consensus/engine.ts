@@ -161,7 +161,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
 }
 
 /** Room beyond the messages for heads, timers and answers: a handful are ever under way. */
-export const OWN_INPUTS_LIMIT = 256;
+const OWN_INPUTS_LIMIT = 256;
 
 function readRecord(bytes: Uint8Array | undefined, head: Head): VoteRecord | undefined {
   if (bytes === undefined) return undefined;

@@ -43,7 +43,7 @@ export const SLICE_MS = 5;
 /** Jobs of one account that wait. */
 export const MAX_WAITING_JOBS = 64;
 /** Bytes of all jobs that wait; an account in which nothing waits may have one more. */
-export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface Ledger {
   readonly account: ReadingAccount;

@@ -29,7 +29,7 @@ export function describeStall(
 }
 
 /** The validators that say nothing; undefined on a node that would not hear them, because it is none itself. */
-export function missingOf({ mode, members }: ConsensusStatus): readonly MemberStatus[] | undefined {
+function missingOf({ mode, members }: ConsensusStatus): readonly MemberStatus[] | undefined {
   return mode === "validating" ? members.filter(({ isPresent }) => !isPresent) : undefined;
 }
 

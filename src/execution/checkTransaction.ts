@@ -127,7 +127,7 @@ export function checkFunds(transaction: Executable, account: Account | undefined
 }
 
 /** Wei that the sender must own: all gas at the highest price, blobs and value. */
-export function highestCost(transaction: Executable): bigint {
+function highestCost(transaction: Executable): bigint {
   const cost = transaction.gasLimit * feeCap(transaction) + transaction.value;
   if (transaction.blobVersionedHashes.length === 0) return cost;
   return cost + blobGasOf(transaction) * (transaction.maxFeePerBlobGas ?? 0n);

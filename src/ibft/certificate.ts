@@ -42,7 +42,7 @@ export function findRoundChangeFlaw(
 }
 
 /** Finds what is wrong with the proof that a block was prepared. It may hold more Prepares than needed. */
-export function findPreparedFlaw(
+function findPreparedFlaw(
   committee: Committee,
   { proposal, prepares }: PreparedCertificate,
 ): CertificateFlaw | undefined {

@@ -31,7 +31,7 @@ export type MessageFlaw = (typeof MESSAGE_FLAWS)[number];
  * Round 31 alone lasts 68 years. Whoever asks for the last round that can be spelled wants those who go along to have none
  * to go to after it, not even after a restart.
  */
-export const ROUNDS_IN_REACH = 2 ** 31;
+const ROUNDS_IN_REACH = 2 ** 31;
 
 export type WithRound = (candidate: Candidate, round: number) => Candidate;
 

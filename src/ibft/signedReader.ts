@@ -67,9 +67,9 @@ export interface SignedReaderParts {
 }
 
 /** Different signatures in one message whose validator set is not known, each some 45 µs. */
-export const SIGNATURE_LIMIT = 4096;
+const SIGNATURE_LIMIT = 4096;
 /** Signed payloads in such a message, repetitions included. */
-export const PAYLOAD_COUNT_LIMIT = 20_000;
+const PAYLOAD_COUNT_LIMIT = 20_000;
 
 export function createSignedReader({ recover, admit, committee, known }: SignedReaderParts): SignedReader {
   const payloads = createPayloadReader(limitsOf(committee));

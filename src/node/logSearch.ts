@@ -47,7 +47,7 @@ interface Job {
 }
 
 /** The thread lost a search: no result of it. */
-export class LogSearchFailure extends Error {
+class LogSearchFailure extends Error {
   override name = "LogSearchFailure";
 }
 

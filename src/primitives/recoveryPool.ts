@@ -45,7 +45,7 @@ export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY
 }
 
 /** One core is left to the main thread. */
-export const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
+const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
   threads: Math.max(1, Math.min(4, availableParallelism() - 1)),
   waitingLimit: 100_000,
 };

@@ -32,7 +32,7 @@ const KEY_LENGTH = 32;
 const PAGE_CACHE_BYTES = 32 * 1024 * 1024;
 const CODE_CACHE_BYTES = 1024 * 1024;
 /** Damages that are named one by one. */
-export const DAMAGE_LIMIT = 100;
+const DAMAGE_LIMIT = 100;
 const PROGRESS_ENTRIES = 10_000;
 
 /**

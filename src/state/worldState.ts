@@ -109,7 +109,7 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
   readonly nodeCacheBytes: number;
 }
 
-export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
+const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
   // What one block may call again and again without a read from disk: 2,700 contracts of the greatest size.
   codeCacheBytes: 64 * 1024 * 1024,

@@ -130,7 +130,7 @@ export function encodeSums({ segment, chunks }: SegmentSums): Uint8Array {
 }
 
 /** Numbers of the segments that have a file of any kind, sound or not. */
-export function segmentsOnDisk(folder: string): readonly number[] {
+function segmentsOnDisk(folder: string): readonly number[] {
   const numbers = filesIn(folder).flatMap((file) => {
     const [, name] = OWN_FILE.exec(file) ?? [];
     return name === undefined || name === CURRENT ? [] : [Number(name)];

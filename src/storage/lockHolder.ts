@@ -13,7 +13,7 @@ export function lockHolder(path: string): number | undefined {
 }
 
 /** `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`: the device is left aside, file systems in layers have several. */
-export function holderIn(locks: string, inode: number): number | undefined {
+function holderIn(locks: string, inode: number): number | undefined {
   for (const line of locks.split("\n")) {
     const [, , , , pid, file] = line.split(/\s+/);
     if (file?.split(":").at(-1) === `${inode}` && Number(pid) > 0) return Number(pid);

@@ -22,7 +22,7 @@ export interface VerifyLimits {
   readonly entries: number;
 }
 
-export const VERIFY_LIMITS: VerifyLimits = { blocks: 16, entries: 40_000 };
+const VERIFY_LIMITS: VerifyLimits = { blocks: 16, entries: 40_000 };
 
 /**
  * Reads the newest blocks again, from the head down: commit record, header, body, receipts, index entries and trie

@@ -20,7 +20,7 @@ export interface VoteStore {
 }
 
 /** The file begins anew, with the newest record alone, before it grows beyond this. */
-export const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
+const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the file at `path`, creating it when absent. Each record is a header (length, sequence, checksum) and its

@@ -41,7 +41,7 @@ export function mayContain(bloom: Uint8Array, entry: Uint8Array): boolean {
 export type BloomBits = readonly { readonly byte: number; readonly mask: number }[];
 
 /** As mayContain, for an entry whose bits are known. */
-export function hasBits(bloom: Uint8Array, bits: BloomBits): boolean {
+function hasBits(bloom: Uint8Array, bits: BloomBits): boolean {
   return bits.every(({ byte, mask }) => ((bloom[byte] ?? 0) & mask) !== 0);
 }
 

@@ -49,10 +49,6 @@ export function* rootOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<
  * The transactionsRoot of a body. Asked again of the same list it is known: a proposal is held against its header when it
  * comes, and again when it is judged.
  */
-export function rootOfTransactions(transactions: readonly { readonly raw: Uint8Array }[]): Hash {
-  return atOnce(rootOfTransactionsInSteps(transactions));
-}
-
 export function* rootOfTransactionsInSteps(
   transactions: readonly { readonly raw: Uint8Array }[],
 ): Steps<Hash> {

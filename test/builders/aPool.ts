@@ -36,7 +36,7 @@ export interface PoolInHand {
 }
 
 /** London rules with a base fee of 7 wei at least, on chain 1337; intrinsic gas is a flat 21,000. */
-export const LONDON_RULES: PoolRules = {
+const LONDON_RULES: PoolRules = {
   chainId: 1337n,
   acceptedTypes: new Set([0, 1, 2]),
   hasBaseFee: true,

@@ -23,7 +23,7 @@ export interface Difference {
 }
 
 /** Members in which two values differ; one that is absent on one side counts under its own path. */
-export function differencesOf(ours: unknown, theirs: unknown, member = ""): readonly Difference[] {
+function differencesOf(ours: unknown, theirs: unknown, member = ""): readonly Difference[] {
   if (isObject(ours) && isObject(theirs) && Array.isArray(ours) === Array.isArray(theirs)) {
     if (Array.isArray(ours) && Array.isArray(theirs)) {
       if (ours.length !== theirs.length) return [{ member, ours, theirs }];

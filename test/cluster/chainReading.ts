@@ -100,7 +100,7 @@ function numbersFrom(first: number, last: number): readonly number[] {
 }
 
 /** Whose turn it was in round 0 of `block`. */
-export function turnOf(parent: AgreedBlock, block: AgreedBlock): Hex {
+function turnOf(parent: AgreedBlock, block: AgreedBlock): Hex {
   return toHex(proposerOf(block.extra.validators, addressFromHex(parent.proposer), 0));
 }
 

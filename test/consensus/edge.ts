@@ -58,7 +58,7 @@ const signerOf = (letter: string) => ({
 export const PARENT: Head = aGenesisHead(VALIDATOR_KEYS.map(addressOfPrivateKey), BigInt(START_S));
 
 /** In height 1, where a proposes in round 0, b in round 1, c in round 2 and d in round 3, all with real keys. */
-export const HEIGHT = 1n;
+const HEIGHT = 1n;
 
 /** A block on the parent, in a round, built by a unless stated; blocks differ by their names. */
 export function block(name: string, round = 0, builder = "a"): Candidate {

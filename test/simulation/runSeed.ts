@@ -2,13 +2,13 @@ import { type CheckerName, Violation } from "./checkers.ts";
 import { createWorld, type World, type WorldFigures, type WorldParts } from "./simulator.ts";
 import type { Setting } from "./weather.ts";
 
-export const STORM_MS = 40_000;
+const STORM_MS = 40_000;
 /** Longest wait for blocks after the storm: the timeouts that grew in it must run out, and liars may follow one another. */
-export const CALM_MS = 60 * 60_000;
+const CALM_MS = 60 * 60_000;
 /** As long as that when nobody looks whether they come. */
 const BLIND_CALM_MS = 60_000;
 /** Blocks that every honest node must add to the highest there was at the end of the storm. */
-export const CALM_BLOCKS = 5;
+const CALM_BLOCKS = 5;
 /** How long good health is watched, and the fewest blocks it must bring after the one in progress. */
 const HEALTHY_MS = 8_000;
 const HEALTHY_BLOCKS = 5;

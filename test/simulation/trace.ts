@@ -6,7 +6,7 @@ import type { RoundId } from "../../src/ibft/roundId.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 
 /** Nodes are a, b, c… in the order of their addresses; blocks go by the first digits of their hash, votes by those of their digest. */
-export function letterOf(address: Uint8Array): string {
+function letterOf(address: Uint8Array): string {
   const index = Number(address.at(-1)) - 1;
   return "abcdefghijklmnop"[index] ?? "?";
 }

@@ -123,7 +123,7 @@ export async function oracleRoot(state: ModelState): Promise<Hash> {
   return asHash(trie.root());
 }
 
-export async function oracleStorageRoot({ slots }: ModelAccount): Promise<Hash> {
+async function oracleStorageRoot({ slots }: ModelAccount): Promise<Hash> {
   if (Object.keys(slots).length === 0) return EMPTY_TRIE_ROOT;
   const trie = new MerklePatriciaTrie({ useKeyHashing: true });
   for (const [slot, value] of Object.entries(slots))

@@ -31,7 +31,7 @@ export function aStoredChain({ seed, blocks, transactions }: ChainWish): readonl
   return chain;
 }
 
-export function aStoredBlock(
+function aStoredBlock(
   random: Random,
   parent: StoredBlock | undefined,
   transactionCount: number,

@@ -12,7 +12,7 @@ import type { CompiledContract } from "../../../test/contracts/compile.ts";
 import { theRules } from "../../../test/execution/scene.ts";
 import { CONTRACTS } from "./contracts.ts";
 
-export const BLOCK_GAS_LIMIT = 1_000_000_000n;
+const BLOCK_GAS_LIMIT = 1_000_000_000n;
 export const RULES: BlockRules = theRules("cancun", { number: 1n, gasLimit: BLOCK_GAS_LIMIT });
 export const HOLDER = account(0).address;
 

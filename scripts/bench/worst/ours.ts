@@ -6,7 +6,7 @@ import { theRules } from "../../../test/execution/scene.ts";
 import type { Case } from "./instructions.ts";
 import { addressOf, SENDER, TARGET } from "./stage.ts";
 
-export const RULES = theRules("prague", { number: 1n, gasLimit: 10n ** 12n });
+const RULES = theRules("prague", { number: 1n, gasLimit: 10n ** 12n });
 
 export interface OurTime {
   readonly gas: number;

@@ -23,7 +23,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 /** The longest list header there is: one byte and a length of eight. */
 const LONGEST_PREFIX = 9;
 /** Far above any block: gas limits bound blocks to some megabytes. */
-export const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
+const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /**
  * The blocks of a file, in order, a few megabytes in memory at a time. The bytes of a block are a view of what was

@@ -63,7 +63,7 @@ function outputOf({ outcome, output }: TransactionResult, form: ParityForm): str
 }
 
 /** Several observers of one execution. */
-export function together(observers: readonly ExecutionObserver[]): ExecutionObserver {
+function together(observers: readonly ExecutionObserver[]): ExecutionObserver {
   const [only] = observers;
   if (only !== undefined && observers.length === 1) return only;
   return {

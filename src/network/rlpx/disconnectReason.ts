@@ -1,5 +1,5 @@
 /** Why a connection ends, with the byte that says so on the wire (p2p.md#disconnect-reasons). */
-export const DISCONNECT_CODES = {
+const DISCONNECT_CODES = {
   requested: 0x00,
   tcpError: 0x01,
   breachOfProtocol: 0x02,

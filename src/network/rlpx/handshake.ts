@@ -94,7 +94,7 @@ export interface AgreedSecrets {
 }
 
 /** From the secret of both one-time keys and both nonces. */
-export function deriveSecrets(exchange: {
+function deriveSecrets(exchange: {
   readonly ephemeralSecret: Uint8Array;
   readonly initiatorNonce: Uint8Array;
   readonly responderNonce: Uint8Array;

@@ -136,7 +136,7 @@ export function extensionChild(record: PlacedRecord, item: number): StoredNode {
 }
 
 /** The node embedded in its parent's RLP at `item`. */
-export function embeddedNode(bytes: Uint8Array, item: number): StoredNode {
+function embeddedNode(bytes: Uint8Array, item: number): StoredNode {
   return new StoredNode({ bytes, start: item, length: itemEnd(bytes, item) - item }, NOWHERE, false);
 }
 
@@ -208,7 +208,7 @@ export function writeU16(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 1] = value & 0xff;
 }
 
-export function countBits(mask: number): number {
+function countBits(mask: number): number {
   let count = 0;
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
   return count;

@@ -30,7 +30,7 @@ export function recordedPairs(network: RecordedNetwork): readonly RecordedPair[]
   return network === "net1" ? pairs : [...pairs, ...recordedSync()];
 }
 
-export function recordedSync(): readonly RecordedPair[] {
+function recordedSync(): readonly RecordedPair[] {
   const packed = readVectorBytes("besu-ibft", "net2", "wire", "eth-sync.json.gz");
   return JSON.parse(gunzipSync(packed).toString("utf8")) as RecordedPair[];
 }
