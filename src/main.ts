@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import module from "node:module";
 import { EXIT } from "./cli/exitCodes.ts";
 import { listenForFault } from "./cli/fault.ts";
 import type { run } from "./cli/run.ts";
@@ -8,6 +9,9 @@ import { DiskFailure } from "./storage/database.ts";
 
 // A reader of the output that goes away (as `head` does) must not take the node with it.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
+// From Node.js 22.8 on: what is loaded below is compiled once, and read from the temporary folder at later starts.
+(module as { enableCompileCache?(): unknown }).enableCompileCache?.();
 
 const exitCode = await (await loadProgram())(process.argv.slice(2), {
   environment: process.env,
