@@ -7,15 +7,19 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const src = join(root, "src");
 
 /** Ground that everyone may stand on. */
-const GROUND = ["primitives", "logging", "metrics"];
+const GROUND = ["primitives", "observability"];
 const BELOW_ASSEMBLY = [
   "types",
   "chainspec",
   "ibft",
+  "workers",
   "storage",
   "state",
   "execution",
+  "tracers",
   "chain",
+  "calls",
+  "logs",
   "txpool",
   "permissioning",
   "consensus",
@@ -28,22 +32,25 @@ const BELOW_ASSEMBLY = [
 /** Who may import whom: the layers of the house, downwards only. A folder may always import itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   primitives: [],
-  logging: [],
-  metrics: ["primitives"],
+  observability: ["primitives"],
+  workers: GROUND,
   types: GROUND,
   chainspec: [...GROUND, "types"],
   ibft: ["primitives", "types", "chainspec"],
-  storage: [...GROUND, "types"],
+  storage: [...GROUND, "workers", "types"],
   state: [...GROUND, "storage", "types", "chainspec"],
   execution: [...GROUND, "state", "types", "chainspec"],
+  tracers: [...GROUND, "execution", "state", "types", "chainspec"],
   chain: [...GROUND, "execution", "state", "storage", "ibft", "types", "chainspec"],
+  calls: [...GROUND, "workers", "tracers", "execution", "state", "storage", "types", "chainspec"],
+  logs: [...GROUND, "workers", "chain", "storage", "types"],
   txpool: [...GROUND, "types", "chainspec"],
   permissioning: [...GROUND, "types"],
   consensus: [...GROUND, "ibft", "types"],
   sync: [...GROUND, "types", "chainspec"],
   network: [...GROUND, "types", "chainspec"],
-  rpc: [...GROUND, "chain", "execution", "state", "txpool", "types", "chainspec"],
-  graphql: [...GROUND, "chain", "execution", "state", "txpool", "types", "chainspec"],
+  rpc: [...GROUND, "chain", "logs", "tracers", "execution", "state", "txpool", "types", "chainspec"],
+  graphql: [...GROUND, "chain", "logs", "execution", "state", "txpool", "types", "chainspec"],
   config: [...GROUND, ...BELOW_ASSEMBLY],
   node: [...GROUND, ...BELOW_ASSEMBLY, "config"],
   cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "node"],
@@ -52,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only named folders (or files) may use. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  "classic-level": ["storage/levelDatabase.ts"],
+  "classic-level": ["storage/leveldb/levelDatabase.ts"],
   "@ethereumjs/evm": ["execution/"],
   "@ethereumjs/vm": ["execution/"],
   "@ethereumjs/mpt": ["state/"],

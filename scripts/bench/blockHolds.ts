@@ -11,7 +11,7 @@ import { clockOf } from "../../src/primitives/clock.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { decodeBlock, encodeBlock } from "../../src/types/block.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../../test/builders/aChain.ts";

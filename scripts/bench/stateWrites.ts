@@ -7,7 +7,7 @@ import { createWorldState, type WorldState } from "../../src/state/worldState.ts
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Batch } from "../../src/storage/database.ts";
 import { bodyKey, transactionKey } from "../../src/storage/keys.ts";
-import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 
 /*

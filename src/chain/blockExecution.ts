@@ -6,7 +6,7 @@ import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { nextGasLimit } from "../execution/gasLimit.ts";
 import { createPace, inSteps, type Pace, type StopSignal } from "../execution/pace.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";

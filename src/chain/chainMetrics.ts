@@ -1,4 +1,4 @@
-import type { Metrics } from "../metrics/registry.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { ChainReader } from "./chain.ts";
 

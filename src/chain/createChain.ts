@@ -2,10 +2,11 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { StopSignal } from "../execution/pace.ts";
 import { recoverSealers } from "../ibft/sealRecovery.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { present } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok } from "../primitives/outcome.ts";
+import { createTurns } from "../primitives/turns.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
@@ -21,7 +22,6 @@ import { type ChainStores, createHeadMover, type HeadMover } from "./headMover.t
 import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
 import type { BlockTiming } from "./punctuality.ts";
 import { keepRules } from "./recordedRules.ts";
-import { createTurns } from "./turns.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
 /**

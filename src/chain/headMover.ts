@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inSteps, type Pace } from "../execution/pace.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { assert, present } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { StagedState, WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
-import type { BlockStore } from "../storage/blockStore.ts";
+import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type Batch, DamagedData, type Database } from "../storage/database.ts";
 import type { HeadWitness } from "../storage/headWitness.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";

@@ -6,6 +6,7 @@ import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
+import type { Turns } from "../primitives/turns.ts";
 import { type Block, type NamedHeader, type StoredBlock, sizeOfBlock } from "../types/block.ts";
 import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
@@ -17,7 +18,6 @@ import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
 import { createSharedRuns, type ExecutedBlock, type Executions } from "./executions.ts";
 import { checkHeader, type HeaderDefect } from "./headerRules.ts";
 import type { HeadMover } from "./headMover.ts";
-import type { Turns } from "./turns.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** Why a block did not become part of the chain. */

@@ -6,8 +6,8 @@ import { DamagedData, type Database, DiskFailure } from "../storage/database.ts"
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
 import { openHeadWitness } from "../storage/headWitness.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
-import { openLevelDatabase, refuseLockedFolder } from "../storage/levelDatabase.ts";
-import { findLevelDamage } from "../storage/levelFiles.ts";
+import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
+import { findLevelDamage } from "../storage/leveldb/levelFiles.ts";
 import { checkSchema } from "../storage/schema.ts";
 import { openWitness } from "../storage/witness.ts";
 import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";

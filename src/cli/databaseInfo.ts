@@ -1,7 +1,7 @@
 import { toHex } from "../primitives/hex.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
-import { openLevelDatabase } from "../storage/levelDatabase.ts";
+import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
 import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";

@@ -1,7 +1,7 @@
 import { clientVersion } from "../config/clientVersion.ts";
 import { readSettings } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
-import { createLogger, type RootLogger } from "../logging/logger.ts";
+import { createLogger, type RootLogger } from "../observability/logger.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";

@@ -1,8 +1,8 @@
 import type { Settings } from "../config/settings.ts";
-import type { Logger, RootLogger } from "../logging/logger.ts";
 import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
 import { loadModules } from "../node/loadModules.ts";
 import type { RunningNode, StartRefusal, startNode } from "../node/node.ts";
+import type { Logger, RootLogger } from "../observability/logger.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";

@@ -1,4 +1,4 @@
-import type { LoggingSettings } from "../logging/logger.ts";
+import type { LoggingSettings } from "../observability/logger.ts";
 import type { Environment } from "./environment.ts";
 import type { Given } from "./given.ts";
 import { isFatal } from "./options/logLevel.ts";

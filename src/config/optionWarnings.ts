@@ -1,4 +1,4 @@
-import { EMPTY_METRIC_CATEGORIES } from "../metrics/categories.ts";
+import { EMPTY_METRIC_CATEGORIES } from "../observability/categories.ts";
 import { whyUnserved } from "./apiGroups.ts";
 import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { silentLogger } from "../logging/logger.ts";
+import { silentLogger } from "../observability/logger.ts";
 import type { AllowlistKind } from "../permissioning/allowlist.ts";
 import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
 import { type Enode, isNamed, parseEnode, showEnode } from "./enode.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
-import type { LoggingSettings } from "../logging/logger.ts";
+import type { LoggingSettings } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { vanityFromBytes } from "../types/extraData.ts";

@@ -1,6 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { LoggingSettings } from "../logging/logger.ts";
-import type { MetricCategory } from "../metrics/categories.ts";
+import type { MetricCategory } from "../observability/categories.ts";
+import type { LoggingSettings } from "../observability/logger.ts";
 import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";

@@ -2,10 +2,10 @@ import type { Effect } from "../ibft/effect.ts";
 import type { Input } from "../ibft/input.ts";
 import { MESSAGE_FLAWS } from "../ibft/messageRules.ts";
 import { quorum } from "../ibft/quorum.ts";
-import type { Metrics } from "../metrics/registry.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
-import type { ConsensusStatus } from "./status.ts";
+import type { ConsensusStatus } from "./monitor/status.ts";
 
 /**
  * What the engine and its hands count of themselves; the incumbent has nothing like it

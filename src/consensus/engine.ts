@@ -4,15 +4,15 @@ import type { Authored } from "../ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/step.ts";
 import { decodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
-import { createHeldWords } from "./heldWords.ts";
+import { createHeldWords } from "./buffers/heldWords.ts";
+import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
+import { createWatch } from "./monitor/watch.ts";
 import { createPerformer, type PerformerParts } from "./performEffect.ts";
-import { type ConsensusStatus, describeStatus } from "./status.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
-import { createWatch } from "./watch.ts";
 
 /**
  * Consensus as it lives in a node: a queue, the pure machine, and hands.

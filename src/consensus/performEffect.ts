@@ -3,13 +3,13 @@ import type { Input } from "../ibft/input.ts";
 import type { RoundId } from "../ibft/roundId.ts";
 import type { Rules, State } from "../ibft/state.ts";
 import { encodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { assertNever, present } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import type { ConsensusMetrics } from "./consensusMetrics.ts";
 import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteStore } from "./ports.ts";
-import { createSeenMessages } from "./seenMessages.ts";
+import { createSeenMessages } from "./router/seenMessages.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
 export interface PerformerParts {

@@ -6,11 +6,11 @@ import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
+import type { ExecutionObserver } from "./observer.ts";
 import type { Pace } from "./pace.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
-import type { ExecutionObserver } from "./trace/observer.ts";
 
 /** What the transactions of one block share while they are executed one after another. */
 export interface BlockSession {

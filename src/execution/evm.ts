@@ -6,10 +6,10 @@ import type { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import type { HaltReason } from "./haltReason.ts";
 import type { ChainTerms } from "./libraryCommon.ts";
+import type { ExecutionObserver } from "./observer.ts";
 import type { Pace } from "./pace.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
-import type { ExecutionObserver } from "./trace/observer.ts";
 
 /**
  * Runs the code of contracts: the only door to the interpreter, narrow enough to put another one behind it. What is

@@ -20,12 +20,12 @@ import {
   type TransactionRefusal,
 } from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
+import type { ExecutionObserver } from "./observer.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
 import { boundedPace, type Pace } from "./pace.ts";
 import type { PrecompilePlaces } from "./precompiles/places.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { AccountOverride, CallRequest, SimulationRefusal } from "./simulation.ts";
-import type { ExecutionObserver } from "./trace/observer.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 

@@ -2,14 +2,8 @@ import { addressFromHex } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { Log } from "../types/log.ts";
-import { type Bequest, bequestOf } from "./trace/bequest.ts";
-import {
-  type Callee,
-  type CalleeEnd,
-  type ExecutionObserver,
-  isCreation,
-  type Step,
-} from "./trace/observer.ts";
+import { type Bequest, bequestOf } from "./bequest.ts";
+import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 
 type Transfer = Pick<Callee, "from" | "to" | "value">;
 

@@ -1,4 +1,4 @@
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import { toDigits } from "../primitives/hex.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { present } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";

@@ -1,7 +1,7 @@
 import type { BlockProduction } from "../chain/blockExecution.ts";
 import type { CandidateSettings } from "../chain/candidates.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { RpcMining } from "../rpc/ports.ts";
 import type { Holds } from "./holds.ts";
 import type { NodeKey } from "./nodeKey.ts";

@@ -1,6 +1,6 @@
 import type { HeadChange } from "../chain/chain.ts";
-import type { Logger } from "../logging/logger.ts";
-import type { Metrics } from "../metrics/registry.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";

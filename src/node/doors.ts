@@ -1,7 +1,7 @@
 import type { ApiGroup } from "../config/apiGroups.ts";
 import type { DoorSettings, HttpSettings, Settings, WebSocketSettings } from "../config/settings.ts";
-import type { Logger } from "../logging/logger.ts";
-import type { Metrics } from "../metrics/registry.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
@@ -14,7 +14,7 @@ import type { Door, DoorRejectionCode } from "../rpc/server/door.ts";
 import { openHttpDoor } from "../rpc/server/http.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import { openWebSocketDoor } from "../rpc/server/websocket.ts";
-import { createSubscriptionMethods } from "../rpc/subscriptions.ts";
+import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
 
 /** The JSON-RPC servers that the operator enabled. */
 export interface Doors {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY_FILE } from "../config/devNetwork.ts";
 import type { NodeKeySettings, Settings } from "../config/settings.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
 import { decodeExtraData } from "../types/extraData.ts";

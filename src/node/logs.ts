@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import type { ChainReader } from "../chain/chain.ts";
-import { createLogIndex, type LogIndex } from "../chain/logIndex.ts";
-import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "../chain/logQuery.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Logger } from "../logging/logger.ts";
+import { createLogFinder, type FindLogs } from "../logs/findLogs.ts";
+import { createLogIndex, type LogIndex } from "../logs/logIndex.ts";
+import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "../logs/logQuery.ts";
+import { createLogSearch } from "../logs/logSearch.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { createLogFinder, type FindLogs } from "../rpc/findLogs.ts";
-import type { BlockStore } from "../storage/blockStore.ts";
+import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
-import { createLogSearch } from "./logSearch.ts";
 
 /** How logs are found, whatever the range, and the index that makes it quick. */
 export interface Logs {

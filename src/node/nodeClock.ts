@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
 import { createSteadyClock, STEP_LASTS_MS } from "../primitives/steadyClock.ts";
 

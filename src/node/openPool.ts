@@ -1,7 +1,7 @@
 import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Alarm, Clock } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { PoolParts } from "../txpool/ports.ts";

@@ -1,9 +1,9 @@
 import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
-import type { Logger } from "../logging/logger.ts";
 import { createKnownHashes } from "../network/eth/knownHashes.ts";
 import type { EthPool } from "../network/eth/ports.ts";
 import { NOTHING_JUDGED, type TransactionJudgement } from "../network/eth/transactionScore.ts";
+import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";

@@ -3,7 +3,7 @@ import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promi
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecoverSenders } from "../chain/importBlock.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "../txpool/poolDump.ts";

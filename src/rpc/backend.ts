@@ -1,6 +1,6 @@
-import { createFeeHistoryReader } from "./feeHistory.ts";
-import { createFilters } from "./filters.ts";
-import { createGasPriceOracle } from "./gasPriceOracle.ts";
+import { createFeeHistoryReader } from "./fees/feeHistory.ts";
+import { createGasPriceOracle } from "./fees/gasPriceOracle.ts";
+import { createFilters } from "./filters/filters.ts";
 import type { RpcBackend, RpcPorts } from "./ports.ts";
 
 /** Adds to the node's ports what the methods share: the price oracle, the fee history and the installed filters. */

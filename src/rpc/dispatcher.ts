@@ -1,12 +1,12 @@
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Asker } from "../primitives/asker.ts";
 import { assert, present } from "../primitives/assert.ts";
+import { type JsonPiece, joinPieces } from "../primitives/jsonPieces.ts";
+import { LoopTurn } from "../primitives/loopTurn.ts";
 import { onceKnown } from "../primitives/promised.ts";
-import { ERRORS, RpcError } from "./errors.ts";
+import { ERRORS, RpcError } from "./errors/errors.ts";
 import { HeldReplies } from "./heldReplies.ts";
-import { type JsonPiece, joinPieces } from "./jsonPieces.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
-import { LoopTurn } from "./loopTurn.ts";
 import {
   type Answer,
   type CallContext,

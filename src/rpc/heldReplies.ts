@@ -1,4 +1,4 @@
-import { type JsonPiece, roughLengthOf } from "./jsonPieces.ts";
+import { type JsonPiece, roughLengthOf } from "../primitives/jsonPieces.ts";
 
 /** Large replies of a batch that are made and not yet written: what they take, and whether more should be made beside them. */
 export class HeldReplies {

@@ -1,9 +1,9 @@
 import type { Asker } from "../primitives/asker.ts";
-import type { RpcError } from "./errors.ts";
-import type { EventText } from "./eventText.ts";
-import type { JsonPiece } from "./jsonPieces.ts";
-import { type Decoder, decodeList } from "./parameters.ts";
+import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import type { RpcError } from "./errors/errors.ts";
+import { type Decoder, decodeList } from "./parameters/parameters.ts";
 import type { RpcBackend } from "./ports.ts";
+import type { EventText } from "./subscriptions/eventText.ts";
 
 /**
  * JSON-RPC methods are data: a name, a module, decoders for the parameters, and a function from decoded values to an

@@ -1,26 +1,26 @@
 import type { ChainReader } from "../chain/chain.ts";
-import type { LogIndex } from "../chain/logIndex.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Inspector } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
-import type { Tracer } from "../execution/trace/traceJob.ts";
-import type { LogLevel, LogModule } from "../logging/logger.ts";
-import type { MetricFamily } from "../metrics/registry.ts";
+import type { FindLogs } from "../logs/findLogs.ts";
+import type { LogIndex } from "../logs/logIndex.ts";
+import type { LogLevel, LogModule } from "../observability/logger.ts";
+import type { MetricFamily } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Outcome } from "../primitives/outcome.ts";
 import type { AccountProof } from "../state/proof.ts";
+import type { Tracer } from "../tracers/traceJob.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 import type { TransactionDefect } from "../types/transaction.ts";
 import type { RpcConsensusStatus } from "./consensusPort.ts";
-import type { FeeHistoryReader } from "./feeHistory.ts";
-import type { Filters } from "./filters.ts";
-import type { FindLogs } from "./findLogs.ts";
-import type { GasPriceOracle, GasPriceSettings } from "./gasPriceOracle.ts";
+import type { FeeHistoryReader } from "./fees/feeHistory.ts";
+import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
+import type { Filters } from "./filters/filters.ts";
 
 /** What the methods ask of the node; the node hands it over when it joins the parts. */
 export interface RpcPorts {

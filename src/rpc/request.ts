@@ -1,4 +1,4 @@
-import { isObject } from "./parameters.ts";
+import { isObject } from "./parameters/parameters.ts";
 import type { SourceIds } from "./sourceIds.ts";
 
 /** What one element of a message turned out to be. `idText` is JSON, ready to be echoed. */

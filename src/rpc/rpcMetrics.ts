@@ -1,6 +1,6 @@
-import type { Metrics } from "../metrics/registry.ts";
-import { RpcError } from "./errors.ts";
-import { errorTypeOf } from "./errorTypes.ts";
+import type { Metrics } from "../observability/registry.ts";
+import { RpcError } from "./errors/errors.ts";
+import { errorTypeOf } from "./errors/errorTypes.ts";
 import type { Answer } from "./method.ts";
 
 /** What the doors and the dispatcher count. Where no metrics are wanted they are given none, and count nothing. */

@@ -1,4 +1,4 @@
-import { endOfString } from "./jsonText.ts";
+import { endOfString } from "./results/jsonText.ts";
 
 /**
  * Numeric ids as the caller wrote them. JSON.parse keeps 53 bits of a number, but an id of thirty digits must come

@@ -1,7 +1,7 @@
 import { equalBytes } from "../primitives/hex.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database } from "../storage/database.ts";
-import { readHeader } from "../storage/headerStore.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 
 /**

@@ -1,8 +1,8 @@
+import { verifyNewest } from "./blocks/verifyNewest.ts";
 import type { Database } from "./database.ts";
 import { type HeadWitness, openHeadWitness } from "./headWitness.ts";
-import { openLevelDatabase } from "./levelDatabase.ts";
+import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { checkSchema, writeSchema } from "./schema.ts";
-import { verifyNewest } from "./verifyNewest.ts";
 import { openWitness, type Witness } from "./witness.ts";
 
 export interface ChainDatabaseSettings {

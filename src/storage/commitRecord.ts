@@ -1,5 +1,5 @@
 import { asHash, type Hash } from "../primitives/hash.ts";
-import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { openEntry, sealEntry, sealOf } from "./checksum.ts";
 import type { Batch, Database } from "./database.ts";
 import { commitKey, KEY_PREFIXES, metaKey } from "./keys.ts";

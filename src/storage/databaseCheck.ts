@@ -1,11 +1,11 @@
 import { keccak256 } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
+import { readHeader } from "./blocks/headerStore.ts";
+import { verifyCommit } from "./blocks/verifyNewest.ts";
 import { openEntry } from "./checksum.ts";
 import { readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
-import { readHeader } from "./headerStore.ts";
 import { KEY_PREFIXES, type KeyPrefix, prefixRange } from "./keys.ts";
-import { verifyCommit } from "./verifyNewest.ts";
 
 /**
  * Walks the whole database and names each damage: every entry against its seal (code against its hash), then every block

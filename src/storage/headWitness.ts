@@ -1,8 +1,8 @@
 import { equalBytes, toHex } from "../primitives/hex.ts";
+import { readHeader } from "./blocks/headerStore.ts";
 import { CURE, damaged } from "./checksum.ts";
 import { type HeadPointer, readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
-import { readHeader } from "./headerStore.ts";
 import type { Witness } from "./witness.ts";
 
 /** Remembers the head outside the database, so that a database that lost its end is noticed (witness.ts). */

@@ -1,5 +1,5 @@
 import { createBatch } from "./batch.ts";
-import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { missing, openEntry, sealEntry } from "./checksum.ts";
 import { type Batch, type Database, DiskFailure } from "./database.ts";
 import { metaKey } from "./keys.ts";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { syncFolder } from "../primitives/syncFolder.ts";
-import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { checksumOf, damaged, readUint32, writeUint32 } from "./checksum.ts";
 import { inDiskWords } from "./diskFailure.ts";
 

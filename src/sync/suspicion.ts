@@ -1,4 +1,4 @@
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../observability/logger.ts";
 
 /** Peers whose blocks were refused; more than a node has at once need not be told apart. */
 const MAX_OFFENDERS = 100;

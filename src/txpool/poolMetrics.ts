@@ -1,4 +1,4 @@
-import type { Metrics } from "../metrics/registry.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
 import type { PlaceCensus, PoolCensus } from "./census.ts";
 import type { DepartureCause, Place } from "./events.ts";

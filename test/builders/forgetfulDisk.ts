@@ -1,7 +1,7 @@
 import type { Batch, Database } from "../../src/storage/database.ts";
 import { DiskFailure } from "../../src/storage/database.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import type { VoteStore } from "../../src/storage/voteStore.ts";
+import type { VoteStore } from "../../src/storage/votes/voteStore.ts";
 import type { Mark, Witness } from "../../src/storage/witness.ts";
 import { generator, type Random } from "../storage/random.ts";
 

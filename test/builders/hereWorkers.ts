@@ -1,5 +1,5 @@
+import { inspect } from "../../src/calls/inspect.ts";
 import type { ChainReader } from "../../src/chain/chain.ts";
-import { inspect } from "../../src/chain/inspect.ts";
 import type { InspectionJob, InspectionResult } from "../../src/execution/inspection.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
 import { present } from "../../src/primitives/assert.ts";

@@ -1,4 +1,4 @@
-import { createLogger, type LogLevel, type RootLogger } from "../../src/logging/logger.ts";
+import { createLogger, type LogLevel, type RootLogger } from "../../src/observability/logger.ts";
 
 export interface LoggedLine {
   readonly level: string;

@@ -1,12 +1,12 @@
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
 import { createWorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import type { ChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { NamedHeader, StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";

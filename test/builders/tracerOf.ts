@@ -1,7 +1,7 @@
 import type { ChainReader } from "../../src/chain/chain.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
-import { runTrace } from "../../src/execution/trace/runTrace.ts";
-import type { Tracer } from "../../src/execution/trace/traceJob.ts";
+import { runTrace } from "../../src/tracers/runTrace.ts";
+import type { Tracer } from "../../src/tracers/traceJob.ts";
 
 /** The traces that a worker makes, on this thread. */
 export function tracerOf(chain: ChainReader, spec: ChainSpec): Tracer {

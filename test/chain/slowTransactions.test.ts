@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createSlowTransactions, MOST_SET_ASIDE } from "../../src/chain/slowTransactions.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuiltBlock, buildBlock } from "../../src/execution/buildBlock.ts";
-import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";

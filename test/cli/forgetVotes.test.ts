@@ -7,8 +7,8 @@ import { decodeVoteRecord, encodeVoteRecord, type VoteRecord } from "../../src/i
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
-import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
-import { openVoteStore } from "../../src/storage/voteStore.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { openVoteStore } from "../../src/storage/votes/voteStore.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { encodeExtraData } from "../../src/types/extraData.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";

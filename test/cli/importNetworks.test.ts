@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { toHex } from "../../src/primitives/hex.ts";
-import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import { aChain } from "../builders/aChain.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { type ParsedFamily, parseExposition, sampleValue } from "../metrics/exposition.ts";
+import { type ParsedFamily, parseExposition, sampleValue } from "../observability/exposition.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 
 /** One node, which has answered, mined, refused and queued before it is looked at. */

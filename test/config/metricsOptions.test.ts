@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findOption } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 import type { MetricsSettings } from "../../src/config/settings.ts";
-import { DEFAULT_METRIC_CATEGORIES } from "../../src/metrics/categories.ts";
+import { DEFAULT_METRIC_CATEGORIES } from "../../src/observability/categories.ts";
 
 /** Settings of the development network with these options, each as after two dashes: name=value. */
 function read(...options: readonly string[]) {

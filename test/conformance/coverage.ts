@@ -90,7 +90,12 @@ export const COVERAGE: readonly Coverage[] = [
 
   {
     files: "besu-ibft/",
-    by: ["ibft", "test/types/block.test.ts", "test/ibft/validatorVotes.test.ts", "test/rpc/results.test.ts"],
+    by: [
+      "ibft",
+      "test/types/block.test.ts",
+      "test/ibft/validatorVotes.test.ts",
+      "test/rpc/results/results.test.ts",
+    ],
   },
   { files: "besu-ibft/README.md", by: [], open: EXPLANATION },
   { files: "besu-ibft/accounts.json", by: ["test/chain/mutatedBlocks.test.ts"] },
@@ -111,7 +116,7 @@ export const COVERAGE: readonly Coverage[] = [
     },
     { files: `besu-ibft/${network}/wire/hello-disconnect.json`, by: ["test/network/rlpx/hello.test.ts"] },
     { files: `besu-ibft/${network}/wire/eth-messages.json`, by: ["test/chainspec/forkId.test.ts"] },
-    { files: `besu-ibft/${network}/ws-messages.json`, by: ["test/rpc/subscriptions.test.ts"] },
+    { files: `besu-ibft/${network}/ws-messages.json`, by: ["test/rpc/subscriptions/subscriptions.test.ts"] },
   ]),
   { files: "besu-ibft/prague-25.4.1/fork-id/", by: ["test/chainspec/forkId.test.ts"] },
 ];

@@ -4,7 +4,7 @@ import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, toyAddress } from "../builders/toyChain.ts";
-import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { live, startToyNode, type ToySettings } from "./toyNode.ts";
 
 const privateKey = hexToBytes("11".repeat(32));

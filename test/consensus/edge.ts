@@ -1,11 +1,11 @@
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
+import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";
 import {
   type Correspondence,
   createCorrespondence,
   declareCorrespondenceMetrics,
   FATES,
-} from "../../src/consensus/correspondence.ts";
-import type { ConsensusStatus } from "../../src/consensus/status.ts";
+} from "../../src/consensus/router/correspondence.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage } from "../../src/ibft/codec.ts";
 import type { Head } from "../../src/ibft/input.ts";
@@ -22,7 +22,7 @@ import type {
 } from "../../src/ibft/message.ts";
 import { MESSAGE_FLAWS } from "../../src/ibft/messageRules.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import {
@@ -34,7 +34,7 @@ import {
 import type { Digest } from "../../src/types/blockHash.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
-import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { live, settle, startToyNode, type ToyDisk, type Witnessed } from "./toyNode.ts";
 
 const START_S = 1_700_000_000;

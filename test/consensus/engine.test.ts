@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
 import { decodeVoteRecord } from "../../src/ibft/voteRecord.ts";
-import { type Facts, silentLogger } from "../../src/logging/logger.ts";
+import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";

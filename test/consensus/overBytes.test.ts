@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Correspondence, createCorrespondence } from "../../src/consensus/correspondence.ts";
+import { type Correspondence, createCorrespondence } from "../../src/consensus/router/correspondence.ts";
 import { decodeMessage, encodeMessage } from "../../src/ibft/codec.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";

@@ -11,7 +11,7 @@ import type {
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, type Signature } from "../../src/primitives/secp256k1.ts";

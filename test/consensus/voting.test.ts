@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createMessageReading } from "../../src/consensus/messageReading.ts";
-import type { NextStep, ReadingJob } from "../../src/consensus/readingShares.ts";
-import { IBF_SPELLING } from "../../src/consensus/spelling.ts";
+import { createMessageReading } from "../../src/consensus/router/messageReading.ts";
+import type { NextStep, ReadingJob } from "../../src/consensus/router/readingShares.ts";
+import { IBF_SPELLING } from "../../src/consensus/router/spelling.ts";
 import { encodeMessage } from "../../src/ibft/codec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createKnownSigners, KNOWN_SIGNATURES_OF_SIGNER } from "../../src/consensus/knownSigners.ts";
+import { createKnownSigners, KNOWN_SIGNATURES_OF_SIGNER } from "../../src/consensus/router/knownSigners.ts";
 import { type Encoded, readMessage } from "../../src/ibft/codec.ts";
 import type { KnownSigners } from "../../src/ibft/signedReader.ts";
 import { asAddress } from "../../src/primitives/address.ts";

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Correspondence, createCorrespondence } from "../../src/consensus/correspondence.ts";
+import { type Correspondence, createCorrespondence } from "../../src/consensus/router/correspondence.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { proposerOf } from "../../src/ibft/proposer.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import { createIbfTransport, type IbfTransport } from "../../src/network/ibf/protocol.ts";
 import type { Network } from "../../src/network/network.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { systemClock } from "../../src/primitives/clock.ts";

@@ -1,6 +1,5 @@
 import { connect, type Socket } from "node:net";
 import { afterEach } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import {
   createNetwork,
@@ -10,6 +9,7 @@ import {
 } from "../../src/network/network.ts";
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../../src/network/subProtocol.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { type Identity, identity } from "./identities.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Logger, type RootLogger, silentLogger } from "../../src/logging/logger.ts";
 import { startNode } from "../../src/node/node.ts";
+import { type Logger, type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
-import { type Facts, silentLogger } from "../../src/logging/logger.ts";
 import { createBlockLog } from "../../src/node/blockLog.ts";
+import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
-import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { aRegistry, readSample } from "../observability/aRegistry.ts";
 
 it("says of each block who built it, in which round it was sealed, how full it is and how long it took", async () => {
   const clock = createHandClock(1_800_000_000_000);

@@ -1,7 +1,7 @@
 import net from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
 import { openDoors } from "../../src/node/doors.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { aChainSpec, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";

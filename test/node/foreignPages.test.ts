@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
 import { type Doors, openDoors } from "../../src/node/doors.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { present } from "../../src/primitives/assert.ts";
-import { ERRORS } from "../../src/rpc/errors.ts";
+import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";

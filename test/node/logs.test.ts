@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { type Logger, silentLogger } from "../../src/logging/logger.ts";
 import {
   createLogSearch,
   type LogSearch,
   SEARCHES_UNDER_WAY,
   SEARCHES_WAITING,
-} from "../../src/node/logSearch.ts";
+} from "../../src/logs/logSearch.ts";
 import { type Logs, openLogs } from "../../src/node/logs.ts";
+import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import type { Asker } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
-import { joinPieces } from "../../src/rpc/jsonPieces.ts";
+import { joinPieces } from "../../src/primitives/jsonPieces.ts";
 import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

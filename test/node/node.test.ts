@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type RootLogger, silentLogger } from "../../src/logging/logger.ts";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
+import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
-import { openVoteStore } from "../../src/storage/voteStore.ts";
+import { openVoteStore } from "../../src/storage/votes/voteStore.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
 import { openPool } from "../../src/node/openPool.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { withRecoveredSender } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../../src/logging/logger.ts";
 import { createPeerPool } from "../../src/node/peerPool.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { recoveryItemOf, type SentTransaction, type Transaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";

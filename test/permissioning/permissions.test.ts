@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parseEnode } from "../../src/config/enode.ts";
 import { nodeListKind } from "../../src/config/permissionSettings.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import type { Allowlist } from "../../src/permissioning/allowlist.ts";
 import { openPermissions, type Permissions } from "../../src/permissioning/permissions.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";

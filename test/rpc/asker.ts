@@ -1,4 +1,4 @@
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { present } from "../../src/primitives/assert.ts";
 import { createDispatcher } from "../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../src/rpc/method.ts";

@@ -5,7 +5,7 @@ import { createPoolView } from "../../src/node/poolView.ts";
 import { createSubmission } from "../../src/node/submission.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
-import { ERRORS } from "../../src/rpc/errors.ts";
+import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type Facts, silentLogger } from "../../src/logging/logger.ts";
+import { type Facts, silentLogger } from "../../src/observability/logger.ts";
+import { type JsonPiece, joinPieces } from "../../src/primitives/jsonPieces.ts";
 import { BATCH_PIECE_LENGTH, type Caller } from "../../src/rpc/dispatcher.ts";
-import { ERRORS } from "../../src/rpc/errors.ts";
-import { type JsonPiece, joinPieces } from "../../src/rpc/jsonPieces.ts";
+import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import { KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { somebody } from "../builders/somebody.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { decodeNumberOrTag, decodeNumberTagOrHash } from "../../src/rpc/blockParameter.ts";
-import { decodeCall } from "../../src/rpc/callParameter.ts";
-import { decodeLogFilter } from "../../src/rpc/logFilterParameter.ts";
-import { decodePoolFilter } from "../../src/rpc/poolFilterParameter.ts";
+import { decodeNumberOrTag, decodeNumberTagOrHash } from "../../src/rpc/parameters/blockParameter.ts";
+import { decodeCall } from "../../src/rpc/parameters/callParameter.ts";
+import { decodeLogFilter } from "../../src/rpc/parameters/logFilterParameter.ts";
+import { decodePoolFilter } from "../../src/rpc/parameters/poolFilterParameter.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors.ts";
-import { errorTypeOf } from "../../src/rpc/errorTypes.ts";
+import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors/errors.ts";
+import { errorTypeOf } from "../../src/rpc/errors/errorTypes.ts";
 import { declareRpcMetrics } from "../../src/rpc/rpcMetrics.ts";
-import { aRegistry, readSample } from "../metrics/aRegistry.ts";
+import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor, sendRaw } from "./server/doors.ts";
 import { aToyDispatcher } from "./toyMethods.ts";
 

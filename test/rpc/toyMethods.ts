@@ -1,7 +1,7 @@
-import type { Logger } from "../../src/logging/logger.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import type { Logger } from "../../src/observability/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
-import { ERRORS } from "../../src/rpc/errors.ts";
+import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import {
   type CallContext,
   defineMethod,

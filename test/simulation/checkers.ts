@@ -1,4 +1,4 @@
-import type { Correspondence } from "../../src/consensus/correspondence.ts";
+import type { Correspondence } from "../../src/consensus/router/correspondence.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/inbox.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";

@@ -2,12 +2,12 @@ import {
   type Correspondence,
   createCorrespondence,
   FUTURE_BYTES_LIMIT,
-} from "../../src/consensus/correspondence.ts";
-import type { Spelling } from "../../src/consensus/spelling.ts";
+} from "../../src/consensus/router/correspondence.ts";
+import type { Spelling } from "../../src/consensus/router/spelling.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Mesh } from "./mesh.ts";

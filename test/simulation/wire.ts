@@ -1,4 +1,4 @@
-import type { Spelling } from "../../src/consensus/spelling.ts";
+import type { Spelling } from "../../src/consensus/router/spelling.ts";
 import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { MESSAGE_CODES, messageHash } from "../../src/ibft/payloadCodec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";

@@ -2,7 +2,7 @@ import { existsSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
 import type { HeadWitness } from "../../src/storage/headWitness.ts";

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { compareBytes, toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { DamagedData, type Database, DiskFailure, type KeyRange } from "../../src/storage/database.ts";
-import { openLevelDatabase } from "../../src/storage/levelDatabase.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 

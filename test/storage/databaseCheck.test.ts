@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { present } from "../../src/primitives/assert.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { findDamage } from "../../src/storage/databaseCheck.ts";
 import { bodyKey, commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";

@@ -31,13 +31,13 @@ vi.mock("classic-level", async (original) => {
 });
 
 const { writeFileSync } = await import("node:fs");
-const { silentLogger } = await import("../../src/logging/logger.ts");
+const { silentLogger } = await import("../../src/observability/logger.ts");
 const { openNodeKey } = await import("../../src/node/nodeKey.ts");
 const { createPoolFile } = await import("../../src/node/poolFile.ts");
 const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
 const { createBatch } = await import("../../src/storage/batch.ts");
-const { openLevelDatabase } = await import("../../src/storage/levelDatabase.ts");
-const { openVoteStore } = await import("../../src/storage/voteStore.ts");
+const { openLevelDatabase } = await import("../../src/storage/leveldb/levelDatabase.ts");
+const { openVoteStore } = await import("../../src/storage/votes/voteStore.ts");
 const { openWitness } = await import("../../src/storage/witness.ts");
 const { durableCalls } = await import("../builders/durableCalls.ts");
 const { temporaryFolder } = await import("./temporaryFolder.ts");

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
 import { createForkIds, forkPoints } from "../../src/chainspec/forkId.ts";
-import { silentLogger } from "../../src/logging/logger.ts";
 import type { EthPool } from "../../src/network/eth/ports.ts";
 import { createEth, type Eth } from "../../src/network/eth/protocol.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
 import { aChain, type TestChain } from "../builders/aChain.ts";

@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from "../../src/logging/logger.ts";
+import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";

@@ -1,11 +1,11 @@
 import type { RecoverSealers, RecoverSenders } from "../../chain/importBlock.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { RecoveryItem, RecoveryPool } from "../../primitives/recoveryPool.ts";
 import type { Block } from "../../types/block.ts";
 import { sealDigest } from "../../types/blockHash.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
 import type { Header } from "../../types/header.ts";
 import { recoveryItemOf, type Transaction } from "../../types/transaction.ts";
+import type { RecoveryItem, RecoveryPool } from "../../workers/recoveryPool.ts";
 
 type Signers = Promise<readonly (Address | undefined)[]>;
 

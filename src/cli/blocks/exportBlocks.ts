@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { present } from "../../primitives/assert.ts";
-import type { BlockStore } from "../../storage/blockStore.ts";
+import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { createProgress } from "./progress.ts";
 

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Chain } from "../../chain/createChain.ts";
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { readRlpList } from "../../primitives/rlp.ts";

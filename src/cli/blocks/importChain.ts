@@ -1,16 +1,16 @@
 import { type Chain, createChain } from "../../chain/createChain.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { Logger } from "../../logging/logger.ts";
 import { openDataDirectory } from "../../node/dataDirectory.ts";
 import { type IdentityRefusal, openIdentity } from "../../node/identity.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import { type Outcome, ok } from "../../primitives/outcome.ts";
-import { createRecoveryPool } from "../../primitives/recoveryPool.ts";
 import { createWorldState } from "../../state/worldState.ts";
-import { type BlockStoreLimits, createBlockStore } from "../../storage/blockStore.ts";
+import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import { groupCommits } from "../../storage/groupedCommits.ts";
+import { createRecoveryPool } from "../../workers/recoveryPool.ts";
 import { type AheadRecovery, createAheadRecovery } from "./aheadRecovery.ts";
 
 /** Nobody asks for a block that was imported, but BLOCKHASH for the names of the newest 256. */

@@ -1,4 +1,4 @@
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { systemClock } from "../../primitives/clock.ts";
 
 /** What one step of a long piece of work did. */

@@ -1,4 +1,4 @@
-import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../../storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { findDatabase } from "../databasePlace.ts";

@@ -2,7 +2,7 @@ import type { ForeignGiven, Given } from "../../config/given.ts";
 import type { OptionName } from "../../config/options.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
-import type { RootLogger } from "../../logging/logger.ts";
+import type { RootLogger } from "../../observability/logger.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
 import { refuse, type World } from "../world.ts";
 

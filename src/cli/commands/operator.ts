@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readDataFolder } from "../../config/readSettings.ts";
 import { pathType, textType } from "../../config/valueTypes.ts";
-import { createLogger, type Logger } from "../../logging/logger.ts";
+import { createLogger, type Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";

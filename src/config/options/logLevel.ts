@@ -1,4 +1,4 @@
-import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../logging/logger.ts";
+import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../observability/logger.ts";
 import { ok } from "../../primitives/outcome.ts";
 import { bad, listType, type ValueType } from "../valueTypes.ts";
 

@@ -2,7 +2,7 @@ import {
   DEFAULT_METRIC_CATEGORIES,
   METRIC_CATEGORIES,
   type MetricCategory,
-} from "../../metrics/categories.ts";
+} from "../../observability/categories.ts";
 import { ok } from "../../primitives/outcome.ts";
 import {
   bad,

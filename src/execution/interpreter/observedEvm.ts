@@ -5,14 +5,14 @@ import { present } from "../../primitives/assert.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { EvmParts } from "../evm.ts";
 import { haltReasonOf } from "../haltReason.ts";
-import { priceOfFailure } from "../precompiles/priceOfFailure.ts";
 import {
   CALL_KINDS,
   type Callee,
   type CalleeEnd,
   type CallKind,
   type ExecutionObserver,
-} from "../trace/observer.ts";
+} from "../observer.ts";
+import { priceOfFailure } from "../precompiles/priceOfFailure.ts";
 import { ForkEvm } from "./forkEvm.ts";
 import { Frame, type FrameState } from "./frame.ts";
 import type { InstructionSet } from "./loop.ts";

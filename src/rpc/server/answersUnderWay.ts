@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { machineOf } from "./machine.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server, Socket } from "node:net";
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { assert } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";

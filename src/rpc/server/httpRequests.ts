@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { type JsonPiece, lengthOfPieces, slicesOf } from "../../primitives/jsonPieces.ts";
 import { BATCH_PIECE_LENGTH, type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
-import { ERRORS } from "../errors.ts";
-import { type JsonPiece, lengthOfPieces, slicesOf } from "../jsonPieces.ts";
-import { isObject } from "../parameters.ts";
-import { prettyJson, prettySlices } from "../prettyJson.ts";
+import { ERRORS } from "../errors/errors.ts";
+import { isObject } from "../parameters/parameters.ts";
+import { prettyJson, prettySlices } from "../results/prettyJson.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import { AnswersUnderWay } from "./answersUnderWay.ts";

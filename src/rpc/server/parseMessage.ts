@@ -1,4 +1,4 @@
-import { endOfString, QUOTE } from "../jsonText.ts";
+import { endOfString, QUOTE } from "../results/jsonText.ts";
 
 /**
  * Lists and objects that may lie in each other, as with the incumbent's parser. Without limits the five megabytes of a

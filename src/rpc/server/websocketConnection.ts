@@ -1,12 +1,12 @@
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import type { Logger } from "../../logging/logger.ts";
+import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
+import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
-import { ERRORS } from "../errors.ts";
-import { type JsonPiece, roughLengthOf } from "../jsonPieces.ts";
+import { ERRORS } from "../errors/errors.ts";
 import type { Connection } from "../method.ts";
-import { isObject } from "../parameters.ts";
+import { isObject } from "../parameters/parameters.ts";
 import {
   BACKLOG_BEHIND_BYTES,
   BACKLOG_LIMIT_BYTES,

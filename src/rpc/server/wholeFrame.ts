@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { assert } from "../../primitives/assert.ts";
-import { type JsonPiece, lengthOfPieces } from "../jsonPieces.ts";
+import { type JsonPiece, lengthOfPieces } from "../../primitives/jsonPieces.ts";
 
 /** From here on it is cheaper to write three pieces than to copy the middle one for each reader. */
 export const SHARED_BYTES = 4096;

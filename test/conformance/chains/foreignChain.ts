@@ -2,13 +2,13 @@ import { type BodyDefect, checkExecution } from "../../../src/chain/bodyRules.ts
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
 import { type ChainStores, createHeadMover } from "../../../src/chain/headMover.ts";
 import { TIRELESS } from "../../../src/execution/pace.ts";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
 import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";

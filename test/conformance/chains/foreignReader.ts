@@ -3,7 +3,7 @@ import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { createStateHistory } from "../../../src/state/history.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "./blockFile.ts";
 import { openForeignChain } from "./foreignChain.ts";

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { ChainReader } from "../../../src/chain/chain.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { ok } from "../../../src/primitives/outcome.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blockStore.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { refusal } from "../../../src/txpool/rejection.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";

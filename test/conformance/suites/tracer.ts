@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
-import { runTrace } from "../../../src/execution/trace/runTrace.ts";
-import type { DebugStyle } from "../../../src/execution/trace/traceJob.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex, viewAsBuffer } from "../../../src/primitives/hex.ts";
-import { decodeTraceOptions } from "../../../src/rpc/traceParameters.ts";
+import { decodeTraceOptions } from "../../../src/rpc/parameters/traceParameters.ts";
+import { runTrace } from "../../../src/tracers/runTrace.ts";
+import type { DebugStyle } from "../../../src/tracers/traceJob.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";

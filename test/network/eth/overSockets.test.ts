@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
-import { createLogger } from "../../../src/logging/logger.ts";
 import type { AnnouncedBlock } from "../../../src/network/eth/ports.ts";
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
+import { createLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";

@@ -1,5 +1,4 @@
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
-import { createLogger } from "../../../src/logging/logger.ts";
 import type { EthMessage, MessageKind } from "../../../src/network/eth/message.ts";
 import { CODES } from "../../../src/network/eth/message.ts";
 import { decodeMessage, encodeMessage } from "../../../src/network/eth/messages.ts";
@@ -7,6 +6,7 @@ import type { AnnouncedBlock, EthPool } from "../../../src/network/eth/ports.ts"
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import type { DisconnectReason } from "../../../src/network/rlpx/disconnectReason.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
+import { createLogger } from "../../../src/observability/logger.ts";
 import { toDigits } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../../../src/logging/logger.ts";
 import { peerToPeerFacts } from "../../../src/node/peerFacts.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";

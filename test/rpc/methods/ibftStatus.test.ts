@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createVoteProposals } from "../../../src/consensus/voteProposals.ts";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";

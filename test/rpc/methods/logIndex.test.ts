@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LogIndexStatus } from "../../../src/chain/logIndex.ts";
+import type { LogIndexStatus } from "../../../src/logs/logIndex.ts";
 import type { RpcLogIndex } from "../../../src/rpc/ports.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_METRIC_CATEGORIES } from "../../../src/metrics/categories.ts";
-import { createMetrics } from "../../../src/metrics/registry.ts";
+import { DEFAULT_METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
+import { createMetrics } from "../../../src/observability/registry.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";

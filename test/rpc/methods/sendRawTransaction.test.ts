@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../../../src/logging/logger.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
-import { inspect } from "../../../src/chain/inspect.ts";
+import { inspect } from "../../../src/calls/inspect.ts";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
 import type { InspectionJob, InspectionResult, Inspector } from "../../../src/execution/inspection.ts";
 import type { Address } from "../../../src/primitives/address.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { SimulationJob, SimulationResult } from "../../../src/execution/simulation.ts";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { present } from "../../../src/primitives/assert.ts";
 import { EMPTY_CODE_HASH, keccak256 } from "../../../src/primitives/hash.ts";

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import net from "node:net";
 import { onTestFinished } from "vitest";
 import WebSocket, { type ClientOptions } from "ws";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import type { Door } from "../../../src/rpc/server/door.ts";

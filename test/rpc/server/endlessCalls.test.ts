@@ -7,15 +7,15 @@ import {
   createSimulationPool,
   DEFAULT_SIMULATION_SETTINGS,
   type SimulationPool,
-} from "../../../src/chain/simulationPool.ts";
+} from "../../../src/calls/simulationPool.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { Door } from "../../../src/rpc/server/door.ts";
 import type { Database } from "../../../src/storage/database.ts";
-import { openLevelDatabase } from "../../../src/storage/levelDatabase.ts";
+import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { HeadChange } from "../../../src/chain/chain.ts";
-import { silentLogger } from "../../../src/logging/logger.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { BACKLOG_LIMIT_BYTES } from "../../../src/rpc/server/limits.ts";
-import { createSubscriptionMethods } from "../../../src/rpc/subscriptions.ts";
+import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import type { Log } from "../../../src/types/log.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";

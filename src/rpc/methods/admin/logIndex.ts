@@ -1,8 +1,8 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, optional } from "../../method.ts";
-import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters/parameters.ts";
 import type { RpcLogIndex } from "../../ports.ts";
 import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 

@@ -3,7 +3,7 @@ import { forkAt } from "../../../chainspec/forks.ts";
 import { FORK_KEYS } from "../../../chainspec/genesisForks.ts";
 import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod } from "../../method.ts";
 import type { Endpoint } from "../../ports.ts";
 import { OBJECT } from "../../schemas.ts";

@@ -1,6 +1,6 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS, type RpcError } from "../../errors.ts";
+import { ERRORS, type RpcError } from "../../errors/errors.ts";
 import { defineMethod, type RpcMethod, required } from "../../method.ts";
 import type { EnodeFlaw, PeerFacts } from "../../ports.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";

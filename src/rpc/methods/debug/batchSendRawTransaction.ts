@@ -1,7 +1,7 @@
 import { parseHex } from "../../../primitives/hex.ts";
 import { REJECTION_REASONS } from "../../../txpool/incumbentNames.ts";
 import { defineMethod, rest } from "../../method.ts";
-import { decodeText } from "../../parameters.ts";
+import { decodeText } from "../../parameters/parameters.ts";
 import type { RpcPorts, SubmissionRejectionCode } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 

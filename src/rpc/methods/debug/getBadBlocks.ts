@@ -3,8 +3,8 @@ import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { encodeBlock, type NamedBlock, type StoredBlock } from "../../../types/block.ts";
 import { type SentTransaction, withRecoveredSender, withSender } from "../../../types/transaction.ts";
-import { blockJson } from "../../blockResult.ts";
 import { defineMethod, RawJson } from "../../method.ts";
+import { blockJson } from "../../results/blockResult.ts";
 import { listOf, OBJECT } from "../../schemas.ts";
 
 export const debugGetBadBlocks = defineMethod({

@@ -1,8 +1,8 @@
 import type { ChainReader } from "../../../chain/chain.ts";
 import type { Outcome } from "../../../primitives/outcome.ts";
-import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import type { HistoryRefusal } from "../../ports.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 

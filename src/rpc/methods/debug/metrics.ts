@@ -1,5 +1,9 @@
-import { METRIC_CATEGORIES, METRIC_PREFIXES, type MetricCategory } from "../../../metrics/categories.ts";
-import type { MetricFamily, Sample } from "../../../metrics/registry.ts";
+import {
+  METRIC_CATEGORIES,
+  METRIC_PREFIXES,
+  type MetricCategory,
+} from "../../../observability/categories.ts";
+import type { MetricFamily, Sample } from "../../../observability/registry.ts";
 import { defineMethod } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 

@@ -4,10 +4,15 @@ import { encodeBlock } from "../../../types/block.ts";
 import { encodeHeader } from "../../../types/header.ts";
 import { encodeReceipt } from "../../../types/receipt.ts";
 import { encodeBodyTransaction } from "../../../types/transaction.ts";
-import { decodeNumberOrTag, decodeNumberTagOrHash, findBlock, findHeader } from "../../blockParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import {
+  decodeNumberOrTag,
+  decodeNumberTagOrHash,
+  findBlock,
+  findHeader,
+} from "../../parameters/blockParameter.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
 import { DATA, HASH, listOf, NUMBER_OR_TAG, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
 
 /**

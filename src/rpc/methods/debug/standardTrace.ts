@@ -1,14 +1,14 @@
-import type { StandardTraceOptions } from "../../../execution/trace/standardTrace.ts";
-import type { BlockChoice } from "../../../execution/trace/traceJob.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import type { StandardTraceOptions } from "../../../tracers/standardTrace.ts";
+import type { BlockChoice } from "../../../tracers/traceJob.ts";
 import { encodeBlock, type NamedBlock } from "../../../types/block.ts";
 import type { SentTransaction, Transaction } from "../../../types/transaction.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { type Answer, type CallContext, defineMethod, optional, required } from "../../method.ts";
-import { decodeBoolean, decodeHash, isAbsent, isObject } from "../../parameters.ts";
+import { decodeBoolean, decodeHash, isAbsent, isObject } from "../../parameters/parameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { BOOLEAN, HASH, listOf, TEXT } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
 
 interface FileOptions extends StandardTraceOptions {
   /** Only this transaction of the block. */

@@ -4,10 +4,15 @@ import { assertNever } from "../../../primitives/assert.ts";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { toHex, toWordHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeAddress, decodeJavaLong, decodeStoragePosition, decodeText } from "../../parameters.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import {
+  decodeAddress,
+  decodeJavaLong,
+  decodeStoragePosition,
+  decodeText,
+} from "../../parameters/parameters.ts";
 import { ADDRESS, INTEGER, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /** The state from inside (json-rpc.md#debug). Blocks are executed again where the moment lies within one. */

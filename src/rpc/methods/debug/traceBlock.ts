@@ -1,12 +1,12 @@
-import type { DebugStyle } from "../../../execution/trace/traceJob.ts";
+import type { DebugStyle } from "../../../tracers/traceJob.ts";
 import { decodeBlock } from "../../../types/block.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { type CallContext, defineMethod, optional, required } from "../../method.ts";
-import { decodeData, decodeHash, decodeText } from "../../parameters.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeData, decodeHash, decodeText } from "../../parameters/parameters.ts";
+import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { GIVEN_DATA, HASH, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
 
 const OPTIONS = optional("options", decodeTraceOptions, TRACE_OPTIONS);
 const TRACES = { name: "traces", schema: orNull(listOf(OBJECT)) };

@@ -1,18 +1,18 @@
 import { toHex } from "../../../primitives/hex.ts";
 import type { StoredBlock } from "../../../types/block.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { decodeCall } from "../../callParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { overridesOf } from "../../overrideParameters.ts";
-import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeCall } from "../../parameters/callParameter.ts";
+import { overridesOf } from "../../parameters/overrideParameters.ts";
 import {
   decodeTraceCallOptions,
   EVERYTHING,
   TRACE_CALL_OPTIONS,
   traceCallOptionsError,
-} from "../../traceParameters.ts";
+} from "../../parameters/traceParameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
+import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 export const debugTraceCall = defineMethod({
   name: "debug_traceCall",

@@ -1,8 +1,8 @@
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
+import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../traceParameters.ts";
 
 /**
  * Differs from the incumbent, which forgets the earlier transactions of the block (architecture.md#rulings).

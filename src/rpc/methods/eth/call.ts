@@ -1,11 +1,11 @@
 import { toDigits, toHex } from "../../../primitives/hex.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { decodeCall } from "../../callParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
+import { callError } from "../../errors/simulationErrors.ts";
 import { defineMethod, JsonPieces, required } from "../../method.ts";
-import { BLOCK_OVERRIDES, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import { decodeCall } from "../../parameters/callParameter.ts";
+import { BLOCK_OVERRIDES, overridesOf, STATE_OVERRIDES } from "../../parameters/overrideParameters.ts";
 import { CALL, DATA, NUMBER_TAG_OR_HASH } from "../../schemas.ts";
-import { callError } from "../../simulationErrors.ts";
 
 export const ethCall = defineMethod({
   name: "eth_call",

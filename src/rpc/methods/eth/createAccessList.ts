@@ -1,12 +1,17 @@
 import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/simulation.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeCall } from "../../callParameter.ts";
+import { estimateError } from "../../errors/simulationErrors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { BLOCK_OVERRIDES, IGNORED_BLOCK, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
+import { decodeCall } from "../../parameters/callParameter.ts";
+import {
+  BLOCK_OVERRIDES,
+  IGNORED_BLOCK,
+  overridesOf,
+  STATE_OVERRIDES,
+} from "../../parameters/overrideParameters.ts";
+import { textInTurns } from "../../results/textInTurns.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
-import { estimateError } from "../../simulationErrors.ts";
-import { textInTurns } from "../../textInTurns.ts";
 
 /** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
 export const ethCreateAccessList = defineMethod({

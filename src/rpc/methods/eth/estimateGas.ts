@@ -1,9 +1,14 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeCall } from "../../callParameter.ts";
+import { estimateError } from "../../errors/simulationErrors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { BLOCK_OVERRIDES, IGNORED_BLOCK, overridesOf, STATE_OVERRIDES } from "../../overrideParameters.ts";
+import { decodeCall } from "../../parameters/callParameter.ts";
+import {
+  BLOCK_OVERRIDES,
+  IGNORED_BLOCK,
+  overridesOf,
+  STATE_OVERRIDES,
+} from "../../parameters/overrideParameters.ts";
 import { CALL, QUANTITY } from "../../schemas.ts";
-import { estimateError } from "../../simulationErrors.ts";
 
 /** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
 export const ethEstimateGas = defineMethod({

@@ -1,8 +1,8 @@
-import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
-import { ERRORS } from "../../errors.ts";
-import { feeHistoryJson } from "../../feeHistory.ts";
+import { ERRORS } from "../../errors/errors.ts";
+import { feeHistoryJson } from "../../fees/feeHistory.ts";
 import { defineMethod, optional, RawJson, required } from "../../method.ts";
-import { decodeIndex, decodeList, decodeNumber } from "../../parameters.ts";
+import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodeIndex, decodeList, decodeNumber } from "../../parameters/parameters.ts";
 import { GIVEN_QUANTITY, INTEGER, listOf, NUMBER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 const MAX_BLOCKS = 1024;

@@ -1,9 +1,9 @@
-import { ERRORS, RpcError } from "../../errors.ts";
-import { FILTER_LIMIT } from "../../filterTable.ts";
-import { decodeLogFilter } from "../../logFilterParameter.ts";
-import { logQueryAnswer } from "../../logQueryAnswer.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
+import { FILTER_LIMIT } from "../../filters/filterTable.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeText } from "../../parameters.ts";
+import { decodeLogFilter } from "../../parameters/logFilterParameter.ts";
+import { decodeText } from "../../parameters/parameters.ts";
+import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
 import { BOOLEAN, LOG_FILTER, listOf, OBJECT, QUANTITY } from "../../schemas.ts";
 
 /** Filters: installed here, polled here (json-rpc.md#filters). */

@@ -1,9 +1,9 @@
 import type { StoredBlock } from "../../../types/block.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { blockJson } from "../../blockResult.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
-import { decodeBoolean, decodeHash } from "../../parameters.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeBoolean, decodeHash } from "../../parameters/parameters.ts";
+import { blockJson } from "../../results/blockResult.ts";
 import { BOOLEAN, HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
 const RESULT = { name: "block", schema: orNull(OBJECT) };

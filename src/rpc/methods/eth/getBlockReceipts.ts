@@ -1,9 +1,9 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { equalBytes } from "../../../primitives/hex.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { blockReceiptsAnswer } from "../../receiptResult.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import { blockReceiptsAnswer } from "../../results/receiptResult.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 export const ethGetBlockReceipts = defineMethod({

@@ -1,7 +1,7 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
 import { HASH, NUMBER_OR_TAG, orNull, QUANTITY } from "../../schemas.ts";
 
 const RESULT = { name: "count", schema: orNull(QUANTITY) };

@@ -1,8 +1,8 @@
 import { toHex } from "../../../primitives/hex.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress } from "../../parameters.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
 
 export const ethGetCode = defineMethod({

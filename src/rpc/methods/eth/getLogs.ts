@@ -1,10 +1,10 @@
+import type { FoundLogs } from "../../../logs/findLogs.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { numberOf } from "../../blockParameter.ts";
-import { ERRORS } from "../../errors.ts";
-import type { FoundLogs } from "../../findLogs.ts";
-import { decodeLogFilter, type LogFilter } from "../../logFilterParameter.ts";
-import { logQueryAnswer } from "../../logQueryAnswer.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type CallContext, defineMethod, required } from "../../method.ts";
+import { numberOf } from "../../parameters/blockParameter.ts";
+import { decodeLogFilter, type LogFilter } from "../../parameters/logFilterParameter.ts";
+import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
 import { LOG_FILTER, listOf, OBJECT } from "../../schemas.ts";
 
 export const ethGetLogs = defineMethod({

@@ -2,10 +2,10 @@ import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { effectiveGasPrice } from "../../../types/transaction.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
 import type { RpcBackend } from "../../ports.ts";
 import { HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 

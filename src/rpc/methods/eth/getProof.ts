@@ -1,10 +1,10 @@
 import type { Hash } from "../../../primitives/hash.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "../../parameters.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "../../parameters/parameters.ts";
 import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { toHex } from "../../../primitives/hex.ts";
 import type { StoredBlock } from "../../../types/block.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash, decodeIndex } from "../../parameters.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { DATA, GIVEN_QUANTITY, HASH, NUMBER_OR_TAG } from "../../schemas.ts";
 
 /**

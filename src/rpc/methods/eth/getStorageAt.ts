@@ -1,8 +1,8 @@
 import { toWordHex } from "../../../primitives/hex.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress, decodeStoragePosition } from "../../parameters.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import { decodeAddress, decodeStoragePosition } from "../../parameters/parameters.ts";
 import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull, POSITION } from "../../schemas.ts";
 
 export const ethGetStorageAt = defineMethod({

@@ -1,7 +1,7 @@
 import { defineMethod, RawJson, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
+import { minedTransactionJson, pendingTransactionJson } from "../../results/transactionResult.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
-import { minedTransactionJson, pendingTransactionJson } from "../../transactionResult.ts";
 
 export const ethGetTransactionByHash = defineMethod({
   name: "eth_getTransactionByHash",

@@ -1,10 +1,10 @@
 import type { StoredBlock } from "../../../types/block.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
-import { decodeHash, decodeIndex } from "../../parameters.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
+import { minedTransactionJson } from "../../results/transactionResult.ts";
 import { GIVEN_QUANTITY, HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
-import { minedTransactionJson } from "../../transactionResult.ts";
 
 const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
 const RESULT = { name: "transaction", schema: orNull(OBJECT) };

@@ -1,8 +1,8 @@
 import { larger, toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress } from "../../parameters.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, NUMBER_TAG_OR_HASH, QUANTITY } from "../../schemas.ts";
 
 export const ethGetTransactionCount = defineMethod({

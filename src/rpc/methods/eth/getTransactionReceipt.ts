@@ -1,7 +1,7 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
-import { receiptAnswer } from "../../receiptResult.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
+import { receiptAnswer } from "../../results/receiptResult.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
 
 export const ethGetTransactionReceipt = defineMethod({

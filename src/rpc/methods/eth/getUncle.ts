@@ -1,8 +1,8 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash, decodeIndex } from "../../parameters.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { GIVEN_QUANTITY, HASH, NUMBER_OR_TAG, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
 
 /** An IBFT block has no ommers (header rule 8), so there is something to count but never one to show. */

@@ -1,7 +1,7 @@
 import { toHex } from "../../../primitives/hex.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeText, decodeTopic } from "../../parameters.ts";
+import { decodeText, decodeTopic } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, DATA, GIVEN_DATA, listOf, QUANTITY, TEXT } from "../../schemas.ts";
 
 /** What is left of mining where blocks are sealed by vote: the incumbent's answers on an IBFT network. */

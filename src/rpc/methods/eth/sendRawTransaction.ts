@@ -1,8 +1,8 @@
 import { toHex } from "../../../primitives/hex.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
+import { REJECTION_ERRORS } from "../../errors/rejectionErrors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeData } from "../../parameters.ts";
-import { REJECTION_ERRORS } from "../../rejectionErrors.ts";
+import { decodeData } from "../../parameters/parameters.ts";
 import { GIVEN_DATA, HASH } from "../../schemas.ts";
 
 export const ethSendRawTransaction = defineMethod({

@@ -1,4 +1,4 @@
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod } from "../../method.ts";
 import { HASH } from "../../schemas.ts";
 

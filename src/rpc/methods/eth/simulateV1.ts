@@ -1,18 +1,22 @@
 import type { BlocksRefusal } from "../../../execution/blocksRefusal.ts";
 import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
+import { logItemsJson } from "../../../logs/logResult.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { encodeBlock } from "../../../types/block.ts";
-import { decodeNumberTagOrHash, findHeader } from "../../blockParameter.ts";
-import { type BlockDetail, blockJson } from "../../blockResult.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
-import { logItemsJson } from "../../logResult.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
+import { PRECOMPILE_NOT_MOVABLE, revertError } from "../../errors/simulationErrors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
+import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
+import {
+  decodeSimulatePayload,
+  SIMULATE_PAYLOAD,
+  simulatePayloadError,
+} from "../../parameters/simulateParameter.ts";
+import { type BlockDetail, blockJson } from "../../results/blockResult.ts";
+import { textInTurns } from "../../results/textInTurns.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
-import { decodeSimulatePayload, SIMULATE_PAYLOAD, simulatePayloadError } from "../../simulateParameter.ts";
-import { PRECOMPILE_NOT_MOVABLE, revertError } from "../../simulationErrors.ts";
-import { textInTurns } from "../../textInTurns.ts";
 
 /** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */
 export const ethSimulateV1 = defineMethod({

@@ -5,9 +5,9 @@ import { present } from "../../../primitives/assert.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, optional } from "../../method.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 export const ibftGetSignerMetrics = defineMethod({

@@ -2,10 +2,10 @@ import { present } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { decodeExtraData } from "../../../types/extraData.ts";
-import { decodeNumberOrTag, numberOf } from "../../blockParameter.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
 import { ADDRESS, HASH, listOf, NUMBER_OR_TAG, orNull } from "../../schemas.ts";
 
 /** The validators that a header names: those who sealed that very block (json-rpc.md#ibft). */

@@ -1,6 +1,6 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress, decodeBoolean } from "../../parameters.ts";
+import { decodeAddress, decodeBoolean } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
 
 /**

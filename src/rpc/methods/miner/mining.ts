@@ -1,6 +1,6 @@
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeAddress, decodeJavaLong } from "../../parameters.ts";
+import { decodeAddress, decodeJavaLong } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, INTEGER, TEXT } from "../../schemas.ts";
 
 /** Whether this node makes blocks, for whom, and how large (json-rpc.md#miner). */

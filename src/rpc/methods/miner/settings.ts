@@ -1,7 +1,7 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../../primitives/quantity.ts";
-import { decodeHexText, explainHexText } from "../../javaHex.ts";
 import { defineMethod, type JsonSchema, type Parameter, required } from "../../method.ts";
+import { decodeHexText, explainHexText } from "../../parameters/javaHex.ts";
 import { BOOLEAN, GIVEN_DATA, GIVEN_QUANTITY, QUANTITY } from "../../schemas.ts";
 
 /** What this node wants of its blocks (json-rpc.md#miner), until the next start. */

@@ -1,5 +1,5 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod } from "../../method.ts";
 import type { PeerToPeerFacts } from "../../ports.ts";
 import { BOOLEAN, OBJECT, QUANTITY, TEXT } from "../../schemas.ts";

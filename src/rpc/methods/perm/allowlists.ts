@@ -1,4 +1,4 @@
-import { ERRORS, type RpcError } from "../../errors.ts";
+import { ERRORS, type RpcError } from "../../errors/errors.ts";
 import { type Answer, defineMethod, type RpcMethod, required } from "../../method.ts";
 import type { AllowlistFlaw, RpcAllowlist, RpcPermissions } from "../../ports.ts";
 import { listOf, TEXT } from "../../schemas.ts";

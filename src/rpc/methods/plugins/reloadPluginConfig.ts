@@ -1,6 +1,6 @@
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeText } from "../../parameters.ts";
+import { decodeText } from "../../parameters/parameters.ts";
 import { TEXT } from "../../schemas.ts";
 
 export const pluginsReloadPluginConfig = defineMethod({

@@ -1,8 +1,8 @@
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
 
 export const traceBlock = defineMethod({
   name: "trace_block",

@@ -1,17 +1,17 @@
-import type { ParityTypes } from "../../../execution/trace/parityTrace.ts";
-import type { TracedCall } from "../../../execution/trace/traceJob.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
+import type { ParityTypes } from "../../../tracers/parityTrace.ts";
+import type { TracedCall } from "../../../tracers/traceJob.ts";
 import { decodeTransaction, type SentTransaction, withRecoveredSender } from "../../../types/transaction.ts";
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { callOf, decodeCall } from "../../callParameter.ts";
-import { ERRORS, RpcError } from "../../errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeData, decodeList } from "../../parameters.ts";
-import { createdAddress } from "../../receiptResult.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { callOf, decodeCall } from "../../parameters/callParameter.ts";
+import { decodeData, decodeList } from "../../parameters/parameters.ts";
+import { decodeTraceTypes, TRACE_TYPES } from "../../parameters/traceParameters.ts";
+import { createdAddress } from "../../results/receiptResult.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { CALL, GIVEN_DATA, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
 
 const TYPES = required("types", decodeTraceTypes, TRACE_TYPES);
 /** Calls in one request, each of which may take a block's gas. */

@@ -1,12 +1,12 @@
-import type { TraceFilter } from "../../../execution/trace/traceJob.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../blockParameter.ts";
-import { ERRORS } from "../../errors.ts";
-import { CRITERIA_LIMIT, decodeAddresses, decodeLogFilter } from "../../logFilterParameter.ts";
+import type { TraceFilter } from "../../../tracers/traceJob.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeIndex, isAbsent, isObject } from "../../parameters.ts";
+import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { CRITERIA_LIMIT, decodeAddresses, decodeLogFilter } from "../../parameters/logFilterParameter.ts";
+import { decodeIndex, isAbsent, isObject } from "../../parameters/parameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { listOf, OBJECT, TRACE_FILTER } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
 
 export const traceFilter = defineMethod({
   name: "trace_filter",

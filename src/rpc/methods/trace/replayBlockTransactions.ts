@@ -1,9 +1,9 @@
-import { decodeNumberOrTag, findBlock } from "../../blockParameter.ts";
-import { RpcError } from "../../errors.ts";
+import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
+import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
+import { decodeTraceTypes, TRACE_TYPES } from "../../parameters/traceParameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
 
 export const traceReplayBlockTransactions = defineMethod({
   name: "trace_replayBlockTransactions",

@@ -1,8 +1,8 @@
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash } from "../../parameters.ts";
+import { decodeHash } from "../../parameters/parameters.ts";
+import { decodeTraceTypes, TRACE_TYPES } from "../../parameters/traceParameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
-import { decodeTraceTypes, TRACE_TYPES } from "../../traceParameters.ts";
 
 /** Beyond Besu, as other clients have it: the item of trace_replayBlockTransactions that belongs to the transaction. */
 export const traceReplayTransaction = defineMethod({

@@ -1,8 +1,8 @@
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeHash, decodeJavaLong, decodeList } from "../../parameters.ts";
+import { decodeHash, decodeJavaLong, decodeList } from "../../parameters/parameters.ts";
+import { traceAnswer } from "../../results/traceAnswer.ts";
 import { GIVEN_QUANTITY, HASH, listOf, OBJECT, orNull } from "../../schemas.ts";
-import { traceAnswer } from "../../traceAnswer.ts";
 
 export const traceTransaction = defineMethod({
   name: "trace_transaction",

@@ -5,10 +5,10 @@ import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
 import { type CallContext, defineMethod, RawJson, required } from "../../method.ts";
-import { decodeAddress } from "../../parameters.ts";
+import { decodeAddress } from "../../parameters/parameters.ts";
 import type { RpcPool } from "../../ports.ts";
+import { pooledTransactionJson } from "../../results/transactionResult.ts";
 import { ADDRESS, OBJECT } from "../../schemas.ts";
-import { pooledTransactionJson } from "../../transactionResult.ts";
 
 /**
  * The pool as other clients show it, which the incumbent does not: pending is what could be mined now, queued what waits

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toHex } from "../../../primitives/hex.ts";
 import type { PoolEntry } from "../../../txpool/txPool.ts";
-import { ERRORS } from "../../errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, optional, RawJson } from "../../method.ts";
-import { decodeJavaLong } from "../../parameters.ts";
-import { decodePoolFilter, POOL_FILTER } from "../../poolFilterParameter.ts";
+import { decodeJavaLong } from "../../parameters/parameters.ts";
+import { decodePoolFilter, POOL_FILTER } from "../../parameters/poolFilterParameter.ts";
+import { pendingTransactionJson } from "../../results/transactionResult.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
-import { pendingTransactionJson } from "../../transactionResult.ts";
 
 /** The pool from outside (json-rpc.md#txpool), under the mission's names and the incumbent's. */
 

@@ -1,7 +1,7 @@
 import { keccak256 } from "../../../primitives/hash.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeData, decodeText } from "../../parameters.ts";
+import { decodeData, decodeText } from "../../parameters/parameters.ts";
 import { GIVEN_DATA, HASH, TEXT } from "../../schemas.ts";
 
 export const web3ClientVersion = defineMethod({

@@ -1,0 +1,42 @@
+import { workerData } from "node:worker_threads";
+import { loadInterpreter } from "../execution/blockSession.ts";
+import { createStateHistory } from "../state/history.ts";
+import { readTransactions } from "../storage/blocks/bodyStore.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
+import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { runTrace } from "../tracers/runTrace.ts";
+import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
+import type { TraceSource } from "../tracers/traceSource.ts";
+import { performJobs } from "../workers/threadJobs.ts";
+import type { SimulationWorkerData } from "./simulationWorker.ts";
+
+/** What a thread is started with. */
+export interface TraceWorkerData extends SimulationWorkerData {
+  readonly limitBytes: number;
+}
+
+/** A thread that traces: like that of the simulation pool it reads the database itself, and keeps nothing of value. */
+const { databasePath, spec, gasCap, limitBytes } = workerData as TraceWorkerData;
+const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
+const history = createStateHistory(database);
+
+const source: TraceSource = {
+  spec,
+  gasCap,
+  limitBytes,
+  nowNs: () => process.hrtime.bigint(),
+  stateAt: (number) => history.at(number),
+  hashOf: (number) => readHeader(database, number)?.hash,
+  block(number) {
+    const found = readHeader(database, number);
+    if (found === undefined) return undefined;
+    const { header, hash, transactionCount } = found;
+    return { header, hash, transactions: readTransactions(database, number, transactionCount) };
+  },
+};
+
+performJobs<TraceJob, TraceResult>({
+  prepare: loadInterpreter,
+  perform: (job) => runTrace(job, source),
+  handedOver: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
+});

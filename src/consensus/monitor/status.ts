@@ -1,0 +1,159 @@
+import { commitsFor, preparesFor, roundChangesIn } from "../../ibft/inbox.ts";
+import { proposerOf } from "../../ibft/proposer.ts";
+import { quorum } from "../../ibft/quorum.ts";
+import { type Height, isPrepared, type Rules, type State } from "../../ibft/state.ts";
+import { isValidator, type OutstandingVotes } from "../../ibft/validatorVotes.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import type { NamedHeader } from "../../types/block.ts";
+import { decodeExtraData } from "../../types/extraData.ts";
+import type { Member } from "./presence.ts";
+
+/** What an operator asks of consensus: what are we doing, in which round are we, since when, and who is missing. */
+export interface ConsensusStatus {
+  readonly mode: ConsensusMode;
+  /** Validators of the height in question, sorted. */
+  readonly validators: readonly Address[];
+  /** The height being decided: head + 1. Undefined before the start. */
+  readonly height: bigint | undefined;
+  /** Undefined while we only follow. */
+  readonly round: RoundStatus | undefined;
+  /** Our address; a validator's or not. */
+  readonly self: Address;
+  readonly isValidator: boolean;
+  /** How many validators must agree. */
+  readonly quorum: number;
+  /** The validators as we hear them. */
+  readonly members: readonly MemberStatus[];
+  /** The newest block. Undefined before the start. */
+  readonly head: HeadStatus | undefined;
+  readonly votes: VotesStatus;
+}
+
+export interface MemberStatus extends Member {
+  /** Connections to the node of that key; undefined where this node cannot tell. */
+  readonly connections: number | undefined;
+}
+
+export interface HeadStatus {
+  readonly number: bigint;
+  readonly hash: Hash;
+  readonly proposer: Address;
+  /** The round in which it was decided. */
+  readonly round: number | undefined;
+  /** Seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Votes on validators that are in blocks and have no majority yet. */
+export interface VotesStatus {
+  readonly outstanding: readonly OutstandingVotes[];
+  /** Votes that make a majority. */
+  readonly needed: number;
+  /** The next block at which those without a majority are forgotten. Undefined before the start. */
+  readonly expireAt: bigint | undefined;
+}
+
+/**
+ * `validating`: we propose and vote; `following`: our key is not a validator's; `paused`: by the operator; `bound`: we
+ * voted at a later height than the chain has, so we wait until it is there; `failed`: stopped by an error.
+ */
+export type ConsensusMode = "notStarted" | "validating" | "following" | "paused" | "bound" | "failed";
+
+export interface RoundStatus {
+  readonly number: number;
+  readonly proposer: Address;
+  readonly startedAtMs: number;
+  readonly timeoutAtMs: number;
+  readonly phase: "waiting" | "building" | "onTrial" | "refused" | "accepted" | "prepared" | "decided";
+  /** Who prepared and who committed the proposal that we accepted. */
+  readonly prepares: readonly Address[];
+  readonly commits: readonly Address[];
+  /** Who asked for which round, ours included. */
+  readonly roundChanges: readonly { readonly author: Address; readonly round: number }[];
+}
+
+/** What the machine's state does not hold. */
+export interface StatusParts {
+  readonly rules: Pick<Rules, "self" | "schedule">;
+  readonly isFailed: boolean;
+  readonly members: readonly Member[];
+  /** Addresses of the nodes at the other ends of our connections; undefined where nobody knows. */
+  readonly connected: readonly Address[] | undefined;
+}
+
+export function describeStatus(state: State, parts: StatusParts): ConsensusStatus {
+  const { head, height } = state;
+  const { rules, isFailed, members, connected } = parts;
+  const validators = head?.tally.validators ?? [];
+  const next = head === undefined ? undefined : head.header.number + 1n;
+  return {
+    mode: isFailed ? "failed" : modeOf(state, rules.self),
+    validators,
+    height: next,
+    round: height === undefined ? undefined : describeRound(height),
+    self: rules.self,
+    isValidator: head !== undefined && isValidator(head.tally, rules.self),
+    quorum: quorum(validators.length),
+    members: members.map((member) => ({
+      ...member,
+      connections: connected?.filter((address) => equalBytes(address, member.address)).length,
+    })),
+    head: head && describeHead(head),
+    votes: {
+      outstanding: head?.tally.outstanding ?? [],
+      needed: Math.floor(validators.length / 2) + 1,
+      expireAt: next && epochBlockFrom(rules.schedule.epochLength, next),
+    },
+  };
+}
+
+function describeHead({ header, hash }: NamedHeader): HeadStatus {
+  const { number, coinbase: proposer, timestamp } = header;
+  const extra = decodeExtraData(header.extraData);
+  return { number, hash, proposer, round: extra.ok ? extra.value.round : undefined, timestamp };
+}
+
+/** The first epoch block that is not below `number`. */
+export function epochBlockFrom(epochLength: bigint, number: bigint): bigint {
+  return ((number + epochLength - 1n) / epochLength) * epochLength;
+}
+
+function modeOf({ head, height, isPaused }: State, self: Address): ConsensusMode {
+  if (head === undefined) return "notStarted";
+  if (isPaused) return "paused";
+  if (height !== undefined) return "validating";
+  return isValidator(head.tally, self) ? "bound" : "following";
+}
+
+function describeRound(height: Height): RoundStatus {
+  const { committee, round, inbox } = height;
+  const { trial } = round;
+  const digest = trial?.verdict === "accepted" ? trial.proposal.candidate.digest : undefined;
+  return {
+    number: round.number,
+    proposer: proposerOf(committee.validators, committee.previousProposer, round.number),
+    startedAtMs: round.startedAtMs,
+    timeoutAtMs: round.timeoutAtMs,
+    phase: phaseOf(height),
+    prepares: digest === undefined ? [] : preparesFor(inbox, round.number, digest).map(authorOf),
+    commits: digest === undefined ? [] : commitsFor(inbox, round.number, digest).map(authorOf),
+    roundChanges: roundChangesIn(inbox).map(({ signed }) => ({
+      author: signed.author,
+      round: signed.payload.round,
+    })),
+  };
+}
+
+function phaseOf(height: Height): RoundStatus["phase"] {
+  if (height.decision !== undefined) return "decided";
+  if (isPrepared(height)) return "prepared";
+  const { trial, turn } = height.round;
+  if (trial !== undefined) return trial.verdict === "pending" ? "onTrial" : trial.verdict;
+  return turn === undefined || turn.building === "notYet" ? "waiting" : "building";
+}
+
+function authorOf({ signed }: { readonly signed: { readonly author: Address } }): Address {
+  return signed.author;
+}

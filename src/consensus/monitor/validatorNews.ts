@@ -1,0 +1,45 @@
+import type { Head } from "../../ibft/input.ts";
+import { quorum } from "../../ibft/quorum.ts";
+import type { Rules } from "../../ibft/state.ts";
+import { isEpochBlock, isValidator } from "../../ibft/validatorVotes.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { decodeExtraData } from "../../types/extraData.ts";
+import { epochBlockFrom } from "./status.ts";
+
+/** Tells how far a vote on a validator is and until when it counts, and every change of the set. */
+export function tellValidatorVotes(
+  logger: Logger,
+  {
+    rules,
+    before,
+    head,
+  }: { readonly rules: Pick<Rules, "self" | "schedule">; readonly before: Head; readonly head: Head },
+): void {
+  if (!logger.isShown("info")) return;
+  const { number, coinbase: voter } = head.header;
+  const { validators, outstanding } = head.tally;
+  const added = validators.filter((address) => !isValidator(before.tally, address));
+  const dropped = before.tally.validators.filter((address) => !isValidator(head.tally, address));
+  for (const address of [...added, ...dropped]) {
+    const change = added.includes(address) ? "is a validator" : "is no validator any more";
+    const who = equalBytes(address, rules.self) ? `this node (${toHex(address)})` : toHex(address);
+    logger.info(
+      { number, validators: validators.length, quorum: quorum(validators.length) },
+      `${who} ${change} from block ${number + 1n} on; there are ${validators.length} now, quorum ${quorum(validators.length)}`,
+    );
+  }
+  const extra = decodeExtraData(head.header.extraData);
+  const vote = extra.ok ? extra.value.vote : undefined;
+  if (vote === undefined || isEpochBlock(rules.schedule, number)) return;
+  const votes = outstanding.find(({ recipient }) => equalBytes(recipient, vote.recipient))?.[vote.kind]
+    .length;
+  if (votes === undefined) return;
+  const needed = Math.floor(validators.length / 2) + 1;
+  const epochBlock = epochBlockFrom(rules.schedule.epochLength, number + 1n);
+  logger.info(
+    { number, voter, recipient: vote.recipient, votes, needed, epochBlock },
+    `vote to ${vote.kind} ${toHex(vote.recipient)}: ${votes} of ${needed} needed; ` +
+      `votes without a majority are forgotten at block ${epochBlock}, in ${epochBlock - number} blocks`,
+  );
+}

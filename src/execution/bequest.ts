@@ -1,0 +1,20 @@
+import { type Address, addressOfWord, asAddress } from "../primitives/address.ts";
+import type { Step } from "./observer.ts";
+
+export const SELFDESTRUCT = 0xff;
+
+/** What a self-destruction hands over. */
+export interface Bequest {
+  readonly from: Address;
+  readonly to: Address;
+  /** Wei. */
+  readonly value: bigint;
+}
+
+/** Of a self-destruction that is begun; undefined for other instructions, and where it has no operand. */
+export function bequestOf({ instruction, state }: Step): Bequest | undefined {
+  if (instruction !== SELFDESTRUCT || state.stack.length === 0) return undefined;
+  const from = asAddress(state.env.address.bytes);
+  const value = state.evm.overlay.account(from)?.balance ?? 0n;
+  return { from, to: addressOfWord(state.stack.at(0)), value };
+}

@@ -1,0 +1,37 @@
+import type { ChainReader } from "../chain/chain.ts";
+import type { Asker } from "../primitives/asker.ts";
+import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import { LoopTurn } from "../primitives/loopTurn.ts";
+import { createLogPieces } from "./logPieces.ts";
+import { type BlockRange, type LogCriteria, queryLogs } from "./logQuery.ts";
+
+/** Finds the wanted logs of the canonical blocks in a range, both ends included; it may reach beyond the head. */
+export type FindLogs = (criteria: LogCriteria, range: BlockRange, asker: Asker) => Promise<FoundLogs>;
+
+export type FoundLogs =
+  /** JSON in the order of the logs, to be joined by commas. */
+  | { readonly kind: "found"; readonly pieces: readonly JsonPiece[] }
+  /** More than one answer may hold. */
+  | { readonly kind: "tooManyLogs" }
+  | { readonly kind: "abandoned" }
+  /** Too many searches wait, and this asker has most of them. */
+  | { readonly kind: "busy" };
+
+/**
+ * Searches on this thread, block by block, and writes the logs as they are found: for a few blocks, or where there is no
+ * other thread. Others have their turn in between.
+ */
+export function createLogFinder(chain: ChainReader): FindLogs {
+  return async (criteria, range, asker) => {
+    const written = createLogPieces();
+    const turn = new LoopTurn();
+    const end = await queryLogs(chain, criteria, range, {
+      take(logs) {
+        if (!written.add(logs)) return false;
+        return turn.isOver ? turn.pass().then(() => true) : true;
+      },
+      isAbandoned: () => asker.isAbandoned(),
+    });
+    return end === "told" ? { kind: "found", pieces: written.finish() } : { kind: end };
+  };
+}

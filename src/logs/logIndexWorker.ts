@@ -1,0 +1,69 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
+import { SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
+import { createBloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
+import { readHead } from "../storage/commitRecord.ts";
+import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { comeAfterBlocks } from "../workers/threadPriority.ts";
+
+/** What is to be written. Segments beyond the head's are left out. */
+export interface LogIndexTask {
+  readonly first: number;
+  readonly last: number;
+  /** Whether files that look sound are written anew. */
+  readonly isRewrite: boolean;
+}
+
+export interface LogIndexWorkerData {
+  readonly databasePath: string;
+  readonly folder: string;
+  readonly task: LogIndexTask;
+  /** Rest after each piece of work, as a multiple of the time that it took. */
+  readonly restRatio: number;
+}
+
+export type LogIndexReport =
+  | { readonly kind: "progress"; readonly block: bigint }
+  | { readonly kind: "done"; readonly written: number }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Writes files of blooms (bloomFiles.ts) on a thread of its own, and ends. */
+const port = present(parentPort, "the port of a worker thread");
+comeAfterBlocks();
+const { databasePath, folder, task, restRatio } = workerData as LogIndexWorkerData;
+
+async function writeAll(): Promise<LogIndexReport> {
+  const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
+  let written = 0;
+  let begunMs = performance.now();
+  const rest = async (block: bigint): Promise<void> => {
+    port.postMessage({ kind: "progress", block } satisfies LogIndexReport);
+    await pause((performance.now() - begunMs) * restRatio);
+    begunMs = performance.now();
+  };
+  try {
+    const writer = createBloomFileWriter(folder, database);
+    for (let segment = task.first; segment <= task.last; segment++) {
+      const head = readHead(database)?.number ?? -1n;
+      if (BigInt(segment * SEGMENT_BLOCKS) > head) break;
+      if (!task.isRewrite) {
+        if (await writer.complete(segment, rest)) written++;
+      } else {
+        await writer.rewrite(segment, rest);
+        written++;
+      }
+    }
+  } finally {
+    await database.close();
+  }
+  return { kind: "done", written };
+}
+
+function failure(error: unknown): LogIndexReport {
+  return { kind: "failed", message: messageOf(error) };
+}
+
+// Last, when all that it needs is there.
+port.postMessage(await writeAll().catch(failure));

@@ -1,0 +1,99 @@
+import type { ChainReader } from "../../chain/chain.ts";
+import { declareChainMetrics } from "../../chain/chainMetrics.ts";
+import type { MetricsSettings, Settings } from "../../config/settings.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { createMetrics, type Metrics } from "../../observability/registry.ts";
+import { type Clock, durationClock } from "../../primitives/clock.ts";
+import { type Outcome, ok } from "../../primitives/outcome.ts";
+import type { Endpoint, RpcPorts } from "../../rpc/ports.ts";
+import type { DoorRejectionCode } from "../../rpc/server/door.ts";
+import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
+import type { TxPool } from "../../txpool/txPool.ts";
+import type { DataDirectory } from "../dataDirectory.ts";
+import { nameOption } from "../doors.ts";
+import { declareDiskMetrics } from "./diskMetrics.ts";
+import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
+import { startMetricsPush } from "./metricsPush.ts";
+import { openMetricsServer } from "./metricsServer.ts";
+import { declareNetworkMetrics } from "./networkMetrics.ts";
+import { declareProcessMetrics } from "./processMetrics.ts";
+
+/** A registry for the node; undefined, and then nothing is counted anywhere, when no metrics are wanted. */
+export function createNodeMetrics(settings: MetricsSettings | undefined, clock: Clock): Metrics | undefined {
+  if (settings === undefined) return undefined;
+  return createMetrics(settings, { clock, stopwatchMs: () => performance.now() });
+}
+
+export interface MeteringParts {
+  readonly settings: Settings;
+  readonly directory: DataDirectory;
+  readonly chain: ChainReader;
+  readonly pool: TxPool;
+  readonly simulator: Executor;
+  readonly recovery: Executor;
+  readonly ports: Pick<RpcPorts, "network" | "syncStatus">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Metering {
+  /** Where Prometheus can fetch the metrics; undefined where they are pushed, or there are none. */
+  readonly endpoint: Endpoint | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Declares the metrics that are read from outside their part (consensus and the doors declare theirs as they open), and
+ * offers all of them or pushes them.
+ */
+export async function openMetering(
+  metrics: Metrics | undefined,
+  parts: MeteringParts,
+): Promise<Outcome<Metering, DoorRejectionCode>> {
+  const { server, push } = parts.settings.metrics ?? {};
+  if (metrics === undefined) return ok({ endpoint: undefined, close: async () => undefined });
+  const stopMeasuring = declareAll(metrics, parts);
+  const outlet = { ...parts, metrics };
+  if (server === undefined) {
+    const pushing =
+      push === undefined ? undefined : startMetricsPush(push, { ...outlet, clock: durationClock });
+    return ok({
+      endpoint: undefined,
+      async close() {
+        stopMeasuring();
+        await pushing?.stop();
+      },
+    });
+  }
+  const opened = await openMetricsServer(server, outlet);
+  if (!opened.ok) {
+    stopMeasuring();
+    return nameOption(opened, "--metrics");
+  }
+  const { host, port } = opened.value;
+  return ok({
+    endpoint: { host, port },
+    async close() {
+      stopMeasuring();
+      await opened.value.close();
+    },
+  });
+}
+
+function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
+  const { settings, directory, chain, pool, ports, clock } = parts;
+  declareChainMetrics(metrics, { chain, clock });
+  declareNetworkMetrics(metrics, {
+    maxPeers: settings.maxPeers,
+    headNumber: () => chain.head.header.number,
+    syncStatus: ports.syncStatus,
+    peerCount: () => ports.network.peerToPeer?.peerCount ?? 0,
+  });
+  declarePoolMetrics(metrics, pool);
+  declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
+  declareDiskMetrics(metrics, { dataPath: directory.path, chain: directory.chain });
+  return declareProcessMetrics(metrics, {
+    version: settings.clientVersion,
+    startedAtMs: performance.timeOrigin,
+  });
+}

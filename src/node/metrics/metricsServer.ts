@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { MetricsServerSettings } from "../../config/settings.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Metrics } from "../../observability/registry.ts";
+import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
+import { type Outcome, ok } from "../../primitives/outcome.ts";
+import {
+  type Door,
+  type DoorRejectionCode,
+  listen,
+  listening,
+  portOf,
+  trackConnections,
+} from "../../rpc/server/door.ts";
+import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
+import {
+  HOST_REFUSED,
+  respondNotAllowed,
+  respondNotFound,
+  respondRefusal,
+} from "../../rpc/server/httpResponse.ts";
+import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
+
+/** Connections at a time: a handful of scrapers, and some that hang. */
+const CONNECTION_LIMIT = 32;
+
+export interface MetricsServerParts {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/**
+ * Where Prometheus fetches the metrics (metrics.md#endpoint). An answer is a text that was complete before
+ * its first byte went out, so a scraper that reads slowly holds that text and nothing else, until the idle
+ * timeout cuts it.
+ */
+export async function openMetricsServer(
+  { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,
+  { metrics, logger }: MetricsServerParts,
+): Promise<Outcome<Door, DoorRejectionCode>> {
+  const judgeHost = createHostAllowlist(hostAllowlist);
+  const server = createServer(
+    { requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS, keepAliveTimeout: idleTimeoutMs },
+    (request, response) => {
+      response.sendDate = false;
+      const verdict = judgeHost(request.headers.host);
+      if (verdict === "allowed") answer(request, response);
+      else if (verdict === "malformed") respondRefusal(response, 400, "");
+      else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+    },
+  );
+  server.setTimeout(idleTimeoutMs, (socket) => socket.destroy());
+  server.maxConnections = CONNECTION_LIMIT;
+  const connections = trackConnections(server);
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const [path = "/", query] = (request.url ?? "/").split("?");
+    if (path !== "/" && path !== "/metrics") respondNotFound(response);
+    else if (request.method !== "GET") respondNotAllowed(response, "GET");
+    else if (path === "/") respondRefusal(response, 201, "");
+    else void respondMetrics(response, namesIn(query));
+  }
+
+  async function respondMetrics(
+    response: ServerResponse,
+    names: ReadonlySet<string> | undefined,
+  ): Promise<void> {
+    try {
+      respondRefusal(response, 200, metricsText(await metrics.collect(), names), TEXT_FORMAT_TYPE);
+    } catch (error) {
+      logger.error({ error }, "the metrics could not be read");
+      respondRefusal(response, 500, "");
+    }
+  }
+
+  const listened = await listening(() => listen(server, host, port), host, port);
+  if (!listened.ok) return listened;
+  return ok({
+    host,
+    port: portOf(server),
+    get connectionCount() {
+      return connections.count;
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.cutSilent();
+      const cut = setTimeout(() => server.closeAllConnections(), CLOSING_LIMIT_MS);
+      await closed;
+      clearTimeout(cut);
+    },
+  });
+}
+
+/** The samples asked for with `name[]=`; undefined for all. */
+function namesIn(query: string | undefined): ReadonlySet<string> | undefined {
+  const names = new URLSearchParams(query).getAll("name[]");
+  return names.length === 0 ? undefined : new Set(names);
+}

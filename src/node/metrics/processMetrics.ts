@@ -1,0 +1,212 @@
+import { readdir, readFile } from "node:fs/promises";
+import {
+  constants,
+  monitorEventLoopDelay,
+  type PerformanceEntry,
+  PerformanceObserver,
+} from "node:perf_hooks";
+import { getHeapStatistics } from "node:v8";
+import type { Metrics } from "../../observability/registry.ts";
+
+/**
+ * What the process and its runtime tell (metrics.md#process-and-runtime). The incumbent's runtime is Java,
+ * and boards ask for its names: heap, collections and threads are answered with Node.js's own. Returns what
+ * ends the measuring.
+ */
+export function declareProcessMetrics(
+  metrics: Metrics,
+  { version, startedAtMs }: { readonly version: string; readonly startedAtMs: number },
+): () => void {
+  metrics.gauges(
+    { category: "PROCESS", name: "release", help: "1, for the version that runs", labels: ["version"] },
+    () => [[[version], 1]],
+  );
+  metrics.gauge(
+    { category: "PROCESS", name: "start_time_seconds", help: "Start of the process, seconds since 1970" },
+    () => startedAtMs / 1000,
+  );
+  metrics.family(
+    { category: "PROCESS", name: "cpu_seconds_total", help: "CPU time used, seconds", type: "counter" },
+    () => {
+      const { user, system } = process.cpuUsage();
+      return [[[], (user + system) / 1e6]];
+    },
+  );
+  metrics.gauge({ category: "PROCESS", name: "resident_memory_bytes", help: "Memory in use" }, () =>
+    process.memoryUsage.rss(),
+  );
+  metrics.gauges(
+    { category: "JVM", name: "info", help: "The runtime", labels: ["runtime", "vendor", "version"] },
+    () => [[["Node.js", "OpenJS Foundation", process.version], 1]],
+  );
+  showMemory(metrics);
+  showSystemFacts(metrics);
+  const stops = [measureCollections(metrics), measureLag(metrics)];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Under the names of 24.7 and those that replaced them in 24.12. */
+function showMemory(metrics: Metrics): void {
+  const areas = () => {
+    const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
+    const { heap_size_limit: limit } = getHeapStatistics();
+    return {
+      heap: { used: heapUsed, committed: heapTotal, max: limit, init: 0 },
+      nonheap: { used: external, committed: Math.max(rss - heapTotal, external), max: -1, init: 0 },
+    };
+  };
+  for (const what of ["used", "committed", "max", "init"] as const) {
+    for (const name of [`memory_bytes_${what}`, `memory_${what}_bytes`]) {
+      metrics.gauges(
+        { category: "JVM", name, help: `Memory of the runtime: ${what}`, labels: ["area"] },
+        () => {
+          const { heap, nonheap } = areas();
+          return [
+            [["heap"], heap[what]],
+            [["nonheap"], nonheap[what]],
+          ];
+        },
+      );
+    }
+  }
+}
+
+interface SystemFacts {
+  readonly openFiles?: number;
+  readonly maxFiles?: number;
+  readonly virtualBytes?: number;
+  readonly threads?: number;
+}
+
+/** What only the system knows; where it does not tell, as outside Linux, there are no series. */
+function showSystemFacts(metrics: Metrics): void {
+  if (!metrics.isOn("PROCESS") && !metrics.isOn("JVM")) return;
+  let facts: SystemFacts = {};
+  let mostThreads = 0;
+  metrics.beforeRead(async () => {
+    facts = await readSystemFacts();
+    mostThreads = Math.max(mostThreads, facts.threads ?? 0);
+  });
+  const gauge = (
+    category: "PROCESS" | "JVM",
+    name: string,
+    help: string,
+    read: () => number | undefined,
+  ): void =>
+    metrics.gauges({ category, name, help }, () => {
+      const value = read();
+      return value === undefined ? [] : [[[], value]];
+    });
+  gauge("PROCESS", "virtual_memory_bytes", "Address space", () => facts.virtualBytes);
+  gauge("PROCESS", "open_fds", "Open file descriptors", () => facts.openFiles);
+  gauge("PROCESS", "max_fds", "Most file descriptors that may be open", () => facts.maxFiles);
+  gauge("JVM", "threads_current", "Threads of the process", () => facts.threads);
+  gauge("JVM", "threads_daemon", "Threads beside the main one", () => facts.threads && facts.threads - 1);
+  gauge("JVM", "threads_peak", "Most threads seen", () => mostThreads);
+  metrics.gauges(
+    { category: "JVM", name: "threads_state", help: "Threads by state", labels: ["state"] },
+    () => (facts.threads === undefined ? [] : [[["RUNNABLE"], facts.threads]]),
+  );
+}
+
+async function readSystemFacts(): Promise<SystemFacts> {
+  const [files, limits, status] = await Promise.all([
+    readdir("/proc/self/fd").catch(() => undefined),
+    readFile("/proc/self/limits", "utf8").catch(() => ""),
+    readFile("/proc/self/status", "utf8").catch(() => ""),
+  ]);
+  const openFiles = files?.length;
+  const maxFiles = numberIn(limits, /^Max open files\s+(\d+)/m);
+  const virtualKiB = numberIn(status, /^VmSize:\s+(\d+) kB/m);
+  const threads = numberIn(status, /^Threads:\s+(\d+)/m);
+  return {
+    ...(openFiles !== undefined && { openFiles }),
+    ...(maxFiles !== undefined && { maxFiles }),
+    ...(virtualKiB !== undefined && { virtualBytes: virtualKiB * 1024 }),
+    ...(threads !== undefined && { threads }),
+  };
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const [, digits] = pattern.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Time in garbage collections, by kind. */
+function measureCollections(metrics: Metrics): () => void {
+  if (!metrics.isOn("JVM")) return () => undefined;
+  const totals = new Map(GC_KINDS.map(([kind, name]) => [kind, { name, count: 0, seconds: 0 }]));
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const total = totals.get(kindOf(entry));
+      if (total === undefined) continue;
+      total.count++;
+      total.seconds += entry.duration / 1000;
+    }
+  });
+  observer.observe({ entryTypes: ["gc"] });
+  metrics.family(
+    {
+      category: "JVM",
+      name: "gc_collection_seconds",
+      help: "Time in garbage collections, seconds",
+      type: "summary",
+      labels: ["gc"],
+    },
+    () =>
+      [...totals.values()].flatMap(({ name, count, seconds }) => [
+        [[name], count, "_count"],
+        [[name], seconds, "_sum"],
+      ]),
+  );
+  return () => observer.disconnect();
+}
+
+const GC_KINDS: readonly (readonly [kind: number, name: string])[] = [
+  [constants.NODE_PERFORMANCE_GC_MINOR, "minor"],
+  [constants.NODE_PERFORMANCE_GC_MAJOR, "major"],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, "incremental"],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, "weak_callbacks"],
+];
+
+/** The declared type of an entry lacks what is special to collections. */
+function kindOf(entry: PerformanceEntry): number {
+  const detail: unknown = Reflect.get(entry, "detail");
+  const kind: unknown =
+    typeof detail === "object" && detail !== null ? Reflect.get(detail, "kind") : undefined;
+  return typeof kind === "number" ? kind : 0;
+}
+
+/** How often the event loop is asked to come round; only what it takes longer is lag. */
+const LAG_RESOLUTION_MS = 10;
+
+/** How late the main thread comes to its work: callers and consensus wait as long. */
+function measureLag(metrics: Metrics): () => void {
+  if (!metrics.isOn("NODE")) return () => undefined;
+  const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  delay.enable();
+  let lags: Readonly<Record<string, number>> = {};
+  metrics.beforeRead(async () => {
+    const secondsOf = (nanoseconds: number): number =>
+      Math.max(0, (nanoseconds / 1e6 - LAG_RESOLUTION_MS) / 1000);
+    lags = {
+      p50: secondsOf(delay.percentile(50)),
+      p99: secondsOf(delay.percentile(99)),
+      max: secondsOf(delay.max),
+    };
+    delay.reset();
+  });
+  for (const which of ["p50", "p99", "max"]) {
+    metrics.gauge(
+      {
+        category: "NODE",
+        name: `event_loop_lag_${which}_seconds`,
+        help: `How late the main thread came to its work since the last reading: ${which}, seconds`,
+      },
+      () => lags[which] ?? Number.NaN,
+    );
+  }
+  return () => delay.disable();
+}

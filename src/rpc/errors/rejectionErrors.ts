@@ -1,0 +1,34 @@
+import type { PoolRejectionCode } from "../../txpool/rejection.ts";
+import type { TransactionDefect } from "../../types/transaction.ts";
+import { ERRORS, type RpcError } from "./errors.ts";
+
+/**
+ * What eth_sendRawTransaction answers for each refusal (json-rpc.md#eth_sendrawtransaction; the bare
+ * message).
+ */
+export const REJECTION_ERRORS: Readonly<Record<PoolRejectionCode | TransactionDefect, RpcError>> = {
+  malformedTransaction: ERRORS.invalidParams,
+  unsupportedV: ERRORS.invalidParams,
+  unknownTransactionType: ERRORS.invalidParams,
+  knownTransaction: ERRORS.knownTransaction,
+  feeCapExceeded: ERRORS.feeCapExceeded,
+  gasPriceTooLow: ERRORS.gasPriceTooLow,
+  wrongChainId: ERRORS.wrongChainId,
+  chainIdNotSupported: ERRORS.chainIdNotSupported,
+  replayProtectionRequired: ERRORS.chainIdRequired,
+  invalidSignature: ERRORS.invalidSignature,
+  invalidTransactionType: ERRORS.invalidTransactionType,
+  nonceOverflow: ERRORS.internalError,
+  initCodeTooLarge: ERRORS.internalError,
+  upfrontCostOverflow: ERRORS.internalError,
+  priorityFeeAboveFeeCap: ERRORS.priorityFeeAboveFeeCap,
+  intrinsicGasAboveLimit: ERRORS.intrinsicGasAboveLimit,
+  gasLimitAboveBlock: ERRORS.gasLimitAboveBlock,
+  stateUnavailable: ERRORS.initialSyncRunning,
+  senderNotAuthorized: ERRORS.senderNotAuthorized,
+  upfrontCostAboveBalance: ERRORS.upfrontCostAboveBalance,
+  nonceTooLow: ERRORS.nonceTooLow,
+  nonceTooDistant: ERRORS.nonceTooDistant,
+  replacementUnderpriced: ERRORS.replacementUnderpriced,
+  poolDisabled: ERRORS.poolDisabled,
+};

@@ -1,0 +1,71 @@
+import { decodeErrorText, isErrorText } from "../../execution/revertText.ts";
+import type { SimulationRefusal, SimulationResult } from "../../execution/simulation.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { ERRORS, RpcError, withDetail } from "./errors.ts";
+
+/** A simulation that has no result to show. */
+export type FailedSimulation = Exclude<SimulationResult, { readonly kind: "returned" }>;
+
+/** What eth_call answers for a call that failed: bare messages (json-rpc.md#eth_call). */
+export function callError(failure: FailedSimulation): RpcError {
+  switch (failure.kind) {
+    case "reverted":
+      return revertError(failure.data);
+    case "halted":
+      return ERRORS.executionHalted;
+    case "refused":
+      return failure.code === "precompileNotMovable"
+        ? new RpcError(PRECOMPILE_NOT_MOVABLE, failure.detail)
+        : REFUSAL_ERRORS[failure.code];
+    case "stateUnavailable":
+      return ERRORS.internalError;
+    case "timedOut":
+      return ERRORS.timeoutExpired;
+    case "tooLarge":
+      return ERRORS.callTooLarge;
+    case "busy":
+      return ERRORS.tooManyCalls;
+    default:
+      return assertNever(failure);
+  }
+}
+
+/** What eth_estimateGas and eth_createAccessList answer: the reason of a halt and the detail of a refusal follow. */
+export function estimateError(failure: FailedSimulation): RpcError {
+  if (failure.kind === "stateUnavailable") return ERRORS.worldStateUnavailable;
+  const error = callError(failure);
+  if (failure.kind === "halted") return withDetail(error, failure.reason);
+  if (failure.kind === "refused" && failure.code === "precompileNotMovable") return error;
+  return failure.kind === "refused" && failure.detail !== "" ? withDetail(error, failure.detail) : error;
+}
+
+const REFUSAL_ERRORS: Readonly<Record<Exclude<SimulationRefusal, "precompileNotMovable">, RpcError>> = {
+  intrinsicGasAboveLimit: ERRORS.intrinsicGasAboveLimit,
+  upfrontCostAboveBalance: ERRORS.upfrontCostAboveBalance,
+  gasPriceBelowBaseFee: ERRORS.gasPriceBelowBaseFee,
+  priorityFeeAboveFeeCap: ERRORS.priorityFeeAboveFeeCap,
+  initCodeTooLarge: ERRORS.internalError,
+  nonceOverflow: ERRORS.internalError,
+  upfrontCostOverflow: ERRORS.internalError,
+  invalidTransactionType: ERRORS.invalidTransactionType,
+  invalidBlobs: ERRORS.totalBlobGasTooHigh,
+  blobFeeBelowBaseFee: ERRORS.blobGasPriceBelowBaseFee,
+};
+
+/**
+ * A REVERT: the standard's code 3, by which client libraries know that `data` holds the revert bytes, with the
+ * incumbent's words (architecture.md#rulings).
+ */
+export function revertError(output: Uint8Array): RpcError {
+  return new RpcError(REVERTED, `Execution reverted${revertText(output)}`, toHex(output));
+}
+
+const REVERTED = 3;
+/** go-ethereum's, as its words are; the standard names only the special cases. */
+export const PRECOMPILE_NOT_MOVABLE = -32000;
+
+/** Custom errors and panics stay without words; a text that does not decode is said to be so. */
+function revertText(output: Uint8Array): string {
+  return isErrorText(output) ? `: ${decodeErrorText(output) ?? "ABI decode error"}` : "";
+}

@@ -1,0 +1,191 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ChainReader, HeadChange, LocatedLog } from "../../chain/chain.ts";
+import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
+import { type BlockRange, createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
+import { logJson } from "../../logs/logResult.ts";
+import type { Asker } from "../../primitives/asker.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { smaller } from "../../primitives/quantity.ts";
+import type { TxPool } from "../../txpool/txPool.ts";
+import { numberOf } from "../parameters/blockParameter.ts";
+import { criteriaOf, type LogFilter } from "../parameters/logFilterParameter.ts";
+import { createFilterTable } from "./filterTable.ts";
+import { createHashHistory, type HashHistory } from "./hashHistory.ts";
+
+/**
+ * What eth_newFilter and its kin install (json-rpc.md#filters). A filter remembers how far its owner has
+ * read, not what there is to read: blocks and logs are looked up when polled, pooled transactions in one
+ * history that all filters share. So an idle filter costs a few bytes, however busy the chain is.
+ */
+export interface Filters {
+  /** Each answers the new filter's id, or undefined when there are too many filters. */
+  addLogFilter(filter: LogFilter): string | undefined;
+  addBlockFilter(): string | undefined;
+  addPendingFilter(): string | undefined;
+  /** What is new since the last poll, hashes or logs; undefined when there is no such filter. */
+  changes(id: string, asker: Asker): Promise<FoundLogs | undefined>;
+  /** All logs of a log filter's whole range; undefined when there is no such log filter. */
+  logs(id: string, asker: Asker): Promise<FoundLogs | undefined>;
+  remove(id: string): boolean;
+}
+
+/** Logs that may wait in a filter because their blocks were taken back; a filter with more is removed. */
+const WAITING_LIMIT = 10_000;
+/** Headers read before the event loop gets its turn. */
+const HEADERS_PER_TURN = 500;
+
+interface BlockFilter {
+  readonly kind: "blocks";
+  /** Number of the first block that the owner has not read. */
+  nextBlock: bigint;
+}
+
+interface InstalledLogFilter {
+  readonly kind: "logs";
+  readonly filter: LogFilter;
+  readonly matcher: LogMatcher;
+  nextBlock: bigint;
+  /** JSON texts of logs that the owner has read and that are no more. */
+  removed: string[];
+}
+
+interface PendingFilter {
+  readonly kind: "pending";
+  /** Place in the history of pooled transactions. */
+  next: bigint;
+}
+
+type Filter = BlockFilter | InstalledLogFilter | PendingFilter;
+
+export function createFilters(parts: {
+  readonly chain: ChainReader;
+  readonly pool: Pick<TxPool, "onAdded">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly findLogs: FindLogs;
+}): Filters {
+  const { chain, pool, clock, findLogs } = parts;
+  const table = createFilterTable<Filter>(clock);
+  let history: { readonly hashes: HashHistory; readonly stop: () => void } | undefined;
+
+  chain.onHeadChanged((change) => {
+    table.clearExpired();
+    if (change.removed.length > 0) takeBack(change);
+    if (history !== undefined && ![...table.entries()].some(([, { kind }]) => kind === "pending")) {
+      history.stop();
+      history = undefined;
+    }
+  });
+
+  function takeBack(change: HeadChange): void {
+    for (const [id, filter] of [...table.entries()]) {
+      if (filter.kind === "pending") continue;
+      goBack(filter, change);
+      if (filter.kind === "logs" && filter.removed.length > WAITING_LIMIT) table.remove(id);
+    }
+  }
+
+  function pooledHashes(): HashHistory {
+    if (history === undefined) {
+      const hashes = createHashHistory();
+      history = { hashes, stop: pool.onAdded(({ transaction }) => hashes.push(transaction.hash)) };
+    }
+    return history.hashes;
+  }
+
+  /** Only a number bounds what a filter sees of the future; a tag does not. */
+  async function newLogs(installed: InstalledLogFilter, asker: Asker): Promise<FoundLogs> {
+    const { filter, removed } = installed;
+    const { from, to } = takeRange(chain, installed);
+    installed.removed = [];
+    const last = filter.to === "earliest" ? 0n : filter.to;
+    const range = { from, to: typeof last === "bigint" ? smaller(last, to) : to };
+    const found = await findLogs(filter, range, asker);
+    if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
+    if (found.kind !== "tooManyLogs") {
+      // Nobody has read them: the next poll tells them.
+      if (from < installed.nextBlock) installed.nextBlock = from;
+      installed.removed = [...removed, ...installed.removed];
+    }
+    return found;
+  }
+
+  /** Undefined when more has come than the history keeps: the owner must know that something is missing. */
+  function newHashes(filter: PendingFilter): string[] | undefined {
+    const hashes = pooledHashes();
+    const found = hashes.since(filter.next);
+    filter.next = hashes.end;
+    return found?.map((hash) => `"${toHex(hash)}"`);
+  }
+
+  return {
+    addLogFilter: (filter) =>
+      table.add(
+        { kind: "logs", filter, matcher: createLogMatcher(filter), nextBlock: after(chain), removed: [] },
+        criteriaOf(filter),
+      ),
+    addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain) }, 0),
+    addPendingFilter: () => table.add({ kind: "pending", next: pooledHashes().end }, 0),
+    async changes(id, asker) {
+      const filter = table.use(id);
+      switch (filter?.kind) {
+        case undefined:
+          return undefined;
+        case "blocks":
+          return { kind: "found", pieces: await newBlocks(chain, filter) };
+        case "logs":
+          return newLogs(filter, asker);
+        case "pending": {
+          const hashes = newHashes(filter);
+          if (hashes === undefined) table.remove(id);
+          return hashes && { kind: "found", pieces: hashes };
+        }
+        default:
+          return assertNever(filter);
+      }
+    },
+    async logs(id, asker) {
+      const installed = table.use(id);
+      if (installed?.kind !== "logs") return undefined;
+      const { filter } = installed;
+      const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
+      return findLogs(filter, range, asker);
+    },
+    remove: (id) => table.remove(id),
+  };
+}
+
+function after({ head }: ChainReader): bigint {
+  return head.header.number + 1n;
+}
+
+/** The range that a poll covers, marked as read before the first wait, so that two polls at once do not share it. */
+function takeRange(chain: ChainReader, filter: BlockFilter | InstalledLogFilter): BlockRange {
+  const range = { from: filter.nextBlock, to: chain.head.header.number };
+  filter.nextBlock = after(chain);
+  return range;
+}
+
+async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<string[]> {
+  const { from, to } = takeRange(chain, filter);
+  const texts: string[] = [];
+  for (let number = from; number <= to; number++) {
+    const named = chain.headerByNumber(number);
+    if (named !== undefined) texts.push(`"${toHex(named.hash)}"`);
+    if (texts.length % HEADERS_PER_TURN === 0) await nextTurn();
+  }
+  return texts;
+}
+
+/** Sets a filter back before the blocks that were taken away, and keeps the logs of those that its owner has read. */
+function goBack(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
+  for (const block of removed.toReversed()) {
+    if (filter.kind !== "logs" || block.header.number >= filter.nextBlock) continue;
+    const logs: LocatedLog[] = [];
+    filter.matcher.collect(block, logs, "removed");
+    filter.removed.push(...logs.map(logJson));
+  }
+  const lowest = removed.at(-1)?.header.number;
+  if (lowest !== undefined && lowest < filter.nextBlock) filter.nextBlock = lowest;
+}

@@ -1,0 +1,149 @@
+import { type Address, asAddress } from "../../primitives/address.ts";
+import { asHash, type Hash } from "../../primitives/hash.ts";
+import { parseDigits, parseHex } from "../../primitives/hex.ts";
+
+/**
+ * Decoders for the values of a `params` array, as lenient and as strict as the incumbent
+ * (json-rpc.md#parameters). Each takes what JSON.parse gave and returns undefined when the only answer is
+ * -32602 Invalid params.
+ */
+export type Decoder<T> = (value: unknown) => T | undefined;
+
+/** Up to 20 bytes in any case, 0x optional, padded on the left. A checksum is not checked. */
+export function decodeAddress(value: unknown): Address | undefined {
+  const bytes = paddedBytes(value, 20);
+  return bytes && asAddress(bytes);
+}
+
+/** Exactly 32 bytes, 0x optional. */
+export function decodeHash(value: unknown): Hash | undefined {
+  if (typeof value !== "string" || withoutPrefix(value).length !== 64) return undefined;
+  const bytes = paddedBytes(value, 32);
+  return bytes && asHash(bytes);
+}
+
+/** A JSON boolean, its name as a string, or an integer of which only zero is false. */
+export function decodeBoolean(value: unknown): boolean | undefined {
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isInteger(value) ? value !== 0 : undefined;
+  if (typeof value !== "string") return undefined;
+  const word = value.trim();
+  if (["true", "True", "TRUE"].includes(word)) return true;
+  return ["false", "False", "FALSE"].includes(word) ? false : undefined;
+}
+
+/** A position or count of at most 31 bits: a JSON integer, or text as decodeJavaLong reads it. */
+export function decodeIndex(value: unknown): number | undefined {
+  const index = typeof value === "number" ? value : Number(decodeJavaLong(value) ?? Number.NaN);
+  return Number.isInteger(index) && index >= 0 && index <= MAX_INDEX ? index : undefined;
+}
+
+const MAX_INDEX = 2 ** 31 - 1;
+
+/** At most 32 bytes of hex, so that "3" is 3 and "10" is sixteen; padded to 32. */
+export function decodeStoragePosition(value: unknown): Hash | undefined {
+  const bytes = paddedBytes(value, 32);
+  return bytes && asHash(bytes);
+}
+
+/** Wei in a call object: hex text of at most 32 bytes (0x optional, so "10" is sixteen), or a JSON integer. */
+export function decodeWei(value: unknown): bigint | undefined {
+  if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? BigInt(value) : undefined;
+  return hexNumber(value, 32);
+}
+
+/** Gas in a call object: at most 8 bytes of hex, clamped to 2^63 - 1. The digits of a JSON integer are read as hex, too. */
+export function decodeGas(value: unknown): bigint | undefined {
+  const gas = hexNumber(typeof value === "number" ? String(value) : value, 8);
+  return gas !== undefined && gas > MAX_JAVA_LONG ? MAX_JAVA_LONG : gas;
+}
+
+/** Bytes of hex text with an even number of digits, 0x optional. */
+export function decodeData(value: unknown): Uint8Array | undefined {
+  return typeof value === "string" ? parseHex(value) : undefined;
+}
+
+/** A topic to look for: hex text of any length; only 32 bytes can match anything. */
+export function decodeTopic(value: unknown): Uint8Array | undefined {
+  if (typeof value !== "string") return undefined;
+  const digits = withoutPrefix(value);
+  return parseHex(digits.length % 2 === 0 ? digits : `0${digits}`);
+}
+
+/** Percentiles and the like: JSON numbers, or the same as text. */
+export function decodeNumber(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string" || value.trim() === "") return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** Text, or a number or boolean as its text. */
+export function decodeText(value: unknown): string | undefined {
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+}
+
+/** A list whose items all decode. */
+export function decodeList<T>(decodeItem: Decoder<T>): Decoder<readonly T[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return undefined;
+    const items: T[] = [];
+    for (const each of value as unknown[]) {
+      const item = decodeItem(each);
+      if (item === undefined) return undefined;
+      items.push(item);
+    }
+    return items;
+  };
+}
+
+/** What the incumbent's language calls a long: decimal, 0x or # hexadecimal, 0 octal; a sign may lead; 64 bits. */
+export function decodeJavaLong(value: unknown): bigint | undefined {
+  if (typeof value !== "string") return undefined;
+  const [, sign, prefix = "", digits = ""] = JAVA_LONG.exec(value) ?? [];
+  const text =
+    prefix === "" ? octalOrDecimal(digits) : /^[0-9a-f]+$/i.test(digits) ? `0x${digits}` : undefined;
+  if (text === undefined) return undefined;
+  const magnitude = BigInt(text);
+  const number = sign === "-" ? -magnitude : magnitude;
+  return number > MAX_JAVA_LONG || number < -MAX_JAVA_LONG - 1n ? undefined : number;
+}
+
+const JAVA_LONG = /^([+-]?)(0x|0X|#)?([0-9a-fA-F]{1,64})$/;
+export const MAX_JAVA_LONG = 2n ** 63n - 1n;
+
+function octalOrDecimal(digits: string): string | undefined {
+  if (/^0[0-7]+$/.test(digits)) return `0o${digits.slice(1)}`;
+  return /^(0|[1-9][0-9]*)$/.test(digits) ? digits : undefined;
+}
+
+/** True for what stands for "not given": an absent or null member or parameter. */
+export function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+/** A JSON object that is neither null nor an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const HEX_DIGITS = /^[0-9a-fA-F]*$/;
+
+function withoutPrefix(text: string): string {
+  return text.startsWith("0x") ? text.slice(2) : text;
+}
+
+function paddedBytes(value: unknown, length: number): Uint8Array | undefined {
+  if (typeof value !== "string") return undefined;
+  const start = value.startsWith("0x") ? 2 : 0;
+  const missing = length * 2 - (value.length - start);
+  if (missing === 0) return parseDigits(value, start, length);
+  return missing < 0 ? undefined : parseDigits(value.slice(start).padStart(length * 2, "0"), 0, length);
+}
+
+function hexNumber(value: unknown, maxBytes: number): bigint | undefined {
+  if (typeof value !== "string") return undefined;
+  const digits = withoutPrefix(value);
+  if (digits.length > maxBytes * 2 || !HEX_DIGITS.test(digits)) return undefined;
+  return digits === "" ? 0n : BigInt(`0x${digits}`);
+}

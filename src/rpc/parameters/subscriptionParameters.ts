@@ -1,0 +1,79 @@
+import { createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import type { JsonSchema } from "../method.ts";
+import type { BlockDetail } from "../results/blockResult.ts";
+import { BOOLEAN, LOG_FILTER } from "../schemas.ts";
+import { decodeLogFilter, type LogFilter } from "./logFilterParameter.ts";
+import { decodeBoolean, isAbsent, isObject } from "./parameters.ts";
+
+/** What a subscriber wants to hear of. */
+export type Wish =
+  | { readonly kind: "newHeads"; readonly detail: BlockDetail }
+  | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher }
+  | { readonly kind: "newPendingTransactions"; readonly detail: PendingDetail }
+  | { readonly kind: "droppedPendingTransactions" }
+  | { readonly kind: "syncing" };
+
+/** What is told of a transaction: its hash, what Besu shows of it, or all that go-ethereum does. */
+export type PendingDetail = BlockDetail | "whole";
+
+export type WishKind = Wish["kind"];
+
+export const WISH_KINDS: readonly WishKind[] = [
+  "newHeads",
+  "logs",
+  "newPendingTransactions",
+  "droppedPendingTransactions",
+  "syncing",
+];
+
+/** Logs have a filter, all others but what detail is wanted, of pending transactions in go-ethereum's form, too. */
+export const WISH_OPTIONS: JsonSchema = {
+  anyOf: [
+    LOG_FILTER,
+    { type: "object", properties: { includeTransactions: BOOLEAN }, additionalProperties: false },
+    BOOLEAN,
+  ],
+};
+
+/** The parameters of eth_subscribe; undefined when the only answer is -32600. */
+export function decodeWish(type: unknown, options: unknown): Wish | undefined {
+  if (type === "logs") {
+    const filter = decodeLogFilter(options);
+    return filter && { kind: "logs", filter, matcher: createLogMatcher(filter) };
+  }
+  if (type === "newPendingTransactions" && typeof options === "boolean")
+    return { kind: type, detail: options ? "whole" : "hashes" };
+  const detail = decodeDetail(options);
+  if (detail === undefined) return undefined;
+  switch (type) {
+    case "newHeads":
+    case "newPendingTransactions":
+      return { kind: type, detail };
+    case "droppedPendingTransactions":
+    case "syncing":
+      return { kind: type };
+    default:
+      return undefined;
+  }
+}
+
+/** The id of a subscription as it is kept: hex text, its prefix optional, or a JSON integer. */
+export function decodeSubscriptionId(value: unknown): string | undefined {
+  if (typeof value === "number")
+    return Number.isSafeInteger(value) && value >= 0 ? toQuantity(value) : undefined;
+  if (typeof value !== "string") return undefined;
+  const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,16})$/.exec(value) ?? [];
+  return digits === undefined ? undefined : toQuantity(BigInt(`0x${digits}`));
+}
+
+/** `{"includeTransactions": bool}` or nothing; an unknown member is refused. */
+function decodeDetail(options: unknown): BlockDetail | undefined {
+  if (isAbsent(options)) return "hashes";
+  if (!isObject(options)) return undefined;
+  const { includeTransactions, ...others } = options;
+  if (Object.keys(others).length > 0) return undefined;
+  const isFull = isAbsent(includeTransactions) ? false : decodeBoolean(includeTransactions);
+  if (isFull === undefined) return undefined;
+  return isFull ? "transactions" : "hashes";
+}

@@ -1,0 +1,95 @@
+import { type JsonWriter, jsonText } from "../../primitives/jsonWriter.ts";
+import { bytesToBigint } from "../../primitives/quantity.ts";
+import type { StoredBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import { writeMinedTransactions } from "./transactionResult.ts";
+
+/** How a block shows its transactions: by hash or in full. */
+export type BlockDetail = "hashes" | "transactions";
+
+/**
+ * The block object (json-rpc.md#block) as JSON text: members in the incumbent's order, those without a value
+ * left out. Everyone asks for the newest blocks, so the text stays with a block for as long as the chain
+ * keeps that in memory.
+ */
+export function blockJson(block: StoredBlock, detail: BlockDetail): string {
+  const texts = writtenBlocks.get(block) ?? new Map<BlockDetail, string>();
+  const known = texts.get(detail);
+  if (known !== undefined) return known;
+  const text = jsonText((writer) => writeBlock(writer, block, detail));
+  writtenBlocks.set(block, texts.set(detail, text));
+  return text;
+}
+
+const writtenBlocks = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
+
+function writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail): void {
+  writer.beginObject();
+  writeHeader(writer, block);
+  writer.beginList("uncles");
+  writer.endList();
+  writer.beginList("transactions");
+  if (detail === "transactions") writeMinedTransactions(writer, block);
+  else for (const { hash } of block.transactions) writer.dataItem(hash);
+  writer.endList();
+  writeLaterMembers(writer, block.header, block.withdrawals);
+  writer.endObject();
+}
+
+function writeHeader(writer: JsonWriter, { header, hash, totalDifficulty, size }: StoredBlock): void {
+  writer.quantity("number", header.number);
+  writer.data("hash", hash);
+  writer.data("mixHash", header.mixHash);
+  writer.data("parentHash", header.parentHash);
+  writer.data("nonce", header.nonce);
+  writer.data("sha3Uncles", header.ommersHash);
+  writer.data("logsBloom", header.logsBloom);
+  writer.data("transactionsRoot", header.transactionsRoot);
+  writer.data("stateRoot", header.stateRoot);
+  writer.data("receiptsRoot", header.receiptsRoot);
+  writer.data("miner", header.coinbase);
+  writer.quantity("difficulty", header.difficulty);
+  writer.quantity("totalDifficulty", totalDifficulty);
+  writer.data("extraData", header.extraData);
+  if (header.baseFeePerGas !== undefined) writer.quantity("baseFeePerGas", header.baseFeePerGas);
+  writer.quantity("size", size);
+  writer.quantity("gasLimit", header.gasLimit);
+  writer.quantity("gasUsed", header.gasUsed);
+  writer.quantity("timestamp", header.timestamp);
+}
+
+/**
+ * What Shanghai, Cancun and Prague add; on an IBFT chain only a genesis block can have it
+ * (ibft2.md#later-forks).
+ */
+function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals: readonly unknown[] = []): void {
+  if (header.withdrawalsRoot !== undefined) {
+    writer.data("withdrawalsRoot", header.withdrawalsRoot);
+    writer.beginList("withdrawals");
+    for (const items of withdrawals) writeWithdrawal(writer, items);
+    writer.endList();
+  }
+  if (header.requestsHash !== undefined) writer.data("requestsHash", header.requestsHash);
+  if (header.blobGasUsed !== undefined) writer.quantity("blobGasUsed", header.blobGasUsed);
+  if (header.excessBlobGas !== undefined) writer.quantity("excessBlobGas", header.excessBlobGas);
+  if (header.parentBeaconBlockRoot !== undefined) {
+    writer.data("parentBeaconBlockRoot", header.parentBeaconBlockRoot);
+  }
+}
+
+/** A withdrawal is kept as its RLP items: index, validator, address, gwei. */
+function writeWithdrawal(writer: JsonWriter, items: unknown): void {
+  const [index = NOTHING, validator = NOTHING, address = NOTHING, amount = NOTHING] = bytesOnly(items);
+  writer.beginObject();
+  writer.quantity("index", bytesToBigint(index));
+  writer.quantity("validatorIndex", bytesToBigint(validator));
+  writer.data("address", address);
+  writer.quantity("amount", bytesToBigint(amount));
+  writer.endObject();
+}
+
+const NOTHING = new Uint8Array();
+
+function bytesOnly(items: unknown): readonly Uint8Array[] {
+  return Array.isArray(items) ? items.filter((item) => item instanceof Uint8Array) : [];
+}

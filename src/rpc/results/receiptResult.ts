@@ -1,0 +1,135 @@
+import { writeReceiptLogs } from "../../logs/logResult.ts";
+import { type Address, asAddress } from "../../primitives/address.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { type JsonWriter, jsonInTurns, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
+import { bigintToBytes, toQuantity } from "../../primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
+import type { StoredBlock } from "../../types/block.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import { effectiveGasPrice, type SentTransaction } from "../../types/transaction.ts";
+import { JsonPieces, RawJson } from "../method.ts";
+import { writeOptionalData } from "./transactionResult.ts";
+
+/**
+ * The receipt of the transaction at `index` (json-rpc.md#receipt); undefined when there is none.
+ * `blobGasPriceWei` is what a unit of blob gas cost in this block.
+ */
+export function receiptAnswer(
+  block: StoredBlock,
+  index: number,
+  blobGasPriceWei: bigint,
+): RawJson | Promise<JsonPieces> | undefined {
+  const transaction = block.transactions[index];
+  const receipt = block.receipts[index];
+  if (transaction === undefined || receipt === undefined) return undefined;
+  let logsBefore = 0;
+  for (let before = 0; before < index; before++) logsBefore += block.receipts[before]?.logs.length ?? 0;
+  const place = placeOf(block, blobGasPriceWei);
+  return answerOf(receipt.logs.length, (writer) =>
+    writeReceipt(writer, { transaction, receipt, index, logsBefore }, place),
+  );
+}
+
+/** The receipts of all transactions of a block, in order, as a list. */
+export function blockReceiptsAnswer(
+  block: StoredBlock,
+  blobGasPriceWei: bigint,
+): RawJson | Promise<JsonPieces> {
+  const place = placeOf(block, blobGasPriceWei);
+  const logs = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
+  return answerOf(block.receipts.length + logs, (writer) => writeReceipts(writer, block, place));
+}
+
+function* writeReceipts(writer: JsonWriter, block: StoredBlock, place: Place): Generator<void, void> {
+  writer.beginList();
+  let logsBefore = 0;
+  for (const [index, receipt] of block.receipts.entries()) {
+    const transaction = block.transactions[index];
+    if (transaction === undefined) break;
+    yield* writeReceipt(writer, { transaction, receipt, index, logsBefore }, place);
+    logsBefore += receipt.logs.length;
+    if (index % RECEIPTS_PER_STEP === RECEIPTS_PER_STEP - 1) yield;
+  }
+  writer.endList();
+}
+
+const RECEIPTS_PER_STEP = 16;
+
+/** In one go, or with turns of others in between where there are many `parts`: receipts and logs. */
+function answerOf(
+  parts: number,
+  write: (writer: JsonWriter) => Generator<void, void>,
+): RawJson | Promise<JsonPieces> {
+  if (parts < MANY_PARTS) return new RawJson(jsonText((writer) => writeAtOnce(write(writer))));
+  return jsonInTurns(write).then((pieces) => new JsonPieces(pieces));
+}
+
+/** Some milliseconds' worth. */
+const MANY_PARTS = 2_000;
+
+/** What all receipts of a block have in common. */
+interface Place {
+  /** The members that name the block, encoded once. */
+  readonly members: string;
+  readonly baseFeePerGas: bigint | undefined;
+  readonly blobGasPriceWei: bigint;
+  readonly hash: Uint8Array;
+  readonly number: bigint;
+}
+
+interface PlacedReceipt {
+  readonly transaction: SentTransaction;
+  readonly receipt: Receipt;
+  readonly index: number;
+  /** Logs of earlier transactions of the block. */
+  readonly logsBefore: number;
+}
+
+const BLOB_GAS_PER_BLOB = 131_072;
+
+function placeOf({ hash, header }: StoredBlock, blobGasPriceWei: bigint): Place {
+  const { number, baseFeePerGas } = header;
+  const members = `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(number)}"`;
+  return { members, baseFeePerGas, blobGasPriceWei, hash, number };
+}
+
+function* writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place): Generator<void, void> {
+  const { transaction, receipt, index, logsBefore } = placed;
+  const { to, sender, nonce } = transaction;
+  writer.beginObject();
+  writer.members(place.members);
+  writeOptionalData(writer, "contractAddress", to === undefined ? createdAddress(sender, nonce) : undefined);
+  writer.quantity("cumulativeGasUsed", receipt.cumulativeGasUsed);
+  writer.data("from", sender);
+  writer.quantity("gasUsed", receipt.gasUsed);
+  writer.quantity("effectiveGasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
+  writer.beginList("logs");
+  yield* writeReceiptLogs(writer, receipt.logs, {
+    transactionHash: transaction.hash,
+    transactionIndex: index,
+    blockHash: place.hash,
+    blockNumber: place.number,
+    firstLogIndex: logsBefore,
+  });
+  writer.endList();
+  writer.data("logsBloom", receipt.logsBloom);
+  if ("status" in receipt.outcome) writer.quantity("status", receipt.outcome.status);
+  else writer.data("root", receipt.outcome.stateRoot);
+  writeOptionalData(writer, "to", to);
+  writer.data("transactionHash", transaction.hash);
+  writer.quantity("transactionIndex", index);
+  if (receipt.revertReason !== undefined) writer.data("revertReason", receipt.revertReason);
+  writer.quantity("type", receipt.type);
+  if (transaction.type === 3) {
+    writer.quantity("blobGasUsed", BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length);
+    writer.quantity("blobGasPrice", place.blobGasPriceWei);
+  }
+  writer.endObject();
+}
+
+/** Where a creation puts its contract (yellow paper, §7), shown for failed creations too. */
+export function createdAddress(sender: Address, nonce: bigint): Address {
+  const items = [encodeRlpString(sender), encodeRlpString(bigintToBytes(nonce))];
+  return asAddress(keccak256(encodeRlpList(items)).slice(12));
+}

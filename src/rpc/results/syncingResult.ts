@@ -1,0 +1,12 @@
+import { toQuantity } from "../../primitives/quantity.ts";
+import type { SyncStatus } from "../ports.ts";
+
+/** How far the node is in catching up, or false (json-rpc.md#eth_syncing). */
+export function syncingResult(status: SyncStatus | undefined): object | false {
+  if (status === undefined) return false;
+  return {
+    startingBlock: toQuantity(status.startingBlock),
+    currentBlock: toQuantity(status.currentBlock),
+    highestBlock: toQuantity(status.highestBlock),
+  };
+}

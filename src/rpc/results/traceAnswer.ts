@@ -1,0 +1,43 @@
+import { assertNever } from "../../primitives/assert.ts";
+import { viewAsBuffer } from "../../primitives/hex.ts";
+import type { TraceResult } from "../../tracers/traceJob.ts";
+import { ERRORS, RpcError } from "../errors/errors.ts";
+import { PRECOMPILE_NOT_MOVABLE } from "../errors/simulationErrors.ts";
+import { JsonPieces, RawJson } from "../method.ts";
+
+/** What a tracing method answers. */
+export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcError {
+  switch (result.kind) {
+    case "traced":
+      return result.json.length < LARGE_BYTES
+        ? new RawJson(viewAsBuffer(result.json).toString("latin1"))
+        : new JsonPieces([result.json]);
+    case "stateUnavailable":
+      return ERRORS.worldStateUnavailable;
+    case "refused":
+      return ERRORS.internalError;
+    case "overridesRefused":
+      return new RpcError(PRECOMPILE_NOT_MOVABLE, result.detail);
+    case "blockDoesNotFit":
+      return ERRORS.internalError;
+    case "tooLarge":
+      return TRACE_TOO_LARGE;
+    case "tooMuchMemory":
+      return ERRORS.callTooLarge;
+    case "timedOut":
+      return ERRORS.timeoutExpired;
+    case "busy":
+      return ERRORS.tooManyCalls;
+    default:
+      return assertNever(result);
+  }
+}
+
+/** From here on the bytes go to the client as they came from the thread. */
+const LARGE_BYTES = 64 * 1024;
+
+/** Ours: the incumbent answers whatever fits into its memory. */
+const TRACE_TOO_LARGE = new RpcError(
+  -32005,
+  "Trace exceeds the maximum size of an answer; leave out memory, stack or storage",
+);

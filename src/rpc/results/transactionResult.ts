@@ -1,0 +1,157 @@
+import { toHex } from "../../primitives/hex.ts";
+import { type JsonWriter, jsonText } from "../../primitives/jsonWriter.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import { recoverPublicKey } from "../../primitives/secp256k1.ts";
+import type { StoredBlock } from "../../types/block.ts";
+import {
+  effectiveGasPrice,
+  feeCap,
+  type SentTransaction,
+  signatureOf,
+  signingHash,
+  type Transaction,
+} from "../../types/transaction.ts";
+
+/**
+ * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text; undefined when
+ * there is none.
+ */
+export function minedTransactionJson(block: StoredBlock, index: number): string | undefined {
+  const transaction = block.transactions[index];
+  return transaction && jsonText((writer) => writeMined(writer, transaction, index, placeOf(block)));
+}
+
+/** All transactions of a block, in full, as items of a list. */
+export function writeMinedTransactions(writer: JsonWriter, block: StoredBlock): void {
+  const place = placeOf(block);
+  for (const [index, transaction] of block.transactions.entries())
+    writeMined(writer, transaction, index, place);
+}
+
+/**
+ * A pooled transaction (json-rpc.md#pooled-transaction) as JSON text. It shows the sender's public key, whose
+ * recovery costs some 50 µs: a caller with many of them gives the event loop its turn in between.
+ */
+export function pendingTransactionJson(transaction: SentTransaction): string {
+  const publicKey = recoverPublicKey(signingHash(transaction), signatureOf(transaction));
+  return jsonText((writer) => {
+    writePending(writer, transaction, () => {
+      writeOptionalData(writer, "publicKey", publicKey);
+      writer.data("raw", transaction.raw);
+    });
+  });
+}
+
+/** The same as other clients have it, without what only the incumbent shows. */
+export function pooledTransactionJson(transaction: SentTransaction): string {
+  return jsonText((writer) => writePending(writer, transaction, () => undefined));
+}
+
+function writePending(writer: JsonWriter, transaction: SentTransaction, writeExtras: () => void): void {
+  writer.beginObject();
+  writer.null("blockHash");
+  writer.null("blockNumber");
+  writer.data("from", transaction.sender);
+  writer.quantity("gas", transaction.gasLimit);
+  writer.quantity("gasPrice", feeCap(transaction));
+  writeFeeCaps(writer, transaction);
+  writer.data("hash", transaction.hash);
+  writer.data("input", transaction.data);
+  writer.quantity("nonce", transaction.nonce);
+  writeOptionalData(writer, "to", transaction.to);
+  writer.null("transactionIndex");
+  writer.quantity("value", transaction.value);
+  writeSignature(writer, transaction);
+  writeLists(writer, transaction);
+  if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
+  writeExtras();
+  writer.quantity("type", transaction.type);
+  writer.endObject();
+}
+
+/** What all transactions of a block have in common. */
+interface Place {
+  /** The first members, encoded once. */
+  readonly members: string;
+  readonly baseFeePerGas: bigint | undefined;
+}
+
+function placeOf({ hash, header }: StoredBlock): Place {
+  return {
+    members: `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(header.number)}"`,
+    baseFeePerGas: header.baseFeePerGas,
+  };
+}
+
+function writeMined(writer: JsonWriter, transaction: SentTransaction, index: number, place: Place): void {
+  writer.beginObject();
+  writeLists(writer, transaction);
+  writer.members(place.members);
+  if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
+  writer.data("from", transaction.sender);
+  writer.quantity("gas", transaction.gasLimit);
+  writer.quantity("gasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
+  writeFeeCaps(writer, transaction);
+  writer.data("hash", transaction.hash);
+  writer.data("input", transaction.data);
+  writer.quantity("nonce", transaction.nonce);
+  writeOptionalData(writer, "to", transaction.to);
+  writer.quantity("transactionIndex", index);
+  writer.quantity("type", transaction.type);
+  writer.quantity("value", transaction.value);
+  writeSignature(writer, transaction);
+  writer.endObject();
+}
+
+/** A member that is null when absent. */
+export function writeOptionalData(writer: JsonWriter, name: string, bytes: Uint8Array | undefined): void {
+  if (bytes === undefined) writer.null(name);
+  else writer.data(name, bytes);
+}
+
+function writeFeeCaps(writer: JsonWriter, transaction: Transaction): void {
+  const { maxPriorityFeePerGas, maxFeePerGas, maxFeePerBlobGas } = transaction;
+  if (maxPriorityFeePerGas !== undefined) writer.quantity("maxPriorityFeePerGas", maxPriorityFeePerGas);
+  if (maxFeePerGas !== undefined) writer.quantity("maxFeePerGas", maxFeePerGas);
+  if (maxFeePerBlobGas !== undefined) writer.quantity("maxFeePerBlobGas", maxFeePerBlobGas);
+}
+
+/** A legacy transaction shows no yParity, a blob transaction no v but its blobs. */
+function writeSignature(writer: JsonWriter, transaction: Transaction): void {
+  const { type, yParity, v, r, s } = transaction;
+  if (type !== 0) writer.quantity("yParity", yParity);
+  if (type !== 3) writer.quantity("v", v);
+  writer.quantity("r", r);
+  writer.quantity("s", s);
+  if (type !== 3) return;
+  writer.beginList("blobVersionedHashes");
+  for (const hash of transaction.blobVersionedHashes) writer.dataItem(hash);
+  writer.endList();
+}
+
+function writeLists(writer: JsonWriter, { type, accessList, authorizationList }: Transaction): void {
+  if (type === 0) return;
+  writer.beginList("accessList");
+  for (const { address, storageKeys } of accessList) {
+    writer.beginObject();
+    writer.data("address", address);
+    writer.beginList("storageKeys");
+    for (const key of storageKeys) writer.dataItem(key);
+    writer.endList();
+    writer.endObject();
+  }
+  writer.endList();
+  if (type !== 4) return;
+  writer.beginList("authorizationList");
+  for (const { chainId, address, nonce, yParity, r, s } of authorizationList) {
+    writer.beginObject();
+    writer.quantity("chainId", chainId);
+    writer.data("address", address);
+    writer.quantity("nonce", nonce);
+    writer.quantity("yParity", yParity);
+    writer.quantity("r", r);
+    writer.quantity("s", s);
+    writer.endObject();
+  }
+  writer.endList();
+}

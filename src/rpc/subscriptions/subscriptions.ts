@@ -1,0 +1,177 @@
+import type { ChainReader } from "../../chain/chain.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { toHex } from "../../primitives/hex.ts";
+import type { TxPool } from "../../txpool/txPool.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
+import { ERRORS, RpcError } from "../errors/errors.ts";
+import {
+  defineMethod,
+  type JsonSchema,
+  optional,
+  type Parameter,
+  type RpcMethod,
+  required,
+} from "../method.ts";
+import {
+  decodeSubscriptionId,
+  decodeWish,
+  type PendingDetail,
+  WISH_KINDS,
+  WISH_OPTIONS,
+  type WishKind,
+} from "../parameters/subscriptionParameters.ts";
+import type { SyncStatus } from "../ports.ts";
+import { pendingDetailJson } from "../results/pendingDetailResult.ts";
+import { syncingResult } from "../results/syncingResult.ts";
+import { pooledTransactionJson } from "../results/transactionResult.ts";
+import type { RpcMetrics } from "../rpcMetrics.ts";
+import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
+import { createEventText, type EventText } from "./eventText.ts";
+import { createFanOut } from "./fanOut.ts";
+import { type Notices, ofHeadChange } from "./headNotices.ts";
+import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionTable.ts";
+
+export interface SubscriptionPorts {
+  readonly chain: Pick<ChainReader, "onHeadChanged">;
+  readonly pool: Pick<TxPool, "onAdded" | "onDropped">;
+  /** Calls `listener` whenever the target of a synchronization is set, moved or cleared. */
+  onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
+  readonly logger: Logger;
+  readonly metrics?: RpcMetrics | undefined;
+}
+
+/**
+ * eth_subscribe and eth_unsubscribe, for every WebSocket endpoint whatever its modules, and never for HTTP: what
+ * clients are told without asking (json-rpc.md#eth_subscribe).
+ *
+ * An event is written as JSON once, however many listen, and its source is listened to only while somebody subscribes
+ * to it. Few or many, they are told in turns (fanOut.ts); of a block each connection at once (headNotices.ts).
+ */
+export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<unknown>[] {
+  const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
+  const sources = createSources(ports, table);
+
+  const subscribe = defineMethod({
+    name: "eth_subscribe",
+    namespace: "EVERY",
+    summary:
+      "Sends a notification for every new head, log, pooled or dropped transaction, or change of syncing.",
+    parameters: [mandatory("type", { enum: WISH_KINDS }), optional("options", asIs, WISH_OPTIONS)],
+    result: { name: "subscription", schema: QUANTITY },
+    run([type, options], { connection }) {
+      const wish = decodeWish(type, options);
+      if (wish === undefined || connection === undefined) return ERRORS.invalidRequest;
+      return table.add(connection, wish) ?? TOO_MANY;
+    },
+  });
+
+  const unsubscribe = defineMethod({
+    name: "eth_unsubscribe",
+    namespace: "EVERY",
+    summary: "Ends a subscription of this connection.",
+    parameters: [mandatory("subscription", { anyOf: [GIVEN_QUANTITY, INTEGER] })],
+    result: { name: "done", schema: BOOLEAN },
+    run([given], { connection }) {
+      const id = decodeSubscriptionId(given);
+      if (id === undefined) return ERRORS.invalidRequest;
+      const subscription = table.find(id);
+      if (subscription === undefined || subscription.connection !== connection) {
+        return ERRORS.subscriptionNotFound;
+      }
+      table.remove(subscription);
+      return true;
+    },
+  });
+
+  return [subscribe, unsubscribe] as readonly RpcMethod<unknown>[];
+}
+
+const TOO_MANY = new RpcError(-32005, "Too many subscriptions");
+
+/** A parameter without which the answer is -32600. */
+function mandatory(name: string, schema: JsonSchema): Parameter<unknown> {
+  return { ...required(name, asIs, schema), explain: () => ERRORS.invalidRequest };
+}
+
+/** These two methods answer -32600 where others answer -32602, so they decode for themselves. */
+function asIs(value: unknown): unknown {
+  return value;
+}
+
+interface Source {
+  readonly kinds: readonly WishKind[];
+  listen(): () => void;
+}
+
+/** Ties the sources of events to the subscribers in the table. */
+function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { listenAsNeeded(): void } {
+  const { chain, pool, logger } = ports;
+
+  const fanOut = createFanOut({
+    isLive: ({ id }) => table.find(id) !== undefined,
+    onTooMany() {
+      logger.warn(
+        {},
+        "subscribers cannot be told as fast as things happen; the one with most subscriptions is cut off",
+      );
+      table.busiestConnection()?.cut();
+    },
+    logger,
+  });
+
+  const sources: readonly Source[] = [
+    {
+      kinds: ["newHeads", "logs"],
+      listen: () => chain.onHeadChanged((change) => fanOut.tell(ofHeadChange(table, change))),
+    },
+    {
+      kinds: ["newPendingTransactions"],
+      listen: () => pool.onAdded(({ transaction }) => fanOut.tell(ofPending(table, transaction))),
+    },
+    {
+      kinds: ["droppedPendingTransactions"],
+      listen: () => pool.onDropped(({ transaction }) => fanOut.tell(ofDropped(table, transaction))),
+    },
+    {
+      kinds: ["syncing"],
+      listen: () => ports.onSyncChanged((status) => fanOut.tell(ofSyncing(table, status))),
+    },
+  ];
+  const stops = new Map<Source, () => void>();
+
+  return {
+    listenAsNeeded() {
+      for (const source of sources) {
+        const isNeeded = source.kinds.some((kind) => table.has(kind));
+        if (isNeeded && !stops.has(source)) {
+          stops.set(source, source.listen());
+        } else if (!isNeeded) {
+          stops.get(source)?.();
+          stops.delete(source);
+        }
+      }
+    },
+  };
+}
+
+function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notices {
+  const hash = createEventText(`"${toHex(transaction.hash)}"`);
+  const details: Partial<Record<PendingDetail, EventText>> = { hashes: hash };
+  for (const subscription of table.of("newPendingTransactions")) {
+    const { detail } = subscription.wish;
+    details[detail] ??= createEventText(
+      detail === "whole" ? pooledTransactionJson(transaction) : pendingDetailJson(transaction),
+    );
+    yield { subscription, event: details[detail] };
+  }
+}
+
+function* ofDropped(table: SubscriptionTable, transaction: SentTransaction): Notices {
+  const event = createEventText(`"${toHex(transaction.hash)}"`);
+  for (const subscription of table.of("droppedPendingTransactions")) yield { subscription, event };
+}
+
+function* ofSyncing(table: SubscriptionTable, status: SyncStatus | undefined): Notices {
+  const event = createEventText(JSON.stringify(syncingResult(status)));
+  for (const subscription of table.of("syncing")) yield { subscription, event };
+}

@@ -1,0 +1,224 @@
+import { assert } from "../../primitives/assert.ts";
+import { type BoundedCache, createBoundedCache } from "../../primitives/boundedCache.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { atOnce, type Steps } from "../../primitives/steps.ts";
+import type { NamedHeader, StoredBlock } from "../../types/block.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
+import { damaged, missing } from "../checksum.ts";
+import { putCommitRecord, putHead, readHead } from "../commitRecord.ts";
+import type { Batch, Database } from "../database.ts";
+import { commitKey } from "../keys.ts";
+import { deleteTransactions, putTransactionsInSteps, readTransactions } from "./bodyStore.ts";
+import { deleteHeader, type HeaderRecord, putHeader, readBlockNumber, readHeader } from "./headerStore.ts";
+import { deleteReceipts, type PlacedReceipt, putReceiptsInSteps } from "./receiptStore.ts";
+import { type ResidentBlock, residentFromDisk, residentFromMemory } from "./residentBlock.ts";
+import { deleteTransactionPlace, putTransactionPlace, readTransactionPlace } from "./transactionIndex.ts";
+
+/**
+ * The committed blocks: headers, bodies, receipts and the ways to them by hash.
+ *
+ *   commit:  put(batch, block)  …others add to the batch…  complete(batch, block)  database.write(batch)  remember(block)
+ *   rewind:  delete(batch, number) from the head down, moveHead(batch, below), write, forgetAbove(number)
+ *   read:    number -> cache -> database; hash -> index entry -> number
+ *
+ * Invariants: what a read returns passed its checksum; a block up to the head that cannot be found is damage, never an
+ * absent block; nothing is cached before it is durable. Moving the head, and deciding what to commit, is the chain's.
+ */
+export interface BlockStore {
+  /** Adds all that the database keeps of a block to its one batch. */
+  put(batch: Batch, block: StoredBlock): void;
+  putInSteps(batch: Batch, block: StoredBlock): Steps<void>;
+  /** Completes the batch of a block: commit record and head pointer. Call it after everybody has added their part. */
+  complete(batch: Batch, block: StoredBlock): void;
+  /** Keeps a block decoded, once its batch is durable: it is what will be asked for most. */
+  remember(block: StoredBlock): void;
+  /** Takes a block away again, with its commit record. */
+  delete(batch: Batch, number: bigint): void;
+  /** Makes a stored block the head, after those above it are deleted in the same batch. */
+  moveHead(batch: Batch, head: NamedHeader): void;
+  /** Forgets what it holds decoded of blocks above `number`, once a rewind is durable. */
+  forgetAbove(number: bigint): void;
+
+  /** The newest block; undefined before genesis is committed. */
+  head(): NamedHeader | undefined;
+  header(number: bigint): NamedHeader | undefined;
+  headerByHash(hash: Hash): NamedHeader | undefined;
+  /** Its transactions and receipts are read when they are first asked for: a header's fields cost no more than it does. */
+  block(number: bigint): StoredBlock | undefined;
+  blockByHash(hash: Hash): StoredBlock | undefined;
+  /** Whether the receipts of a block are in memory: the many of a full block take a tenth of a second to be read. */
+  hasReceiptsAtHand(number: bigint): boolean;
+  transactionByHash(hash: Hash): StoredTransaction | undefined;
+}
+
+/** A transaction of a committed block. */
+export interface StoredTransaction extends PlacedReceipt {
+  readonly transaction: SentTransaction;
+  readonly block: StoredBlock;
+  readonly index: number;
+}
+
+/** Bounds on what is kept decoded. A decoded transfer with its receipt takes some 1.2 KB. */
+export interface BlockStoreLimits {
+  readonly headers: number;
+  /** Transactions of whole blocks, each block counting for one more. */
+  readonly transactions: number;
+}
+
+export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, transactions: 48_000 };
+
+/** No chain is longer; callers from outside may ask for any number. */
+const HIGHEST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** Index entries between two places to pause: some 0.3 ms. */
+const STEP_PLACES = 256;
+
+export function createBlockStore(
+  limits: BlockStoreLimits,
+  { database }: { readonly database: Database },
+): BlockStore {
+  return new CachingBlockStore(limits, database);
+}
+
+class CachingBlockStore implements BlockStore {
+  private readonly database: Database;
+  private readonly headers: BoundedCache<bigint, HeaderRecord>;
+  private readonly blocks: BoundedCache<bigint, ResidentBlock>;
+
+  constructor(limits: BlockStoreLimits, database: Database) {
+    this.database = database;
+    this.headers = createBoundedCache(limits.headers);
+    this.blocks = createBoundedCache(limits.transactions);
+  }
+
+  put(batch: Batch, block: StoredBlock): void {
+    atOnce(this.putInSteps(batch, block));
+  }
+
+  *putInSteps(batch: Batch, block: StoredBlock): Steps<void> {
+    const { transactions, receipts } = block;
+    const { number } = block.header;
+    assert(transactions.length === receipts.length, "each transaction has a receipt");
+    putHeader(batch, block);
+    yield* putTransactionsInSteps(batch, number, transactions);
+    yield* putReceiptsInSteps(batch, number, receipts);
+    for (const [index, { hash }] of transactions.entries()) {
+      if (index > 0 && index % STEP_PLACES === 0) yield;
+      putTransactionPlace(batch, hash, { blockNumber: number, index });
+    }
+  }
+
+  complete(batch: Batch, { header, hash }: StoredBlock): void {
+    putCommitRecord(batch, { number: header.number, hash, stateRoot: header.stateRoot });
+  }
+
+  remember(block: StoredBlock): void {
+    const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
+    const record = { header, hash, totalDifficulty, size, transactionCount: transactions.length, ommers };
+    this.headers.set(header.number, withdrawals === undefined ? record : { ...record, withdrawals }, 1);
+    this.blocks.set(header.number, residentFromMemory(block), 1 + transactions.length);
+  }
+
+  delete(batch: Batch, number: bigint): void {
+    const record = this.record(number);
+    assert(record !== undefined, "a block that is deleted exists");
+    for (const { hash } of readTransactions(this.database, number, record.transactionCount))
+      deleteTransactionPlace(batch, hash);
+    deleteTransactions(batch, number, record.transactionCount);
+    deleteReceipts(batch, number, record.transactionCount);
+    deleteHeader(batch, record);
+    batch.delete(commitKey(number));
+  }
+
+  moveHead(batch: Batch, { header, hash }: NamedHeader): void {
+    putHead(batch, { number: header.number, hash });
+  }
+
+  forgetAbove(number: bigint): void {
+    this.headers.forget((key) => key > number);
+    this.blocks.forget((key) => key > number);
+  }
+
+  head(): NamedHeader | undefined {
+    const pointer = readHead(this.database);
+    if (pointer === undefined) return undefined;
+    const record = this.record(pointer.number);
+    if (record === undefined || !equalBytes(record.hash, pointer.hash))
+      throw damaged("the head pointer", `it names another block than the one stored as ${pointer.number}`);
+    return record;
+  }
+
+  header(number: bigint): NamedHeader | undefined {
+    return this.record(number);
+  }
+
+  headerByHash(hash: Hash): NamedHeader | undefined {
+    const number = readBlockNumber(this.database, hash);
+    return number === undefined ? undefined : this.recordNamed(number, hash);
+  }
+
+  block(number: bigint): StoredBlock | undefined {
+    const record = this.record(number);
+    return record === undefined ? undefined : this.resident(record).block;
+  }
+
+  blockByHash(hash: Hash): StoredBlock | undefined {
+    const number = readBlockNumber(this.database, hash);
+    return number === undefined ? undefined : this.resident(this.recordNamed(number, hash)).block;
+  }
+
+  hasReceiptsAtHand(number: bigint): boolean {
+    return this.blocks.get(number)?.hasReceipts === true;
+  }
+
+  transactionByHash(hash: Hash): StoredTransaction | undefined {
+    const place = readTransactionPlace(this.database, hash);
+    if (place === undefined) return undefined;
+    const { blockNumber, index } = place;
+    const record = this.record(blockNumber);
+    if (record === undefined) throw missing(`block ${blockNumber}, which holds transaction ${toHex(hash)},`);
+    const resident = this.resident(record);
+    const transaction = resident.transaction(index);
+    if (!equalBytes(transaction.hash, hash))
+      throw damaged(`the index entry of transaction ${toHex(hash)}`, "another transaction is at that place");
+    return { transaction, block: resident.block, index, ...resident.receipt(index) };
+  }
+
+  private record(number: bigint): HeaderRecord | undefined {
+    if (number < 0n || number > HIGHEST_NUMBER) return undefined;
+    const known = this.headers.get(number);
+    if (known !== undefined) return known;
+    const record = readHeader(this.database, number) ?? this.recordUpToHead(number);
+    if (record === undefined) return undefined;
+    this.headers.set(number, record, 1);
+    return record;
+  }
+
+  /** What could not be found is damage up to the head, unless the block was committed in the very moment between. */
+  private recordUpToHead(number: bigint): HeaderRecord | undefined {
+    const head = readHead(this.database);
+    if (head === undefined || number > head.number) return undefined;
+    const record = readHeader(this.database, number);
+    if (record === undefined) throw missing(`block ${number}`);
+    return record;
+  }
+
+  /** The header that an index entry leads to. */
+  private recordNamed(number: bigint, hash: Hash): HeaderRecord {
+    const record = this.record(number);
+    if (record === undefined) throw missing(`block ${number} (${toHex(hash)})`);
+    if (!equalBytes(record.hash, hash))
+      throw damaged(`the index entry of block ${toHex(hash)}`, `block ${number} has another hash`);
+    return record;
+  }
+
+  private resident(record: HeaderRecord): ResidentBlock {
+    const { number } = record.header;
+    const known = this.blocks.get(number);
+    if (known !== undefined) return known;
+    const block = residentFromDisk(this.database, record);
+    this.blocks.set(number, block, 1 + record.transactionCount);
+    return block;
+  }
+}

@@ -1,0 +1,106 @@
+import { assert } from "../../primitives/assert.ts";
+
+/**
+ * Writes a stored record field by field. Whole numbers take seven bits a byte, lowest first (LEB128): most of ours are
+ * small. What is written here is read back by RecordReader in the same order.
+ */
+export class RecordWriter {
+  private buffer: Uint8Array;
+  private length = 0;
+
+  constructor(expectedBytes = 256) {
+    this.buffer = new Uint8Array(expectedBytes);
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.buffer[this.length++] = value;
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  number(value: number): void {
+    assert(Number.isSafeInteger(value) && value >= 0, "a stored number is a safe integer");
+    this.reserve(LONGEST_NUMBER_BYTES);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.buffer[this.length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.buffer[this.length++] = rest;
+  }
+
+  /** Bytes whose length the reader knows. */
+  fixed(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** Bytes with their length before them. */
+  sized(bytes: Uint8Array): void {
+    this.number(bytes.length);
+    this.fixed(bytes);
+  }
+
+  /** The record; the writer is used up. */
+  finish(): Uint8Array {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  private reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed <= this.buffer.length) return;
+    const larger = new Uint8Array(Math.max(needed, this.buffer.length * 2));
+    larger.set(this.buffer.subarray(0, this.length));
+    this.buffer = larger;
+  }
+}
+
+const LONGEST_NUMBER_BYTES = 8;
+
+/** Reads what RecordWriter wrote. The record's checksum was right, so a field that does not fit is a bug of ours. */
+export class RecordReader {
+  private readonly bytes: Uint8Array;
+  private at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  byte(): number {
+    const value = this.bytes[this.at++];
+    assert(value !== undefined, "a stored record ends too early");
+    return value;
+  }
+
+  number(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 0x80) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  /** A view of the next `length` bytes. */
+  fixed(length: number): Uint8Array {
+    const from = this.skip(length);
+    return this.bytes.subarray(from, this.at);
+  }
+
+  sized(): Uint8Array {
+    return this.fixed(this.number());
+  }
+
+  /** Passes over `length` bytes; returns where they began. */
+  skip(length: number): number {
+    const from = this.at;
+    this.at += length;
+    assert(this.at <= this.bytes.length, "a stored record ends too early");
+    return from;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.bytes.length;
+  }
+}

@@ -1,0 +1,146 @@
+import { RLP } from "@ethereumjs/rlp";
+import { asHash, type Hash } from "../../primitives/hash.ts";
+import { EMPTY_BYTES, toHex } from "../../primitives/hex.ts";
+import { bigintToBytes, bytesToBigint } from "../../primitives/quantity.ts";
+import type { NamedHeader, StoredBlock } from "../../types/block.ts";
+import { BLOOM_BYTES } from "../../types/bloom.ts";
+import { decodeHeader, encodeHeader, type Header, headerFromItems, headerItems } from "../../types/header.ts";
+import { damaged, missing, openEntry, sealEntry } from "../checksum.ts";
+import type { Batch, Database } from "../database.ts";
+import { blockNumberKey, headerKey, KEY_PREFIXES, numberInKey, numberRange } from "../keys.ts";
+import { RecordReader, RecordWriter } from "./byteRecord.ts";
+
+/** A stored header with the small facts about its block. */
+export interface HeaderRecord extends NamedHeader {
+  /** Length in bytes of the block's RLP. */
+  readonly size: number;
+  readonly transactionCount: number;
+  readonly ommers: readonly Header[];
+  readonly withdrawals?: readonly unknown[];
+}
+
+/** Adds the header, found by number, and the way to it from the hash. */
+export function putHeader(batch: Batch, block: StoredBlock): void {
+  const { number } = block.header;
+  const key = headerKey(number);
+  const writer = new RecordWriter(800);
+  writer.fixed(block.hash);
+  writer.sized(bigintToBytes(block.totalDifficulty));
+  writer.number(block.size);
+  writer.number(block.transactions.length);
+  writer.sized(encodeHeader(block.header));
+  writer.sized(encodeExtras(block));
+  batch.put(key, sealEntry(key, writer.finish()));
+  const numberKey = blockNumberKey(block.hash);
+  batch.put(numberKey, sealEntry(numberKey, bigintToBytes(number)));
+}
+
+export function deleteHeader(batch: Batch, { header, hash }: NamedHeader): void {
+  batch.delete(headerKey(header.number));
+  batch.delete(blockNumberKey(hash));
+}
+
+/** Undefined when there is none of that number. */
+export function readHeader(database: Database, number: bigint): HeaderRecord | undefined {
+  const key = headerKey(number);
+  const sealed = database.get(key);
+  return sealed === undefined
+    ? undefined
+    : decodeRecord(
+        openEntry(key, sealed, () => nameOf(number)),
+        number,
+      );
+}
+
+/** Number of the block with that hash; undefined when no stored block has it. */
+export function readBlockNumber(database: Database, hash: Hash): bigint | undefined {
+  const key = blockNumberKey(hash);
+  const sealed = database.get(key);
+  if (sealed === undefined) return undefined;
+  return bytesToBigint(openEntry(key, sealed, () => `the index entry of block ${toHex(hash)}`));
+}
+
+/** What a search for logs needs of a header. */
+export interface HeaderBloom {
+  readonly number: bigint;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  readonly logsBloom: Uint8Array;
+}
+
+/** Blooms of consecutive blocks from `from` to below `until`, as far as there are blocks; a gap among them is damage. */
+export async function* readBlooms(
+  database: Database,
+  { from, until }: { readonly from: bigint; readonly until: bigint },
+): AsyncGenerator<HeaderBloom> {
+  let number = from;
+  for await (const [key, sealed] of database.range(numberRange(KEY_PREFIXES.header, { from, until }))) {
+    if (numberInKey(key) !== number) throw missing(nameOf(number));
+    yield bloomIn(
+      openEntry(key, sealed, () => nameOf(number)),
+      number,
+    );
+    number++;
+  }
+}
+
+/** All fields before the bloom have one length in every header, so nothing else need be decoded. */
+function bloomIn(record: Uint8Array, number: bigint): HeaderBloom {
+  const reader = new RecordReader(record);
+  const hash = asHash(reader.fixed(32));
+  reader.skip(reader.number());
+  reader.number();
+  reader.number();
+  const header = reader.sized();
+  const isAsUsual = header[0] === 0xf9 && header[BLOOM_AT - 3] === 0xb9 && header[BLOOM_AT - 2] === 0x01;
+  if (!isAsUsual) throw damaged(nameOf(number), "its fields are not where they belong");
+  return {
+    number,
+    hash,
+    parentHash: asHash(header.subarray(LIST_PREFIX + 1, LIST_PREFIX + 33)),
+    logsBloom: header.subarray(BLOOM_AT, BLOOM_AT + BLOOM_BYTES),
+  };
+}
+
+const LIST_PREFIX = 3;
+/** After five hashes, an address, and three bytes that say how long the bloom is. */
+const BLOOM_AT = LIST_PREFIX + 5 * 33 + 21 + 3;
+
+function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {
+  const reader = new RecordReader(record);
+  const hash = asHash(reader.fixed(32));
+  const totalDifficulty = bytesToBigint(reader.sized());
+  const size = reader.number();
+  const transactionCount = reader.number();
+  const header = decodeHeader(reader.sized());
+  if (!header.ok) throw damaged(nameOf(number), header.rejection.message);
+  const extras = decodeExtras(reader.sized(), number);
+  return { hash, totalDifficulty, size, transactionCount, header: header.value, ...extras };
+}
+
+/** Ommers and withdrawals, which only foreign test chains and genesis blocks have: no bytes when there are none. */
+function encodeExtras({ ommers, withdrawals }: StoredBlock): Uint8Array {
+  if (ommers.length === 0 && withdrawals === undefined) return EMPTY_BYTES;
+  const items = [
+    ommers.map((ommer) => headerItems(ommer)),
+    ...(withdrawals === undefined ? [] : [withdrawals]),
+  ];
+  return RLP.encode(items as Uint8Array[][]);
+}
+
+function decodeExtras(bytes: Uint8Array, number: bigint): Pick<HeaderRecord, "ommers" | "withdrawals"> {
+  if (bytes.length === 0) return NO_EXTRAS;
+  const [ommerItems, withdrawals] = RLP.decode(bytes) as unknown as [unknown[], unknown[]?];
+  const ommers = ommerItems.map((items) => {
+    const ommer = headerFromItems(items);
+    if (!ommer.ok) throw damaged(nameOf(number), ommer.rejection.message);
+    return ommer.value;
+  });
+  return { ommers, ...(withdrawals !== undefined && { withdrawals }) };
+}
+
+const NO_EXTRAS = { ommers: [] };
+
+function nameOf(number: bigint): string {
+  return `the header of block ${number}`;
+}

@@ -1,0 +1,149 @@
+import { asAddress } from "../../primitives/address.ts";
+import { asHash } from "../../primitives/hash.ts";
+import type { Steps } from "../../primitives/steps.ts";
+import { bloomOfLogs, EMPTY_BLOOM, STEP_LOGS } from "../../types/bloom.ts";
+import type { Log } from "../../types/log.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import type { TransactionType } from "../../types/transaction.ts";
+import { missing, openEntry, sealEntry } from "../checksum.ts";
+import type { Batch, Database } from "../database.ts";
+import { receiptsKey } from "../keys.ts";
+import { CHUNK_TRANSACTIONS, chunkOf, chunksOf } from "./bodyStore.ts";
+import { RecordReader, RecordWriter } from "./byteRecord.ts";
+
+/**
+ * The receipts of a block, in chunks as its transactions are. A bloom is not stored: it has 256 bytes, follows from the
+ * logs, and is derived when somebody asks for it. A chunk begins with the count of logs before it in the block, so that
+ * one receipt can be given its log indexes without reading the others.
+ */
+export function* putReceiptsInSteps(batch: Batch, number: bigint, receipts: readonly Receipt[]): Steps<void> {
+  let logsBefore = 0;
+  for (let chunk = 0; chunk < chunksOf(receipts.length); chunk++) {
+    const key = receiptsKey(number, chunk);
+    const writer = new RecordWriter(CHUNK_TRANSACTIONS * 12);
+    writer.number(logsBefore);
+    for (const receipt of chunkOf(receipts, chunk)) {
+      yield* writeReceipt(writer, receipt);
+      logsBefore += receipt.logs.length;
+    }
+    batch.put(key, sealEntry(key, writer.finish()));
+    yield;
+  }
+}
+
+export function deleteReceipts(batch: Batch, number: bigint, count: number): void {
+  for (let chunk = 0; chunk < chunksOf(count); chunk++) batch.delete(receiptsKey(number, chunk));
+}
+
+/** All receipts of a block that has `count` of them. */
+export function readReceipts(database: Database, number: bigint, count: number): readonly Receipt[] {
+  const receipts: Receipt[] = [];
+  for (let chunk = 0; chunk < chunksOf(count); chunk++) {
+    const reader = readChunk(database, number, chunk);
+    reader.number();
+    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - receipts.length);
+    for (let at = 0; at < inChunk; at++) receipts.push(readReceiptFields(reader));
+  }
+  return receipts;
+}
+
+/** A receipt with the index that its first log has within the block. */
+export interface PlacedReceipt {
+  readonly receipt: Receipt;
+  readonly firstLogIndex: number;
+}
+
+/** Receipt `index` of a block that has more than `index` of them. */
+export function readReceipt(database: Database, number: bigint, index: number): PlacedReceipt {
+  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
+  let firstLogIndex = reader.number();
+  for (let before = index % CHUNK_TRANSACTIONS; before > 0; before--)
+    firstLogIndex += readReceiptFields(reader).logs.length;
+  return { receipt: readReceiptFields(reader), firstLogIndex };
+}
+
+/** Bits of a receipt's first byte beside its type. */
+const SUCCEEDED = 0x10;
+const HAS_STATE_ROOT = 0x20;
+const HAS_REVERT_REASON = 0x40;
+const TYPE_MASK = 0x0f;
+
+function* writeReceipt(writer: RecordWriter, receipt: Receipt): Steps<void> {
+  const { type, outcome, cumulativeGasUsed, gasUsed, logs, revertReason } = receipt;
+  const hasRoot = "stateRoot" in outcome;
+  writer.byte(
+    type |
+      (hasRoot ? HAS_STATE_ROOT : outcome.status === 1 ? SUCCEEDED : 0) |
+      (revertReason === undefined ? 0 : HAS_REVERT_REASON),
+  );
+  if (hasRoot) writer.fixed(outcome.stateRoot);
+  writer.number(Number(cumulativeGasUsed));
+  writer.number(Number(gasUsed));
+  writer.number(logs.length);
+  for (const [index, log] of logs.entries()) {
+    if (index > 0 && index % STEP_LOGS === 0) yield;
+    writer.fixed(log.address);
+    writer.byte(log.topics.length);
+    for (const topic of log.topics) writer.fixed(topic);
+    writer.sized(log.data);
+  }
+  if (revertReason !== undefined) writer.sized(revertReason);
+}
+
+function readReceiptFields(reader: RecordReader): Receipt {
+  const flags = reader.byte();
+  const outcome =
+    (flags & HAS_STATE_ROOT) !== 0
+      ? { stateRoot: reader.fixed(32) }
+      : { status: (flags & SUCCEEDED) !== 0 ? (1 as const) : (0 as const) };
+  const cumulativeGasUsed = BigInt(reader.number());
+  const gasUsed = BigInt(reader.number());
+  const count = reader.number();
+  const logs: Log[] = [];
+  for (let at = 0; at < count; at++) logs.push(readLog(reader));
+  const type = (flags & TYPE_MASK) as TransactionType;
+  const revertReason = (flags & HAS_REVERT_REASON) === 0 ? undefined : reader.sized();
+  return new DerivingReceipt({ type, outcome, cumulativeGasUsed, gasUsed, logs }, revertReason);
+}
+
+function readLog(reader: RecordReader): Log {
+  const address = asAddress(reader.fixed(20));
+  const topics = Array.from({ length: reader.byte() }, () => asHash(reader.fixed(32)));
+  return { address, topics, data: reader.sized() };
+}
+
+/** A class, because objects with getters of their own would each have a shape of their own. */
+class DerivingReceipt implements Receipt {
+  readonly type: TransactionType;
+  readonly outcome: Receipt["outcome"];
+  readonly cumulativeGasUsed: bigint;
+  readonly gasUsed: bigint;
+  readonly logs: readonly Log[];
+  declare readonly revertReason?: Uint8Array;
+  #logsBloom: Uint8Array | undefined;
+
+  constructor(fields: Omit<Receipt, "logsBloom" | "revertReason">, revertReason: Uint8Array | undefined) {
+    this.type = fields.type;
+    this.outcome = fields.outcome;
+    this.cumulativeGasUsed = fields.cumulativeGasUsed;
+    this.gasUsed = fields.gasUsed;
+    this.logs = fields.logs;
+    if (revertReason !== undefined) this.revertReason = revertReason;
+  }
+
+  get logsBloom(): Uint8Array {
+    this.#logsBloom ??= this.logs.length === 0 ? EMPTY_BLOOM : bloomOfLogs(this.logs);
+    return this.#logsBloom;
+  }
+}
+
+function readChunk(database: Database, number: bigint, chunk: number): RecordReader {
+  const key = receiptsKey(number, chunk);
+  const sealed = database.get(key);
+  if (sealed === undefined) throw missing(nameOf(number));
+  return new RecordReader(openEntry(key, sealed, () => nameOf(number)));
+}
+
+function nameOf(number: bigint): string {
+  return `the receipts of block ${number}`;
+}

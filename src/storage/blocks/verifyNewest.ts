@@ -1,0 +1,106 @@
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { damaged, missing, openEntry } from "../checksum.ts";
+import { type CommitRecord, RunningTally, readCommitRecord, readHead, type Tally } from "../commitRecord.ts";
+import type { Database } from "../database.ts";
+import {
+  blockNumberKey,
+  bodyKey,
+  headerKey,
+  KEY_PREFIXES,
+  numberRange,
+  receiptsKey,
+  transactionKey,
+} from "../keys.ts";
+import { trieKeysFrom } from "../stateKeys.ts";
+import { chunksOf, readTransactions } from "./bodyStore.ts";
+import { type HeaderRecord, readHeader } from "./headerStore.ts";
+
+/** How far back a start looks. The newest block is always looked at, whatever its size. */
+export interface VerifyLimits {
+  readonly blocks: number;
+  /** Entries read in all; a block of 12,000 transfers has some 15,000. */
+  readonly entries: number;
+}
+
+const VERIFY_LIMITS: VerifyLimits = { blocks: 16, entries: 40_000 };
+
+/**
+ * Reads the newest blocks again, from the head down: commit record, header, body, receipts, index entries and trie
+ * pages, each against its checksum and together against what the commit record counted; and that nothing lies above the
+ * head. Throws DamagedData with the first thing that does not fit.
+ */
+export async function verifyNewest(database: Database, limits: VerifyLimits = VERIFY_LIMITS): Promise<void> {
+  const head = readHead(database);
+  if (head === undefined) return;
+  await refuseBlocksAbove(database, head.number);
+  let expected = head.hash;
+  let entries = 0;
+  for (let number = head.number; number >= 0n; number--) {
+    if (head.number - number >= BigInt(limits.blocks) || entries > limits.entries) return;
+    const header = readHeader(database, number);
+    if (header === undefined) throw missing(`block ${number}`);
+    if (!equalBytes(header.hash, expected))
+      throw damaged(
+        `block ${number}`,
+        `the chain above it names ${toHex(expected)}, but ${toHex(header.hash)} is stored`,
+      );
+    entries += await verifyCommit(database, header);
+    expected = header.header.parentHash;
+  }
+}
+
+/** Verifies one block and what was committed with it; returns the number of entries that were read. */
+export async function verifyCommit(database: Database, header: HeaderRecord): Promise<number> {
+  const { number, stateRoot } = header.header;
+  const record = readCommitRecord(database, number);
+  if (record === undefined) throw missing(`the commit record of block ${number}`);
+  if (!equalBytes(record.hash, header.hash) || !equalBytes(record.stateRoot, stateRoot))
+    throw damaged(`the commit record of block ${number}`, "it names another block or state root");
+  compare(record, "block", await tallyBlock(database, header));
+  compare(record, "trie", await tallyTrie(database, Number(number)));
+  return record.block.count + record.trie.count;
+}
+
+function compare(record: CommitRecord, part: "block" | "trie", found: Tally): void {
+  const { count, checksum } = record[part];
+  if (found.count === count && found.checksum === checksum) return;
+  const what = part === "block" ? "the header, body, receipts or index" : "the state trie";
+  throw damaged(
+    `${what} of block ${record.number}`,
+    `its commit record counts ${count} entries with checksum ${checksum}, ` +
+      `but ${found.count} with checksum ${found.checksum} are stored`,
+  );
+}
+
+async function tallyBlock(database: Database, header: HeaderRecord): Promise<Tally> {
+  const { number } = header.header;
+  const keys = [headerKey(number), blockNumberKey(header.hash)];
+  for (let chunk = 0; chunk < chunksOf(header.transactionCount); chunk++)
+    keys.push(bodyKey(number, chunk), receiptsKey(number, chunk));
+  for (const { hash } of readTransactions(database, number, header.transactionCount))
+    keys.push(transactionKey(hash));
+  const tally = new RunningTally();
+  for (const key of keys) {
+    const sealed = database.get(key);
+    if (sealed === undefined) throw missing(`an entry of block ${number} (key ${toHex(key)})`);
+    openEntry(key, sealed, () => `an entry of block ${number} (key ${toHex(key)})`);
+    tally.add(sealed);
+  }
+  return tally;
+}
+
+async function tallyTrie(database: Database, version: number): Promise<Tally> {
+  const tally = new RunningTally();
+  const range = { from: trieKeysFrom(version).from, until: trieKeysFrom(version + 1).from };
+  for await (const [key, sealed] of database.range(range)) {
+    openEntry(key, sealed, () => `a trie page of block ${version} (key ${toHex(key)})`);
+    tally.add(sealed);
+  }
+  return tally;
+}
+
+async function refuseBlocksAbove(database: Database, head: bigint): Promise<void> {
+  for (const prefix of [KEY_PREFIXES.commit, KEY_PREFIXES.header] as const)
+    for await (const _ of database.range({ ...numberRange(prefix, { from: head + 1n }), limit: 1 }))
+      throw damaged("the head pointer", `it names block ${head}, but later blocks are stored`);
+}

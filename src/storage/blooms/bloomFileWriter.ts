@@ -1,0 +1,162 @@
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import type { Hash } from "../../primitives/hash.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { syncFolder } from "../../primitives/syncFolder.ts";
+import { BLOOM_BYTES } from "../../types/bloom.ts";
+import { readBlooms, readHeader } from "../blocks/headerStore.ts";
+import type { Database } from "../database.ts";
+import {
+  CHUNK_BLOCKS,
+  CHUNK_BYTES,
+  CHUNKS_PER_SEGMENT,
+  type ChunkSum,
+  CURRENT,
+  chunkSum,
+  encodeSums,
+  findSegment,
+  readSums,
+  removeNamed,
+  SEGMENT_BLOCKS,
+  type SegmentPaths,
+  segmentPaths,
+} from "./bloomFiles.ts";
+
+/** Told the newest block that was written, after each chunk; the writer goes on when it has settled. */
+export type OnProgress = (block: bigint) => Promise<void>;
+
+/**
+ * Writes files of blooms (bloomFiles.ts) from the headers in the database. What is written counts once a file of sums says
+ * so, which is replaced in one step after the blooms are on the disk; whatever a crash leaves behind is overwritten.
+ */
+export interface BloomFileWriter {
+  /** Writes what a segment's file lacks. False when it lacks nothing, as far as its sums and its length tell. */
+  complete(segment: number, onProgress: OnProgress): Promise<boolean>;
+  /** Writes a segment's file anew, whatever is there. */
+  rewrite(segment: number, onProgress: OnProgress): Promise<void>;
+}
+
+export function createBloomFileWriter(folder: string, database: Database): BloomFileWriter {
+  mkdirSync(folder, { recursive: true });
+  const current = segmentPaths(folder, CURRENT);
+
+  function isOnChain(segment: number, chunk: number, lastHash: Hash | undefined): boolean {
+    const header = readHeader(database, chunkPlace(segment, chunk).until - 1n);
+    return header !== undefined && lastHash !== undefined && equalBytes(header.hash, lastHash);
+  }
+
+  function isFull(segment: number): boolean {
+    const last = findSegment(folder, segment)?.sums.chunks[CHUNKS_PER_SEGMENT - 1];
+    return isOnChain(segment, CHUNKS_PER_SEGMENT - 1, last?.lastHash);
+  }
+
+  /** Whether the chain has all blocks of a segment. */
+  function isPast(segment: number): boolean {
+    return readHeader(database, BigInt((segment + 1) * SEGMENT_BLOCKS - 1)) !== undefined;
+  }
+
+  /** Beside what is there, which it replaces when it is complete. */
+  async function writeWhole(segment: number, onProgress: OnProgress): Promise<void> {
+    const { blooms, sums } = segmentPaths(folder, String(segment));
+    const draft = { blooms: `${blooms}.new`, sums: `${sums}.new` };
+    await append(draft, { segment, chunks: [] }, onProgress);
+  }
+
+  async function extend(segment: number, onProgress: OnProgress): Promise<void> {
+    removeNamed(folder, String(segment));
+    const known = findSegment(folder, segment)?.sums.chunks ?? [];
+    let sound = known.length;
+    while (sound > 0 && !isOnChain(segment, sound - 1, known[sound - 1]?.lastHash)) sound--;
+    await append(current, { segment, chunks: known.slice(0, sound) }, onProgress);
+  }
+
+  async function append(
+    paths: SegmentPaths,
+    { segment, chunks: before }: { readonly segment: number; readonly chunks: readonly ChunkSum[] },
+    onProgress: OnProgress,
+  ): Promise<void> {
+    const chunks = [...before];
+    const file = openSync(paths.blooms, before.length === 0 ? "w" : "r+");
+    try {
+      ftruncateSync(file, chunks.length * CHUNK_BYTES);
+      while (chunks.length < CHUNKS_PER_SEGMENT) {
+        const place = chunkPlace(segment, chunks.length);
+        const chunk = await readChunk(database, place, chunks.at(-1)?.lastHash);
+        if (chunk === undefined) break;
+        writeSync(file, chunk.blooms, 0, CHUNK_BYTES, chunks.length * CHUNK_BYTES);
+        chunks.push(chunkSum(chunk.lastHash, chunk.blooms));
+        await onProgress(place.until - 1n);
+      }
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    writeSums(paths.sums, encodeSums({ segment, chunks }));
+    if (chunks.length === CHUNKS_PER_SEGMENT) adopt(paths, segment);
+  }
+
+  /** First the blooms, then the sums: in between there are no sums that fit. */
+  function adopt(from: SegmentPaths, segment: number): void {
+    const to = segmentPaths(folder, String(segment));
+    renameSync(from.blooms, to.blooms);
+    renameSync(from.sums, to.sums);
+    syncFolder(folder);
+  }
+
+  return {
+    async complete(segment, onProgress) {
+      if (isFull(segment)) return false;
+      const isBegun = readSums(current)?.segment === segment;
+      if (isPast(segment) && !isBegun) await writeWhole(segment, onProgress);
+      else await extend(segment, onProgress);
+      return true;
+    },
+    async rewrite(segment, onProgress) {
+      if (readSums(current)?.segment === segment) removeNamed(folder, CURRENT);
+      if (isPast(segment)) await writeWhole(segment, onProgress);
+      else await extend(segment, onProgress);
+    },
+  };
+}
+
+function writeSums(path: string, bytes: Uint8Array): void {
+  const draft = `${path}.draft`;
+  writeFileSync(draft, bytes, { flush: true });
+  renameSync(draft, path);
+}
+
+interface ChunkPlace {
+  readonly from: bigint;
+  readonly until: bigint;
+}
+
+function chunkPlace(segment: number, chunk: number): ChunkPlace {
+  const from = BigInt(segment * SEGMENT_BLOCKS + chunk * CHUNK_BLOCKS);
+  return { from, until: from + BigInt(CHUNK_BLOCKS) };
+}
+
+/** The blooms of a chunk, of blocks that follow one another; undefined when they end before it does, or a rewind came between. */
+async function readChunk(
+  database: Database,
+  place: ChunkPlace,
+  parent: Hash | undefined,
+): Promise<{ readonly blooms: Uint8Array; readonly lastHash: Hash } | undefined> {
+  const blooms = new Uint8Array(CHUNK_BYTES);
+  let last = parent;
+  let count = 0;
+  for await (const { hash, parentHash, logsBloom } of readBlooms(database, place)) {
+    if (last !== undefined && !equalBytes(parentHash, last)) return undefined;
+    blooms.set(logsBloom, count * BLOOM_BYTES);
+    last = hash;
+    count++;
+  }
+  return count === CHUNK_BLOCKS && last !== undefined ? { blooms, lastHash: last } : undefined;
+}

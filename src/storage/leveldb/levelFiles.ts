@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { CURE } from "../checksum.ts";
+import { DamagedData } from "../database.ts";
+import { inDiskWords } from "../diskFailure.ts";
+import { readLog } from "./levelLog.ts";
+import { versionOf } from "./levelManifest.ts";
+import { findTableDamage } from "./levelTable.ts";
+
+/**
+ * The files of a LevelDB folder against the checksums that LevelDB itself put into them. It has to happen here, and
+ * before LevelDB opens the folder: LevelDB drops damaged records of its log, reads its tables unchecked, takes a folder
+ * without CURRENT for an empty one, and deletes tables that a damaged manifest does not name. A checksum of ours in
+ * each value cannot help where a key or a filter is hit and an entry that exists is simply not found.
+ *
+ * An incomplete end of the newest log or of the manifest may be a write that the power cut short. If it was more, then
+ * the log that the manifest names is gone, or the head is behind its witness (chainDatabase.ts).
+ *
+ * Names each damage it finds. `tableBytes` bounds how much of the tables is read, the newest first: all of a small
+ * database at each start, all of a large one by `ibex database check`; `onRead` hears of each that was.
+ */
+export function* findLevelDamage(
+  path: string,
+  tableBytes: number,
+  onRead: (bytes: number) => void = () => undefined,
+): Generator<string> {
+  const names = existsSync(path) ? readdirSync(path) : [];
+  if (!names.some((name) => LEVEL_FILE.test(name))) return;
+  const manifestPath = currentManifest(path);
+  if (manifestPath === undefined) {
+    yield `${join(path, "CURRENT")} does not name a manifest of the folder`;
+    return;
+  }
+  const manifest = readLog(read(manifestPath));
+  if (manifest.damagedAt !== undefined) {
+    yield `${manifestPath} does not match its checksum at byte ${manifest.damagedAt}`;
+    return;
+  }
+  const { tables, logNumber } = versionOf(manifest.records);
+  if (logNumber === 0) {
+    yield `${manifestPath} is cut off or does not match its checksums`;
+    return;
+  }
+  yield* findLogDamage(path, names, logNumber);
+  yield* findTablesDamage(path, tables, tableBytes, onRead);
+}
+
+/** Throws DamagedData with the first damage; what start-up does. */
+export function refuseDamagedLevelFiles(path: string): void {
+  for (const damage of findLevelDamage(path, TABLE_BYTES_AT_START))
+    throw new DamagedData(`The database is damaged: ${damage}. ${CURE}`);
+}
+
+export interface TableFile {
+  readonly number: number;
+  readonly path: string;
+  /** In bytes, as the manifest has it. */
+  readonly length: number;
+}
+
+/** The tables that a database is made of at this moment, while LevelDB has it open. Throws DamagedData without a sound manifest. */
+export function liveTables(path: string): readonly TableFile[] {
+  const manifestPath = currentManifest(path);
+  const manifest = manifestPath === undefined ? undefined : readLog(read(manifestPath));
+  if (manifest === undefined || manifest.damagedAt !== undefined)
+    throw new DamagedData(
+      `The database is damaged: the manifest in ${path} is missing or does not match its checksums. ${CURE}`,
+    );
+  return [...versionOf(manifest.records).tables].map(([number, length]) => ({
+    number,
+    length,
+    path: tablePath(path, number) ?? join(path, fileName(number, "ldb")),
+  }));
+}
+
+/** Costs 40 to 100 ms. */
+const TABLE_BYTES_AT_START = 64 * 1024 * 1024;
+
+const LEVEL_FILE = /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/;
+
+function currentManifest(path: string): string | undefined {
+  const current = join(path, "CURRENT");
+  if (!existsSync(current)) return undefined;
+  const name = /^(MANIFEST-\d+)\n$/.exec(new TextDecoder().decode(read(current)))?.[1];
+  return name !== undefined && existsSync(join(path, name)) ? join(path, name) : undefined;
+}
+
+/** Only the newest log may end in a record that was being written. */
+function* findLogDamage(path: string, names: readonly string[], logNumber: number): Generator<string> {
+  const numbers = names
+    .map((name) => /^(\d+)\.log$/.exec(name)?.[1])
+    .filter((digits) => digits !== undefined)
+    .map(Number)
+    .filter((number) => number >= logNumber)
+    .sort((a, b) => a - b);
+  if (numbers[0] !== logNumber) yield `${logPath(path, logNumber)} is missing`;
+  for (const number of numbers) {
+    const { damagedAt, isTorn } = readLog(read(logPath(path, number)));
+    if (damagedAt !== undefined)
+      yield `${logPath(path, number)} does not match its checksum at byte ${damagedAt}`;
+    else if (isTorn && number !== numbers.at(-1)) yield `${logPath(path, number)} is cut off`;
+  }
+}
+
+function* findTablesDamage(
+  path: string,
+  tables: ReadonlyMap<number, number>,
+  tableBytes: number,
+  onRead: (bytes: number) => void,
+): Generator<string> {
+  let left = tableBytes;
+  for (const [number, length] of [...tables].sort(([a], [b]) => b - a)) {
+    const file = tablePath(path, number);
+    if (file === undefined) {
+      yield `${join(path, fileName(number, "ldb"))} is missing`;
+      continue;
+    }
+    const actual = statSync(file).size;
+    if (actual !== length) {
+      yield `${file} has ${actual} bytes instead of ${length}`;
+      continue;
+    }
+    left -= length;
+    if (left < 0) continue;
+    const damage = findTableDamage(read(file));
+    if (damage !== undefined) yield `${file}: ${damage}`;
+    onRead(length);
+  }
+}
+
+function logPath(path: string, number: number): string {
+  return join(path, fileName(number, "log"));
+}
+
+/** Old versions of LevelDB called tables .sst; both names are read. */
+function tablePath(path: string, number: number): string | undefined {
+  return ["ldb", "sst"].map((extension) => join(path, fileName(number, extension))).find(existsSync);
+}
+
+function fileName(number: number, extension: string): string {
+  return `${String(number).padStart(6, "0")}.${extension}`;
+}
+
+function read(path: string): Uint8Array {
+  return inDiskWords(`The file ${path} cannot be read`, () => readFileSync(path));
+}

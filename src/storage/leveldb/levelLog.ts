@@ -1,0 +1,96 @@
+import { crc32c } from "../crc32c.ts";
+
+/** What a log or manifest of LevelDB holds. */
+export interface LogContents {
+  /** The sound records, in order. */
+  readonly records: readonly Uint8Array[];
+  /** Where something is not sound although it was durable; undefined when nothing is. */
+  readonly damagedAt: number | undefined;
+  /** True when the end does not fit: the last record was being written when the process or the power went. */
+  readonly isTorn: boolean;
+}
+
+/**
+ * Reads a log of LevelDB (its doc/log_format.md): blocks of 32 KB, in them fragments of records, each with a checksum.
+ * LevelDB drops what does not fit and says nothing. Here it is damage if another record begins behind it, because each
+ * of our writes is synced before the next begins; only what lies at the very end may have been interrupted.
+ */
+export function readLog(bytes: Uint8Array): LogContents {
+  const records: Uint8Array[] = [];
+  /** Of the record being put together; undefined where none is. */
+  let parts: Uint8Array[] | undefined;
+  let suspectAt: number | undefined;
+  let damagedAt: number | undefined;
+  for (const { at, type, payload } of fragments(bytes)) {
+    const begins = type === FULL || type === FIRST;
+    if (begins && parts !== undefined) suspectAt ??= at;
+    if (begins && suspectAt !== undefined) damagedAt ??= suspectAt;
+    if (begins) parts = [];
+    if (payload === undefined || parts === undefined) {
+      suspectAt ??= at;
+      parts = undefined;
+      continue;
+    }
+    parts.push(payload);
+    if (type === FIRST || type === MIDDLE) continue;
+    records.push(Buffer.concat(parts));
+    parts = undefined;
+  }
+  return { records, damagedAt, isTorn: suspectAt !== undefined || parts !== undefined };
+}
+
+/** Kinds of fragments. */
+const FULL = 1;
+const FIRST = 2;
+const MIDDLE = 3;
+const LAST = 4;
+
+const BLOCK_BYTES = 32 * 1024;
+const HEADER_BYTES = 7;
+
+interface Fragment {
+  readonly at: number;
+  readonly type: number;
+  /** Undefined when the fragment does not fit its block or its checksum: the rest of the block cannot be read. */
+  readonly payload: Uint8Array | undefined;
+}
+
+function* fragments(bytes: Uint8Array): Generator<Fragment> {
+  for (let block = 0; block < bytes.length; block += BLOCK_BYTES) {
+    const blockEnd = Math.min(block + BLOCK_BYTES, bytes.length);
+    for (let at = block; at + HEADER_BYTES <= blockEnd; ) {
+      const length = (bytes[at + 4] ?? 0) | ((bytes[at + 5] ?? 0) << 8);
+      const type = bytes[at + 6] ?? 0;
+      if (type === 0 && length === 0) break;
+      const end = at + HEADER_BYTES + length;
+      const isSound =
+        type >= FULL &&
+        type <= LAST &&
+        end <= blockEnd &&
+        readUint32LittleEndian(bytes, at) === maskedChecksum(bytes.subarray(at + 6, end));
+      yield {
+        at,
+        type: isSound ? type : 0,
+        payload: isSound ? bytes.subarray(at + HEADER_BYTES, end) : undefined,
+      };
+      if (!isSound) break;
+      at = end;
+    }
+  }
+}
+
+/** A checksum as LevelDB stores it: turned and shifted, so that data holding checksums does not look sound by chance. */
+export function maskedChecksum(bytes: Uint8Array): number {
+  const crc = crc32c(bytes);
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+export function readUint32LittleEndian(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] ?? 0) |
+      ((bytes[at + 1] ?? 0) << 8) |
+      ((bytes[at + 2] ?? 0) << 16) |
+      ((bytes[at + 3] ?? 0) << 24)) >>>
+    0
+  );
+}

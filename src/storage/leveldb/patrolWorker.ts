@@ -1,0 +1,104 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { present } from "../../primitives/assert.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { comeAfterBlocks } from "../../workers/threadPriority.ts";
+import { readHeader } from "../blocks/headerStore.ts";
+import { verifyCommit } from "../blocks/verifyNewest.ts";
+import { missing } from "../checksum.ts";
+import { readHead } from "../commitRecord.ts";
+import { DamagedData, type Database } from "../database.ts";
+import { openLevelDatabase } from "./levelDatabase.ts";
+import { liveTables, type TableFile } from "./levelFiles.ts";
+import { findTableDamage } from "./levelTable.ts";
+
+export interface PatrolWorkerData {
+  /** Folder of the database, which the main thread has open. */
+  readonly path: string;
+  readonly bytesPerSecond: number;
+  readonly entriesPerSecond: number;
+}
+
+/** The end of one round. */
+export type PatrolReport =
+  | { readonly kind: "sound"; readonly tables: number; readonly bytes: number; readonly blocks: number }
+  | { readonly kind: "damaged"; readonly message: string }
+  /** The round could not be ended, for lack of open files perhaps; it says nothing about the database. */
+  | { readonly kind: "failed"; readonly message: string };
+
+/** One round of the patrol (patrol.ts): the tables against LevelDB's checksums, the blocks against their commit records. */
+comeAfterBlocks();
+const { path, bytesPerSecond, entriesPerSecond } = workerData as PatrolWorkerData;
+
+async function patrol(): Promise<PatrolReport> {
+  try {
+    const found = await patrolTables();
+    if (typeof found === "string") return { kind: "damaged", message: found };
+    return { kind: "sound", ...found, blocks: await patrolBlocks() };
+  } catch (error) {
+    const message = messageOf(error);
+    return { kind: error instanceof DamagedData ? "damaged" : "failed", message };
+  }
+}
+
+/** The oldest first: the newest were looked at when the node started. */
+async function patrolTables(): Promise<{ readonly tables: number; readonly bytes: number } | string> {
+  const tables = [...liveTables(path)].sort((a, b) => a.number - b.number);
+  let bytes = 0;
+  for (const table of tables) {
+    const damage = await damageIn(table);
+    // Compactions replace tables all the time, and remove those that they have replaced.
+    if (damage !== undefined && liveTables(path).some(({ number }) => number === table.number))
+      return `${table.path}: ${damage}`;
+    bytes += table.length;
+    await pause((table.length / bytesPerSecond) * 1000);
+  }
+  return { tables: tables.length, bytes };
+}
+
+async function damageIn({ path: file, length }: TableFile): Promise<string | undefined> {
+  let table: Uint8Array;
+  try {
+    table = await readFile(file);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "it is missing";
+    throw error;
+  }
+  return table.length === length
+    ? findTableDamage(table)
+    : `it has ${table.length} bytes instead of ${length}`;
+}
+
+/**
+ * A damaged table may have been compacted into one with good checksums before anybody looked at it: then entries are
+ * missing, which only the count in the commit record of their block tells.
+ */
+async function patrolBlocks(): Promise<number> {
+  const database = await openLevelDatabase({ path, readOnlyThread: true });
+  try {
+    return await verifyBlocks(database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function verifyBlocks(database: Database): Promise<number> {
+  const head = readHead(database);
+  if (head === undefined) return 0;
+  let entries = 0;
+  for (let number = head.number; number >= 0n; number--) {
+    const header = readHeader(database, number);
+    if (header === undefined) throw missing(`block ${number}`);
+    entries += await verifyCommit(database, header);
+    if (entries < ENTRIES_PER_PAUSE) continue;
+    await pause((entries / entriesPerSecond) * 1000);
+    entries = 0;
+  }
+  return Number(head.number) + 1;
+}
+
+const ENTRIES_PER_PAUSE = 500;
+
+// Last, when all that it needs is there.
+present(parentPort, "the port of a worker thread").postMessage(await patrol());

@@ -1,0 +1,141 @@
+import { parametersAt } from "../chainspec/ibftParameters.ts";
+import { blockRules } from "../execution/blockRules.ts";
+import { isCreation } from "../execution/observer.ts";
+import type { Address } from "../primitives/address.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { toHex } from "../primitives/hex.ts";
+import { toQuantity } from "../primitives/quantity.ts";
+import { creationMethodOf, type FlatTrace, FlatTraces, flatTraceJson } from "./flatTraces.ts";
+import { type ReplayedBlock, replayBlock } from "./replay.ts";
+import type { TransactionPlace } from "./style.ts";
+import type { TraceFilter } from "./traceJob.ts";
+import { blockOf, type TraceSource } from "./traceSource.ts";
+import type { TraceBudget, TraceText } from "./traceText.ts";
+
+/** A flat trace of a mined transaction. */
+interface MinedTrace {
+  readonly trace: FlatTrace;
+  readonly place: TransactionPlace;
+  readonly creationMethod: "create" | "create2";
+}
+
+export interface TraceOutput {
+  readonly text: TraceText;
+  readonly budget: TraceBudget;
+}
+
+/** trace_transaction, or with a path the one trace that it leads to: trace_get. */
+export async function writeTransactionTraces(
+  source: TraceSource,
+  { blockNumber, index, path }: { blockNumber: bigint; index: number; path?: readonly number[] | undefined },
+  { text, budget }: TraceOutput,
+): Promise<void> {
+  const traces = await tracesOf(source, blockOf(source, blockNumber), budget, index);
+  if (path === undefined) writeList(traces.map(jsonOf), text);
+  else {
+    const found = traces.find(({ trace }) => trace.traceAddress.join() === path.join());
+    text.add(found === undefined ? "null" : jsonOf(found));
+  }
+}
+
+/** trace_block: the traces of all transactions, and the reward. */
+export async function writeBlockTraces(
+  source: TraceSource,
+  blockNumber: bigint,
+  { text, budget }: TraceOutput,
+): Promise<void> {
+  const block = blockOf(source, blockNumber);
+  const traces = await tracesOf(source, block, budget);
+  writeList([...traces.map(jsonOf), rewardJson(source, block)], text);
+}
+
+/** trace_filter. Rewards are among the matches unless addresses are asked for. */
+export async function writeFilteredTraces(
+  source: TraceSource,
+  { fromBlock, toBlock, fromAddresses, toAddresses, after, count }: TraceFilter,
+  { text, budget }: TraceOutput,
+): Promise<void> {
+  const from = keysOf(fromAddresses);
+  const to = keysOf(toAddresses);
+  const end = count === undefined ? Number.POSITIVE_INFINITY : after + count;
+  const isAnybody = from === undefined && to === undefined;
+  let matches = 0;
+  let isFirst = true;
+  const offer = (json: () => string): void => {
+    if (matches >= after && matches < end) {
+      text.add(isFirst ? json() : `,${json()}`);
+      isFirst = false;
+    }
+    matches++;
+  };
+  text.add("[");
+  for (let number = fromBlock; number <= toBlock && matches < end; number++) {
+    const block = blockOf(source, number);
+    if (block.transactions.length > 0)
+      for (const traced of await tracesOf(source, block, budget))
+        if (isBetween(traced.trace, from, to)) offer(() => jsonOf(traced));
+    if (isAnybody && number > 0n) offer(() => rewardJson(source, block));
+  }
+  text.add("]");
+}
+
+/** What has no sender or recipient does not match when one is asked for; a creation has no recipient. */
+function isBetween(
+  { action }: FlatTrace,
+  from: ReadonlySet<string> | undefined,
+  to: ReadonlySet<string> | undefined,
+): boolean {
+  if (from === undefined && to === undefined) return true;
+  if (action.kind === "suicide") return false;
+  if (from !== undefined && !from.has(toKey(action.from))) return false;
+  return to === undefined || (!isCreation(action.kind) && to.has(toKey(action.to)));
+}
+
+function keysOf(addresses: readonly Address[]): ReadonlySet<string> | undefined {
+  return addresses.length === 0 ? undefined : new Set(addresses.map(toKey));
+}
+
+async function tracesOf(
+  source: TraceSource,
+  block: ReplayedBlock,
+  budget: TraceBudget,
+  index?: number,
+): Promise<MinedTrace[]> {
+  const mined: MinedTrace[] = [];
+  if (block.transactions.length === 0) return mined;
+  await replayBlock(source, block, {
+    ...(index !== undefined && { index }),
+    style: ({ place }) => {
+      const flat = new FlatTraces(budget);
+      return {
+        observer: flat,
+        finish() {
+          const creationMethod = creationMethodOf(flat.traces);
+          if (place === undefined) return;
+          for (const trace of flat.traces) mined.push({ trace, place, creationMethod });
+        },
+      };
+    },
+  });
+  return mined;
+}
+
+function jsonOf({ trace, place, creationMethod }: MinedTrace): string {
+  return flatTraceJson(trace, { place, creationMethod });
+}
+
+function rewardJson({ spec, hashOf }: TraceSource, { header, hash }: ReplayedBlock): string {
+  const { blockRewardWei } = parametersAt(spec.ibft, header.number);
+  const { beneficiary } = blockRules(spec, header, hashOf).block;
+  return (
+    `{"action":{"author":"${toHex(beneficiary)}","rewardType":"block","value":"${toQuantity(blockRewardWei)}"},` +
+    `"blockHash":"${toHex(hash)}","blockNumber":${header.number},"result":null,"subtraces":0,"traceAddress":[],` +
+    `"transactionHash":null,"transactionPosition":null,"type":"reward"}`
+  );
+}
+
+function writeList(items: readonly string[], text: TraceText): void {
+  text.add("[");
+  for (const [index, item] of items.entries()) text.add(index === 0 ? item : `,${item}`);
+  text.add("]");
+}

@@ -1,0 +1,166 @@
+import { MemoryExhausted } from "../execution/heldMemory.ts";
+import { assertNever } from "../primitives/assert.ts";
+import { toHex } from "../primitives/hex.ts";
+import { callTracer } from "./callTracer.ts";
+import { CallRefused, OverridesRefused, traceCalls } from "./callTraces.ts";
+import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
+import { flatCallTracer } from "./flatCallTracer.ts";
+import { fourByteTracer } from "./fourByteTracer.ts";
+import { type ParityTypes, parityTrace } from "./parityTrace.ts";
+import { prestateTracer } from "./prestateTracer.ts";
+import { BlockDoesNotFit, replayBlock, StateUnavailable } from "./replay.ts";
+import { StandardTrace, type StandardTraceOptions } from "./standardTrace.ts";
+import { StructLogs } from "./structLogs.ts";
+import type { TraceStyle } from "./style.ts";
+import type { DebugStyle, TraceJob, TraceResult } from "./traceJob.ts";
+import { blockOf, chosenBlock, type TraceSource } from "./traceSource.ts";
+import { TraceBudget, TraceText, TraceTooLarge } from "./traceText.ts";
+
+/**
+ * Traces: what happened inside of a transaction, or would.
+ *
+ *     job ─> blocks executed again (replay.ts)  ┐  ExecutionObserver   ┌ structLogs  callTracer  prestateTracer
+ *            calls on a block's state           ┘ ───────────────────> ┤ flatTraces  vmTraces
+ *            (callTraces.ts)                       WatchedOverlay ───> └ stateDiff   ─> TraceText: JSON
+ *
+ * Invariants: nothing here is written to the chain's state; a trace never changes what is executed, only shows it; text
+ * and all that is kept to write it is bounded by one budget. Time is bounded from outside, by ending the thread.
+ */
+export async function runTrace(job: TraceJob, source: TraceSource): Promise<TraceResult> {
+  const budget = new TraceBudget(source.limitBytes);
+  const text = new TraceText(budget);
+  try {
+    await write(job, source, { text, budget });
+    return { kind: "traced", json: text.bytes() };
+  } catch (error) {
+    if (error instanceof StateUnavailable) return { kind: "stateUnavailable" };
+    if (error instanceof TraceTooLarge) return { kind: "tooLarge" };
+    if (error instanceof MemoryExhausted) return { kind: "tooMuchMemory" };
+    if (error instanceof CallRefused) return { kind: "refused", detail: error.message };
+    if (error instanceof OverridesRefused) return { kind: "overridesRefused", detail: error.message };
+    if (error instanceof BlockDoesNotFit) return { kind: "blockDoesNotFit", detail: error.message };
+    throw error;
+  }
+}
+
+interface Output {
+  readonly text: TraceText;
+  readonly budget: TraceBudget;
+}
+
+async function write(job: TraceJob, source: TraceSource, output: Output): Promise<void> {
+  const { text } = output;
+  switch (job.kind) {
+    case "debugBlock": {
+      const block = chosenBlock(source, job.block);
+      if (job.index !== undefined)
+        return replayBlock(source, block, { index: job.index, style: debugStyle(job.style, output) });
+      const style = listedStyle(job.style, output);
+      return listed(text, (item) => replayBlock(source, block, { style: item(style) }));
+    }
+    case "file": {
+      const style = fileStyle(job.options, source, text);
+      return replayBlock(source, chosenBlock(source, job.block), { index: job.index, style });
+    }
+    case "debugCall":
+      return traceCalls(source, job, [{ call: job.call, style: debugStyle(job.style, output) }]);
+    case "transaction":
+      return writeTransactionTraces(source, job, output);
+    case "block":
+      return writeBlockTraces(source, job.blockNumber, output);
+    case "filter":
+      return writeFilteredTraces(source, job.filter, output);
+    case "replay": {
+      const style = parityStyle(job.types, "replay", output);
+      const block = blockOf(source, job.blockNumber);
+      if (job.index !== undefined) return replayBlock(source, block, { index: job.index, style });
+      return listed(text, (item) => replayBlock(source, block, { style: item(style) }));
+    }
+    case "call": {
+      const { call, types } = job.call;
+      return traceCalls(source, job, [{ call, style: parityStyle(types, "call", output) }]);
+    }
+    case "calls":
+      return listed(text, (item) => {
+        const calls = job.calls.map(({ call, types }) => ({
+          call,
+          style: item(parityStyle(types, "call", output)),
+        }));
+        return traceCalls(source, job, calls);
+      });
+    default:
+      return assertNever(job);
+  }
+}
+
+/** Writes brackets around, and commas between, what each transaction writes. */
+async function listed(
+  text: TraceText,
+  writeItems: (item: (style: TraceStyle) => TraceStyle) => Promise<void>,
+): Promise<void> {
+  let isFirst = true;
+  text.add("[");
+  await writeItems((style) => (subject) => {
+    if (!isFirst) text.add(",");
+    isFirst = false;
+    return style(subject);
+  });
+  text.add("]");
+}
+
+function debugStyle(style: DebugStyle, output: Output): TraceStyle {
+  const { text } = output;
+  switch (style.kind) {
+    case "structLogs":
+      return () => {
+        const logs = new StructLogs(style.options, text);
+        return { observer: logs, finish: (result) => logs.finish(result) };
+      };
+    case "callTracer":
+      return ({ gasLimit }) => callTracer(style.config, { gasLimit, ...output });
+    case "flatCallTracer":
+      return ({ gasLimit, place }) => flatCallTracer(style.config, { gasLimit, place, ...output });
+    case "4byteTracer":
+      return () => fourByteTracer(output);
+    case "prestateTracer":
+      return (subject) => prestateTracer(style.config, subject, text);
+    default:
+      return assertNever(style);
+  }
+}
+
+function fileStyle(options: StandardTraceOptions, { nowNs }: TraceSource, text: TraceText): TraceStyle {
+  return () => {
+    const trace = new StandardTrace(options, text);
+    const beganNs = nowNs();
+    return {
+      observer: trace,
+      finish(result) {
+        trace.finish(result, nowNs() - beganNs);
+      },
+    };
+  };
+}
+
+/** In lists go-ethereum's tracers name the transaction. */
+function listedStyle(style: DebugStyle, output: Output): TraceStyle {
+  const write = debugStyle(style, output);
+  if (style.kind === "structLogs") return write;
+  const { text } = output;
+  return (subject) => {
+    const hash = subject.place === undefined ? "null" : `"${toHex(subject.place.transactionHash)}"`;
+    const { observer, finish } = write(subject);
+    return {
+      observer,
+      finish(result) {
+        text.add(`{"txHash":${hash},"result":`);
+        finish(result);
+        text.add("}");
+      },
+    };
+  };
+}
+
+function parityStyle(types: ParityTypes, form: "call" | "replay", output: Output): TraceStyle {
+  return (subject) => parityTrace(subject, types, form, output);
+}

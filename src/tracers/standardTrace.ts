@@ -1,0 +1,70 @@
+import type { ExecutionObserver, Step } from "../execution/observer.ts";
+import type { TransactionResult } from "../execution/transactionResult.ts";
+import { toHex, viewAsBuffer } from "../primitives/hex.ts";
+import { toQuantity } from "../primitives/quantity.ts";
+import { FLAWS } from "./flaws.ts";
+import { mnemonicOf } from "./mnemonics.ts";
+import { memoryDigits, priceOf } from "./structLogs.ts";
+import { asciiJson, hexDigits, type TraceText } from "./traceText.ts";
+
+export interface StandardTraceOptions {
+  readonly disableMemory: boolean;
+}
+
+/**
+ * The lines of a trace file (json-rpc.md#trace-files, EIP-3155): one JSON object for each instruction, stack
+ * and memory as they were before it, and one for the transaction in the end.
+ */
+export class StandardTrace implements ExecutionObserver {
+  private readonly options: StandardTraceOptions;
+  private readonly text: TraceText;
+  private before = "";
+  private stack = "";
+
+  constructor(options: StandardTraceOptions, text: TraceText) {
+    this.options = options;
+    this.text = text;
+  }
+
+  entered(): void {}
+
+  begun({ state }: Step): void {
+    const { stack, memoryWords } = state;
+    const words = stack.items.slice(0, stack.length).map((word) => `"${toQuantity(word)}"`);
+    const isShown = !this.options.disableMemory && memoryWords > 0;
+    this.before = `${isShown ? `"memory":"0x${memoryDigits(state)}",` : ""}"memSize":${memoryWords * 32}`;
+    this.stack = `[${words.join(",")}]`;
+  }
+
+  performed(step: Step): void {
+    const { state, at, instruction, gas, depth } = step;
+    if (step.isVirtual) return;
+    const { returnBytes, gasRefund } = state;
+    const returned = returnBytes.length > 0 ? `"returnData":"${toHex(returnBytes)}",` : "";
+    this.text.add(
+      `{"pc":${at},"op":${instruction},"gas":"${toQuantity(gas)}","gasCost":"${toQuantity(priceOf(step))}",` +
+        `${this.before},"stack":${this.stack},${returned}"depth":${depth + 1},"refund":${gasRefund},` +
+        `"opName":"${mnemonicOf(instruction, state.evm)}"${errorOf(step)}}\n`,
+    );
+  }
+
+  resumed(): void {}
+
+  left(): void {}
+
+  /** The line of the transaction, which took so many nanoseconds. */
+  finish({ output, outcome, gasUsed }: TransactionResult, timeNs: bigint): void {
+    const shown = outcome.kind === "succeeded" ? hexDigits(output) : "";
+    this.text.add(`{"output":"${shown}","gasUsed":"${toQuantity(gasUsed)}","time":${timeNs}}\n`);
+  }
+}
+
+/** The reason of a halt, or what was given to REVERT read as text. */
+function errorOf({ state, instruction, halt }: Step): string {
+  if (halt !== undefined) return `,"error":"${FLAWS[halt]}"`;
+  if (instruction !== REVERT) return "";
+  const said = viewAsBuffer(state.interpreter._result.returnValue ?? new Uint8Array(0)).toString("utf8");
+  return `,"error":${asciiJson(said)}`;
+}
+
+const REVERT = 0xfd;

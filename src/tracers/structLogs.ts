@@ -1,0 +1,142 @@
+import type { CalleeEnd, ExecutionObserver, Step } from "../execution/observer.ts";
+import type { TransactionResult } from "../execution/transactionResult.ts";
+import { mnemonicOf } from "./mnemonics.ts";
+import { hexDigits, shortHex, type TraceText, wordDigits } from "./traceText.ts";
+import { WrittenStorage } from "./writtenStorage.ts";
+
+/** What is left out (json-rpc.md#tracing-options). */
+export interface StructLogOptions {
+  readonly disableStorage: boolean;
+  readonly disableMemory: boolean;
+  readonly disableStack: boolean;
+}
+
+/**
+ * The trace of debug_traceTransaction and its kin, instruction by instruction (json-rpc.md#struct-logs): the
+ * stack before it, memory and storage after it. A log is held back until the next comes, because the failure
+ * of a creation belongs to the last instruction of its code.
+ */
+export class StructLogs implements ExecutionObserver {
+  private readonly options: StructLogOptions;
+  private readonly text: TraceText;
+  private readonly mark: number;
+  private readonly storage = new WrittenStorage();
+  private stack = "null";
+  private last: { readonly text: string; error: string | undefined } | undefined;
+  private isFirst = true;
+
+  constructor(options: StructLogOptions, text: TraceText) {
+    this.options = options;
+    this.text = text;
+    this.mark = text.mark();
+  }
+
+  entered(): void {
+    this.storage.entered();
+  }
+
+  begun(step: Step): void {
+    if (!this.options.disableStack) this.stack = stackOf(step);
+    if (!this.options.disableStorage) this.storage.begun(step);
+  }
+
+  performed(step: Step): void {
+    const { state, at, instruction, gas, depth, halt } = step;
+    const { disableMemory, disableStorage } = this.options;
+    if (!disableStorage) this.storage.performed(step);
+    const memory = disableMemory ? "null" : memoryOf(step);
+    const storage = disableStorage ? "null" : this.storage.text(state.env.address.bytes);
+    this.flush();
+    this.last = {
+      text:
+        `{"pc":${at},"op":"${mnemonicOf(instruction, state.evm)}","gas":${gas},"gasCost":${priceOf(step)},"depth":${depth + 1},` +
+        `"stack":${this.stack},"memory":${memory},"storage":${storage},"reason":${reasonOf(step)}`,
+      error: halt,
+    };
+  }
+
+  resumed(): void {}
+
+  left(end: CalleeEnd): void {
+    this.storage.left(end);
+    const { callee, halt } = end;
+    if (callee.precompile !== undefined) {
+      const price = halt === undefined ? end.gasUsed : end.price;
+      const wasPaid = halt === undefined || halt === "PRECOMPILE_ERROR";
+      if (callee.depth === 0 && wasPaid && price !== undefined) this.showPrecompile(callee.gas - price);
+    } else if (halt !== undefined && this.last !== undefined) this.last.error ??= halt;
+  }
+
+  /** Writes what comes before the logs, once all is over. */
+  finish({ gasUsed, outcome, output }: TransactionResult): void {
+    this.flush();
+    const hasFailed = outcome.kind !== "succeeded";
+    this.text.insert(
+      this.mark,
+      `{"gas":${gasUsed},"failed":${hasFailed},"returnValue":"${hasFailed ? "" : hexDigits(output)}","structLogs":[`,
+    );
+    this.text.add("]}");
+  }
+
+  /** A transaction straight to a precompiled contract, unless it could not be paid; failing is told with the whole. */
+  private showPrecompile(gasLeft: bigint): void {
+    const nothing = '"stack":null,"memory":null,"storage":null,"reason":null';
+    this.last = {
+      text: `{"pc":0,"op":"","gas":${gasLeft},"gasCost":0,"depth":1,${nothing}`,
+      error: undefined,
+    };
+  }
+
+  private flush(): void {
+    const { last } = this;
+    if (last === undefined) return;
+    const error = last.error === undefined ? "" : `,"error":["${last.error}"]`;
+    this.text.add(`${this.isFirst ? "" : ","}${last.text}${error}}`);
+    this.isFirst = false;
+    this.last = undefined;
+  }
+}
+
+function stackOf({ state }: Step): string {
+  const { stack } = state;
+  let text = "";
+  for (let at = 0; at < stack.length; at++)
+    text += `${at === 0 ? "" : ","}"${wordDigits(stack.items[at] as bigint)}"`;
+  return `[${text}]`;
+}
+
+function memoryOf({ state }: Step): string {
+  const digits = memoryDigits(state);
+  let text = "";
+  for (let at = 0; at < digits.length; at += 64)
+    text += `${at === 0 ? "" : ","}"${digits.slice(at, at + 64)}"`;
+  return `[${text}]`;
+}
+
+/** The memory that has been paid for, as hex digits. */
+export function memoryDigits({ memory, memoryWords }: Step["state"]): string {
+  const length = memoryWords * 32;
+  const stored = memory._store.subarray(0, length);
+  return hexDigits(stored).padEnd(2 * length, "0");
+}
+
+/** What was given to REVERT. */
+function reasonOf({ state, instruction, halt }: Step): string {
+  if (instruction !== REVERT || halt !== undefined) return "null";
+  return `"${shortHex(state.interpreter._result.returnValue ?? NOTHING)}"`;
+}
+
+/**
+ * With what a callee is given, but for creations; a call that could not begin shows all the gas there was, and the
+ * stipend; one that halted itself all the gas there was, and its price.
+ */
+export function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied, halt }: Step): bigint {
+  if (!MESSAGE_CALLS.has(instruction)) return cost;
+  if (halt !== undefined) return cost + gas;
+  return isDenied ? gas + stipend : cost + calleeGas;
+}
+
+const REVERT = 0xfd;
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL. */
+const MESSAGE_CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
+const NOTHING = new Uint8Array(0);

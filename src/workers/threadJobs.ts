@@ -1,0 +1,54 @@
+import { parentPort } from "node:worker_threads";
+import { present } from "../primitives/assert.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
+import { createTurns } from "../primitives/turns.ts";
+import { LONG_JOB_MS, type ThreadAnswer, type ThreadOrder } from "./threadMessages.ts";
+import { comeAfterBlocks } from "./threadPriority.ts";
+
+export interface ThreadWork<Job, Result> {
+  /** Loads what takes long, with the first job, whose time limit does not include it. */
+  prepare(): Promise<void>;
+  /** What it throws is broken machinery, and goes to the log. */
+  perform(job: Job): Promise<Result>;
+  /** Bytes of the result that are handed over, not copied. */
+  handedOver?(result: Result): readonly ArrayBuffer[];
+}
+
+/**
+ * The thread's side of killableThreads.ts: says that it is ready, and answers each job, in their order. A job may have to
+ * wait (for code that is loaded at its first use), and the next one must not overtake it. After a long job those are not
+ * begun that were sent before its answer: somebody else's may come first.
+ */
+export function performJobs<Job, Result>({ prepare, perform, handedOver }: ThreadWork<Job, Result>): void {
+  const port = present(parentPort, "the port of a worker thread");
+  comeAfterBlocks();
+  const turns = createTurns();
+  let isPrepared = false;
+  let answers = 0;
+  let answersUpToLong = 0;
+  const answer = (message: ThreadAnswer<Result>, moved: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(message, [...moved]);
+  const performOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
+    if (answersSeen < answersUpToLong) return;
+    let begunAtMs = performance.now();
+    const prepareAndPerform = async (): Promise<Result> => {
+      if (!isPrepared) {
+        await prepare();
+        isPrepared = true;
+        answer({ kind: "prepared" });
+        begunAtMs = performance.now();
+      }
+      return perform(job);
+    };
+    const ended = await prepareAndPerform().then(
+      (result) => ({ kind: "done", result }) as const,
+      (error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const,
+    );
+    const isLong = performance.now() - begunAtMs >= LONG_JOB_MS;
+    answers++;
+    if (isLong) answersUpToLong = answers;
+    answer({ ...ended, isLong }, ended.kind === "done" ? handedOver?.(ended.result) : []);
+  };
+  port.on("message", (order: ThreadOrder<Job>) => void turns.take(() => performOne(order)));
+  answer({ kind: "ready" });
+}

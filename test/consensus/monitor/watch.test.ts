@@ -1,0 +1,300 @@
+import { describe, expect, it } from "vitest";
+import type { Authored } from "../../../src/ibft/message.ts";
+import { signPayload } from "../../../src/ibft/payloadCodec.ts";
+import { type Facts, type Logger, silentLogger } from "../../../src/observability/logger.ts";
+import type { Hash } from "../../../src/primitives/hash.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
+import { createHandClock, type HandClock } from "../../builders/handClock.ts";
+import { aCandidate, aGenesisHead, aSchedule, headOf } from "../../builders/toyChain.ts";
+import {
+  headOfDisk,
+  live,
+  settle,
+  startToyNode,
+  type ToyDisk,
+  type ToyNode,
+  type ToySettings,
+  type Witnessed,
+} from "../toyNode.ts";
+
+/** Four validators, of whom the last is the node and the others speak as the test tells them to. */
+const KEYS = [1n, 2n, 3n, 4n]
+  .map((number) => bigintToFixedBytes(number, 32))
+  .map((privateKey) => ({ privateKey, address: addressOfPrivateKey(privateKey) }))
+  .sort((a, b) => (toHex(a.address) < toHex(b.address) ? -1 : 1));
+/** Beyond the fourth: somebody who is no validator. */
+function keyOf(index: number): (typeof KEYS)[number] {
+  return KEYS[index] ?? { privateKey: STRANGER, address: addressOfPrivateKey(STRANGER) };
+}
+
+const STRANGER = bigintToFixedBytes(99n, 32);
+const ADDRESSES = KEYS.map(({ address }) => address);
+const TEXTS = ADDRESSES.map(toHex);
+const START_MS = 1_700_000_000_250;
+
+interface Line {
+  readonly level: "warn" | "info" | "debug";
+  readonly facts: Facts;
+  readonly message: string;
+}
+
+interface Run {
+  readonly clock: HandClock;
+  readonly node: ToyNode;
+  readonly lines: readonly Line[];
+  /** What was said at a level so far. */
+  said(level: Line["level"]): readonly string[];
+  says(index: number, message: { readonly round: number; readonly height?: bigint }): Promise<void>;
+  /** The others agreed on a block, so that this height is next. */
+  goesTo(height: bigint): void;
+  /** A vote for the block that the node itself has proposed. */
+  prepares(index: number): Promise<void>;
+}
+
+function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<ToySettings> = {}): Run {
+  const clock = createHandClock(START_MS);
+  const lines: Line[] = [];
+  const tell = (level: Line["level"]) => (facts: Facts, message: string) =>
+    void lines.push({ level, facts, message });
+  const logger: Logger = {
+    ...silentLogger,
+    warn: tell("warn"),
+    info: tell("info"),
+    debug: tell("debug"),
+    isShown: () => true,
+  };
+  const disk: ToyDisk = { heads: [aGenesisHead(ADDRESSES, 1_700_000_000n)], votes: undefined };
+  const { privateKey } = keyOf(self);
+  const witnessed: Witnessed = { messages: [], commits: [] };
+  const node = startToyNode({ privateKey, logger, ...settings }, clock, disk, witnessed);
+  return {
+    clock,
+    node,
+    lines,
+    said: (level) => lines.filter((line) => line.level === level).map(({ message }) => message),
+    async says(index, { round, height = 1n }) {
+      node.engine.receive(aRoundChange(index, height, round));
+      await settle();
+    },
+    goesTo(height) {
+      const parent = headOfDisk(disk);
+      if (parent.header.number + 1n >= height) return;
+      disk.heads.push(headOf(parent, aCandidate(parent)));
+      node.engine.headAdvanced(headOfDisk(disk));
+    },
+    async prepares(index) {
+      const proposal = witnessed.messages.find(({ kind }) => kind === "proposal");
+      if (proposal?.kind !== "proposal") throw new Error("the node has proposed nothing");
+      const { privateKey, address } = keyOf(index);
+      const signer = { self: address, sign: (digest: Hash) => sign(digest, privateKey) };
+      const { height, round, digest } = proposal.signed.payload;
+      const signed = signPayload(signer, { kind: "prepare", height, round, digest });
+      node.engine.receive({ kind: "prepare", signed });
+      await settle();
+    },
+  };
+}
+
+function aRoundChange(index: number, height: bigint, round: number): Authored {
+  const { privateKey, address } = keyOf(index);
+  const signer = { self: address, sign: (digest: Hash) => sign(digest, privateKey) };
+  return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height, round }) };
+}
+
+describe("the operator of a chain that stands", () => {
+  it("is told how many validators are there, which are missing, and since when", async () => {
+    const run = aRun();
+    await live(run.clock, 2_100);
+    await run.says(1, { round: 1 });
+    await live(run.clock, 3_000);
+    const stalls = run.lines.filter(({ message }) => message.startsWith("no block for"));
+    expect(stalls.map(({ message }) => message)).toEqual([
+      "no block for 5 s at height 1: 2 of 4 validators heard, quorum 3; " +
+        `waiting for ${TEXTS[0]} (never heard since the start), ${TEXTS[2]} (never heard since the start)`,
+    ]);
+    expect(stalls[0]?.level).toBe("warn");
+    expect(stalls[0]?.facts).toMatchObject({
+      height: 1n,
+      validators: 4,
+      quorum: 3,
+      missing: [ADDRESSES[0], ADDRESSES[2]],
+    });
+  });
+
+  it("is told ever more rarely, once a minute in the end, and of who fell silent meanwhile", async () => {
+    const run = aRun();
+    await live(run.clock, 2_100);
+    await run.says(1, { round: 1 });
+    await live(run.clock, 600_000, 500);
+    const stalls = run.said("warn").filter((message) => message.startsWith("no block for"));
+    expect(stalls.length).toBeGreaterThan(8);
+    expect(stalls.length).toBeLessThan(16);
+    expect(stalls.at(-1)).toContain(`${TEXTS[1]} (last heard 9 m ago at height 1)`);
+    expect(stalls.at(-1)).toContain("1 of 4 validators heard");
+    expect(stalls[0]).not.toContain("forget-votes");
+    expect(stalls.at(-1)).toMatch(
+      /; round \d+ ends in .*, and a restart .* \(ibex validator forget-votes\)$/,
+    );
+  });
+
+  it("is told whether there is a connection to whoever is missing", async () => {
+    const run = aRun({ connected: () => ADDRESSES.slice(2, 3) });
+    await live(run.clock, 6_000);
+    const stall = run.said("warn").find((message) => message.startsWith("no block for"));
+    expect(stall).toContain(`${TEXTS[2]} (never heard since the start, connected)`);
+    expect(stall).toContain(`${TEXTS[0]} (never heard since the start, not connected)`);
+  });
+
+  it("is told on a node that only follows where to ask", async () => {
+    const run = aRun({ self: 7 });
+    await live(run.clock, 6_000);
+    expect(run.said("warn")).toEqual([
+      "no block for 5 s at height 1: this node is no validator and hears no votes; " +
+        "ibft_status of a validator tells who is missing",
+    ]);
+  });
+
+  it("is told nothing while blocks come, and nothing after the stop", async () => {
+    const clock = createHandClock(START_MS);
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (_: Facts, message: string) => void warnings.push(message) };
+    const { privateKey, address } = keyOf(0);
+    const disk: ToyDisk = { heads: [aGenesisHead([address], 1_700_000_000n)], votes: undefined };
+    const node = startToyNode({ privateKey, logger }, clock, disk, { messages: [], commits: [] });
+    await live(clock, 20_000);
+    await node.engine.stop();
+    await live(clock, 60_000, 1_000);
+    expect(warnings).toEqual([]);
+    expect(clock.nextAlarmMs).toBeUndefined();
+  });
+});
+
+describe("a lost round", () => {
+  it("is told with its reason, whose turn it was, and how often that one missed its turn", async () => {
+    const run = aRun();
+    await live(run.clock, 1_000);
+    await run.says(1, { round: 3 });
+    await live(run.clock, 1_100);
+    const [line] = run.lines.filter(({ level }) => level === "warn");
+    expect(line?.message).toBe(
+      `round 0 of height 1 is lost, its 2 s are over: it was the turn of ${TEXTS[0]}, and no proposal came, ` +
+        `so that nobody could vote; not heard lately: ${TEXTS[0]}, ${TEXTS[2]}`,
+    );
+    expect(line?.facts).toMatchObject({
+      unheard: [ADDRESSES[0], ADDRESSES[2]],
+      height: 1n,
+      round: 0,
+      proposer: ADDRESSES[0],
+      nextRound: 1,
+      nextProposer: ADDRESSES[1],
+      missedTurns: 1,
+    });
+    expect(line?.facts).not.toHaveProperty("silent");
+  });
+
+  it("names who voted for a proposal that came, and who did not", async () => {
+    const run = aRun({ self: 0 });
+    await live(run.clock, 2_100);
+    const [line] = run.lines.filter(({ level }) => level === "warn");
+    expect(line?.message).toBe(
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and our proposal had 1 of the 3 votes needed; " +
+        `voted: this node; silent: ${TEXTS[1]}, ${TEXTS[2]}, ${TEXTS[3]}`,
+    );
+    expect(line?.facts).toMatchObject({
+      voted: [ADDRESSES[0]],
+      silent: [1, 2, 3].map((index) => ADDRESSES[index]),
+    });
+  });
+
+  it("names who sealed a block that was prepared, and who did not come so far", async () => {
+    const run = aRun({ self: 0 });
+    await live(run.clock, 1_000);
+    for (const index of [1, 2]) await run.prepares(index);
+    await live(run.clock, 1_100);
+    expect(run.said("warn")).toEqual([
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and our proposal was prepared, but sealed by " +
+        `1 of the 3 needed; sealed: this node; prepared only: ${TEXTS[1]}, ${TEXTS[2]}; silent: ${TEXTS[3]}`,
+    ]);
+  });
+
+  it("is told as our own doing when our block took too long", async () => {
+    const run = aRun({ self: 0, buildMs: 2_500 });
+    await live(run.clock, 2_100);
+    expect(run.said("warn")).toEqual([
+      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and no block of ours was ready, " +
+        `so that nobody could vote; not heard lately: ${TEXTS.slice(1).join(", ")}`,
+    ]);
+  });
+
+  it("is told as the others' doing when they went on before", async () => {
+    const run = aRun();
+    await live(run.clock, 100);
+    await run.says(2, { round: 3 });
+    await run.says(1, { round: 3 });
+    expect(run.said("warn")).toEqual([
+      `round 0 of height 1 is lost, others went on: it was the turn of ${TEXTS[0]}, and no proposal came, ` +
+        `so that nobody could vote; not heard lately: ${TEXTS[0]}`,
+    ]);
+  });
+
+  it("is told each time while a height takes long", async () => {
+    const run = aRun();
+    await live(run.clock, 2_100);
+    for (const round of [2, 3]) for (const index of [1, 2]) await run.says(index, { round });
+    expect(run.said("warn").map((message) => message.slice(0, 23))).toEqual(
+      [0, 1, 2].map((round) => `round ${round} of height 1 is `),
+    );
+  });
+
+  it("is told at debug where rounds are lost at every moment", async () => {
+    const run = aRun();
+    for (let round = 1; round <= 40; round++) for (const index of [1, 2]) await run.says(index, { round });
+    expect(run.said("warn").length).toBe(5);
+    expect(run.said("debug").filter((message) => message.includes(" is lost, ")).length).toBe(35);
+    const losesHeight = async (height: bigint): Promise<void> => {
+      run.goesTo(height);
+      for (const index of [1, 2]) await run.says(index, { round: 1, height });
+    };
+    await losesHeight(2n);
+    expect(run.said("warn").length).toBe(5);
+    await live(run.clock, 1_900);
+    await losesHeight(3n);
+    expect(run.said("warn").length).toBe(5);
+    await live(run.clock, 1_900);
+    await losesHeight(4n);
+    expect(run.said("warn").at(-1)).toMatch(/^round 0 of height 4 is lost, /);
+  });
+});
+
+describe("the status", () => {
+  it("tells who was heard, with what and when, and who is missing", async () => {
+    const run = aRun();
+    await live(run.clock, 2_100);
+    await run.says(1, { round: 1 });
+    const { members, quorum, head, votes, isValidator } = run.node.engine.status();
+    expect({ quorum, isValidator }).toEqual({ quorum: 3, isValidator: true });
+    expect(members.map(({ isPresent }) => isPresent)).toEqual([false, true, false, true]);
+    expect(members[1]?.lastHeard).toEqual({
+      atMs: START_MS + 2_100,
+      kind: "roundChange",
+      height: 1n,
+      round: 1,
+    });
+    expect(members[0]).toMatchObject({ missedTurns: 1, connections: undefined });
+    expect(head).toMatchObject({ number: 0n, timestamp: 1_700_000_000n });
+    expect(votes).toEqual({ outstanding: [], needed: 3, expireAt: 30_000n });
+  });
+
+  it("takes no word of somebody who is no validator", async () => {
+    const run = aRun({ schedule: aSchedule() });
+    await run.says(7, { round: 1 });
+    expect(run.node.engine.status().members.map(({ lastHeard }) => lastHeard)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});

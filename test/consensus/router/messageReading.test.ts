@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { createCorrespondence, type Fate } from "../../../src/consensus/router/correspondence.ts";
+import { createMessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
+import type { ReadingJob, ReadingShares } from "../../../src/consensus/router/readingShares.ts";
+import { IBF_SPELLING } from "../../../src/consensus/router/spelling.ts";
+import type { Encoded } from "../../../src/ibft/codec.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { present } from "../../../src/primitives/assert.ts";
+import { toKey } from "../../../src/primitives/byteKey.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
+import { aCertificateMaker } from "../../builders/certificates.ts";
+import { aSchedule } from "../../builders/toyChain.ts";
+
+const maker = aCertificateMaker(4);
+const addressOf = (index: number): Address => addressOfPrivateKey(bigintToFixedBytes(BigInt(index + 1), 32));
+const STRANGER = addressOf(9);
+
+/** Time that a test gives: each job takes a step when it is told to. */
+function handShares() {
+  const jobs: ReadingJob[] = [];
+  const shares: ReadingShares = {
+    start: (job) => jobs.push(job) > 0,
+    clear() {
+      for (const job of jobs.splice(0)) job.dropped();
+    },
+  };
+  return {
+    jobs,
+    shares,
+    finish(index: number): void {
+      while (present(jobs[index], "a job").step() !== "done");
+    },
+  };
+}
+
+function aReading() {
+  const hand = handShares();
+  const reading = createMessageReading({ spelling: IBF_SPELLING, shares: hand.shares });
+  const results: string[] = [];
+  const note = (result: ReadingResult): number =>
+    results.push(result.kind === "unread" ? result.fate : result.outcome.ok ? "read" : "refused");
+  return {
+    ...hand,
+    reading,
+    results,
+    read(sender: Address, message: Encoded): void {
+      reading.read({ ...message, sender, key: keyOf(message) }, maker.head, note);
+    },
+  };
+}
+
+const keyOf = ({ code, payload }: Encoded): string => IBF_SPELLING.keyOf(code, payload);
+const wish = (who: number): Encoded => maker.roundChange(who, 1, maker.prepared(0));
+
+describe("a message of the height in progress", () => {
+  it("takes its author's own time from its author, and a time for each author from who passes it on", () => {
+    const hand = aReading();
+    const accounts = new Set<string>();
+    for (const [sender, author] of [
+      [1, 1],
+      [2, 1],
+      [1, 2],
+      [2, 2],
+    ] as const) {
+      hand.read(addressOf(sender), wish(author));
+      const job = present(hand.jobs.at(-1), "a job");
+      // Nobody knows yet whose it is.
+      expect(job.account.key).toBe(toKey(addressOf(sender)));
+      hand.finish(hand.jobs.length - 1);
+      accounts.add(job.account.key);
+    }
+    expect(accounts.size).toBe(4);
+    for (const sender of [STRANGER, addressOf(8)]) hand.read(sender, wish(3));
+    expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["strangers", "strangers"]);
+  });
+
+  it("is read from another's copy where the first one waits for its sender's time", () => {
+    const hand = aReading();
+    const message = wish(1);
+    hand.read(addressOf(2), message);
+    expect(hand.reading.isAwaited(keyOf(message), addressOf(2))).toBe(false);
+    expect(hand.reading.isAwaited(keyOf(message), addressOf(1))).toBe(true);
+    hand.read(addressOf(1), message);
+    hand.finish(1);
+    expect(hand.reading.isAwaited(keyOf(message), addressOf(3))).toBe(false);
+    hand.finish(0);
+    expect(hand.results).toEqual(["read", "duplicate"]);
+  });
+
+  it("is of the past when its height is over while it waits", () => {
+    const hand = aReading();
+    hand.read(addressOf(2), wish(1));
+    hand.reading.clear();
+    expect(hand.results).toEqual(["past"]);
+  });
+});
+
+describe("a validator's messages", () => {
+  function aDesk() {
+    const hand = handShares();
+    const fates: Fate[] = [];
+    let taken = 0;
+    let hashedBytes = 0;
+    const desk = createCorrespondence({
+      self: addressOf(0),
+      schedule: aSchedule(),
+      carrier: { send: () => undefined },
+      deliver: () => {
+        taken += 1;
+      },
+      clock: { nowMs: () => 0 },
+      logger: silentLogger,
+      metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
+      shares: hand.shares,
+      spelling: {
+        ...IBF_SPELLING,
+        keyOf(code, payload) {
+          hashedBytes += payload.length;
+          return IBF_SPELLING.keyOf(code, payload);
+        },
+      },
+    });
+    desk.headAdvanced(maker.head);
+    return { ...hand, desk, fates, taken: () => taken, hashedBytes: () => hashedBytes };
+  }
+
+  it("arrive though a liar handed over the same bytes first, whose time is spent", () => {
+    const { desk, fates, finish, taken } = aDesk();
+    const message = wish(1);
+    desk.receive({ sender: addressOf(2), ...message });
+    desk.receive({ sender: addressOf(2), ...message });
+    expect(fates).toEqual(["duplicate"]);
+    desk.receive({ sender: addressOf(1), ...message });
+    finish(1);
+    expect([taken(), fates.at(-1)]).toEqual([1, "taken"]);
+    finish(0);
+    expect([taken(), fates.at(-1)]).toEqual([1, "duplicate"]);
+  });
+
+  it("are not even hashed where they are too long for their kind", () => {
+    const { desk, fates, hashedBytes } = aDesk();
+    for (const code of [1, 2]) desk.receive({ sender: addressOf(1), code, payload: new Uint8Array(2 ** 20) });
+    expect([fates, hashedBytes()]).toEqual([["oversized", "oversized"], 0]);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { createRelayBudget } from "../../../src/consensus/router/relayBudget.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { asking, block, PARENT, prepared, proposal, roundChange } from "../edge.ts";
+
+const MIB = 1024 ** 2;
+const LARGE = 9 * MIB;
+
+describe("what is passed on for an author", () => {
+  it("is a block of the round's proposer, and not just any bytes", () => {
+    const budget = createRelayBudget(createHandClock(0));
+    const isPassedOn = (message: Parameters<typeof budget.take>[0]): boolean =>
+      budget.take(message, LARGE, PARENT);
+    expect(isPassedOn(proposal("b", block("Y")))).toBe(false);
+    expect(isPassedOn(proposal("b", block("Y", 1, "b")))).toBe(false);
+    expect(isPassedOn(roundChange("b", 1, { ...prepared("abc"), candidate: block("Y") }))).toBe(false);
+    expect(isPassedOn(proposal("a", block("X")))).toBe(true);
+    expect(isPassedOn(roundChange("b", 1, prepared("abc")))).toBe(true);
+  });
+
+  it("is one large message of a kind in a round, some small ones, and so many in a height", () => {
+    const budget = createRelayBudget(createHandClock(0));
+    const [one, other] = [proposal("a", block("X")), proposal("a", block("Y"))];
+    const passedOn = [one, other, one].map((message) => budget.take(message, LARGE, PARENT));
+    expect(passedOn).toEqual([true, false, false]);
+    const small = [0, 1, 2, 3, 4].map(() => budget.take(other, 1_000, PARENT));
+    expect(small).toEqual([true, true, true, true, false]);
+    const wish = (round: number): boolean => budget.take(roundChange("a", round), 1_000, PARENT);
+    for (let round = 1; round <= 251; round++) expect(wish(round)).toBe(true);
+    expect(wish(252)).toBe(false);
+    budget.heightBegan();
+    expect(budget.take(other, LARGE, PARENT)).toBe(true);
+  });
+
+  it("is not used up by what others make of its words", () => {
+    const budget = createRelayBudget(createHandClock(0));
+    const genuine = proposal("b", block("X", 1, "b"), asking("bcd", 1));
+    const forged = proposal("b", block("X", 1, "b"), asking("bc", 1));
+    for (let count = 0; count < 300; count++) expect(budget.take(forged, 1_000, PARENT)).toBe(false);
+    expect(budget.take(genuine, 1_000, PARENT)).toBe(true);
+  });
+
+  it("is no more bytes than a share that grows with time, whatever the heights", () => {
+    const clock = createHandClock(0);
+    const budget = createRelayBudget(clock);
+    const ask = (round: number): boolean =>
+      budget.take(roundChange("b", round, prepared("abc")), LARGE, PARENT);
+    expect([1, 2, 3, 4].map(ask)).toEqual([true, true, true, false]);
+    budget.heightBegan();
+    expect(ask(5)).toBe(false);
+    expect(budget.take(roundChange("c", 5, prepared("abc")), LARGE, PARENT)).toBe(true);
+    clock.advanceBy(5_000);
+    expect([6, 7].map(ask)).toEqual([true, false]);
+    clock.advanceBy(60_000);
+    expect([8, 9, 10, 11].map(ask)).toEqual([true, true, true, false]);
+  });
+});

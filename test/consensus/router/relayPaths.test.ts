@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { createRelayPaths, type RelayPaths } from "../../../src/consensus/router/relayPaths.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { commit, prepare, roundChange } from "../edge.ts";
+
+const addressOf = (letter: string): Address => prepare(letter, { round: 0 }).signed.author;
+const [a, b, c, d] = [addressOf("a"), addressOf("b"), addressOf("c"), addressOf("d")];
+const NEXT = 2n;
+/** Heights after which nothing is believed any more. */
+const LONG = 600n;
+
+const stranger = (index: number): Address => bigintToFixedBytes(BigInt(index), 20) as Address;
+
+/** A Prepare of b that these brought, in that order. */
+function afterHearing(...bringers: readonly Address[]): RelayPaths {
+  const paths = createRelayPaths();
+  for (const [at, sender] of bringers.entries()) {
+    if (at === 0) paths.took(prepare("b", { round: 0 }), "key", sender);
+    else paths.repeated("key", sender);
+  }
+  return paths;
+}
+
+describe("messages of an author", () => {
+  it("are needed of nobody else who brings them after it, and of the first who brings them before", () => {
+    expect(afterHearing(b, c, a).takeSpare("key")).toEqual([a]);
+    const paths = afterHearing(c, a, d, b);
+    expect(paths.takeSpare("key")).toEqual([a, d]);
+    // Each is told once, in some heights.
+    expect(paths.takeSpare("key")).toEqual([]);
+    paths.took(prepare("b", { round: 1 }), "other", b);
+    paths.repeated("other", a);
+    expect(paths.takeSpare("other")).toEqual([]);
+  });
+
+  it("are needed of some where it is not connected with us", () => {
+    const relayers = Array.from({ length: 9 }, (_, index) => stranger(index));
+    expect(afterHearing(...relayers.slice(0, 8)).takeSpare("key")).toEqual([]);
+    expect(afterHearing(...relayers).takeSpare("key")).toEqual(relayers.slice(8));
+  });
+
+  it("are declined by a second copy of one, until long after, or until that is forgotten", () => {
+    const paths = afterHearing(b, c);
+    expect([paths.hasBrought("key", c), paths.hasDeclined(c, b, NEXT)]).toEqual([true, false]);
+    paths.repeated("key", c);
+    expect([paths.hasDeclined(c, b, NEXT), paths.hasDeclined(c, b, LONG)]).toEqual([true, false]);
+    expect([paths.hasDeclined(c, a, NEXT), paths.hasDeclined(a, b, NEXT)]).toEqual([false, false]);
+    paths.forgetDecline(c, a);
+    expect(paths.hasDeclined(c, b, NEXT)).toBe(true);
+    paths.forgetDecline(c, b);
+    expect(paths.hasDeclined(c, b, NEXT)).toBe(false);
+    paths.repeated("key", c);
+    paths.forgetDecline(c);
+    expect(paths.hasDeclined(c, b, NEXT)).toBe(false);
+  });
+
+  it("may be declined late, after the next height began, but no later", () => {
+    for (const heights of [0, 1, 2]) {
+      const paths = afterHearing(b, c);
+      for (let count = 0; count < heights; count++) paths.heightBegan();
+      paths.repeated("key", c);
+      expect(paths.hasDeclined(c, b, NEXT)).toBe(heights < 2);
+    }
+  });
+});
+
+describe("who has said what comes after a message", () => {
+  it("needs it no more, but for the wish for a round, and in other rounds", () => {
+    const paths = createRelayPaths();
+    const before = prepare("b", { round: 1 });
+    expect(paths.isPast(a, before)).toBe(false);
+    paths.took(commit("a", { round: 1 }), "commit", a);
+    paths.took(prepare("a", { round: 1 }), "prepare", a);
+    expect(paths.isPast(a, before)).toBe(true);
+    expect(paths.isPast(a, commit("b", { round: 1 }))).toBe(false);
+    expect(paths.isPast(a, prepare("b", { round: 2 }))).toBe(false);
+    expect(paths.isPast(a, roundChange("b", 1))).toBe(false);
+    paths.heightBegan();
+    expect(paths.isPast(a, before)).toBe(false);
+  });
+});

@@ -1,0 +1,226 @@
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { LocatedLog } from "../../src/chain/chain.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { type BlockRange, type LogCriteria, queryLogs } from "../../src/logs/logQuery.ts";
+import { ChainMoved, scanLogs } from "../../src/logs/logScan.ts";
+import { CHUNK_BYTES, findSegment } from "../../src/storage/blooms/bloomFiles.ts";
+import { createBloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.ts";
+import { verifyChain } from "../../src/storage/chainDatabase.ts";
+import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { createMemoryWitness } from "../../src/storage/witness.ts";
+import type { Log } from "../../src/types/log.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
+import { account } from "../builders/testAccounts.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
+
+const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
+const OTHER: Log = { ...OURS, address: account(4).address };
+const HEAD = 2_200;
+
+/** Ours in every 400th block, another's in every 7th; the second thousand has none of ours. */
+function contentOf(number: number): BlockContent {
+  const logs = [
+    ...(number % 400 === 3 && number < 1_000 ? [OURS] : []),
+    ...(number % 7 === 0 ? [OTHER] : []),
+  ];
+  return logs.length === 0
+    ? NOTHING
+    : { transactions: [aTransaction({ nonce: BigInt(number) })], logs: [logs] };
+}
+
+const FOR_OURS: LogCriteria = { addresses: [OURS.address], topics: [] };
+const FOR_OTHERS: LogCriteria = { addresses: [OTHER.address], topics: [] };
+const FOR_ALL: LogCriteria = { addresses: [], topics: [] };
+const EVERYTHING: BlockRange = { from: 0n, to: 10_000n };
+
+describe("a scan for logs", () => {
+  let database: MemoryDatabase;
+  let chain: Chain;
+
+  beforeAll(async () => {
+    database = createMemoryDatabase();
+    chain = await aChainIn(database, HEAD, contentOf);
+  });
+
+  it.each([
+    ["all blocks", EVERYTHING],
+    ["blocks in the index alone", { from: 3n, to: 1_203n }],
+    ["blocks after the index alone", { from: 2_001n, to: 2_150n }],
+    ["part of a chunk, and what follows", { from: 1_190n, to: 2_100n }],
+    ["one block", { from: 803n, to: 803n }],
+    ["nothing", { from: 9n, to: 8n }],
+    ["blocks to come", { from: 5_000n, to: 6_000n }],
+    ["numbers below zero", { from: -9n, to: 10n }],
+  ])("finds what reading every block finds, in %s", async (_name, range) => {
+    const folder = await anIndex(database);
+    expect(findSegment(folder, 0)?.sums.chunks).toHaveLength(2);
+    for (const criteria of [FOR_OURS, FOR_OTHERS, FOR_ALL]) {
+      const { logs, unsound } = await scan(database, folder, criteria, range);
+      expect(logs).toEqual(await everyLog(chain, criteria, range));
+      expect(unsound).toEqual([]);
+    }
+  });
+
+  it("reads no blooms of a thousand blocks whose union rules them out", async () => {
+    const folder = await anIndex(database);
+    flip(join(folder, "logBloom-current.cache"), CHUNK_BYTES + 70_000);
+    const { logs, unsound } = await scan(database, folder, FOR_OURS, { from: 1_500n, to: 2_100n });
+    expect({ logs, unsound }).toEqual({ logs: [], unsound: [] });
+  });
+
+  it.each<[name: string, damage: (folder: string) => void, isTold: boolean]>([
+    [
+      "blooms with a flipped bit",
+      (folder) => flip(join(folder, "logBloom-current.cache"), 803 * 256 + 9),
+      true,
+    ],
+    [
+      "blooms all zero",
+      (folder) => writeFileSync(join(folder, "logBloom-current.cache"), new Uint8Array(2 * CHUNK_BYTES)),
+      true,
+    ],
+    [
+      "blooms cut short",
+      (folder) => truncateSync(join(folder, "logBloom-current.cache"), CHUNK_BYTES + 5),
+      false,
+    ],
+    ["no blooms", (folder) => rmSync(join(folder, "logBloom-current.cache")), false],
+    ["sums with a flipped bit", (folder) => flip(join(folder, "logBloom-current.sums"), 100), false],
+    ["sums cut short", (folder) => truncateSync(join(folder, "logBloom-current.sums"), 40), false],
+    [
+      "no sums, as the incumbent's files have none",
+      (folder) => rmSync(join(folder, "logBloom-current.sums")),
+      false,
+    ],
+  ])("finds the same with %s", async (_name, damage, isTold) => {
+    const folder = await anIndex(database);
+    damage(folder);
+    const { logs, unsound } = await scan(database, folder, FOR_OURS, EVERYTHING);
+    expect(logs).toEqual(await everyLog(chain, FOR_OURS, EVERYTHING));
+    expect(unsound).toEqual(isTold ? [0] : []);
+    await createBloomFileWriter(folder, database).rewrite(0, async () => undefined);
+    expect((await scan(database, folder, FOR_OURS, EVERYTHING)).unsound).toEqual([]);
+  });
+
+  it("does not believe files of another chain, and mends those of blocks that were taken back", async () => {
+    const other = createMemoryDatabase();
+    const otherChain = await aChainIn(other, HEAD, (number) =>
+      number === 1_777 ? contentOf(803) : contentOf(number),
+    );
+    const folder = await anIndex(database);
+    const { logs, unsound } = await scan(other, folder, FOR_OURS, EVERYTHING);
+    expect(logs).toEqual(await everyLog(otherChain, FOR_OURS, EVERYTHING));
+    expect(logs.map(({ blockNumber }) => blockNumber)).toContain(1_777n);
+    expect(unsound).toEqual([0]);
+    // The first thousand blocks are the same on both chains.
+    const written: bigint[] = [];
+    await createBloomFileWriter(folder, other).complete(0, async (block) => void written.push(block));
+    expect(written).toEqual([1_999n]);
+    expect(await scan(other, folder, FOR_OURS, EVERYTHING)).toEqual({ logs, unsound: [] });
+  });
+
+  it("gives up when the chain is rewound under it", async () => {
+    const copy = database.copy();
+    const moving = await aChainIn(copy, HEAD, contentOf);
+    const found = scanLogs({ database: copy, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
+      take: () => moving.rewind(2_000n),
+      isOver: () => false,
+      onUnsound: () => undefined,
+    });
+    await expect(found).rejects.toThrow(ChainMoved);
+  });
+
+  itIfThorough(
+    "has a file of its own for each 100,000 blocks, which grows in another until it is full",
+    async () => {
+      const long = createMemoryDatabase();
+      const content = (number: number) => (number % 9_973 === 0 ? contentOf(3) : NOTHING);
+      await aChainIn(long, 99_998, content);
+      const folder = temporaryFolder();
+      const writer = createBloomFileWriter(folder, long);
+      await writer.complete(0, async () => undefined);
+      expect(readdirSync(folder).sort()).toEqual(["logBloom-current.cache", "logBloom-current.sums"]);
+      const whole = await aChainIn(long, 101_500, content);
+      await writer.complete(0, async () => undefined);
+      expect(readdirSync(folder).sort()).toEqual(["logBloom-0.cache", "logBloom-0.sums"]);
+      expect(statSync(join(folder, "logBloom-0.cache")).size).toBe(100_000 * 256);
+      expect(await writer.complete(0, async () => undefined)).toBe(false);
+      await writer.complete(1, async () => undefined);
+      expect(findSegment(folder, 1)?.sums.chunks).toHaveLength(1);
+      const range = { from: 0n, to: 200_000n };
+      const { logs, unsound } = await scan(long, folder, FOR_OURS, range);
+      expect(unsound).toEqual([]);
+      expect(logs.map(({ blockNumber }) => Number(blockNumber))).toEqual(
+        Array.from({ length: 10 }, (_, index) => (index + 1) * 9_973),
+      );
+      const written = readFileSync(join(folder, "logBloom-0.cache"));
+      flip(join(folder, "logBloom-0.cache"), 9_973 * 256 + 100);
+      expect((await scan(long, folder, FOR_OURS, range)).logs).toEqual(logs);
+      await writer.rewrite(0, async () => undefined);
+      expect(readFileSync(join(folder, "logBloom-0.cache")).equals(written)).toBe(true);
+      expect(whole.head.header.number).toBe(101_500n);
+    },
+    300_000,
+  );
+
+  it("ends when nobody needs more", async () => {
+    let taken = 0;
+    await scanLogs({ database, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
+      take: () => void taken++,
+      isOver: () => taken > 0,
+      onUnsound: () => undefined,
+    });
+    expect(taken).toBe(1);
+  });
+});
+
+async function aChainIn(
+  database: MemoryDatabase,
+  head: number,
+  content: (number: number) => BlockContent,
+): Promise<Chain> {
+  const headWitness = await verifyChain(database, createMemoryWitness());
+  const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+  return aLongChain({ stored: { database, headWitness }, head, contentOf: content, genesis });
+}
+
+/** Files of blooms of all full chunks. */
+async function anIndex(database: MemoryDatabase): Promise<string> {
+  const folder = temporaryFolder();
+  expect(await createBloomFileWriter(folder, database).complete(0, async () => undefined)).toBe(true);
+  return folder;
+}
+
+async function scan(database: MemoryDatabase, bloomFolder: string, criteria: LogCriteria, range: BlockRange) {
+  const logs: LocatedLog[] = [];
+  const unsound = new Set<number>();
+  await scanLogs({ database, bloomFolder }, criteria, range, {
+    take: (found) => void logs.push(...found),
+    isOver: () => false,
+    onUnsound: (segment) => unsound.add(segment),
+  });
+  return { logs, unsound: [...unsound] };
+}
+
+async function everyLog(
+  chain: Chain,
+  criteria: LogCriteria,
+  range: BlockRange,
+): Promise<readonly LocatedLog[]> {
+  const from = range.from < 0n ? 0n : range.from;
+  const logs: LocatedLog[] = [];
+  const take = (some: readonly LocatedLog[]): boolean => logs.push(...some) > 0;
+  expect(await queryLogs(chain, criteria, { from, to: range.to }, { take })).toBe("told");
+  return logs;
+}
+
+function flip(file: string, at: number): void {
+  const bytes = readFileSync(file);
+  bytes[at] = (bytes[at] ?? 0) ^ 0x10;
+  writeFileSync(file, bytes);
+}

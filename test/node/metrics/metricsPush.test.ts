@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startMetricsPush } from "../../../src/node/metrics/metricsPush.ts";
+import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
+import { type Logger, silentLogger } from "../../../src/observability/logger.ts";
+import { createMetrics } from "../../../src/observability/registry.ts";
+import { createHandClock, type HandClock } from "../../builders/handClock.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
+
+interface Received {
+  readonly line: string;
+  readonly type: string | undefined;
+  readonly body: string;
+}
+
+/** A push gateway that tells what it gets; `status` is its answer. */
+async function aGateway() {
+  const received: Received[] = [];
+  const answer = { status: 200 };
+  const server: Server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on("end", () => {
+      received.push({
+        line: `${request.method} ${request.url}`,
+        type: request.headers["content-type"],
+        body,
+      });
+      response.writeHead(answer.status).end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    received,
+    answer,
+  };
+}
+
+function aPusher(port: number) {
+  const clock = createHandClock(0);
+  const said: string[] = [];
+  const tell = (_: unknown, message: string): void => void said.push(message);
+  const logger: Logger = { ...silentLogger, warn: tell, info: tell };
+  const metrics = createMetrics(
+    { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
+    { clock, stopwatchMs: () => clock.nowMs() },
+  );
+  let height = 0;
+  metrics.gauge({ category: "ETHEREUM", name: "blockchain_height", help: "Height" }, () => ++height);
+  const push = startMetricsPush(
+    { host: "127.0.0.1", port, intervalMs: 10_000, job: "a job/1" },
+    { metrics, clock, logger },
+  );
+  return { clock, said, push };
+}
+
+/** Lets alarms ring, each when all that waits has had its turn, until `condition` holds. */
+async function ringUntil(clock: HandClock, condition: () => boolean): Promise<void> {
+  for (;;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (condition()) return;
+    clock.advanceTo(clock.nextAlarmMs ?? clock.nowMs());
+  }
+}
+
+const text = (height: number): string =>
+  `# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height ${height}\n`;
+
+describe("pushing metrics", IN_REAL_TIME, () => {
+  it("begins after half an interval, goes on in whole ones, and takes the group away at the end", async () => {
+    const gateway = await aGateway();
+    const { clock, push, said } = aPusher(gateway.port);
+    expect(clock.nextAlarmMs).toBe(5_000);
+    clock.advanceTo(5_000);
+    expect(clock.nextAlarmMs).toBe(15_000);
+    await ringUntil(clock, () => gateway.received.length === 2);
+    expect(gateway.received).toEqual(
+      [1, 2].map((height) => ({
+        line: "POST /metrics/job/a%20job%2F1",
+        type: "text/plain; version=0.0.4; charset=utf-8",
+        body: text(height),
+      })),
+    );
+    await push.stop();
+    expect(gateway.received.map(({ line }) => line.split(" ")[0])).toEqual(["POST", "POST", "DELETE"]);
+    expect(clock.nextAlarmMs).toBeUndefined();
+    expect(said).toEqual([]);
+  });
+
+  it("says once that the gateway fails, goes on trying, and says when it is back", async () => {
+    const gateway = await aGateway();
+    const { clock, push, said } = aPusher(gateway.port);
+    gateway.answer.status = 503;
+    await ringUntil(clock, () => gateway.received.length === 3);
+    expect(said).toEqual(["metrics cannot be pushed; it goes on being tried"]);
+    gateway.answer.status = 202;
+    await ringUntil(clock, () => said.length === 2);
+    expect(said[1]).toBe("metrics are pushed again");
+    await push.stop();
+  });
+
+  it("does not hold up the end when there is no gateway", async () => {
+    const gateway = await aGateway();
+    const { push, said } = aPusher(1);
+    await push.stop();
+    expect(said).toEqual(["the push gateway keeps the last metrics"]);
+    expect(gateway.received).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import net from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { MetricsServerSettings } from "../../../src/config/settings.ts";
+import { openMetricsServer } from "../../../src/node/metrics/metricsServer.ts";
+import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { createMetrics, type Metrics } from "../../../src/observability/registry.ts";
+import type { Door } from "../../../src/rpc/server/door.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
+import { ask, sendRaw } from "../../rpc/server/doors.ts";
+
+const SETTINGS: MetricsServerSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  hostAllowlist: ["localhost", "127.0.0.1"],
+  idleTimeoutMs: 60_000,
+};
+
+/** Two gauges. */
+function someMetrics(): Metrics {
+  const metrics = createMetrics(
+    { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
+    { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
+  );
+  metrics.gauge({ category: "ETHEREUM", name: "blockchain_height", help: "Height" }, () => 7);
+  metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: "Peers" }, () => 0);
+  return metrics;
+}
+
+async function aServer(
+  settings: Partial<MetricsServerSettings> = {},
+  metrics = someMetrics(),
+): Promise<Door> {
+  const opened = await openMetricsServer({ ...SETTINGS, ...settings }, { metrics, logger: silentLogger });
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  onTestFinished(() => opened.value.close());
+  return opened.value;
+}
+
+const HEIGHT =
+  "# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height 7\n";
+const PEERS = "# HELP ethereum_peer_count Peers\n# TYPE ethereum_peer_count gauge\nethereum_peer_count 0\n";
+
+describe("the metrics server", IN_REAL_TIME, () => {
+  it("answers as the incumbent's: 201 to a probe, the text, 404 elsewhere, 405 to what is no GET", async () => {
+    const server = await aServer();
+    expect(await ask(server, { method: "GET" })).toMatchObject({ status: 201, body: "" });
+    expect(await ask(server, { method: "GET", path: "/metrics" })).toMatchObject({
+      status: 200,
+      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+      body: HEIGHT + PEERS,
+    });
+    expect(await ask(server, { method: "GET", path: "/metrics/" })).toMatchObject({ status: 404 });
+    expect(await ask(server, { method: "GET", path: "/liveness" })).toMatchObject({ status: 404 });
+    expect(await ask(server, { path: "/metrics", body: "{}" })).toMatchObject({ status: 405 });
+  });
+
+  it("gives only the samples that name[] asks for", async () => {
+    const server = await aServer();
+    const get = async (query: string) =>
+      (await ask(server, { method: "GET", path: `/metrics?${query}` })).body;
+    expect(await get("name[]=ethereum_peer_count")).toBe(PEERS);
+    expect(await get("name%5B%5D=ethereum_peer_count&name[]=ethereum_blockchain_height")).toBe(
+      HEIGHT + PEERS,
+    );
+    expect(await get("name[]=absent")).toBe("");
+    expect(await get("other=1")).toBe(HEIGHT + PEERS);
+  });
+
+  it("lets in only who calls it by a name on the host allow-list", async () => {
+    const server = await aServer();
+    const asked = (host: string) => ask(server, { method: "GET", path: "/metrics", headers: { host } });
+    expect(await asked("besu:9545")).toMatchObject({
+      status: 403,
+      body: '{"message":"Host not authorized."}',
+      headers: { "content-type": "application/json; charset=utf-8" },
+    });
+    expect((await asked("LOCALHOST:1")).status).toBe(200);
+    expect((await asked("a b")).status).toBe(400);
+    expect(await sendRaw(server, "GET /metrics HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 403 /);
+    const open = await aServer({ hostAllowlist: ["*"] });
+    expect(
+      (await ask(open, { method: "GET", path: "/metrics", headers: { host: "besu:9545" } })).status,
+    ).toBe(200);
+  });
+
+  it("cuts a connection on which nothing moves, and answers others meanwhile", async () => {
+    const server = await aServer({ idleTimeoutMs: 200 });
+    const stuck = net.connect(server.port, "127.0.0.1");
+    stuck.write("GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Never-Ending: ");
+    const cut = once(stuck, "close");
+    expect((await ask(server, { method: "GET", path: "/metrics" })).status).toBe(200);
+    await cut;
+  });
+
+  it("does not wait for who holds a connection when it closes", async () => {
+    const metrics = someMetrics();
+    const large = "x".repeat(1000);
+    metrics.gauges({ category: "NODE", name: "large", help: "Large", labels: ["n"] }, () =>
+      Array.from({ length: 20_000 }, (_, index) => [[large + index], index] as const),
+    );
+    const server = await aServer({}, metrics);
+    const reader = net.connect(server.port, "127.0.0.1");
+    reader.write("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await once(reader, "readable");
+    const closed = once(reader, "close");
+    const silent = net.connect(server.port, "127.0.0.1");
+    await once(silent, "connect");
+    const startedAtMs = performance.now();
+    await server.close();
+    expect(performance.now() - startedAtMs).toBeLessThan(4000);
+    reader.resume();
+    await closed;
+  });
+
+  it("is refused a port that another program has", async () => {
+    const { port } = await aServer();
+    const opened = await openMetricsServer(
+      { ...SETTINGS, port },
+      { metrics: someMetrics(), logger: silentLogger },
+    );
+    expect(opened).toMatchObject({ ok: false, rejection: { code: "addressInUse" } });
+  });
+
+  it("says 500, and goes on, when a metric cannot be read", async () => {
+    const metrics = someMetrics();
+    let isBroken = true;
+    metrics.gauge({ category: "NODE", name: "odd", help: "Odd" }, () => {
+      if (isBroken) throw new Error("broken");
+      return 1;
+    });
+    const server = await aServer({}, metrics);
+    expect((await ask(server, { method: "GET", path: "/metrics" })).status).toBe(500);
+    isBroken = false;
+    expect((await ask(server, { method: "GET", path: "/metrics" })).status).toBe(200);
+  });
+});

@@ -1,0 +1,21 @@
+import { METRIC_CATEGORIES } from "../../src/observability/categories.ts";
+import { createMetrics, type Metrics } from "../../src/observability/registry.ts";
+import { metricsText } from "../../src/observability/textFormat.ts";
+import { parseExposition, sampleValue } from "./exposition.ts";
+
+/** A registry of every category, whose clocks stand still. */
+export function aRegistry(): Metrics {
+  return createMetrics(
+    { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
+    { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
+  );
+}
+
+/** What a scraper would read of one sample now. */
+export async function readSample(
+  metrics: Metrics,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number | undefined> {
+  return sampleValue(parseExposition(metricsText(await metrics.collect())), name, labels);
+}

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createLogFinder } from "../../../src/logs/findLogs.ts";
+import { present } from "../../../src/primitives/assert.ts";
+import { EMPTY_BYTES, toHex } from "../../../src/primitives/hex.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
+import { createFilters, type Filters } from "../../../src/rpc/filters/filters.ts";
+import { FILTER_LIFETIME_MS, FILTER_LIMIT } from "../../../src/rpc/filters/filterTable.ts";
+import { createHashHistory } from "../../../src/rpc/filters/hashHistory.ts";
+import { decodeLogFilter, type LogFilter } from "../../../src/rpc/parameters/logFilterParameter.ts";
+import type { Log } from "../../../src/types/log.ts";
+import { poolOf } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { somebody } from "../../builders/somebody.ts";
+import { account } from "../../builders/testAccounts.ts";
+
+const TRANSFER = aTransaction();
+const OURS: Log = { address: account(3).address, topics: [TRANSFER.hash], data: EMPTY_BYTES };
+const OTHER: Log = { address: account(4).address, topics: [], data: EMPTY_BYTES };
+
+/** Ten blocks, every one with a log of ours and a log of somebody else. */
+const BLOCKS = Array.from({ length: 10 }, (_, number) =>
+  aStoredBlock({ number, transactions: [TRANSFER], logs: [[OTHER, OURS]] }),
+);
+
+function logFilter(value: object): LogFilter {
+  return present(decodeLogFilter(value), "the filter");
+}
+
+const OURS_ONLY = logFilter({ address: toHex(OURS.address) });
+
+describe("installed filters", () => {
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs };
+  let chain = chainOf(BLOCKS);
+  let pool = poolOf([]);
+  let filters: Filters = createFilters({ chain, pool, clock, findLogs: createLogFinder(chain) });
+
+  beforeEach(() => {
+    nowMs = 1_000_000;
+    chain = chainOf(BLOCKS);
+    chain.moveHead(2);
+    pool = poolOf([]);
+    filters = createFilters({ chain, pool, clock, findLogs: createLogFinder(chain) });
+  });
+
+  /** Texts that a poll gave; undefined when there is no such filter. */
+  async function poll(id: string): Promise<readonly string[] | undefined> {
+    const changes = await filters.changes(id, somebody);
+    if (changes === undefined) return undefined;
+    if (changes.kind !== "found") throw new Error(changes.kind);
+    return changes.pieces.map((piece) => joinPieces([piece]));
+  }
+
+  function added(id: string | undefined): string {
+    return present(id, "the id");
+  }
+
+  /** Block numbers of the logs that a poll gave, those that were taken back as negative numbers. */
+  async function polledLogs(id: string): Promise<number[]> {
+    const texts = present(await poll(id), "the filter");
+    const logs = JSON.parse(`[${texts.join(",")}]`) as {
+      blockNumber: string;
+      removed: boolean;
+      logIndex: string;
+    }[];
+    expect(logs.every(({ logIndex }) => logIndex === "0x1")).toBe(true);
+    return logs.map(({ blockNumber, removed }) => Number(blockNumber) * (removed ? -1 : 1));
+  }
+
+  function hashesOf(...numbers: readonly number[]): string[] {
+    return numbers.map((number) => `"${toHex(present(BLOCKS[number], "the block").hash)}"`);
+  }
+
+  it("tell each block that came after them once", async () => {
+    const id = added(filters.addBlockFilter());
+    expect(await poll(id)).toEqual([]);
+    chain.moveHead(5);
+    expect(await poll(id)).toEqual(hashesOf(3, 4, 5));
+    expect(await poll(id)).toEqual([]);
+    chain.moveHead(6);
+    expect(await poll(id)).toEqual(hashesOf(6));
+  });
+
+  it("tell the logs of blocks that came after them, whatever their range begins with", async () => {
+    const id = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }));
+    chain.moveHead(5);
+    expect(await polledLogs(id)).toEqual([3, 4, 5]);
+    expect(await polledLogs(id)).toEqual([]);
+  });
+
+  it("stop at the number that their range ends with", async () => {
+    const id = added(filters.addLogFilter({ ...OURS_ONLY, to: 4n }));
+    chain.moveHead(8);
+    expect(await polledLogs(id)).toEqual([3, 4]);
+  });
+
+  it("give all logs of their range, in which a tag is the present head alone", async () => {
+    const wide = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }));
+    const tags = added(filters.addLogFilter(OURS_ONLY));
+    chain.moveHead(4);
+    const numbers = async (id: string) => {
+      const result = await filters.logs(id, somebody);
+      if (result?.kind !== "found") return undefined;
+      const logs = JSON.parse(`[${result.pieces.join(",")}]`) as { blockNumber: string }[];
+      return logs.map(({ blockNumber }) => Number(blockNumber));
+    };
+    expect(await numbers(wide)).toEqual([0, 1, 2, 3, 4]);
+    expect(await numbers(tags)).toEqual([4]);
+    expect(await numbers(added(filters.addBlockFilter()))).toBeUndefined();
+    expect(await numbers("0x1")).toBeUndefined();
+  });
+
+  it("take back the logs of blocks that are no more, before they tell those of the new ones", async () => {
+    const logs = added(filters.addLogFilter(OURS_ONLY));
+    const blocks = added(filters.addBlockFilter());
+    const unread = added(filters.addBlockFilter());
+    chain.moveHead(5);
+    expect(await poll(blocks)).toEqual(hashesOf(3, 4, 5));
+    expect(await polledLogs(logs)).toEqual([3, 4, 5]);
+    chain.moveHead(6);
+    chain.moveHead(3);
+    chain.moveHead(4);
+    expect(await polledLogs(logs)).toEqual([-4, -5, 4]);
+    expect(await poll(blocks)).toEqual(hashesOf(4));
+    expect(await poll(unread)).toEqual(hashesOf(3, 4));
+  });
+
+  it("tell each transaction that entered the pool once", async () => {
+    const first = added(filters.addPendingFilter());
+    pool.arrive(TRANSFER);
+    const second = added(filters.addPendingFilter());
+    const later = aTransaction({ nonce: 1n });
+    pool.arrive(later);
+    expect(await poll(first)).toEqual([TRANSFER, later].map(({ hash }) => `"${toHex(hash)}"`));
+    expect(await poll(second)).toEqual([`"${toHex(later.hash)}"`]);
+    expect(await poll(first)).toEqual([]);
+  });
+
+  it("are known only by their own ids, until they are removed", async () => {
+    const id = added(filters.addBlockFilter());
+    expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{0,31}$/);
+    expect(await poll(`${id}0`)).toBeUndefined();
+    expect(filters.remove(id)).toBe(true);
+    expect(filters.remove(id)).toBe(false);
+    expect(await poll(id)).toBeUndefined();
+  });
+
+  it("are gone when nobody has polled them for ten minutes", async () => {
+    const polled = added(filters.addBlockFilter());
+    const idle = added(filters.addBlockFilter());
+    nowMs += FILTER_LIFETIME_MS - 1;
+    expect(await poll(polled)).toEqual([]);
+    nowMs += 1;
+    expect(await poll(idle)).toBeUndefined();
+    expect(await poll(polled)).toEqual([]);
+    nowMs += FILTER_LIFETIME_MS;
+    expect(filters.remove(polled)).toBe(false);
+    expect(await poll(polled)).toBeUndefined();
+  });
+
+  it("are bounded in number and in what they look for", () => {
+    const heavy = { ...OURS_ONLY, addresses: Array.from({ length: 150_001 }, () => OURS.address) };
+    expect(filters.addLogFilter(heavy)).toBeDefined();
+    expect(filters.addLogFilter({ ...heavy, addresses: heavy.addresses.slice(0, 50_000) })).toBeUndefined();
+    const light = Array.from({ length: FILTER_LIMIT }, () => filters.addBlockFilter());
+    expect(light.filter((id) => id === undefined)).toHaveLength(1);
+  });
+});
+
+describe("the history of pooled transactions", () => {
+  const hashes = Array.from({ length: 7 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }).hash);
+
+  it("keeps the last ones, and says so when the reader is too late", () => {
+    const history = createHashHistory(4);
+    for (const hash of hashes.slice(0, 3)) history.push(hash);
+    expect(history.since(0n)).toEqual(hashes.slice(0, 3));
+    for (const hash of hashes.slice(3)) history.push(hash);
+    expect(history.since(3n)).toEqual(hashes.slice(3));
+    expect(history.since(history.end)).toEqual([]);
+    expect(history.since(2n)).toBeUndefined();
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { present } from "../../../src/primitives/assert.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
+import { type JsonPieces, RawJson } from "../../../src/rpc/method.ts";
+import { blockJson } from "../../../src/rpc/results/blockResult.ts";
+import { blockReceiptsAnswer, receiptAnswer } from "../../../src/rpc/results/receiptResult.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { recordedBlocks, recordedChain } from "../../builders/recordedChain.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+
+type ReceiptAnswer = RawJson | Promise<JsonPieces> | undefined;
+
+async function textOf(answer: ReceiptAnswer): Promise<string | undefined> {
+  const given = await answer;
+  return given === undefined || given instanceof RawJson ? given?.text : joinPieces(given.pieces);
+}
+
+describe("receipts of very many logs", () => {
+  const log = { address: account(3).address, topics: [], data: new Uint8Array(32) };
+  const transactions = [0n, 1n, 2n].map((nonce) => aTransaction({ nonce }));
+  const logs = [1, 5_000, 70].map((count) => Array.from({ length: count }, () => log));
+  const block = aStoredBlock({ number: 5, transactions, logs });
+
+  it("are shown as the others are, though they are written with pauses", async () => {
+    const whole = JSON.parse((await textOf(blockReceiptsAnswer(block, 0n))) ?? "") as { logs: object[] }[];
+    expect(whole.map((receipt) => receipt.logs.length)).toEqual([1, 5_000, 70]);
+    const indexes = whole.flatMap((receipt) => receipt.logs.map((each) => Number(Object(each).logIndex)));
+    expect(indexes).toEqual(Array.from({ length: 5_071 }, (_, index) => index));
+    const alone = await Promise.all(transactions.map((_, index) => textOf(receiptAnswer(block, index, 0n))));
+    expect(alone.map((text) => JSON.parse(text ?? ""))).toEqual(whole);
+  });
+});
+
+describeWithVectors("receipts as a live network showed them", () => {
+  describe.each(["net1", "net2"] as const)("%s", (network) => {
+    const recorded = readVectorJson<Record<string, unknown>>("besu-ibft", network, "receipts.json");
+    const chain = recordedChain(network);
+
+    it("shows each receipt member for member, alone and with its block", async () => {
+      let compared = 0;
+      for (const block of chain.blocks) {
+        const texts = await Promise.all(
+          block.transactions.map((_, index) => textOf(receiptAnswer(block, index, 0n))),
+        );
+        const expected = block.transactions.map(({ hash }) => JSON.stringify(recorded[toHex(hash)]));
+        expect(texts).toEqual(expected);
+        expect(await textOf(blockReceiptsAnswer(block, 0n))).toBe(`[${expected.join(",")}]`);
+        compared += expected.length;
+      }
+      expect(compared).toBe(Object.keys(recorded).length);
+    });
+  });
+});
+
+describeWithVectors("blocks of later forks as a live node showed them", () => {
+  it.each(["staged", "past", "zero"])("shows each block member for member: %s", (stage) => {
+    const folder = ["besu-ibft", "prague-25.4.1", stage];
+    const recorded = readVectorJson<{ number: string; transactions: { type: string }[] }[]>(
+      ...folder,
+      "blocks.json",
+    );
+    const blocks = recordedBlocks(folder);
+    for (const expected of recorded) {
+      const block = present(blocks[Number(expected.number)], expected.number);
+      expect(withShortInputs(blockJson(block, "transactions"))).toBe(JSON.stringify(expected));
+    }
+    const types = recorded.flatMap(({ transactions }) => transactions.map(({ type }) => type));
+    expect(types).toContain("0x4");
+  });
+});
+
+/** The vectors abbreviate inputs of tens of kilobytes after 100 characters. */
+function withShortInputs(json: string): string {
+  return json.replace(/("input":"0x[0-9a-f]{98})[0-9a-f]{9000,}/g, "$1...");
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import { asHash } from "../../../src/primitives/hash.ts";
+import { createBatch } from "../../../src/storage/batch.ts";
+import {
+  BLOCK_STORE_LIMITS,
+  type BlockStore,
+  createBlockStore,
+} from "../../../src/storage/blocks/blockStore.ts";
+import { DamagedData, type Database } from "../../../src/storage/database.ts";
+import { bodyKey, headerKey, receiptsKey, transactionKey } from "../../../src/storage/keys.ts";
+import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
+import type { StoredBlock } from "../../../src/types/block.ts";
+import { bloomOfLogs } from "../../../src/types/bloom.ts";
+import { digestOf } from "../../builders/batchDigest.ts";
+import { countSteps } from "../../primitives/countSteps.ts";
+import { aStoredChain } from "../storedBlocks.ts";
+
+const chain = aStoredChain({ seed: 1, blocks: 3, transactions: 150 });
+/** Short enough to be compared field by field. */
+const shortChain = aStoredChain({ seed: 2, blocks: 3, transactions: 30 });
+const [genesis, first, second, third] = chain as [StoredBlock, StoredBlock, StoredBlock, StoredBlock];
+
+/** All that a block says, also what it reads or derives when it is asked. */
+function shown(block: StoredBlock | undefined): StoredBlock | undefined {
+  if (block === undefined) return undefined;
+  const { transactions } = block;
+  const receipts = block.receipts.map((receipt) => ({ ...receipt, logsBloom: receipt.logsBloom }));
+  return { ...block, transactions, receipts };
+}
+
+describe("the block store", () => {
+  it("answers each block as it was committed, by number and by hash, from the disk alone", async () => {
+    const store = storeOver(await databaseWith(shortChain));
+    for (const block of shortChain) {
+      expect(shown(store.block(block.header.number))).toEqual(block);
+      expect(shown(store.blockByHash(block.hash))).toEqual(block);
+      expect(store.header(block.header.number)).toMatchObject({ header: block.header, hash: block.hash });
+      expect(store.headerByHash(block.hash)?.totalDifficulty).toBe(block.totalDifficulty);
+    }
+    expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
+  });
+
+  it("puts a block in steps, and the same as at once", () => {
+    const store = createBlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
+    const long = aStoredChain({ seed: 3, blocks: 1, transactions: 300 }).at(-1) as StoredBlock;
+    const [log] = long.receipts.flatMap(({ logs }) => logs);
+    if (log === undefined) throw new Error("some transaction logs");
+    const receipts = long.receipts.map((receipt, index) =>
+      index === 7 ? { ...receipt, logs: new Array<typeof log>(10_000).fill(log) } : receipt,
+    );
+    const block = { ...long, receipts };
+    const [whole, sliced] = [createBatch(), createBatch()];
+    store.put(whole, block);
+    const { pauses } = countSteps(store.putInSteps(sliced, block));
+    // Three chunks of transactions and of receipts, 10,000 logs, 300 entries of the index.
+    expect(pauses).toBe(3 + 3 + 39 + 1);
+    expect(digestOf(sliced)).toBe(digestOf(whole));
+  });
+
+  it("finds each transaction by hash, with its receipt and the index of its first log", async () => {
+    const store = storeOver(await databaseWith(shortChain));
+    for (const block of shortChain) {
+      let firstLogIndex = 0;
+      for (const [index, transaction] of block.transactions.entries()) {
+        const receipt = block.receipts[index];
+        expect(store.transactionByHash(transaction.hash)).toMatchObject({
+          transaction,
+          receipt,
+          index,
+          firstLogIndex,
+        });
+        firstLogIndex += receipt?.logs.length ?? 0;
+      }
+    }
+  });
+
+  it("answers the same from memory and from the disk", async () => {
+    const database = await databaseWith(chain);
+    const remembering = storeOver(database);
+    for (const block of chain) remembering.remember(block);
+    const reading = storeOver(database);
+    reading.block(2n)?.receipts.at(0);
+    for (const { hash } of second.transactions) {
+      const { block, ...fromMemory } = remembering.transactionByHash(hash) ?? {};
+      expect(block).toBe(second);
+      expect(reading.transactionByHash(hash)).toMatchObject(fromMemory);
+    }
+  });
+
+  it("decodes a block once, however often it is asked for", async () => {
+    const store = storeOver(await databaseWith(chain));
+    expect(store.block(2n)).toBe(store.blockByHash(second.hash));
+    expect(store.block(2n)?.transactions).toBe(store.block(2n)?.transactions);
+    expect(store.block(2n)?.receipts).toBe(store.block(2n)?.receipts);
+    store.remember(third);
+    expect(store.block(3n)).toBe(third);
+  });
+
+  it("keeps no more transactions decoded than its limit", async () => {
+    const database = await databaseWith(chain);
+    const store = createBlockStore({ headers: 2, transactions: 350 }, { database });
+    for (const block of chain) store.remember(block);
+    expect(store.block(3n)).toBe(third);
+    expect(store.block(2n)).toBe(second);
+    expect(store.block(1n)).not.toBe(first);
+    expect(shown(store.block(1n))).toEqual(first);
+  });
+
+  it("derives a receipt's bloom from its logs", async () => {
+    const store = storeOver(await databaseWith(chain));
+    const receipts = store.block(1n)?.receipts ?? [];
+    expect(receipts.some(({ logs }) => logs.length > 0)).toBe(true);
+    for (const { logs, logsBloom } of receipts) expect(logsBloom).toEqual(bloomOfLogs(logs));
+  });
+
+  it("knows no block above the head, below genesis or of a foreign hash", async () => {
+    const store = storeOver(await databaseWith(chain));
+    for (const number of [4n, -1n, 2n ** 64n]) {
+      expect(store.header(number)).toBeUndefined();
+      expect(store.block(number)).toBeUndefined();
+    }
+    const foreign = asHash(new Uint8Array(32).fill(7));
+    expect(store.headerByHash(foreign)).toBeUndefined();
+    expect(store.blockByHash(foreign)).toBeUndefined();
+    expect(store.transactionByHash(foreign)).toBeUndefined();
+  });
+
+  it("keeps the ommers and withdrawals that foreign blocks have", async () => {
+    const odd: StoredBlock = {
+      ...genesis,
+      ommers: [first.header, second.header],
+      withdrawals: [[Uint8Array.of(1)]],
+    };
+    expect(shown(storeOver(await databaseWith([odd])).block(0n))).toEqual(odd);
+  });
+
+  it("forgets everything about the blocks that a rewind takes away", async () => {
+    const database = await databaseWith(chain);
+    const before = new Map(await contents(await databaseWith([genesis, first])));
+    const store = storeOver(database);
+    for (const block of chain) store.remember(block);
+    const batch = createBatch();
+    store.delete(batch, 3n);
+    store.delete(batch, 2n);
+    store.moveHead(batch, first);
+    await database.write(batch);
+    store.forgetAbove(1n);
+    expect(new Map(await contents(database))).toEqual(before);
+    expect(store.head()?.hash).toEqual(first.hash);
+    expect(store.block(2n)).toBeUndefined();
+    expect(store.headerByHash(third.hash)).toBeUndefined();
+  });
+});
+
+describe("the block store on a damaged database", () => {
+  const places: readonly (readonly [string, Uint8Array])[] = [
+    ["header", headerKey(2n)],
+    ["body", bodyKey(2n, 1)],
+    ["receipts", receiptsKey(2n, 1)],
+  ];
+
+  it.each(places)("says so when the %s of a block below the head is gone", async (_, key) => {
+    const database = await databaseWith(chain);
+    const batch = createBatch();
+    batch.delete(key);
+    await database.write(batch);
+    expect(() => readAll(storeOver(database))).toThrow(DamagedData);
+    expect(() => readAll(storeOver(database))).toThrow(/block 2.*missing/i);
+  });
+
+  it.each(places)("says so when a bit of the %s has flipped", async (_, key) => {
+    const database = await databaseWith(chain);
+    await overwrite(database, key, (value) => {
+      value[20] = (value[20] ?? 0) ^ 4;
+    });
+    expect(() => readAll(storeOver(database))).toThrow(DamagedData);
+    expect(() => readAll(storeOver(database))).toThrow(/block 2 is damaged.*ibex database check/);
+  });
+
+  it("says so when a sound entry turns up under another key", async () => {
+    const database = await databaseWith(chain);
+    const batch = createBatch();
+    batch.put(headerKey(2n), database.get(headerKey(1n)) ?? new Uint8Array());
+    batch.put(
+      transactionKey(second.transactions[0]?.hash ?? second.hash),
+      database.get(transactionKey(second.transactions[1]?.hash ?? second.hash)) ?? new Uint8Array(),
+    );
+    await database.write(batch);
+    const store = storeOver(database);
+    expect(() => store.header(2n)).toThrow(DamagedData);
+    expect(() => store.transactionByHash(second.transactions[0]?.hash ?? second.hash)).toThrow(DamagedData);
+  });
+});
+
+function storeOver(database: Database): BlockStore {
+  return createBlockStore(BLOCK_STORE_LIMITS, { database });
+}
+
+async function databaseWith(blocks: readonly StoredBlock[]): Promise<Database> {
+  const database = createMemoryDatabase();
+  const store = storeOver(database);
+  for (const block of blocks) {
+    const batch = createBatch();
+    store.put(batch, block);
+    store.complete(batch, block);
+    await database.write(batch);
+  }
+  return database;
+}
+
+async function contents(database: Database): Promise<[string, Uint8Array][]> {
+  const entries: [string, Uint8Array][] = [];
+  for await (const [key, value] of database.range({ from: Uint8Array.of(), until: Uint8Array.of(255) }))
+    entries.push([key.join(), value]);
+  return entries;
+}
+
+async function overwrite(
+  database: Database,
+  key: Uint8Array,
+  change: (value: Uint8Array) => void,
+): Promise<void> {
+  const value = Uint8Array.from(database.get(key) ?? []);
+  change(value);
+  const batch = createBatch();
+  batch.put(key, value);
+  await database.write(batch);
+}
+
+function readAll(store: BlockStore): void {
+  for (let number = 0n; number <= 3n; number++) {
+    const block = store.block(number);
+    expect(block?.transactions).toHaveLength(number === 0n ? 0 : 150);
+    expect(block?.receipts).toHaveLength(number === 0n ? 0 : 150);
+  }
+}

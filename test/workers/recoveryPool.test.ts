@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp256k1.ts";
+import { createRecoveryPool, type RecoveryItem } from "../../src/workers/recoveryPool.ts";
+import { accountFromSeed } from "../builders/testAccounts.ts";
+
+/** Something that the account of `seed` signed. */
+function signedBy(seed: number): RecoveryItem {
+  const digest = keccak256(Uint8Array.of(seed >> 8, seed));
+  return { digest, signature: sign(digest, accountFromSeed(seed).privateKey) };
+}
+
+describe("recovery on threads", () => {
+  const pool = createRecoveryPool({ threads: 2, waitingLimit: 100_000 });
+  afterAll(() => pool.close());
+
+  it("has no threads before they are started or needed, and those once", async () => {
+    const [started, needed] = [1, 2].map(() => createRecoveryPool({ threads: 2, waitingLimit: 100 }));
+    expect([started?.load.threads, needed?.load.threads]).toEqual([0, 0]);
+    started?.start();
+    started?.start();
+    await needed?.recoverMany([signedBy(1)]);
+    expect([started?.load.threads, needed?.load.threads]).toEqual([2, 2]);
+    await Promise.all([started?.close(), needed?.close()]);
+  });
+
+  it("gives each asker the signers of its own items, in their order", async () => {
+    const counts = [1, 700, 3, 256, 1, 40, ...new Array<number>(4200).fill(1)];
+    let seed = 1;
+    const asked = counts.map((count) => Array.from({ length: count }, () => seed++));
+    const answers = await Promise.all(asked.map((seeds) => pool.recoverMany(seeds.map(signedBy))));
+    expect(answers).toEqual(asked.map((seeds) => seeds.map((one) => accountFromSeed(one).address)));
+  });
+
+  it("answers in the order in which it was asked, whichever thread is done first and whoever recovered", async () => {
+    const small = createRecoveryPool({ threads: 2, waitingLimit: 800 });
+    // The last ones find the pool full, and are recovered at once on this thread.
+    const counts = [256, 1, 256, 1, 1, 200, 1, 500, 1];
+    const answered: number[] = [];
+    const asked = counts.map(async (count, index) => {
+      await small.recoverMany(Array.from({ length: count }, (_, seed) => signedBy(seed + 1)));
+      answered.push(index);
+    });
+    await Promise.all(asked);
+    await small.close();
+    expect(answered).toEqual(counts.map((_, index) => index));
+  });
+
+  it("answers a block that asks last before the flood that asked first, and each of them in their order", async () => {
+    const single = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
+    const answered: string[] = [];
+    const ask = async (name: string, count: number, urgency?: "urgent"): Promise<void> => {
+      const seeds = Array.from({ length: count }, (_, seed) => seed + 1);
+      const addresses = await single.recoverMany(seeds.map(signedBy), urgency);
+      expect(addresses).toEqual(seeds.map((seed) => accountFromSeed(seed).address));
+      answered.push(name);
+    };
+    const flood = Array.from({ length: 20 }, (_, index) => ask(`${index}`, 200));
+    await Promise.all([...flood, ask("block", 300, "urgent"), ask("next", 1, "urgent")]);
+    await single.close();
+    const floods = Array.from({ length: 20 }, (_, index) => `${index}`);
+    expect(answered.filter((name) => !["block", "next"].includes(name))).toEqual(floods);
+    expect(answered.filter((name) => ["block", "next"].includes(name))).toEqual(["block", "next"]);
+    expect(answered.indexOf("block")).toBeLessThan(5);
+  });
+
+  it("answers like recovery on this thread, whatever the scalars", async () => {
+    const scalar = fc.oneof(
+      fc.bigInt({ min: 0n, max: 2n ** 256n + 2n }),
+      fc.constantFrom(0n, 1n, SECP256K1_ORDER - 1n, SECP256K1_ORDER, 2n ** 256n - 1n, 2n ** 256n + 1n),
+    );
+    const item = fc.record({
+      digest: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      signature: fc.record({ r: scalar, s: scalar, yParity: fc.constantFrom(0 as const, 1 as const) }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 20 }), async (items) => {
+        const expected = items.map(({ digest, signature }) => recoverAddress(digest, signature));
+        expect(await pool.recoverMany(items)).toEqual(expected);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("has nothing to do for no items", async () => {
+    expect(await pool.recoverMany([])).toEqual([]);
+  });
+
+  it("refuses what is waiting when it is closed, and all that comes later", async () => {
+    const other = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
+    const waiting = other.recoverMany([signedBy(1)]);
+    const refused = expect(waiting).rejects.toThrow("closed");
+    await other.close();
+    await refused;
+    await expect(other.recoverMany([signedBy(2)])).rejects.toThrow("closed");
+  });
+});
