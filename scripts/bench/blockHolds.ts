@@ -5,7 +5,7 @@ import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { candidateOfBlock } from "../../src/ibft/candidate.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { toKey } from "../../src/primitives/byteKey.ts";
 import { clockOf } from "../../src/primitives/clock.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
@@ -91,7 +91,10 @@ async function measureKind(name: string, bodyAt: BodyAt, builder: Node, checker:
     expectOk(await measured("check", () => checker.chain.check(expectOk(theirs))));
     expectOk(await measured("commit", () => checker.chain.commit(expectOk(theirs), seals)));
     expectOk(await builder.chain.commit(candidate, seals));
-    const block = present(builder.chain.blockByNumber(builder.chain.head.header.number), "the new head");
+    const block = expectDefined(
+      builder.chain.blockByNumber(builder.chain.head.header.number),
+      "the new head",
+    );
     logs = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
     bytes = block.size;
     count = body.length;

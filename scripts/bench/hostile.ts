@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { requestText } from "./commonCalls.ts";
 import { startProgram } from "./contenders.ts";
-import { openHttpAsker } from "./httpAsker.ts";
+import { openHttpRequester } from "./httpAsker.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { prepareTransfers } from "./mixed.ts";
 import { type LoggedBlock, readBlocks } from "./network.ts";
@@ -71,19 +71,19 @@ async function askForAll(
   const answered = new Map<string, number>();
 
   async function attack(first: number): Promise<void> {
-    let asker = await openHttpAsker(port);
-    const timer = setTimeout(() => asker.close(), seconds * 1000);
+    let requester = await openHttpRequester(port);
+    const timer = setTimeout(() => requester.close(), seconds * 1000);
     for (let turn = first; performance.now() < stopAtMs; turn++) {
       const [name, body] = named[turn % named.length] ?? ["", ""];
       try {
-        await asker.ask(body);
+        await requester.ask(body);
         answered.set(name, (answered.get(name) ?? 0) + 1);
       } catch {
-        asker.close();
-        asker = await openHttpAsker(port);
+        requester.close();
+        requester = await openHttpRequester(port);
       }
     }
-    asker.close();
+    requester.close();
     clearTimeout(timer);
   }
 

@@ -15,7 +15,7 @@ const END_OF_CHUNKS = "\r\n0\r\n\r\n";
  * An asker over HTTP that does next to nothing itself, so that the node is what is measured: the library's client takes
  * more CPU for a request than the nodes take to answer it. It understands answers of a given length and in chunks.
  */
-export function openHttpAsker(port: number): Promise<Asker> {
+export function openHttpRequester(port: number): Promise<Asker> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, noDelay: true });
     socket.once("error", reject);

@@ -99,7 +99,7 @@ function isIndexed(folder: string, head: number): boolean {
 }
 
 async function measureLoad(node: Contender, head: number): Promise<void> {
-  const askers = createRpcClient(node.port, CLIENTS);
+  const requesters = createRpcClient(node.port, CLIENTS);
   const other = createRpcClient(node.port, 1);
   const watcher = createRpcClient(node.port, 1);
   figures("block spacing, nobody asking", await spacingOf(watcher, () => pause(QUIET_SECONDS * 1000)));
@@ -118,7 +118,7 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
   async function askForLogs(): Promise<void> {
     while (performance.now() < until) {
       const askedMs = performance.now();
-      const text = await askers.post(
+      const text = await requesters.post(
         JSON.stringify({
           jsonrpc: "2.0",
           id: 1,
@@ -148,7 +148,7 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
   figures("a query for logs", queryMs);
   figures("eth_getBalance of another client", otherMs);
   console.log(`resident memory at the end ${node.residentMb().toFixed(0)} MB`);
-  for (const client of [askers, other, watcher]) client.close();
+  for (const client of [requesters, other, watcher]) client.close();
 }
 
 /** Milliseconds between the blocks that come while `work` is done. */

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { join } from "node:path";
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
-import { type Asker, openHttpAsker } from "./httpAsker.ts";
+import { type Asker, openHttpRequester } from "./httpAsker.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { atQuantile } from "./report.ts";
 import type { SendOrder, SendReport } from "./sender.ts";
@@ -23,14 +23,16 @@ const TRANSACTIONS_PER_SECOND = 2000;
 /** How long the ten commonest reads take, in turn, while blocks of 2,000 transfers are made each second. */
 export async function measureMixed(contender: Contender, seconds: number): Promise<MixedResult> {
   const bodies = commonCalls(await prepareScenery(contender)).map((call) => requestText(call));
-  const askers = await Promise.all(Array.from({ length: CONNECTIONS }, () => openHttpAsker(contender.port)));
-  await askSteadily(askers, bodies, Math.min(seconds, 2));
+  const requesters = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => openHttpRequester(contender.port)),
+  );
+  await askSteadily(requesters, bodies, Math.min(seconds, 2));
   // Signed before, or the askers of this process would wait for the signing.
   const sendTransfers = await prepareTransfers(contender.port, seconds + 1, TRANSACTIONS_PER_SECOND);
   const sending = sendTransfers();
-  const latenciesMs = await askSteadily(askers, bodies, seconds);
+  const latenciesMs = await askSteadily(requesters, bodies, seconds);
   const { sent } = await sending;
-  for (const asker of askers) asker.close();
+  for (const requester of requesters) requester.close();
   return {
     p50Ms: atQuantile(latenciesMs, 0.5),
     p99Ms: atQuantile(latenciesMs, 0.99),
@@ -40,7 +42,7 @@ export async function measureMixed(contender: Contender, seconds: number): Promi
 
 /** Begins requests at even distances; one that finds every connection taken counts from when it should have begun. */
 async function askSteadily(
-  askers: readonly Asker[],
+  requesters: readonly Asker[],
   bodies: readonly string[],
   seconds: number,
 ): Promise<readonly number[]> {
@@ -49,19 +51,19 @@ async function askSteadily(
   const latenciesMs: number[] = [];
   let next = 0;
 
-  async function keepAsking(asker: Asker): Promise<void> {
+  async function keepAsking(requester: Asker): Promise<void> {
     while (next < count) {
       const number = next++;
       const dueAtMs = startedAtMs + (number * 1000) / REQUESTS_PER_SECOND;
       const waitMs = dueAtMs - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       const begunAtMs = Math.max(dueAtMs, waitMs > 0 ? performance.now() : dueAtMs);
-      await asker.ask(bodies[number % bodies.length] ?? "");
+      await requester.ask(bodies[number % bodies.length] ?? "");
       latenciesMs.push(performance.now() - begunAtMs);
     }
   }
 
-  await Promise.all(askers.map(keepAsking));
+  await Promise.all(requesters.map(keepAsking));
   return latenciesMs;
 }
 

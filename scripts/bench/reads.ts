@@ -1,8 +1,8 @@
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
-import { type Asker, openHttpAsker } from "./httpAsker.ts";
+import { type Asker, openHttpRequester } from "./httpAsker.ts";
 import { atQuantile } from "./report.ts";
-import { openWsAsker } from "./wsAsker.ts";
+import { openWsRequester } from "./wsAsker.ts";
 
 export interface ReadResult {
   readonly transport: "HTTP" | "WebSocket";
@@ -49,28 +49,28 @@ async function measure(
 ): Promise<ReadResult> {
   const connections = asked.batch === 1 ? CONNECTIONS : BATCH_CONNECTIONS;
   const open = (): Promise<Asker> =>
-    asked.transport === "HTTP" ? openHttpAsker(contender.port) : openWsAsker(contender.wsPort);
-  const askers = await Promise.all(Array.from({ length: connections }, open));
+    asked.transport === "HTTP" ? openHttpRequester(contender.port) : openWsRequester(contender.wsPort);
+  const requesters = await Promise.all(Array.from({ length: connections }, open));
   const latenciesMs: number[] = [];
   let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
 
-  async function keepAsking(asker: Asker): Promise<void> {
+  async function keepAsking(requester: Asker): Promise<void> {
     while (performance.now() < stopAtMs) {
       const askedAtMs = performance.now();
-      await askOnce(asker, body, asked.method);
+      await askOnce(requester, body, asked.method);
       latenciesMs.push(performance.now() - askedAtMs);
     }
   }
 
-  await Promise.all(askers.map(keepAsking));
+  await Promise.all(requesters.map(keepAsking));
   latenciesMs.length = 0;
   const cpuBefore = contender.cpuSeconds();
   const startedAtMs = performance.now();
   stopAtMs = startedAtMs + seconds * 1000;
-  await Promise.all(askers.map(keepAsking));
+  await Promise.all(requesters.map(keepAsking));
   const tookSeconds = (performance.now() - startedAtMs) / 1000;
   const cpuSeconds = contender.cpuSeconds() - cpuBefore;
-  for (const asker of askers) asker.close();
+  for (const requester of requesters) requester.close();
   const requests = latenciesMs.length * asked.batch;
   return {
     ...asked,
@@ -80,7 +80,7 @@ async function measure(
   };
 }
 
-async function askOnce(asker: Asker, body: string, method: string): Promise<void> {
-  const answer = await asker.ask(body);
+async function askOnce(requester: Asker, body: string, method: string): Promise<void> {
+  const answer = await requester.ask(body);
   if (answer.includes('"error":')) throw new Error(`${method}: ${answer.slice(0, 1000)}`);
 }

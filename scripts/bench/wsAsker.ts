@@ -2,7 +2,7 @@ import { WebSocket } from "ws";
 import type { Asker } from "./httpAsker.ts";
 
 /** An asker over WebSocket. */
-export function openWsAsker(port: number): Promise<Asker> {
+export function openWsRequester(port: number): Promise<Asker> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { perMessageDeflate: false });
     let waiting: { resolve(answer: string): void; reject(error: Error): void } | undefined;

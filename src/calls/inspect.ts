@@ -1,7 +1,7 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { blockRules } from "../execution/blockRules.ts";
 import { MemoryExhausted } from "../execution/heldMemory.ts";
-import type { InspectionJob, InspectionResult, Moment } from "../execution/inspection.ts";
+import type { StateQuery, StateQueryResult, TransactionPosition } from "../execution/inspection.ts";
 import { replayStart } from "../execution/replay.ts";
 import { simulateBlocks } from "../execution/simulateBlocks.ts";
 import { assertNever } from "../primitives/assert.ts";
@@ -24,7 +24,7 @@ export interface StoredStates {
 }
 
 /** Finds out what a job asks for, on the states that the database has. */
-export async function inspect(stored: StoredStates, job: InspectionJob): Promise<InspectionResult> {
+export async function queryState(stored: StoredStates, job: StateQuery): Promise<StateQueryResult> {
   try {
     return await perform(stored, job);
   } catch (error) {
@@ -33,47 +33,47 @@ export async function inspect(stored: StoredStates, job: InspectionJob): Promise
   }
 }
 
-async function perform(stored: StoredStates, job: InspectionJob): Promise<InspectionResult> {
+async function perform(stored: StoredStates, job: StateQuery): Promise<StateQueryResult> {
   switch (job.kind) {
     case "account":
-      return inspectAccount(stored, job);
+      return queryAccount(stored, job);
     case "accounts":
-      return inspectAccounts(stored, job);
+      return queryAccounts(stored, job);
     case "slots":
-      return inspectSlots(stored, job);
+      return querySlots(stored, job);
     case "blocks":
-      return inspectBlocks(stored, job);
+      return queryBlocks(stored, job);
     default:
       return assertNever(job);
   }
 }
 
-type JobOf<Kind extends InspectionJob["kind"]> = InspectionJob & { readonly kind: Kind };
+type JobOf<Kind extends StateQuery["kind"]> = StateQuery & { readonly kind: Kind };
 
-async function inspectAccount(
+async function queryAccount(
   stored: StoredStates,
   { at, address }: JobOf<"account">,
-): Promise<InspectionResult> {
+): Promise<StateQueryResult> {
   const overlay = await overlayAt(stored, at);
   if (overlay === undefined) return { kind: "stateUnavailable" };
   const account = overlay.account(address);
   return { kind: "account", account: account && { ...account, code: overlay.code(account.codeHash) } };
 }
 
-function inspectAccounts(
+function queryAccounts(
   { history }: StoredStates,
   { blockNumber, from, limit }: JobOf<"accounts">,
-): InspectionResult {
+): StateQueryResult {
   const all = history.accountsFrom(blockNumber, from);
   if (all === undefined) return { kind: "stateUnavailable" };
   const { items, next } = firstOf(all, limit);
   return { kind: "accounts", accounts: items, next };
 }
 
-async function inspectBlocks(
+async function queryBlocks(
   { spec, database, history, gasCap = 0n }: StoredStates,
   { blockNumber, order }: JobOf<"blocks">,
-): Promise<InspectionResult> {
+): Promise<StateQueryResult> {
   const record = readHeader(database, blockNumber);
   const branch = history.branch(blockNumber);
   if (record === undefined || branch === undefined) return { kind: "stateUnavailable" };
@@ -81,10 +81,10 @@ async function inspectBlocks(
   return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap }, order);
 }
 
-async function inspectSlots(
+async function querySlots(
   stored: StoredStates,
   { at, address, from, limit }: JobOf<"slots">,
-): Promise<InspectionResult> {
+): Promise<StateQueryResult> {
   const overlay = await overlayAt(stored, at);
   const before = stored.history.slotsFrom(parentOf(at), address, from);
   if (overlay === undefined || before === undefined) return { kind: "stateUnavailable" };
@@ -101,7 +101,7 @@ async function inspectSlots(
 /** The state in the middle of a block, from the parent's; undefined when that is not stored. Genesis has no middle. */
 async function overlayAt(
   { spec, database, history }: StoredStates,
-  at: Moment,
+  at: TransactionPosition,
 ): Promise<Overlay | undefined> {
   const record = readHeader(database, at.blockNumber);
   const state = history.at(parentOf(at));
@@ -112,7 +112,7 @@ async function overlayAt(
   return replayStart(rules, all.slice(0, at.transactions), state);
 }
 
-function parentOf({ blockNumber }: Moment): bigint {
+function parentOf({ blockNumber }: TransactionPosition): bigint {
   return blockNumber === 0n ? 0n : blockNumber - 1n;
 }
 

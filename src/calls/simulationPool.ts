@@ -1,16 +1,16 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { InspectionJob, InspectionResult, Inspector } from "../execution/inspection.ts";
+import type { StateQuery, StateQueryResult, StateQueryRunner } from "../execution/inspection.ts";
 import type { SimulationResult, Simulator } from "../execution/simulation.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Asker } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/asker.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { createThreads, type ThreadSettings } from "../workers/killableThreads.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { WorkLoad } from "../workers/workLoad.ts";
-import type { SimulationWorkerData, ThreadJob } from "./simulationWorker.ts";
+import type { CallJob, SimulationWorkerData } from "./simulationWorker.ts";
 
 /** Simulated calls and looks into states, each for some seconds at most, on threads that read the database themselves. */
-export interface SimulationPool extends Simulator, Inspector {
+export interface SimulationPool extends Simulator, StateQueryRunner {
   /** Starts the threads for calls, which start with the first call otherwise. */
   start(): void;
   /** Threads, those of them at work, and jobs that wait for one. */
@@ -42,7 +42,7 @@ export const DEFAULT_SIMULATION_SETTINGS: SimulationSettings = {
  * Looks into states have a thread of their own, with more time: a block of thousands of transactions may have to be
  * executed again, and short calls do not wait behind that.
  */
-const INSPECTION_SETTINGS: ThreadSettings = { threads: 1, timeoutMs: 30_000, waitingLimit: 1000 };
+const STATE_QUERY_SETTINGS: ThreadSettings = { threads: 1, timeoutMs: 30_000, waitingLimit: 1000 };
 
 export function createSimulationPool(settings: SimulationSettings, parts: SimulationParts): SimulationPool {
   const threadParts = {
@@ -55,22 +55,22 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
     exhausted: { kind: "tooLarge" } as const,
     busy: { kind: "busy" } as const,
   };
-  const threads = createThreads<ThreadJob, SimulationResult | InspectionResult>(settings, threadParts);
-  const inspectors = createThreads<ThreadJob, SimulationResult | InspectionResult>(
-    INSPECTION_SETTINGS,
+  const threads = createThreads<CallJob, SimulationResult | StateQueryResult>(settings, threadParts);
+  const stateQueries = createThreads<CallJob, SimulationResult | StateQueryResult>(
+    STATE_QUERY_SETTINGS,
     threadParts,
   );
   return {
     // A thread answers a job with a result of its kind.
-    run: (job, asker) => threads.run({ task: "simulate", job }, asker) as Promise<SimulationResult>,
-    inspect: <Job extends InspectionJob>(job: Job, asker: Asker) =>
-      inspectors.run({ task: "inspect", job }, asker) as Promise<InspectionResult<Job>>,
+    run: (job, requester) => threads.run({ task: "simulate", job }, requester) as Promise<SimulationResult>,
+    query: <Job extends StateQuery>(job: Job, requester: Requester) =>
+      stateQueries.run({ task: "inspect", job }, requester) as Promise<StateQueryResult<Job>>,
     start: () => threads.start(),
     get load() {
       return threads.load;
     },
     async close() {
-      await Promise.all([threads.close(), inspectors.close()]);
+      await Promise.all([threads.close(), stateQueries.close()]);
     },
   };
 }

@@ -1,14 +1,14 @@
 import { workerData } from "node:worker_threads";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
-import type { InspectionJob, InspectionResult } from "../execution/inspection.ts";
+import type { StateQuery, StateQueryResult } from "../execution/inspection.ts";
 import { runSimulation } from "../execution/runSimulation.ts";
 import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
-import { performJobs } from "../workers/threadJobs.ts";
-import { inspect } from "./inspect.ts";
+import { runJobs } from "../workers/threadJobs.ts";
+import { queryState } from "./inspect.ts";
 
 /** What a thread is started with. */
 export interface SimulationWorkerData {
@@ -27,14 +27,14 @@ const database = await openLevelDatabase({ path: databasePath, readOnlyThread: t
 const history = createStateHistory(database);
 
 /** What a thread is asked. */
-export type ThreadJob =
+export type CallJob =
   | { readonly task: "simulate"; readonly job: SimulationJob }
-  | { readonly task: "inspect"; readonly job: InspectionJob };
+  | { readonly task: "inspect"; readonly job: StateQuery };
 
-performJobs<ThreadJob, SimulationResult | InspectionResult>({
+runJobs<CallJob, SimulationResult | StateQueryResult>({
   prepare: loadInterpreter,
   perform: async ({ task, job }) =>
-    task === "simulate" ? run(job) : inspect({ spec, database, history, gasCap }, job),
+    task === "simulate" ? run(job) : queryState({ spec, database, history, gasCap }, job),
 });
 
 async function run(job: SimulationJob): Promise<SimulationResult> {

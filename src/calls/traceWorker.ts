@@ -7,7 +7,7 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runTrace } from "../tracers/runTrace.ts";
 import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
 import type { TraceSource } from "../tracers/traceSource.ts";
-import { performJobs } from "../workers/threadJobs.ts";
+import { runJobs } from "../workers/threadJobs.ts";
 import type { SimulationWorkerData } from "./simulationWorker.ts";
 
 /** What a thread is started with. */
@@ -35,7 +35,7 @@ const source: TraceSource = {
   },
 };
 
-performJobs<TraceJob, TraceResult>({
+runJobs<TraceJob, TraceResult>({
   prepare: loadInterpreter,
   perform: (job) => runTrace(job, source),
   handedOver: (result) => (result.kind === "traced" ? [result.json.buffer] : []),

@@ -5,12 +5,12 @@ import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { nextGasLimit } from "../execution/gasLimit.ts";
-import { createPace, inSteps, type Pace, type StopSignal } from "../execution/pace.ts";
+import { createYieldPolicy, inSteps, type StopSignal, type YieldPolicy } from "../execution/pace.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
@@ -19,7 +19,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 import { measureFinishing } from "./calibration.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import type { ChainStores } from "./headMover.ts";
-import { type BlockTiming, createPunctuality } from "./punctuality.ts";
+import { type BlockTiming, createBlockTimeBudget } from "./punctuality.ts";
 import { createSlowTransactions } from "./slowTransactions.ts";
 
 /** Where the transactions of our blocks come from: the pool. */
@@ -42,7 +42,7 @@ export interface BlockProduction {
 }
 
 /** What is known of a block before any transaction is in it. */
-export interface BlockDraft {
+export interface UnsealedBlock {
   readonly parentHash: Hash;
   readonly number: bigint;
   readonly timestamp: bigint;
@@ -57,7 +57,7 @@ export interface BlockFilling extends BlockResult {
 }
 
 /** A block of ours in the making. */
-export interface DraftFilling extends BlockFilling {
+export interface FilledBlock extends BlockFilling {
   /** Transactions that no block will ever take, if the head is still the one that they were tried on. */
   readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
 }
@@ -70,25 +70,25 @@ export interface BlockExecution {
   /** True while transactions are executed. */
   readonly isUnderWay: boolean;
   /** The fixed points of the block after `parent`. */
-  draft(parent: NamedHeader, timestamp: bigint): BlockDraft;
+  unsealed(parent: NamedHeader, timestamp: bigint): UnsealedBlock;
   /** Fills a block of ours until gas, bytes or time are spent. */
   fill(
-    draft: BlockDraft & { readonly coinbase: Address },
+    unsealed: UnsealedBlock & { readonly coinbase: Address },
     supply: TransactionSupply,
     /** Of the block. */
     validators: number,
-  ): Promise<DraftFilling>;
+  ): Promise<FilledBlock>;
   /** Executes what a header and its body say. Throws OutOfTime once the signal is aborted. */
   replay(
     header: Header,
     transactions: readonly SentTransaction[],
     signal: StopSignal,
-  ): Promise<Outcome<BlockFilling, "invalidTransaction">>;
+  ): Promise<Result<BlockFilling, "invalidTransaction">>;
   /**
    * Derives the state root; the head must still be the one that was executed on, and the pace must give up when it moves:
    * each step reads the head's state.
    */
-  stage(filling: BlockFilling, number: bigint, pace: Pace): Promise<StagedState>;
+  stage(filling: BlockFilling, number: bigint, yieldPolicy: YieldPolicy): Promise<StagedState>;
   /** What finishing a block takes, once it was learnt: kept from one run to the next. */
   readonly timing: BlockTiming | undefined;
   /** Takes over what an earlier run has learnt. */
@@ -131,7 +131,7 @@ export function createBlockExecution({
 }: BlockExecutionParts): BlockExecution {
   const { blocks, world } = stores;
   const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
-  const punctuality = createPunctuality({ nowMs: () => clock.nowMs(), cpuMs });
+  const timeBudget = createBlockTimeBudget({ nowMs: () => clock.nowMs(), cpuMs });
   const slow = createSlowTransactions({ nowMs: () => clock.nowMs(), cpuMs, logger });
   /** The candidate that is being agreed on, and since when. */
   let candidate:
@@ -146,11 +146,11 @@ export function createBlockExecution({
   let underWay = 0;
   const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
 
-  function rulesFor(draft: BlockDraft & { readonly coinbase: Address }): BlockRules {
-    return blockRules(spec, { ...draft, difficulty: 1n, mixHash: IBFT_MIX_HASH }, ancestorHash);
+  function rulesFor(unsealed: UnsealedBlock & { readonly coinbase: Address }): BlockRules {
+    return blockRules(spec, { ...unsealed, difficulty: 1n, mixHash: IBFT_MIX_HASH }, ancestorHash);
   }
 
-  function draftOn(parent: NamedHeader, timestamp: bigint): BlockDraft {
+  function unsealedOn(parent: NamedHeader, timestamp: bigint): UnsealedBlock {
     const baseFeePerGas = nextBaseFee(spec, parent.header, timestamp);
     return {
       parentHash: parent.hash,
@@ -174,12 +174,12 @@ export function createBlockExecution({
     get isUnderWay() {
       return underWay > 0;
     },
-    draft: draftOn,
-    async fill(draft, supply, validators) {
+    unsealed: unsealedOn,
+    async fill(unsealed, supply, validators) {
       const startMs = clock.nowMs();
-      const periodMs = parametersAt(spec.ibft, draft.number).blockPeriodSeconds * 1000;
+      const periodMs = parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
       const selectionShare = production.selectionTimePercent / 100;
-      const source = punctuality.inTime(supply.select(draft.baseFeePerGas), {
+      const source = timeBudget.inTime(supply.select(unsealed.baseFeePerGas), {
         startMs,
         // Who allows more than a period for the selection alone has chosen late blocks.
         periodMs: periodMs * Math.max(1, selectionShare),
@@ -187,17 +187,17 @@ export function createBlockExecution({
       });
       const windowMs = periodMs * selectionShare;
       const timeLimits = slow.limitsFor({
-        number: draft.number,
+        number: unsealed.number,
         windowMs,
         isLoneValidator: validators === 1,
       });
       const deadlineMs = startMs + windowMs;
       const limits = { clock, deadlineMs, minOccupancyRatio, maxBytes: maxBlockBytes, timeLimits };
       const built = await execute(() =>
-        buildBlock(rulesFor(draft), source, world.overlay(), { ...limits, keepsRevertReasons }),
+        buildBlock(rulesFor(unsealed), source, world.overlay(), { ...limits, keepsRevertReasons }),
       );
       const executionMs = validators > 1 ? source.executionMs : 0;
-      candidate = { number: draft.number, sinceMs: clock.nowMs(), isOurs: true, executionMs };
+      candidate = { number: unsealed.number, sinceMs: clock.nowMs(), isOurs: true, executionMs };
       return built;
     },
     async replay(header, transactions, signal) {
@@ -206,7 +206,7 @@ export function createBlockExecution({
       const begunMs = clock.nowMs();
       const executed = await execute(() =>
         executeBlock(rules, transactions, overlay, {
-          pace: createPace(clock, { signal }),
+          yieldPolicy: createYieldPolicy(clock, { signal }),
           keepsRevertReasons,
         }),
       );
@@ -217,9 +217,9 @@ export function createBlockExecution({
       return rejected({ code: "invalidTransaction", fault: "peer", message, facts });
     },
     get timing() {
-      return punctuality.timing;
+      return timeBudget.timing;
     },
-    expect: punctuality.expect,
+    expect: timeBudget.expect,
     async calibrate(head, { validators, signal }) {
       const eachMs = await measureFinishing({
         clock,
@@ -229,26 +229,27 @@ export function createBlockExecution({
         stage: (overlay, number) => world.stage(overlay.changes(), number),
         base() {
           const parent = head();
-          const draft = draftOn(parent, parent.header.timestamp + 1n);
-          return { head: parent, rules: rulesFor({ ...draft, coinbase: parent.header.coinbase }) };
+          const unsealed = unsealedOn(parent, parent.header.timestamp + 1n);
+          return { head: parent, rules: rulesFor({ ...unsealed, coinbase: parent.header.coinbase }) };
         },
       });
       const share = validators > 1 ? SHARE_MEASURED_OF_MANY : SHARE_MEASURED_ALONE;
-      if (eachMs !== undefined) punctuality.guess(eachMs / share);
+      if (eachMs !== undefined) timeBudget.guess(eachMs / share);
     },
-    stage: ({ overlay }, number, pace) => inSteps(world.stageInSteps(overlay.changes(), number), pace),
+    stage: ({ overlay }, number, yieldPolicy) =>
+      inSteps(world.stageInSteps(overlay.changes(), number), yieldPolicy),
     judging(number) {
       candidate = { number, sinceMs: clock.nowMs(), isOurs: false, executionMs: 0 };
     },
     committed({ header, transactions }) {
-      punctuality.done();
+      timeBudget.done();
       slow.mined(transactions);
       if (candidate?.number === header.number) {
         const tookMs = clock.nowMs() - candidate.sinceMs;
         // One that is negative, because the clock was set back, says nothing.
         const finishMs = tookMs < 0 ? tookMs : Math.max(0, tookMs - candidate.executionMs);
-        if (candidate.isOurs) punctuality.learn(transactions.length, finishMs);
-        else punctuality.learnOfOthers(transactions.length, finishMs);
+        if (candidate.isOurs) timeBudget.learn(transactions.length, finishMs);
+        else timeBudget.learnOfOthers(transactions.length, finishMs);
       }
       candidate = undefined;
     },

@@ -1,6 +1,6 @@
-import { inSteps, type Pace } from "../execution/pace.ts";
+import { inSteps, type YieldPolicy } from "../execution/pace.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
@@ -20,12 +20,12 @@ export type BodyDefect =
  * (ibft2.md#body) and credits them from Shanghai on; no IBFT header names them, so a list that is not empty
  * was put there on the way.
  */
-export async function checkBody(block: Block, pace: Pace): Promise<Outcome<void, BodyDefect>> {
+export async function checkBody(block: Block, yieldPolicy: YieldPolicy): Promise<Result<void, BodyDefect>> {
   if (block.ommers.length > 0)
     return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
     return refuse("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
-  const root = await inSteps(rootOfTransactionsInSteps(block.transactions), pace);
+  const root = await inSteps(rootOfTransactionsInSteps(block.transactions), yieldPolicy);
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
     ok(undefined)
@@ -43,12 +43,12 @@ export interface ExecutionSummary {
 export async function checkExecution(
   header: Header,
   result: ExecutionSummary,
-  pace: Pace,
-): Promise<Outcome<void, BodyDefect>> {
+  yieldPolicy: YieldPolicy,
+): Promise<Result<void, BodyDefect>> {
   if (header.gasUsed !== result.gasUsed) {
     return refuse("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
   }
-  const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), pace);
+  const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), yieldPolicy);
   return (
     sameRoot("wrongReceiptsRoot", "receipts root", header.receiptsRoot, receiptsRoot) ??
     sameRoot("wrongLogsBloom", "logs bloom", header.logsBloom, result.logsBloom) ??
@@ -62,11 +62,11 @@ function sameRoot(
   what: string,
   promised: Uint8Array,
   derived: Uint8Array,
-): Outcome<void, BodyDefect> | undefined {
+): Result<void, BodyDefect> | undefined {
   if (equalBytes(promised, derived)) return undefined;
   return refuse(code, `${what} is ${toHex(derived)}, the header says ${toHex(promised)}`);
 }
 
-function refuse(code: BodyDefect, message: string): Outcome<void, BodyDefect> {
+function refuse(code: BodyDefect, message: string): Result<void, BodyDefect> {
   return rejected({ code, fault: "peer", message });
 }

@@ -1,8 +1,8 @@
 import type { BlockRules } from "../execution/blockRules.ts";
 import { executeBlock } from "../execution/executeBlock.ts";
-import { createPace, type StopSignal } from "../execution/pace.ts";
+import { createYieldPolicy, type StopSignal } from "../execution/pace.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
@@ -71,7 +71,7 @@ export async function measureFinishing({
     await nextTurn();
     if (transactions.length === 0) return undefined;
     const executed = await executeBlock(rules, transactions, overlay, {
-      pace: createPace(clock),
+      yieldPolicy: createYieldPolicy(clock),
       keepsRevertReasons: false,
     });
     if (!executed.ok) return undefined;
@@ -99,7 +99,11 @@ export async function measureFinishing({
 }
 
 /** One sender's, to as many accounts; fewer where a block has no room for them. */
-function transfersOn(overlay: Overlay, { terms, block }: BlockRules, count: number): SentTransaction[] {
+function transfersOn(
+  overlay: Overlay,
+  { config: terms, block }: BlockRules,
+  count: number,
+): SentTransaction[] {
   const sender = asAddress(keccak256(Uint8Array.of(count)).subarray(12));
   const price = block.baseFeePerGas ?? 0n;
   const room = Number(block.gasLimit / TRANSFER_GAS);
@@ -124,7 +128,7 @@ function transfer({ nonce, price, to, sender, chainId }: Transfer): SentTransact
   const signature = [chainId * 2n + 35n, 1n, 1n].map(bigintToBytes);
   const items = [...scalars, to, bigintToBytes(1n), EMPTY_BYTES, ...signature];
   const decoded = decodeTransaction(encodeRlpList(items.map(encodeRlpString)));
-  return withSender(present(decoded.ok ? decoded.value : undefined, "a transfer"), sender);
+  return withSender(expectDefined(decoded.ok ? decoded.value : undefined, "a transfer"), sender);
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

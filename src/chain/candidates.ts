@@ -1,10 +1,10 @@
-import { createPace, inSteps, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
+import { createYieldPolicy, inSteps, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -12,9 +12,9 @@ import type { ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExecution.ts";
-import type { Executions } from "./executions.ts";
+import type { ExecutedBlocks } from "./executions.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import type { HeadMover } from "./headMover.ts";
+import type { ChainWriter } from "./headMover.ts";
 import type { BlockDefect, Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 
@@ -35,10 +35,10 @@ export interface CandidateSettings {
 }
 
 export interface CandidateParts {
-  readonly head: HeadMover;
+  readonly head: ChainWriter;
   readonly validators: ValidatorSets;
   readonly execution: BlockExecution;
-  readonly executions: Executions;
+  readonly executedBlocks: ExecutedBlocks;
   readonly importer: Importer;
   readonly clock: Pick<Clock, "nowMs">;
   headerByNumber(number: bigint): NamedHeader | undefined;
@@ -47,18 +47,18 @@ export interface CandidateParts {
 /** The chain's side of consensus: builds, judges and commits what validators agree on. */
 export interface Candidates {
   /** Fills and executes a block on the head. Refused when `parent` is not, or no longer, the head. */
-  build(order: CandidateOrder, supply: TransactionSupply): Promise<Outcome<Candidate, "notAfterHead">>;
+  build(order: CandidateOrder, supply: TransactionSupply): Promise<Result<Candidate, "notAfterHead">>;
   /** All rules of an import but the seals. Refused as "validationStopped" once the signal is aborted. */
-  check(candidate: Candidate, signal?: StopSignal): Promise<Outcome<void, BlockDefect>>;
+  check(candidate: Candidate, signal?: StopSignal): Promise<Result<void, BlockDefect>>;
   /**
    * Seals and imports; judged like any other block, but executed only once. Fine as well where peers have brought the
    * block before its turn came, and perhaps its successors.
    */
-  commit(candidate: Candidate, seals: readonly Signature[]): Promise<Outcome<NamedHeader, BlockDefect>>;
+  commit(candidate: Candidate, seals: readonly Signature[]): Promise<Result<NamedHeader, BlockDefect>>;
 }
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
-  const { head, validators, execution, executions, importer, clock } = parts;
+  const { head, validators, execution, executedBlocks, importer, clock } = parts;
 
   /**
    * The state and the roots of a filled block; undefined when the head moves meanwhile. Of a full block each takes tens of
@@ -74,12 +74,12 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
         return head.head !== base;
       },
     };
-    const pace = createPace(clock, { signal });
+    const yieldPolicy = createYieldPolicy(clock, { signal });
     try {
-      await pace.rest();
-      const staged = await execution.stage(filling, number, pace);
-      const transactionsRoot = await inSteps(rootOfTransactionsInSteps(filling.transactions), pace);
-      const receiptsRoot = await inSteps(rootOfReceiptsInSteps(filling.receipts), pace);
+      await yieldPolicy.yield();
+      const staged = await execution.stage(filling, number, yieldPolicy);
+      const transactionsRoot = await inSteps(rootOfTransactionsInSteps(filling.transactions), yieldPolicy);
+      const receiptsRoot = await inSteps(rootOfReceiptsInSteps(filling.receipts), yieldPolicy);
       return signal.aborted ? undefined : { staged, stateRoot: staged.root, transactionsRoot, receiptsRoot };
     } catch (error) {
       if (!(error instanceof OutOfTime)) throw error;
@@ -91,16 +91,16 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
     async build({ parent, round, timestamp, vote }, supply) {
       const base = head.head;
       if (!equalBytes(parent.hash, base.hash)) return notTheHead(parent);
-      const draft = execution.draft(parent, timestamp);
+      const unsealed = execution.unsealed(parent, timestamp);
       const set = validators.after(parent).validators;
-      const filling = await execution.fill({ ...draft, coinbase: settings.builder }, supply, set.length);
+      const filling = await execution.fill({ ...unsealed, coinbase: settings.builder }, supply, set.length);
       if (head.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
-      const ended = await endUnlessMoved(filling, draft.number, base);
+      const ended = await endUnlessMoved(filling, unsealed.number, base);
       if (ended === undefined) return notTheHead(parent);
       const { staged, ...roots } = ended;
       const candidate = createCandidate(
-        headerOf({ ...draft, coinbase: settings.builder, parent, filling, ...roots }),
+        headerOf({ ...unsealed, coinbase: settings.builder, parent, filling, ...roots }),
         {
           vanity: settings.vanity,
           validators: set,
@@ -112,12 +112,12 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       );
       const { header, hash } = candidate;
       const block = { header, hash, transactions: filling.transactions, ommers: [] };
-      executions.keep({ block, receipts: filling.receipts, staged });
+      executedBlocks.keep({ block, receipts: filling.receipts, staged });
       return ok(candidate);
     },
     async check({ header, transactions }, signal = NEVER_STOPPED) {
       execution.judging(header.number);
-      const judged = await importer.judge({ header, transactions, ommers: [] }, signal);
+      const judged = await importer.validate({ header, transactions, ommers: [] }, signal);
       return judged.ok ? ok(undefined) : judged;
     },
     async commit(candidate, seals) {
@@ -169,7 +169,7 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
   };
 }
 
-function notTheHead(parent: NamedHeader): Outcome<never, "notAfterHead"> {
+function notTheHead(parent: NamedHeader): Result<never, "notAfterHead"> {
   const message = `block ${parent.header.number} is not the head any more`;
   return rejected({ code: "notAfterHead", fault: "local", message });
 }

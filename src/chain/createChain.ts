@@ -3,10 +3,10 @@ import type { StopSignal } from "../execution/pace.ts";
 import { recoverSealers } from "../ibft/sealRecovery.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
-import { createTurns } from "../primitives/turns.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
+import { createMutex } from "../primitives/turns.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
@@ -16,9 +16,9 @@ import { createBadBlocks } from "./badBlocks.ts";
 import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
-import { createExecutions } from "./executions.ts";
+import { createExecutedBlocks } from "./executions.ts";
 import { openGenesis } from "./genesisBlock.ts";
-import { type ChainStores, createHeadMover, type HeadMover } from "./headMover.ts";
+import { type ChainStores, type ChainWriter, createChainWriter } from "./headMover.ts";
 import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
 import type { BlockTiming } from "./punctuality.ts";
 import { keepRules } from "./recordedRules.ts";
@@ -51,15 +51,15 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   /** Measures it unless it is known, in slices, some tenths of a second in all; without a trace on the chain. */
   calibrate(signal: StopSignal): Promise<void>;
   /** Judges a header that follows the head, seals included, before anybody looks at its body. */
-  checkNextHeader(header: Header): Promise<Outcome<void, BlockDefect>>;
+  checkNextHeader(header: Header): Promise<Result<void, BlockDefect>>;
   /** Judges a block that follows the head by every rule, and commits it. */
-  importBlock(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+  importBlock(block: Block): Promise<Result<NamedHeader, BlockDefect>>;
   /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first; not all of many. */
   badBlocks(): readonly NamedBlock[];
   /** Takes away every block above `number`, durably; far back in several steps, of which a crash leaves some done. */
   rewind(number: bigint): Promise<void>;
   /** Takes away a stored block with all above it, and imports it again by every rule. */
-  replayBlock(number: bigint): Promise<Outcome<NamedHeader, BlockDefect>>;
+  replayBlock(number: bigint): Promise<Result<NamedHeader, BlockDefect>>;
   /** Writes the state of the head anew from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
   /** The validators after a block, and the votes on them. */
@@ -83,7 +83,7 @@ export interface ChainParts {
 export async function createChain(
   settings: CandidateSettings,
   parts: ChainParts,
-): Promise<Outcome<Chain, "differentGenesis">> {
+): Promise<Result<Chain, "differentGenesis">> {
   const { spec, stores, clock, recoverSenders, logger } = parts;
   const { database, blocks } = stores;
   const opened = await openGenesis(spec, stores);
@@ -94,10 +94,10 @@ export async function createChain(
     schedule: spec.ibft,
     header: (number) => blocks.header(number),
   });
-  const head = createHeadMover(stores, genesis, { alsoWrite: validators.keep, logger });
+  const head = createChainWriter(stores, genesis, { alsoWrite: validators.keep, logger });
   const rules = await keepRules(spec, database, head.head);
   if (!rules.ok) return rules;
-  const executions = createExecutions();
+  const executedBlocks = createExecutedBlocks();
   const badBlocks = createBadBlocks();
   const execution = createBlockExecution({
     spec,
@@ -108,13 +108,13 @@ export async function createChain(
     logger,
   });
   head.onHeadChanged(({ added }) => {
-    executions.clear();
+    executedBlocks.clear();
     for (const block of added) execution.committed(block);
   });
-  const turns = createTurns();
+  const mutex = createMutex();
   let isRewriting = false;
   const rewrite = <T>(work: () => Promise<T>): Promise<T> =>
-    turns.take(async () => {
+    mutex.runExclusive(async () => {
       isRewriting = true;
       try {
         return await work();
@@ -128,17 +128,17 @@ export async function createChain(
     head,
     validators,
     execution,
-    executions,
+    executedBlocks,
     badBlocks,
     recoverSenders,
     recoverSealers: parts.recoverSealers ?? recoverSealersHere,
-    turns,
+    mutex,
   });
   const candidates = createCandidates(settings, {
     head,
     validators,
     execution,
-    executions,
+    executedBlocks,
     importer,
     clock,
     headerByNumber: (number) => blocks.header(number),
@@ -170,7 +170,7 @@ export async function createChain(
     rewind: (number) => rewrite(() => head.rewind(number)),
     replayBlock: (number) =>
       rewrite(async () => {
-        const block = present(blocks.block(number), `block ${number}`);
+        const block = expectDefined(blocks.block(number), `block ${number}`);
         // Read whole while it is still there.
         const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
         await head.rewind(number - 1n);
@@ -187,7 +187,7 @@ const recoverSealersHere: RecoverSealers = (header, extra) =>
 function reads(
   { blocks, world }: ChainStores,
   genesis: NamedHeader,
-  head: HeadMover,
+  head: ChainWriter,
   validators: ValidatorSets,
 ): Omit<ChainReader, "head"> {
   return {

@@ -19,7 +19,7 @@ export interface ExecutedBlock {
  * Executions on top of the present head, by chain hash, so that nothing is executed twice
  * (architecture.md#execution).
  */
-export interface Executions {
+export interface ExecutedBlocks {
   keep(executed: ExecutedBlock): void;
   find(hash: Uint8Array): ExecutedBlock | undefined;
   /** The head has moved: all of them stood on the old one. */
@@ -29,7 +29,7 @@ export interface Executions {
 /** One for each round that a height may take before it is time to forget the oldest. */
 const KEPT_EXECUTIONS = 8;
 
-export function createExecutions(): Executions {
+export function createExecutedBlocks(): ExecutedBlocks {
   const kept = new Map<string, ExecutedBlock>();
   return {
     keep(executed) {

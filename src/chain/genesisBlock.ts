@@ -1,8 +1,8 @@
 import type { ChainSpec, GenesisAccount } from "../chainspec/chainSpec.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { createWorldState, type StagedState, type WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
@@ -23,7 +23,7 @@ export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {
 export async function openGenesis(
   spec: ChainSpec,
   stores: ChainStores,
-): Promise<Outcome<StoredBlock, "differentGenesis">> {
+): Promise<Result<StoredBlock, "differentGenesis">> {
   const { database, blocks, world } = stores;
   const stored = blocks.block(0n);
   if (stored !== undefined) {
@@ -37,7 +37,7 @@ export async function openGenesis(
   blocks.put(batch, block);
   blocks.complete(batch, block);
   await database.write(batch);
-  stores.headWitness.record({ number: 0n, hash: block.hash });
+  stores.headMarker.record({ number: 0n, hash: block.hash });
   world.adopt(staged);
   blocks.remember(block);
   return ok(block);
@@ -64,14 +64,14 @@ function genesisBlock(spec: ChainSpec, stateRoot: Hash): StoredBlock {
   };
   return {
     ...block,
-    hash: present(hash.ok ? hash.value : undefined, "the hash of block zero"),
+    hash: expectDefined(hash.ok ? hash.value : undefined, "the hash of block zero"),
     receipts: [],
     totalDifficulty: header.difficulty,
     size: encodeBlock(block).length,
   };
 }
 
-function differentGenesis(stored: Hash, expected: Hash): Outcome<StoredBlock, "differentGenesis"> {
+function differentGenesis(stored: Hash, expected: Hash): Result<StoredBlock, "differentGenesis"> {
   return rejected({
     code: "differentGenesis",
     fault: "local",

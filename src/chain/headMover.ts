@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inSteps, type Pace } from "../execution/pace.ts";
+import { inSteps, type YieldPolicy } from "../execution/pace.ts";
 import type { Logger } from "../observability/logger.ts";
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { StagedState, WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type Batch, DamagedData, type Database } from "../storage/database.ts";
-import type { HeadWitness } from "../storage/headWitness.ts";
+import type { HeadMarker } from "../storage/headWitness.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { HeadChange } from "./chain.ts";
@@ -18,21 +18,21 @@ export interface ChainStores {
   readonly blocks: BlockStore;
   readonly world: WorldState;
   /** Remembers the head outside the database, before anyone hears of it. */
-  readonly headWitness: HeadWitness;
+  readonly headMarker: HeadMarker;
 }
 
 /** Moves the head: for each move one atomic, durable batch, and then the news of it. Callers take turns. */
-export interface HeadMover {
+export interface ChainWriter {
   /** An object of its own after each move, so that work in between can tell that the head went, even if it came back. */
   readonly head: NamedHeader;
   /** Commits the block that follows the head, with the state that was staged for it. */
-  commit(block: StoredBlock, staged: StagedState, pace: Pace): Promise<void>;
+  commit(block: StoredBlock, staged: StagedState, yieldPolicy: YieldPolicy): Promise<void>;
   /** Takes away every block above `number`; far back in several durable steps. */
   rewind(number: bigint): Promise<void>;
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
 }
 
-export interface HeadMoverParts {
+export interface ChainWriterParts {
   /** Adds to a block's batch what others keep by block (the tally of votes). */
   alsoWrite(batch: Batch, block: StoredBlock): void;
   readonly logger: Logger;
@@ -44,12 +44,12 @@ const REWIND_TRANSACTIONS = 20_000;
 /** Enough for a quarter of a million logs. */
 const REWIND_GAS = 100_000_000n;
 
-export function createHeadMover(
+export function createChainWriter(
   stores: ChainStores,
   genesis: NamedHeader,
-  { alsoWrite, logger }: HeadMoverParts,
-): HeadMover {
-  const { database, blocks, world, headWitness } = stores;
+  { alsoWrite, logger }: ChainWriterParts,
+): ChainWriter {
+  const { database, blocks, world, headMarker } = stores;
   const listeners = new Set<(change: HeadChange) => void>();
   let head = blocks.head() ?? genesis;
 
@@ -69,7 +69,7 @@ export function createHeadMover(
     get head() {
       return head;
     },
-    async commit(block, staged, pace) {
+    async commit(block, staged, yieldPolicy) {
       assert(equalBytes(block.header.parentHash, head.hash), "a commit extends the head");
       assert(
         equalBytes(block.header.stateRoot, staged.root),
@@ -79,14 +79,14 @@ export function createHeadMover(
       // The batch is nobody else's and the block is read by nobody before it is written. Others have their turn in between,
       // but for those who move the head: they wait until this has ended.
       const base = head;
-      await pace.rest();
-      await inSteps(staged.writeInSteps(batch), pace);
-      await inSteps(blocks.putInSteps(batch, block), pace);
+      await yieldPolicy.yield();
+      await inSteps(staged.writeInSteps(batch), yieldPolicy);
+      await inSteps(blocks.putInSteps(batch, block), yieldPolicy);
       alsoWrite(batch, block);
       blocks.complete(batch, block);
       assert(head === base, "nobody moves the head while a block is made ready to be written");
-      await Promise.all([database.write(batch), inSteps(world.prepareInSteps(staged), pace)]);
-      headWitness.record({ number: block.header.number, hash: block.hash });
+      await Promise.all([database.write(batch), inSteps(world.prepareInSteps(staged), yieldPolicy)]);
+      headMarker.record({ number: block.header.number, hash: block.hash });
       world.adopt(staged);
       blocks.remember(block);
       const { header, hash, totalDifficulty } = block;
@@ -118,17 +118,17 @@ export function createHeadMover(
   }
 
   async function rewindTo(number: bigint): Promise<void> {
-    const target = present(blocks.header(number), `block ${number}`);
+    const target = expectDefined(blocks.header(number), `block ${number}`);
     const removed: StoredBlock[] = [];
     const batch = createBatch();
     for (let above = head.header.number; above > number; above--) {
-      removed.push(wholeBlock(present(blocks.block(above), `block ${above}`)));
+      removed.push(wholeBlock(expectDefined(blocks.block(above), `block ${above}`)));
       blocks.delete(batch, above);
       await nextTurn();
     }
     await world.rewind(number, batch);
     blocks.moveHead(batch, target);
-    headWitness.lower({ number, hash: target.hash });
+    headMarker.lower({ number, hash: target.hash });
     // Until the head is announced, all that is read is of the old one: the disk is ahead of what is held in memory.
     const reads = database.freeze();
     try {

@@ -4,7 +4,7 @@ import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_LIST_HASH, hashFromHex } from "../primitives/hash.ts";
 import { compareBytes, equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
@@ -39,7 +39,7 @@ export type HeaderDefect =
   | "coinbaseNotValidator";
 
 /** A header with its extra data decoded, which every rule from 10 on needs. */
-export interface HeaderOnTrial {
+export interface UnvalidatedHeader {
   readonly header: Header;
   readonly extra: ExtraData;
 }
@@ -52,10 +52,10 @@ export interface HeaderOnTrial {
 export function checkHeader(
   spec: ChainSpec,
   parent: NamedHeader,
-  { header, extra }: HeaderOnTrial,
+  { header, extra }: UnvalidatedHeader,
   validators: readonly Address[],
   nowMs: number,
-): Outcome<void, HeaderDefect> {
+): Result<void, HeaderDefect> {
   return (
     againstParent(spec, parent, header) ??
     againstClock(spec, parent, header, nowMs) ??
@@ -65,10 +65,10 @@ export function checkHeader(
   );
 }
 
-type Verdict = Outcome<void, HeaderDefect> | undefined;
+type HeaderResult = Result<void, HeaderDefect> | undefined;
 
 /** Rules 1 to 4, which chains of every consensus have in common: parent, number, gas. Undefined when all hold. */
-export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): Verdict {
+export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): HeaderResult {
   if (!equalBytes(header.parentHash, parent.hash)) {
     return refuse("wrongParent", `parent is ${toHex(header.parentHash)}, not ${toHex(parent.hash)}`);
   }
@@ -81,7 +81,7 @@ export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Head
   return gasLimit(spec, parent.header, header);
 }
 
-function gasLimit(spec: ChainSpec, parent: Header, header: Header): Verdict {
+function gasLimit(spec: ChainSpec, parent: Header, header: Header): HeaderResult {
   if (header.gasLimit < GAS_LIMIT_MINIMUM || header.gasLimit > GAS_LIMIT_MAXIMUM) {
     return refuse("gasLimitOutOfBounds", `gas limit ${header.gasLimit} is out of bounds`);
   }
@@ -101,7 +101,7 @@ function gasLimit(spec: ChainSpec, parent: Header, header: Header): Verdict {
   return undefined;
 }
 
-function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowMs: number): Verdict {
+function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowMs: number): HeaderResult {
   const latest = BigInt(Math.floor(nowMs / 1000)) + FUTURE_BOUND_SECONDS;
   if (header.timestamp > latest) {
     return refuse(
@@ -117,7 +117,7 @@ function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowM
   return undefined;
 }
 
-function constants(header: Header): Verdict {
+function constants(header: Header): HeaderResult {
   if (!equalBytes(header.mixHash, IBFT_MIX_HASH))
     return refuse("wrongMixHash", `mixHash ${toHex(header.mixHash)}`);
   if (!equalBytes(header.ommersHash, EMPTY_LIST_HASH))
@@ -128,7 +128,7 @@ function constants(header: Header): Verdict {
   return undefined;
 }
 
-function againstValidators(header: Header, extra: ExtraData, validators: readonly Address[]): Verdict {
+function againstValidators(header: Header, extra: ExtraData, validators: readonly Address[]): HeaderResult {
   const isSorted = extra.validators.every((validator, index) => {
     const before = extra.validators[index - 1];
     return before === undefined || compareBytes(before, validator) < 0;
@@ -152,6 +152,6 @@ function isLondon(spec: ChainSpec, number: bigint, timestamp: bigint): boolean {
   return isAtLeast(forkAt(spec.forks, number, timestamp), "london");
 }
 
-function refuse(code: HeaderDefect, message: string): Outcome<void, HeaderDefect> {
+function refuse(code: HeaderDefect, message: string): Result<void, HeaderDefect> {
   return rejected({ code, fault: "peer", message });
 }

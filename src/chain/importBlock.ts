@@ -1,12 +1,12 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { createPace, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
+import { createYieldPolicy, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
 import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
-import type { Turns } from "../primitives/turns.ts";
+import { ok, type Rejection, type Result, rejected } from "../primitives/outcome.ts";
+import type { Mutex } from "../primitives/turns.ts";
 import { type Block, type NamedHeader, type StoredBlock, sizeOfBlock } from "../types/block.ts";
 import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
@@ -15,9 +15,9 @@ import { type SentTransaction, type Transaction, withSender } from "../types/tra
 import type { BadBlocks } from "./badBlocks.ts";
 import type { BlockExecution } from "./blockExecution.ts";
 import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
-import { createSharedRuns, type ExecutedBlock, type Executions } from "./executions.ts";
+import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executions.ts";
 import { checkHeader, type HeaderDefect } from "./headerRules.ts";
-import type { HeadMover } from "./headMover.ts";
+import type { ChainWriter } from "./headMover.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** Why a block did not become part of the chain. */
@@ -45,14 +45,14 @@ export type RecoverSealers = (
 export interface ImportParts {
   readonly spec: ChainSpec;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly head: HeadMover;
+  readonly head: ChainWriter;
   readonly validators: ValidatorSets;
   readonly execution: BlockExecution;
-  readonly executions: Executions;
+  readonly executedBlocks: ExecutedBlocks;
   readonly badBlocks: BadBlocks;
   readonly recoverSenders: RecoverSenders;
   readonly recoverSealers: RecoverSealers;
-  readonly turns: Turns;
+  readonly mutex: Mutex;
 }
 
 /** The way of every block into the chain, ours included. */
@@ -61,46 +61,46 @@ export interface Importer {
    * Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution; gives up once
    * the signal is aborted.
    */
-  judge(block: Block, signal: StopSignal): Promise<Outcome<ExecutedBlock, BlockDefect>>;
+  validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockDefect>>;
   /** Judges a header on top of the head, seals included: for whoever has not looked at the body yet. */
-  checkNext(header: Header): Promise<Outcome<void, BlockDefect>>;
+  checkNext(header: Header): Promise<Result<void, BlockDefect>>;
   /** Judges, seals included, and commits. A block that is the head already is fine. */
-  import(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+  import(block: Block): Promise<Result<NamedHeader, BlockDefect>>;
   /** As import, for whoever has the turn already. */
-  importNow(block: Block): Promise<Outcome<NamedHeader, BlockDefect>>;
+  importNow(block: Block): Promise<Result<NamedHeader, BlockDefect>>;
 }
 
 export function createImporter(parts: ImportParts): Importer {
-  const { spec, clock, head, validators, execution, executions, badBlocks, turns } = parts;
+  const { spec, clock, head, validators, execution, executedBlocks, badBlocks, mutex } = parts;
   const { recoverSenders, recoverSealers } = parts;
-  const runs = createSharedRuns<Outcome<ExecutedBlock, BlockDefect>>();
+  const runs = createSharedRuns<Result<ExecutedBlock, BlockDefect>>();
 
   /** The header by its rules but the seals, on top of `parent`. */
-  function judgeHeader(
+  function validateHeader(
     header: Header,
     { extra }: OpenHeader,
     parent: NamedHeader,
-  ): Outcome<void, BlockDefect> {
+  ): Result<void, BlockDefect> {
     const set = validators.after(parent).validators;
     return checkHeader(spec, parent, { header, extra }, set, clock.nowMs());
   }
 
   /** The header by all its rules, seals included, on top of `parent`. */
-  async function judgeSealedHeader(
+  async function validateSealedHeader(
     header: Header,
     opened: OpenHeader,
     parent: NamedHeader,
-  ): Promise<Outcome<void, BlockDefect>> {
-    const verdict = judgeHeader(header, opened, parent);
-    return verdict.ok ? judgeSeals(header, opened, parent) : verdict;
+  ): Promise<Result<void, BlockDefect>> {
+    const checked = validateHeader(header, opened, parent);
+    return checked.ok ? validateSeals(header, opened, parent) : checked;
   }
 
   /** Who sealed the block, before anything of its body is looked at: a stranger's block costs no more than that. */
-  async function judgeSeals(
+  async function validateSeals(
     header: Header,
     { extra }: OpenHeader,
     parent: NamedHeader,
-  ): Promise<Outcome<void, BlockDefect>> {
+  ): Promise<Result<void, BlockDefect>> {
     const set = validators.after(parent).validators;
     // Among one more than there are validators is one that should not be there.
     const seals = extra.seals.slice(0, set.length + 1);
@@ -109,16 +109,16 @@ export function createImporter(parts: ImportParts): Importer {
   }
 
   /** The body of a block whose header is sound on top of `parent`. */
-  async function judgeBody(
+  async function validateBody(
     block: Block,
     { hash }: OpenHeader,
     parent: NamedHeader,
     signal: StopSignal,
-  ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
-    const done = executions.find(hash);
+  ): Promise<Result<ExecutedBlock, BlockDefect>> {
+    const done = executedBlocks.find(hash);
     if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
-    const bodyVerdict = await checkBody(block, createPace(clock));
-    if (!bodyVerdict.ok) return bodyVerdict;
+    const bodyResult = await checkBody(block, createYieldPolicy(clock));
+    if (!bodyResult.ok) return bodyResult;
     const transactions = await withSenders(block.transactions);
     if (!transactions.ok) return transactions;
     if (head.head !== parent) return notAfterHead(block.header, head.head);
@@ -135,7 +135,7 @@ export function createImporter(parts: ImportParts): Importer {
     block: Block<SentTransaction> & { readonly hash: Hash },
     parent: NamedHeader,
     signal: StopSignal,
-  ): Promise<Outcome<ExecutedBlock, BlockDefect> | undefined> {
+  ): Promise<Result<ExecutedBlock, BlockDefect> | undefined> {
     // On another head nothing that comes of it is of any use.
     const orMoved = {
       get aborted() {
@@ -154,31 +154,35 @@ export function createImporter(parts: ImportParts): Importer {
     block: Block<SentTransaction> & { readonly hash: Hash },
     parent: NamedHeader,
     signal: StopSignal,
-  ): Promise<Outcome<ExecutedBlock, BlockDefect>> {
+  ): Promise<Result<ExecutedBlock, BlockDefect>> {
     const executed = await execution.replay(block.header, block.transactions, signal);
     if (head.head !== parent) return notAfterHead(block.header, head.head);
     if (!executed.ok) return executed;
     // Of a full block each of these takes tens of milliseconds: others have their turn in between. `signal` is aborted
     // once the head has moved, before a step reads anything of another state.
-    const pace = createPace(clock, { signal });
-    await pace.rest();
-    const staged = await execution.stage(executed.value, block.header.number, pace);
-    const verdict = await checkExecution(block.header, { ...executed.value, stateRoot: staged.root }, pace);
+    const yieldPolicy = createYieldPolicy(clock, { signal });
+    await yieldPolicy.yield();
+    const staged = await execution.stage(executed.value, block.header.number, yieldPolicy);
+    const checked = await checkExecution(
+      block.header,
+      { ...executed.value, stateRoot: staged.root },
+      yieldPolicy,
+    );
     if (head.head !== parent) return notAfterHead(block.header, head.head);
-    if (!verdict.ok) return verdict;
+    if (!checked.ok) return checked;
     const { header, hash, transactions, ommers } = block;
     const result = {
       block: { header, hash, transactions, ommers },
       receipts: executed.value.receipts,
       staged,
     };
-    executions.keep(result);
+    executedBlocks.keep(result);
     return ok(result);
   }
 
   async function withSenders(
     transactions: readonly Transaction[],
-  ): Promise<Outcome<readonly SentTransaction[], "unknownSender">> {
+  ): Promise<Result<readonly SentTransaction[], "unknownSender">> {
     const senders = await recoverSenders(transactions);
     const sent: SentTransaction[] = [];
     for (const [index, transaction] of transactions.entries()) {
@@ -192,55 +196,55 @@ export function createImporter(parts: ImportParts): Importer {
     return ok(sent);
   }
 
-  async function judge(block: Block, signal: StopSignal): Promise<Outcome<ExecutedBlock, BlockDefect>> {
-    const trial = open(block.header);
-    if (!trial.ok) return trial;
+  async function validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockDefect>> {
+    const validation = open(block.header);
+    if (!validation.ok) return validation;
     const parent = head.head;
-    const headerVerdict = judgeHeader(block.header, trial.value, parent);
-    return headerVerdict.ok ? judgeBody(block, trial.value, parent, signal) : headerVerdict;
+    const headerResult = validateHeader(block.header, validation.value, parent);
+    return headerResult.ok ? validateBody(block, validation.value, parent, signal) : headerResult;
   }
 
-  async function checkNext(header: Header): Promise<Outcome<void, BlockDefect>> {
-    const trial = open(header);
-    return trial.ok ? judgeSealedHeader(header, trial.value, head.head) : trial;
+  async function checkNext(header: Header): Promise<Result<void, BlockDefect>> {
+    const validation = open(header);
+    return validation.ok ? validateSealedHeader(header, validation.value, head.head) : validation;
   }
 
-  async function commit(block: Block): Promise<Outcome<NamedHeader, BlockDefect>> {
-    const trial = open(block.header);
-    if (!trial.ok) return trial;
+  async function commit(block: Block): Promise<Result<NamedHeader, BlockDefect>> {
+    const validation = open(block.header);
+    if (!validation.ok) return validation;
     const parent = head.head;
-    if (equalBytes(trial.value.hash, parent.hash)) return ok(parent);
-    const headerVerdict = await judgeSealedHeader(block.header, trial.value, parent);
-    if (!headerVerdict.ok) return headerVerdict;
-    const judged = await judgeBody(block, trial.value, parent, NEVER_STOPPED);
+    if (equalBytes(validation.value.hash, parent.hash)) return ok(parent);
+    const headerResult = await validateSealedHeader(block.header, validation.value, parent);
+    if (!headerResult.ok) return headerResult;
+    const judged = await validateBody(block, validation.value, parent, NEVER_STOPPED);
     if (!judged.ok) return judged;
     const { staged } = judged.value;
-    await head.commit(sealed(judged.value, block.header, head.head), staged, createPace(clock));
-    executions.clear();
+    await head.commit(sealed(judged.value, block.header, head.head), staged, createYieldPolicy(clock));
+    executedBlocks.clear();
     return ok(head.head);
   }
 
   /** Keeps the block where the verdict is that there is something wrong with it. */
   async function remembering<T>(
     block: Block,
-    trial: Promise<Outcome<T, BlockDefect>>,
-  ): Promise<Outcome<T, BlockDefect>> {
-    const verdict = await trial;
-    const opened = verdict.ok || !isFlaw(verdict.rejection) ? undefined : open(block.header);
+    validation: Promise<Result<T, BlockDefect>>,
+  ): Promise<Result<T, BlockDefect>> {
+    const checked = await validation;
+    const opened = checked.ok || !isInvalid(checked.rejection) ? undefined : open(block.header);
     if (opened?.ok) badBlocks.keep({ ...block, hash: opened.value.hash });
-    return verdict;
+    return checked;
   }
 
   return {
     checkNext,
-    judge: (block, signal) => remembering(block, judge(block, signal)),
-    import: (block) => turns.take(() => remembering(block, commit(block))),
+    validate: (block, signal) => remembering(block, validate(block, signal)),
+    import: (block) => mutex.runExclusive(() => remembering(block, commit(block))),
     importNow: (block) => remembering(block, commit(block)),
   };
 }
 
 /** What comes from another place or too early may be sound. */
-function isFlaw({ code, fault }: Rejection<BlockDefect>): boolean {
+function isInvalid({ code, fault }: Rejection<BlockDefect>): boolean {
   return fault === "peer" && !["wrongParent", "wrongNumber", "timestampInFuture"].includes(code);
 }
 
@@ -270,17 +274,17 @@ interface OpenHeader {
   readonly hash: Hash;
 }
 
-function open(header: Header): Outcome<OpenHeader, "malformedExtraData"> {
+function open(header: Header): Result<OpenHeader, "malformedExtraData"> {
   const extra = decodeExtraData(header.extraData);
   return extra.ok ? ok({ extra: extra.value, hash: chainHash(header, extra.value) }) : extra;
 }
 
-function stopped({ number }: Header): Outcome<never, "validationStopped"> {
+function stopped({ number }: Header): Result<never, "validationStopped"> {
   const message = `nobody waits for the validation of block ${number} any more`;
   return rejected({ code: "validationStopped", fault: "local", message });
 }
 
-function notAfterHead(header: Header, head: NamedHeader): Outcome<never, "notAfterHead"> {
+function notAfterHead(header: Header, head: NamedHeader): Result<never, "notAfterHead"> {
   return rejected({
     code: "notAfterHead",
     fault: "local",

@@ -11,7 +11,7 @@ export type { BlockTiming } from "./finishingTime.ts";
  * ends early enough for all of it, and not before.
  * What is learnt outlives the process (`timing`); where there is nothing of the kind, it is measured at the start.
  */
-export interface Punctuality {
+export interface BlockTimeBudget {
   /** The source, dry from the moment when one more transaction would make the block late. Gives one at least. */
   inTime(
     source: TransactionSource,
@@ -70,7 +70,7 @@ const UNSEEN_OF_OTHERS = 1.25;
 /** The machine slept, or validators were missing: longer than that tells nothing of work, milliseconds. */
 const LONGEST_MS = 10_000;
 
-export function createPunctuality({ nowMs, cpuMs }: PunctualityParts): Punctuality {
+export function createBlockTimeBudget({ nowMs, cpuMs }: PunctualityParts): BlockTimeBudget {
   const finishing = createFinishingTime();
   let lastDoneMs = Number.POSITIVE_INFINITY;
 

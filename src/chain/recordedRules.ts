@@ -1,11 +1,11 @@
 import {
-  type ChainRecord,
   differencesUpTo,
   type RecordDifference,
   recordOf,
+  type StoredChainConfig,
 } from "../chainspec/chainRecord.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { createBatch } from "../storage/batch.ts";
 import { openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
@@ -22,7 +22,7 @@ export async function keepRules(
   spec: ChainSpec,
   database: Database,
   { header }: NamedHeader,
-): Promise<Outcome<void, "differentGenesis">> {
+): Promise<Result<void, "differentGenesis">> {
   const given = recordOf(spec);
   const sealed = database.get(RECORD_KEY);
   const kept =
@@ -31,7 +31,7 @@ export async function keepRules(
   if (kept !== undefined) {
     if (Buffer.compare(kept, text) === 0) return ok(undefined);
     // Written by us and covered by its checksum.
-    const stored = JSON.parse(new TextDecoder().decode(kept)) as ChainRecord;
+    const stored = JSON.parse(new TextDecoder().decode(kept)) as StoredChainConfig;
     const differences = header.number === 0n ? [] : differencesUpTo(header, { stored, given });
     if (differences.length > 0) return different(differences);
   }
@@ -43,7 +43,7 @@ export async function keepRules(
 
 const RECORD_KEY = metaKey("rules");
 
-function different(differences: readonly RecordDifference[]): Outcome<never, "differentGenesis"> {
+function different(differences: readonly RecordDifference[]): Result<never, "differentGenesis"> {
   const listed = differences.map(
     ({ name, stored, given }) => `${name} was ${stored} when its blocks were made and is ${given} now`,
   );

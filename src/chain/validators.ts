@@ -1,6 +1,6 @@
 import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
 import { isEpochBlock, tallyAfter, tallyAfterEpoch, type VoteTally } from "../ibft/validatorVotes.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -53,7 +53,7 @@ export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
     let tally = known(at);
     while (tally === undefined) {
       unknown.push(at);
-      at = present(parts.header(at.header.number - 1n), `the header of block ${at.header.number - 1n}`);
+      at = expectDefined(parts.header(at.header.number - 1n), `the header of block ${at.header.number - 1n}`);
       tally = known(at);
     }
     for (const next of unknown.reverse()) {
@@ -75,6 +75,6 @@ function voting(header: Header): Parameters<typeof tallyAfterEpoch>[0] {
   const extra = decodeExtraData(header.extraData);
   return {
     header,
-    extra: present(extra.ok ? extra.value : undefined, "readable extra data of a committed block"),
+    extra: expectDefined(extra.ok ? extra.value : undefined, "readable extra data of a committed block"),
   };
 }

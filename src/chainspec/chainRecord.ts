@@ -10,7 +10,7 @@ import type { IbftEra } from "./ibftParameters.ts";
  * JSON. Settings that blocks already made do not depend on are left out: block period (only a minimum),
  * timeouts, limits, boot nodes.
  */
-export interface ChainRecord {
+export interface StoredChainConfig {
   readonly chainId: string;
   readonly contractSizeLimitBytes: number;
   readonly evmStackSize: number;
@@ -34,7 +34,7 @@ export interface RecordDifference {
   readonly given: string;
 }
 
-export function recordOf(spec: ChainSpec): ChainRecord {
+export function recordOf(spec: ChainSpec): StoredChainConfig {
   return {
     chainId: spec.chainId.toString(),
     contractSizeLimitBytes: spec.contractSizeLimitBytes,
@@ -59,7 +59,7 @@ export function chainDigest(spec: ChainSpec): Hash {
  */
 export function differencesUpTo(
   head: { readonly number: bigint; readonly timestamp: bigint },
-  { stored, given }: { readonly stored: ChainRecord; readonly given: ChainRecord },
+  { stored, given }: { readonly stored: StoredChainConfig; readonly given: StoredChainConfig },
 ): readonly RecordDifference[] {
   const before = namedFacts(stored, head);
   const after = namedFacts(given, head);
@@ -69,7 +69,7 @@ export function differencesUpTo(
 }
 
 function namedFacts(
-  record: ChainRecord,
+  record: StoredChainConfig,
   head: { readonly number: bigint; readonly timestamp: bigint },
 ): ReadonlyMap<string, string> {
   const facts = new Map<string, string>([
@@ -94,11 +94,11 @@ function namedFacts(
   return facts;
 }
 
-function recordActivation({ fork, at }: ForkActivation): ChainRecord["forks"][number] {
+function recordActivation({ fork, at }: ForkActivation): StoredChainConfig["forks"][number] {
   return "block" in at ? { fork, block: at.block.toString() } : { fork, time: at.time.toString() };
 }
 
-function recordEra({ fromBlock, parameters, validators }: IbftEra): ChainRecord["eras"][number] {
+function recordEra({ fromBlock, parameters, validators }: IbftEra): StoredChainConfig["eras"][number] {
   return {
     fromBlock: fromBlock.toString(),
     blockRewardWei: parameters.blockRewardWei.toString(),

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { ForkSchedule } from "./forks.ts";
@@ -40,7 +40,7 @@ export interface ForkIds {
    * Judges what a remote node says of itself while we are at `progress`. Two codes: the remote has not heard of a fork
    * that we have passed, or it follows rules that we do not know.
    */
-  check(progress: ForkProgress, remote: ForkId): Outcome<void, ForkIdDefect>;
+  check(progress: ForkProgress, remote: ForkId): Result<void, ForkIdDefect>;
 }
 
 /**
@@ -71,7 +71,7 @@ export function createForkIds(genesisHash: Hash, { blocks, times }: ForkPoints):
   }
 
   return {
-    at: (progress) => present(stages[stageAt(progress).index], "a stage for every head"),
+    at: (progress) => expectDefined(stages[stageAt(progress).index], "a stage for every head"),
     check(progress, remote) {
       const { index, reached } = stageAt(progress);
       const theirs = stages.findIndex(({ checksum }) => checksum === remote.checksum);
@@ -103,7 +103,7 @@ export function encodeForkId({ checksum, next }: ForkId): Uint8Array {
 }
 
 /** A fork id from items already taken out of a larger RLP. */
-export function forkIdFromItems(items: unknown): Outcome<ForkId, "malformedForkId"> {
+export function forkIdFromItems(items: unknown): Result<ForkId, "malformedForkId"> {
   const [checksum, next, ...others]: readonly unknown[] = Array.isArray(items) ? items : [];
   if (!(checksum instanceof Uint8Array) || !(next instanceof Uint8Array) || others.length > 0)
     return malformed("a fork id is a list of a checksum and the next fork");
@@ -140,14 +140,14 @@ function show({ checksum, next }: ForkId): string {
   return `fork id 0x${checksum.toString(16).padStart(8, "0")}, next fork ${next === 0n ? "none" : next}`;
 }
 
-function incompatible(message: string): Outcome<never, ForkIdDefect> {
+function incompatible(message: string): Result<never, ForkIdDefect> {
   return refuse("localForksIncompatible", message);
 }
 
-function refuse(code: ForkIdDefect, message: string): Outcome<never, ForkIdDefect> {
+function refuse(code: ForkIdDefect, message: string): Result<never, ForkIdDefect> {
   return rejected({ code, fault: "peer", message });
 }
 
-function malformed(message: string): Outcome<never, "malformedForkId"> {
+function malformed(message: string): Result<never, "malformedForkId"> {
   return rejected({ code: "malformedForkId", fault: "peer", message });
 }

@@ -1,4 +1,4 @@
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
 import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisBlock.ts";
@@ -37,7 +37,7 @@ export function parseGenesis(
   text: string,
   source: string,
   expectations?: GenesisExpectations,
-): Outcome<ChainSpec, "invalidGenesis"> {
+): Result<ChainSpec, "invalidGenesis"> {
   const outcome = readGenesis(text, source, expectations);
   return outcome.ok ? ok(outcome.value.spec) : outcome;
 }
@@ -47,7 +47,7 @@ export function readGenesis(
   text: string,
   source: string,
   expectations: GenesisExpectations = { consensus: "ibft2" },
-): Outcome<GenesisReading, "invalidGenesis"> {
+): Result<GenesisReading, "invalidGenesis"> {
   const json = parseJson(text);
   if (!json.ok) return invalid(`${json.rejection.message} of ${source}`);
   try {
@@ -197,7 +197,7 @@ function jsonOf(text: string, at: number): Json {
     : { kind: "string", at, text };
 }
 
-function invalid(cause: string): Outcome<never, "invalidGenesis"> {
+function invalid(cause: string): Result<never, "invalidGenesis"> {
   return rejected({
     code: "invalidGenesis",
     fault: "caller",

@@ -1,4 +1,4 @@
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 
 /**
  * JSON as genesis files have it, read with the place of every value, so that a refusal can point at it. Comments
@@ -20,7 +20,7 @@ export interface JsonMember {
 }
 
 /** Refused with a message that ends in line and column. */
-export function parseJson(text: string): Outcome<Json, "malformedJson"> {
+export function parseJson(text: string): Result<Json, "malformedJson"> {
   try {
     return ok(new JsonReader(text).readDocument());
   } catch (error) {

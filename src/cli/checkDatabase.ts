@@ -1,15 +1,15 @@
 import { findBlocksWithoutState } from "../state/blockStates.ts";
 import { checkState } from "../state/check.ts";
-import { CURE, REPLACE_CHAIN } from "../storage/checksum.ts";
+import { REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskFailure } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
-import { openHeadWitness } from "../storage/headWitness.ts";
+import { openHeadMarker } from "../storage/headWitness.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
 import { findLevelDamage } from "../storage/leveldb/levelFiles.ts";
 import { checkSchema } from "../storage/schema.ts";
-import { openWitness } from "../storage/witness.ts";
+import { openMarkerFile } from "../storage/witness.ts";
 import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";
 import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
@@ -95,9 +95,9 @@ function headOf(database: Database): number {
 }
 
 async function checkWitness(database: Database, headFile: string): Promise<void> {
-  const witness = openWitness(headFile, "the record of the newest block");
+  const witness = openMarkerFile(headFile, "the record of the newest block");
   try {
-    openHeadWitness(database, witness);
+    openHeadMarker(database, witness);
   } finally {
     witness.close();
   }
@@ -118,7 +118,7 @@ class Report {
 
   add(damage: string): void {
     // What to do is said once, at the end.
-    const what = damage.replace(` ${CURE}`, "");
+    const what = damage.replace(` ${REMEDY}`, "");
     if (this.#seen.has(what)) return;
     this.#seen.add(what);
     this.#print(`Damage: ${what}`);

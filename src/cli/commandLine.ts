@@ -1,4 +1,4 @@
-import type { ForeignGiven, Given } from "../config/given.ts";
+import type { RawOption, UnknownOption } from "../config/given.ts";
 import { nearestNames } from "../config/nearestNames.ts";
 import {
   findOption,
@@ -18,9 +18,9 @@ export interface CommandLine {
   readonly words: string;
   readonly asksFor: "help" | "hiddenHelp" | "version" | undefined;
   /** Options of the node. */
-  readonly given: readonly Given[];
+  readonly given: readonly RawOption[];
   /** Options that only other releases of the incumbent know. */
-  readonly foreign: readonly ForeignGiven[];
+  readonly foreign: readonly UnknownOption[];
   /** Options that only the command knows. */
   readonly texts: ReadonlyMap<string, string>;
   /** What the command was given without a name. */
@@ -41,7 +41,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const { words, ownTexts, operands } = reader;
   const problems = [...reader.problems, ...reader.missingWords()];
   const given = [...reader.texts].map(
-    ([name, texts]): Given => ({ name, text: texts.join(","), source: { kind: "commandLine" } }),
+    ([name, texts]): RawOption => ({ name, text: texts.join(","), source: { kind: "commandLine" } }),
   );
   const isAsked = (name: OptionName): boolean =>
     given.some((each) => each.name === name && each.text !== "false");
@@ -65,7 +65,7 @@ const QUESTIONS = [
 ] as const;
 
 class ArgumentReader {
-  readonly foreign: ForeignGiven[] = [];
+  readonly foreign: UnknownOption[] = [];
   readonly texts = new Map<OptionName, string[]>();
   readonly ownTexts = new Map<string, string[]>();
   readonly operands: string[] = [];

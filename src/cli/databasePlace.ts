@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 
 /** Where a data folder keeps its database, found without creating anything. */
 export interface DatabasePlace {
@@ -11,7 +11,7 @@ export interface DatabasePlace {
 }
 
 /** Refused when the data folder holds no database. */
-export function findDatabase(dataPath: string): Outcome<DatabasePlace, "noDatabase"> {
+export function findDatabase(dataPath: string): Result<DatabasePlace, "noDatabase"> {
   const chain = join(dataPath, "chain");
   if (existsSync(chain)) return ok({ chain, headFile: join(dataPath, "head.log") });
   return rejected({

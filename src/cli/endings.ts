@@ -1,20 +1,20 @@
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
-import type { World } from "./world.ts";
+import type { ProcessIo } from "./world.ts";
 
 /** Says why a command did not do what was asked, with no pointer to the help: the words were right. */
-export function fail(message: string, world: Pick<World, "printError">, exitCode: number): number {
-  world.printError(`${message}\n`);
+export function fail(message: string, io: Pick<ProcessIo, "printError">, exitCode: number): number {
+  io.printError(`${message}\n`);
   return exitCode;
 }
 
 /** Runs `work`; a disk that fails, damage, and a folder that a running node has are said in one line. */
-export async function inDiskTerms(world: World, work: () => Promise<number>): Promise<number> {
+export async function inDiskTerms(io: ProcessIo, work: () => Promise<number>): Promise<number> {
   const { DamagedData, DiskFailure } = await import("../storage/database.ts");
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
-    return fail(error.message, world, exitCodeOf(error));
+    return fail(error.message, io, exitCodeOf(error));
   }
 }
 
@@ -22,11 +22,11 @@ export async function inDiskTerms(world: World, work: () => Promise<number>): Pr
 export function failToOpen(
   { code, message }: { readonly code: string; readonly message: string },
   settings: { readonly genesisFile: string; readonly dataPath: string },
-  world: World,
+  io: ProcessIo,
 ): number {
   const sentence =
     code === "differentGenesis"
       ? `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${message}.`
       : message;
-  return fail(sentence, world, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
+  return fail(sentence, io, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
 }

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import { decodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
+import { decodeLastSigned, type LastSignedState } from "../ibft/voteRecord.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 import { silentLogger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import { DamagedData } from "../storage/database.ts";
-import { openVoteStore, setVotesAside } from "../storage/votes/voteStore.ts";
+import { openVoteLog, setVotesAside } from "../storage/votes/voteStore.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { openImportChain } from "./blocks/importChain.ts";
 import { findDatabase } from "./databasePlace.ts";
 import { fail, failToOpen } from "./endings.ts";
 import { EXIT } from "./exitCodes.ts";
 import { askForHead, type ValidatorHead } from "./validatorHeads.ts";
-import { refuse, type World } from "./world.ts";
+import { type ProcessIo, refuse } from "./world.ts";
 
 export interface ForgettingOrder {
   readonly settings: Settings;
@@ -31,22 +31,22 @@ export interface ForgettingOrder {
  * there as well. That is as safe as Besu's own restart, and no safer, when no validator has a block of that height and
  * we saw none prepared (docstring of findObjections). The record is put aside, never deleted. Answers the exit code.
  */
-export async function forgetVotes(order: ForgettingOrder, world: World): Promise<number> {
+export async function forgetVotes(order: ForgettingOrder, io: ProcessIo): Promise<number> {
   const { settings } = order;
   const votesFile = join(settings.dataPath, "votes.log");
   const place = findDatabase(settings.dataPath);
-  if (!place.ok) return refuse(place.rejection.message, world);
+  if (!place.ok) return refuse(place.rejection.message, io);
   if (!existsSync(settings.nodeKey.path))
-    return refuse(`There is no node key in ${settings.nodeKey.path}: this was no validator.`, world);
+    return refuse(`There is no node key in ${settings.nodeKey.path}: this was no validator.`, io);
   const key = openNodeKey(settings.nodeKey);
-  if (!key.ok) return refuse(key.rejection.message, world);
+  if (!key.ok) return refuse(key.rejection.message, io);
   // Open as long as the record is looked at and moved: no node can start meanwhile.
   const opened = await openImportChain(settings, silentLogger);
-  if (!opened.ok) return failToOpen(opened.rejection, settings, world);
+  if (!opened.ok) return failToOpen(opened.rejection, settings, io);
   try {
     const { chain } = opened.value;
     const { validators } = chain.tallyAfter(chain.head);
-    return await decide(order, { votesFile, head: chain.head, validators, self: key.value.address }, world);
+    return await decide(order, { votesFile, head: chain.head, validators, self: key.value.address }, io);
   } finally {
     await opened.value.close();
   }
@@ -61,17 +61,17 @@ interface StoppedNode {
   readonly self: Address;
 }
 
-async function decide(order: ForgettingOrder, node: StoppedNode, world: World): Promise<number> {
+async function decide(order: ForgettingOrder, node: StoppedNode, io: ProcessIo): Promise<number> {
   const { votesFile, head } = node;
-  if (!existsSync(votesFile)) return nothingToForget(`There is no vote record ${votesFile}`, world);
+  if (!existsSync(votesFile)) return nothingToForget(`There is no vote record ${votesFile}`, io);
   const record = await readRecord(votesFile, order);
-  if (record === undefined) return nothingToForget(`The vote record ${votesFile} is empty`, world);
-  if (record === "unreadable") return putAside(node, head.header.number + 1n, world);
+  if (record === undefined) return nothingToForget(`The vote record ${votesFile} is empty`, io);
+  if (record === "unreadable") return putAside(node, head.header.number + 1n, io);
   const { height, round } = record;
   if (height <= head.header.number)
     return nothingToForget(
       `The vote record is of height ${height}, and the chain of this node is at block ${head.header.number}`,
-      world,
+      io,
     );
   const { heads, problems } = await gatherHeads(order);
   const objections = [...problems, ...findObjections(node, record, heads)];
@@ -81,12 +81,12 @@ async function decide(order: ForgettingOrder, node: StoppedNode, world: World): 
       `The vote record of height ${height}, round ${round}, is kept:\n${lines}\n` +
         "--force forgets it all the same: two blocks of that height can then come about. See docs/operating.md, " +
         "When the chain stands.",
-      world,
+      io,
       EXIT.failed,
     );
   }
-  for (const objection of objections) world.print(`Overruled by --force: ${objection}\n`);
-  return putAside(node, height, world);
+  for (const objection of objections) io.print(`Overruled by --force: ${objection}\n`);
+  return putAside(node, height, io);
 }
 
 /**
@@ -99,7 +99,7 @@ async function decide(order: ForgettingOrder, node: StoppedNode, world: World): 
  */
 function findObjections(
   { head, validators, self }: Omit<StoppedNode, "votesFile">,
-  { height, round, digest, prepared }: VoteRecord,
+  { height, round, digest, prepared }: LastSignedState,
   heads: readonly ValidatorHead[],
 ): readonly string[] {
   const objections: string[] = [];
@@ -150,13 +150,13 @@ async function gatherHeads({ heads, urls }: ForgettingOrder): Promise<{
 async function readRecord(
   votesFile: string,
   { isForced }: ForgettingOrder,
-): Promise<VoteRecord | "unreadable" | undefined> {
+): Promise<LastSignedState | "unreadable" | undefined> {
   try {
-    const store = await openVoteStore(votesFile);
+    const store = await openVoteLog(votesFile);
     const bytes = store.read();
     await store.close();
     if (bytes === undefined) return undefined;
-    const record = decodeVoteRecord(bytes);
+    const record = decodeLastSigned(bytes);
     if (record.ok) return record.value;
     throw new DamagedData(
       `The vote record ${votesFile} is unusable: ${record.rejection.message}. --force puts it aside.`,
@@ -167,10 +167,10 @@ async function readRecord(
   }
 }
 
-function putAside({ votesFile }: StoppedNode, height: bigint, world: World): number {
+function putAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): number {
   const copy = freeName(`${votesFile}.height-${height}`);
   setVotesAside(votesFile, copy);
-  world.print(
+  io.print(
     `The votes of height ${height} are forgotten; their record is kept as ${copy}.\n` +
       "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart those of Besu.\n" +
       `A validator that lies and kept old messages could still make a fork: see that all have the same block ${height}.\n`,
@@ -183,7 +183,7 @@ function freeName(wanted: string): string {
   for (let name = wanted, count = 2; ; name = `${wanted}-${count++}`) if (!existsSync(name)) return name;
 }
 
-function nothingToForget(why: string, world: World): number {
-  world.print(`${why}: it binds nobody, and nothing is changed.\n`);
+function nothingToForget(why: string, io: ProcessIo): number {
+  io.print(`${why}: it binds nobody, and nothing is changed.\n`);
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { isDiskAtFault } from "../storage/diskFailure.ts";
 
 /** A file that holds the process id while the node runs; health checks and start scripts look for it. */
@@ -12,7 +12,7 @@ export interface PidFile {
 export function writePidFile(
   path: string | undefined,
   processId: number,
-): Outcome<PidFile, "unusablePidFile" | "diskFailure"> {
+): Result<PidFile, "unusablePidFile" | "diskFailure"> {
   if (path === undefined) return ok({ remove: () => undefined });
   try {
     writeFileSync(path, `${processId}`);

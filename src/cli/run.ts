@@ -7,45 +7,45 @@ import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText, hiddenHelpText } from "./help.ts";
 import { runNode, tellFault } from "./runNode.ts";
-import { refuse, type World } from "./world.ts";
+import { type ProcessIo, refuse } from "./world.ts";
 
 /**
  * The program from its arguments to its exit code: reads what is asked, checks it as a whole, then runs the node until
  * it is asked to stop or cannot go on. Bad input is answered on standard error; what happens later is logged.
  */
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], io: ProcessIo): Promise<number> {
   const commandLine = parseCommandLine(args);
   switch (commandLine.asksFor) {
     case "help":
-      world.print(helpText(commandLine.words));
+      io.print(helpText(commandLine.words));
       return EXIT.ok;
     case "hiddenHelp":
-      world.print(hiddenHelpText());
+      io.print(hiddenHelpText());
       return EXIT.ok;
     case "version":
-      world.print(`${clientVersion()}\n`);
+      io.print(`${clientVersion()}\n`);
       return EXIT.ok;
     case undefined:
   }
-  if (commandLine.problems.length > 0) return refuse(commandLine.problems.join("\n"), world);
+  if (commandLine.problems.length > 0) return refuse(commandLine.problems.join("\n"), io);
   const command = findCommand(commandLine.words);
-  if (command === undefined) return configureAndRun(commandLine, world);
+  if (command === undefined) return configureAndRun(commandLine, io);
   return command.start({
     ...commandLine,
-    world,
-    runNode: (settings, logger) => runToTheEnd(settings, logger, world),
+    io,
+    runNode: (settings, logger) => runToTheEnd(settings, logger, io),
   });
 }
 
-async function configureAndRun({ given, foreign }: CommandLine, world: World): Promise<number> {
-  const settings = readSettings({ ...world, given, foreign });
-  if (!settings.ok) return refuse(settings.rejection.message, world);
-  return runToTheEnd(settings.value, createLogger(settings.value.logging), world);
+async function configureAndRun({ given, foreign }: CommandLine, io: ProcessIo): Promise<number> {
+  const settings = readSettings({ ...io, given, foreign });
+  if (!settings.ok) return refuse(settings.rejection.message, io);
+  return runToTheEnd(settings.value, createLogger(settings.value.logging), io);
 }
 
-async function runToTheEnd(settings: Settings, logger: RootLogger, world: World): Promise<number> {
+async function runToTheEnd(settings: Settings, logger: RootLogger, io: ProcessIo): Promise<number> {
   try {
-    return await runNode(settings, logger, world);
+    return await runNode(settings, logger, io);
   } catch (error) {
     return tellFault(error, logger);
   }

@@ -9,30 +9,30 @@ import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { urlOf, welcomeText } from "./welcome.ts";
-import type { World } from "./world.ts";
+import type { ProcessIo } from "./world.ts";
 
 /**
  * The node from its settings to its exit code: started, then left to itself until somebody asks it to stop, or it cannot
  * go on, or the program breaks. Whichever it is, the log says so, and what the node put beside its data is removed.
  */
-export async function runNode(settings: Settings, logger: RootLogger, world: World): Promise<number> {
-  const stopRequest = world.awaitStop();
+export async function runNode(settings: Settings, logger: RootLogger, io: ProcessIo): Promise<number> {
+  const stopRequest = io.awaitStop();
   // Told at once, whatever the program is at: nothing that follows it can be relied upon.
-  const fault = world.awaitFault().then((error) => tellFault(error, logger));
+  const fault = io.awaitFault().then((error) => tellFault(error, logger));
   const { clientVersion: version, genesisFile, dataPath } = settings;
   logger.info({ version, genesisFile, dataPath }, "starting");
   for (const note of settings.notes) logger.info({}, note);
   for (const warning of [...settings.warnings, ...hostWarnings(hostLimits())]) logger.warn({}, warning);
   const started = await Promise.race([loadAndStart(settings, logger), fault]);
   if (typeof started === "number") return started;
-  if (!started.ok) return tellRefusal(started.rejection, logger, world);
+  if (!started.ok) return tellRefusal(started.rejection, logger, io);
   const node = started.value;
   // Only now, so that a node that was refused leaves the file of the running one alone.
-  const pidFile = writePidFile(settings.pidFile, world.processId);
+  const pidFile = writePidFile(settings.pidFile, io.processId);
   try {
-    if (!pidFile.ok) return tellRefusal(pidFile.rejection, logger, world);
+    if (!pidFile.ok) return tellRefusal(pidFile.rejection, logger, io);
     // Among lines for programs there is no place for it.
-    const print = settings.logging.format === "text" ? world.print : world.printError;
+    const print = settings.logging.format === "text" ? io.print : io.printError;
     if (settings.isDevelopmentNetwork) print(welcomeText(settings, node));
     logger.info(factsOf(node), "Ethereum main loop is up.");
     return await untilEnd(node, { stopRequest, fault }, logger);
@@ -90,11 +90,11 @@ export function tellFault(error: unknown, logger: Logger): number {
 function tellRefusal(
   { code, message }: { readonly code: StartRefusal | "unusablePidFile"; readonly message: string },
   logger: Logger,
-  world: World,
+  io: ProcessIo,
 ): number {
-  const isOnOneScreen = world.isTerminal && logger.isShown("error");
+  const isOnOneScreen = io.isTerminal && logger.isShown("error");
   logger.error({ reason: code }, `the node cannot start: ${message}`);
-  if (!isOnOneScreen) world.printError(`${message}\n`);
+  if (!isOnOneScreen) io.printError(`${message}\n`);
   return code === "unusableDatabase" || code === "diskFailure" ? EXIT.disk : EXIT.badInput;
 }
 
@@ -114,10 +114,10 @@ const STOP_LIMIT_MS = 20_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function factsOf({ http, webSocket, metrics, nodeAddress, isValidator, headNumber }: RunningNode) {
-  const doors = {
+  const servers = {
     http: urlOf("http", http),
     webSocket: urlOf("ws", webSocket),
     metrics: urlOf("http", metrics),
   };
-  return { ...doors, nodeAddress, isValidator, headNumber };
+  return { ...servers, nodeAddress, isValidator, headNumber };
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Given } from "../config/given.ts";
+import type { RawOption } from "../config/given.ts";
 import { readSettings } from "../config/readSettings.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 
@@ -14,7 +14,7 @@ export interface Verdict {
  * Checks a configuration file as far as it can be without starting: syntax, names, values, rules between options, and
  * the files it names, as far as they exist already.
  */
-export function validateConfig(given: readonly Given[], workingDirectory: string): Verdict {
+export function validateConfig(given: readonly RawOption[], workingDirectory: string): Verdict {
   if (!given.some(({ name }) => name === "config-file")) {
     return invalid(["Missing required option '--config-file=<PATH>'"]);
   }

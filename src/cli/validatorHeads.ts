@@ -3,7 +3,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 
 /** The newest block of one validator. */
 export interface ValidatorHead {
@@ -35,7 +35,7 @@ export const validatorHeadType: ValueType<ValidatorHead> = {
  * Asks a running validator over JSON-RPC who it is (eth_coinbase, which on IBFT is the address of the node's key, as
  * Besu answers it) and for its newest block. Refused when it does not answer so, with the URL named.
  */
-export async function askForHead(url: string): Promise<Outcome<ValidatorHead, "noHead">> {
+export async function askForHead(url: string): Promise<Result<ValidatorHead, "noHead">> {
   try {
     const validator = bytesOf(await ask(url, "eth_coinbase", []), 20);
     const block = await ask(url, "eth_getBlockByNumber", ["latest", false]);

@@ -9,7 +9,7 @@ export interface Endpoint {
 /** What a person needs to begin with the development network: said once, after the start. */
 export function welcomeText(
   settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
-  doors: { readonly http: Endpoint | undefined; readonly webSocket: Endpoint | undefined },
+  servers: { readonly http: Endpoint | undefined; readonly webSocket: Endpoint | undefined },
 ): string {
   const accounts = DEV_ACCOUNTS.map(
     ({ address, privateKey }, index) => `  (${index}) ${address}\n      ${privateKey}`,
@@ -18,8 +18,8 @@ export function welcomeText(
 Ibex runs a development network (${settings.clientVersion}).
 
   Chain id     ${settings.chainSpec.chainId}
-  HTTP         ${urlOf("http", doors.http)}
-  WebSocket    ${urlOf("ws", doors.webSocket)}
+  HTTP         ${urlOf("http", servers.http)}
+  WebSocket    ${urlOf("ws", servers.webSocket)}
   Data folder  ${settings.dataPath} (kept between runs; remove it for a new chain)
 
 Accounts and their private keys, each funded with 10,000 ether in the genesis

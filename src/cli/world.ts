@@ -3,7 +3,7 @@ import { EXIT } from "./exitCodes.ts";
 import type { StopRequest } from "./stopRequest.ts";
 
 /** What the program has of the process it runs in. */
-export interface World {
+export interface ProcessIo {
   readonly environment: Environment;
   readonly workingDirectory: string;
   readonly processId: number;
@@ -18,7 +18,7 @@ export interface World {
 }
 
 /** The incumbent's form: what is wrong, an empty line, where to find help. */
-export function refuse(problems: string, world: Pick<World, "printError">): number {
-  world.printError(`${problems}\n\nTo display full help:\nibex [COMMAND] --help\n`);
+export function refuse(problems: string, io: Pick<ProcessIo, "printError">): number {
+  io.printError(`${problems}\n\nTo display full help:\nibex [COMMAND] --help\n`);
   return EXIT.badInput;
 }

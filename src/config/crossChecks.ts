@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { enodeSyntaxProblem, isNamed, showEnode } from "./enode.ts";
-import { type Findings, tell } from "./findings.ts";
+import { type Diagnostics, report } from "./findings.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
 import { poolWarnings } from "./poolSettings.ts";
@@ -12,7 +12,7 @@ import type { ResolvedOptions } from "./precedence.ts";
  * Rules between options that need no genesis file (options.md#refused-combinations), in the incumbent's words
  * where it has any.
  */
-export function checkOptions(options: ResolvedOptions): Findings {
+export function checkOptions(options: ResolvedOptions): Diagnostics {
   return {
     problems: [
       ...networkProblems(options),
@@ -26,11 +26,11 @@ export function checkOptions(options: ResolvedOptions): Findings {
 }
 
 /** Rules between options and the chain they are to run. */
-export function checkAgainstChain(options: ResolvedOptions, spec: ChainSpec): Findings {
+export function checkAgainstChain(options: ResolvedOptions, spec: ChainSpec): Diagnostics {
   const problems: string[] = [];
   if (options.isGiven("tx-pool-price-bump") && spec.isZeroBaseFee) {
     problems.push(
-      tell(options, "Price bump option is not compatible with zero base fee market", "tx-pool-price-bump"),
+      report(options, "Price bump option is not compatible with zero base fee market", "tx-pool-price-bump"),
     );
   }
   return { problems, warnings: [] };
@@ -41,7 +41,7 @@ function networkProblems(options: ResolvedOptions): string[] {
   const problems: string[] = [];
   if (values.network !== undefined && isGiven("genesis-file")) {
     problems.push(
-      tell(
+      report(
         options,
         "--network option and --genesis-file option can't be used at the same time.",
         "network",
@@ -50,7 +50,7 @@ function networkProblems(options: ResolvedOptions): string[] {
     );
   } else if (values.network !== undefined) {
     problems.push(
-      tell(
+      report(
         options,
         `--network=${values.network} cannot be run: the public networks are not IBFT 2.0 chains. A genesis file is required: name that of your network with --genesis-file, or give neither for the development network.`,
         "network",
@@ -59,7 +59,7 @@ function networkProblems(options: ResolvedOptions): string[] {
   }
   if (values["metrics-enabled"] && values["metrics-push-enabled"]) {
     problems.push(
-      tell(
+      report(
         options,
         "--metrics-enabled option and --metrics-push-enabled option can't be used at the same time. Choose whether Prometheus fetches the metrics or a gateway is sent them.",
         "metrics-enabled",
@@ -68,14 +68,14 @@ function networkProblems(options: ResolvedOptions): string[] {
     );
   }
   if (/SNAP/.test(values["sync-mode"])) {
-    problems.push(tell(options, "Snap sync can't be used with BFT networks", "sync-mode"));
+    problems.push(report(options, "Snap sync can't be used with BFT networks", "sync-mode"));
   }
   if (/CHECKPOINT/.test(values["sync-mode"])) {
-    problems.push(tell(options, "Checkpoint sync can't be used with BFT networks", "sync-mode"));
+    problems.push(report(options, "Checkpoint sync can't be used with BFT networks", "sync-mode"));
   }
   if (isGiven("block-txs-selection-max-time")) {
     problems.push(
-      tell(
+      report(
         options,
         "--block-txs-selection-max-time can't be used with PoA networks, see poa-block-txs-selection-max-time instead",
         "block-txs-selection-max-time",
@@ -84,7 +84,7 @@ function networkProblems(options: ResolvedOptions): string[] {
   }
   if (values["Xchain-pruning-blocks-retained"] < values["Xchain-pruning-blocks-retained-limit"]) {
     problems.push(
-      tell(
+      report(
         options,
         `--Xchain-pruning-blocks-retained must be >= ${values["Xchain-pruning-blocks-retained-limit"]}`,
         "Xchain-pruning-blocks-retained",
@@ -100,7 +100,7 @@ function poolProblems(options: ResolvedOptions): string[] {
   if (!isGiven("tx-pool-min-gas-price") || values["tx-pool-min-gas-price"] <= values["min-gas-price"])
     return [];
   return [
-    tell(
+    report(
       options,
       "tx-pool-min-gas-price cannot be greater than the value of min-gas-price",
       "tx-pool-min-gas-price",
@@ -115,7 +115,7 @@ function unguarded(options: ResolvedOptions): string[] {
     const { refusedWhenOn, requires } = optionNamed(name);
     if (refusedWhenOn === undefined || options.values[name] !== true) return [];
     if (requires !== undefined && !isSwitchedOn(options, requires)) return [];
-    return [tell(options, `--${name}=true is refused: ${refusedWhenOn}.`, name)];
+    return [report(options, `--${name}=true is refused: ${refusedWhenOn}.`, name)];
   });
 }
 
@@ -128,15 +128,15 @@ function peerProblems(options: ResolvedOptions): string[] {
     const url = showEnode(node);
     if (isNamed(node) && !values["Xdns-enabled"]) {
       const reason = `${enodeSyntaxProblem(url)} Invalid ip address: host names need --Xdns-enabled.`;
-      problems.push(tell(options, `Invalid value for option '--${spelling}': ${reason}`, "bootnodes"));
+      problems.push(report(options, `Invalid value for option '--${spelling}': ${reason}`, "bootnodes"));
     } else if (node.udpPort === undefined) {
       const reason = `Bootnodes must have discovery ports configured, but '${url}' has none.`;
-      problems.push(tell(options, `Invalid value for option '--${spelling}': ${reason}`, "bootnodes"));
+      problems.push(report(options, `Invalid value for option '--${spelling}': ${reason}`, "bootnodes"));
     }
   }
   if (values["Xdns-update-enabled"] && !values["Xdns-enabled"]) {
     problems.push(
-      tell(
+      report(
         options,
         "The --Xdns-update-enabled option needs --Xdns-enabled to be true",
         "Xdns-update-enabled",
@@ -147,7 +147,7 @@ function peerProblems(options: ResolvedOptions): string[] {
   const listensOn = values["p2p-interface"];
   if (values["p2p-enabled"] && sourceOf("p2p-interface").kind !== "default" && !isOurAddress(listensOn)) {
     problems.push(
-      tell(options, `The provided --p2p-interface is not available: ${listensOn}`, "p2p-interface"),
+      report(options, `The provided --p2p-interface is not available: ${listensOn}`, "p2p-interface"),
     );
   }
   return problems;
@@ -170,7 +170,7 @@ function repeatedPorts(options: ResolvedOptions): string[] {
   const ports = used.map(({ port }) => port).filter((port) => port !== 0);
   const repeated = new Set(ports.filter((port, index) => ports.indexOf(port) !== index));
   return [...repeated].map((port) =>
-    tell(
+    report(
       options,
       `Port number '${port}' has been specified multiple times. Please review the supplied configuration.`,
       ...used.filter((each) => each.port === port).map(({ name }) => name),

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
 
 /** A node as its enode URL names it (p2p.md#enode-urls). */
@@ -20,8 +20,8 @@ const FORM =
   "Enode URL should have the following format 'enode://<node_id>@<ip>:<listening_port>[?discport=<discovery_port>]'.";
 
 /** Refused with the incumbent's sentence and the detail. */
-export function parseEnode(url: string): Outcome<Enode, "badValue"> {
-  const refuse = (detail: string): Outcome<never, "badValue"> => bad(`${enodeSyntaxProblem(url)} ${detail}`);
+export function parseEnode(url: string): Result<Enode, "badValue"> {
+  const refuse = (detail: string): Result<never, "badValue"> => bad(`${enodeSyntaxProblem(url)} ${detail}`);
   if (!/^enode:\/\//i.test(url)) return refuse("Missing 'enode' scheme.");
   const [, nodeId, host = "", ports = ""] =
     /^enode:\/\/(?:([^@]*)@)?(\[[^\]]*\]|[^:?/]*)(.*)$/i.exec(url) ?? [];
@@ -71,7 +71,7 @@ const enodeType: ValueType<Enode> = {
 export const enodesType = listType(enodeType, "<ENODE,...>");
 
 /** The list of a static-nodes.json: a JSON array of enode URLs, or nothing at all. Refused with the reason. */
-export function parseStaticNodes(text: string): Outcome<readonly Enode[], "badValue"> {
+export function parseStaticNodes(text: string): Result<readonly Enode[], "badValue"> {
   if (text.trim() === "") return ok([]);
   let document: unknown;
   try {

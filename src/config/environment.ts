@@ -1,4 +1,4 @@
-import type { ForeignGiven, Given, SourceReading } from "./given.ts";
+import type { RawOption, SourceReading, UnknownOption } from "./given.ts";
 import { nearestNames } from "./nearestNames.ts";
 import { OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
 import { isOfOtherRelease } from "./otherReleases.ts";
@@ -13,7 +13,7 @@ const PREFIXES = ["IBEX_", "BESU_", "PANTHEON_"] as const;
  * The value is read like command line text; an empty one counts as not given, which is how service files unset.
  */
 export function readEnvironment(environment: Environment): SourceReading {
-  const given: Given[] = [];
+  const given: RawOption[] = [];
   const warnings: string[] = [];
   for (const name of OPTION_NAMES) {
     if (isOutsideEnvironment(name)) continue;
@@ -28,7 +28,7 @@ export function readEnvironment(environment: Environment): SourceReading {
     }
   }
   const foreign = foreignVariables(environment);
-  return { given, foreign, problems: [], warnings: [...warnings, ...suspectedMistakes(environment)] };
+  return { raw: given, foreign, problems: [], warnings: [...warnings, ...suspectedMistakes(environment)] };
 }
 
 /** All variables that an option listens to, the first one winning. */
@@ -72,7 +72,7 @@ function suspectedMistakes(environment: Environment): string[] {
     });
 }
 
-function foreignVariables(environment: Environment): readonly ForeignGiven[] {
+function foreignVariables(environment: Environment): readonly UnknownOption[] {
   return Object.entries(environment).flatMap(([variable, text = ""]) => {
     const spelling = text === "" ? undefined : foreignNameOf(variable);
     return spelling === undefined

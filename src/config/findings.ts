@@ -3,14 +3,14 @@ import type { OptionName } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /** What a check of the configuration comes to. */
-export interface Findings {
+export interface Diagnostics {
   /** Each stops the start. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /** A problem between options, with where each of them was given, so that a person finds what to change. */
-export function tell(
+export function report(
   { sourceOf }: ResolvedOptions,
   problem: string,
   ...names: readonly OptionName[]

@@ -1,7 +1,7 @@
 import type { OptionName } from "./options.ts";
 
 /** What somebody wrote for an option, in the spelling of the command line, and where. */
-export interface Given {
+export interface RawOption {
   readonly name: OptionName;
   readonly text: string;
   readonly source: Source;
@@ -16,7 +16,7 @@ export type Source =
   | { readonly kind: "default" };
 
 /** What somebody wrote for a name that only other releases of the incumbent know. */
-export interface ForeignGiven {
+export interface UnknownOption {
   /** Without dashes. */
   readonly spelling: string;
   readonly text: string;
@@ -25,8 +25,8 @@ export interface ForeignGiven {
 
 /** What one source gave: texts to be read later, and what is wrong or doubtful with the source itself. */
 export interface SourceReading {
-  readonly given: readonly Given[];
-  readonly foreign: readonly ForeignGiven[];
+  readonly raw: readonly RawOption[];
+  readonly foreign: readonly UnknownOption[];
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }

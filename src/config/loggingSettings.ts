@@ -1,8 +1,8 @@
 import type { LoggingSettings } from "../observability/logger.ts";
 import type { Environment } from "./environment.ts";
-import type { Given } from "./given.ts";
+import type { RawOption } from "./given.ts";
 import { isFatal } from "./options/logLevel.ts";
-import { findGiven, type ResolvedOptions } from "./precedence.ts";
+import { findRaw, type ResolvedOptions } from "./precedence.ts";
 
 export interface LoggingChoices {
   readonly settings: LoggingSettings;
@@ -15,7 +15,7 @@ export interface LoggingChoices {
  */
 export function loggingChoices(
   { values, isGiven }: ResolvedOptions,
-  layers: readonly (readonly Given[])[],
+  layers: readonly (readonly RawOption[])[],
   { environment, isTerminal }: { readonly environment: Environment; readonly isTerminal: boolean },
 ): LoggingChoices {
   const variable = (name: string): string => environment[name] ?? "";
@@ -31,7 +31,7 @@ export function loggingChoices(
       "LOG4J_CONFIGURATION_FILE is not used, because this node does not log by Log4j: --logging, --logging-modules and " +
         "--logging-format say what is logged and how.",
     );
-  if (isFatal(findGiven(layers, "logging")?.text ?? ""))
+  if (isFatal(findRaw(layers, "logging")?.text ?? ""))
     warnings.push("The logging level FATAL is deprecated: ERROR is used.");
   const format = asked === "JSON" || (asked !== "TEXT" && !isTerminal) ? "json" : "text";
   return {

@@ -5,7 +5,7 @@ import { JAVA_OPTIONS } from "./options/javaMachine.ts";
 import { METRICS_OPTIONS } from "./options/metrics.ts";
 import { MINING_OPTIONS } from "./options/mining.ts";
 import type { Option } from "./options/option.ts";
-import { OTHER_DOOR_OPTIONS } from "./options/otherDoors.ts";
+import { UNSUPPORTED_SERVER_OPTIONS } from "./options/otherDoors.ts";
 import { PEER_TO_PEER_OPTIONS } from "./options/peerToPeer.ts";
 import { PEER_TUNING_OPTIONS } from "./options/peerTuning.ts";
 import { PERMISSIONING_OPTIONS } from "./options/permissioning.ts";
@@ -33,7 +33,7 @@ export const OPTIONS = {
   ...GENERAL_OPTIONS,
   ...RPC_OPTIONS,
   ...RPC_SECURITY_OPTIONS,
-  ...OTHER_DOOR_OPTIONS,
+  ...UNSUPPORTED_SERVER_OPTIONS,
   ...TX_POOL_OPTIONS,
   ...MINING_OPTIONS,
   ...PROOF_OF_WORK_OPTIONS,

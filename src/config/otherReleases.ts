@@ -1,4 +1,4 @@
-import { describeSource, type ForeignGiven } from "./given.ts";
+import { describeSource, type UnknownOption } from "./given.ts";
 
 /**
  * Names that Besu 24.7.0 does not know but other releases of it do (options.md#other-releases): they turn up
@@ -42,7 +42,7 @@ export function isOfOtherRelease(spelling: string): boolean {
 }
 
 /** One line for each name: a warning, or for a guard that is switched on the reason not to start. */
-export function judgeForeign(given: readonly ForeignGiven[]): {
+export function checkUnknown(given: readonly UnknownOption[]): {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 } {

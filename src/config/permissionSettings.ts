@@ -3,7 +3,7 @@ import { silentLogger } from "../observability/logger.ts";
 import type { AllowlistKind } from "../permissioning/allowlist.ts";
 import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
 import { type Enode, isNamed, parseEnode, showEnode } from "./enode.ts";
-import { type Findings, tell } from "./findings.ts";
+import { type Diagnostics, report } from "./findings.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
@@ -22,7 +22,7 @@ export function permissionSettings(values: OptionValues, workingDirectory: strin
 }
 
 /** A list that is switched on must be there and make sense: without it, nobody knows whom to keep out. */
-export function checkPermissions(options: ResolvedOptions, workingDirectory: string): Findings {
+export function checkPermissions(options: ResolvedOptions, workingDirectory: string): Diagnostics {
   const { values } = options;
   const settings = permissionSettings(values, workingDirectory);
   const opened = openPermissions(settings, {
@@ -31,7 +31,7 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
   });
   if (!opened.ok) {
     const names = ["permissions-accounts-config-file", "permissions-nodes-config-file"] as const;
-    return { problems: [tell(options, opened.rejection.message, ...names)], warnings: [] };
+    return { problems: [report(options, opened.rejection.message, ...names)], warnings: [] };
   }
   return { problems: [], warnings: [] };
 }

@@ -1,4 +1,4 @@
-import { describeSource, type Given, isAskedFor, onOneLine, type Source } from "./given.ts";
+import { describeSource, isAskedFor, onOneLine, type RawOption, type Source } from "./given.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, type OptionValues, optionNamed } from "./options.ts";
 
 /** Every option's value, and where it came from. */
@@ -20,14 +20,14 @@ export interface Resolution {
  * extended by another. A text that cannot be read is a problem, and the default stands in its place so that
  * further checks can go on.
  */
-export function resolveOptions(layers: readonly (readonly Given[])[]): Resolution {
+export function resolveOptions(layers: readonly (readonly RawOption[])[]): Resolution {
   const problems: string[] = [];
   const values: Partial<Record<OptionName, unknown>> = {};
   const sources = new Map<OptionName, Source>();
   for (const name of OPTION_NAMES) {
     const option = optionNamed(name);
     values[name] = option.default;
-    const given = findGiven(layers, name);
+    const given = findRaw(layers, name);
     if (given === undefined) continue;
     const outcome = option.type.read(given.text);
     if (outcome.ok) values[name] = outcome.value;
@@ -45,7 +45,7 @@ export function resolveOptions(layers: readonly (readonly Given[])[]): Resolutio
 }
 
 /** An option's winning text, unread. */
-export function findGiven(layers: readonly (readonly Given[])[], name: OptionName): Given | undefined {
+export function findRaw(layers: readonly (readonly RawOption[])[], name: OptionName): RawOption | undefined {
   for (const layer of layers) {
     const given = layer.find((each) => each.name === name);
     if (given !== undefined) return given;
@@ -54,7 +54,7 @@ export function findGiven(layers: readonly (readonly Given[])[], name: OptionNam
 }
 
 /** Begins with the incumbent's words; then where the value came from and what would do. */
-function badValue({ name, source }: Given, reason: string): string {
+function badValue({ name, source }: RawOption, reason: string): string {
   const { accepts } = optionNamed(name).type;
   return `Invalid value for option '--${longestSpelling(name)}': ${onOneLine(reason)} (given ${describeSource(source)}; accepted: ${accepts})`;
 }

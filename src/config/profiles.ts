@@ -1,4 +1,4 @@
-import type { Given } from "./given.ts";
+import type { RawOption } from "./given.ts";
 import type { PROFILE_NAMES } from "./options/general.ts";
 import type { OptionName } from "./options.ts";
 
@@ -29,7 +29,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
 type Profile = Readonly<Partial<Record<OptionName, string>>>;
 
 /** What a profile gives: it counts after everything that the operator gave for an option of its own. */
-export function givenByProfile(profile: ProfileName): readonly Given[] {
+export function givenByProfile(profile: ProfileName): readonly RawOption[] {
   return Object.entries(PROFILES[profile]).map(([name, text]) => ({
     name: name as OptionName,
     text,

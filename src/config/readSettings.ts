@@ -3,21 +3,21 @@ import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
-import { tell } from "./findings.ts";
-import type { ForeignGiven, Given, SourceReading } from "./given.ts";
+import { report } from "./findings.ts";
+import type { RawOption, SourceReading, UnknownOption } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
-import { judgeForeign } from "./otherReleases.ts";
+import { checkUnknown } from "./otherReleases.ts";
 import { peerSettings } from "./peerSettings.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
-import { findGiven, type ResolvedOptions, resolveOptions } from "./precedence.ts";
+import { findRaw, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
 import type {
   HttpSettings,
@@ -30,11 +30,11 @@ import { readStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
 
 /** Everything outside the program that settings are made of, besides the files that it names. */
-export interface Surroundings {
+export interface ConfigSources {
   /** What the command line gave. */
-  readonly given: readonly Given[];
+  readonly given: readonly RawOption[];
   /** What it gave for names of other releases. */
-  readonly foreign?: readonly ForeignGiven[];
+  readonly foreign?: readonly UnknownOption[];
   readonly environment: Environment;
   /** Relative paths start here, those inside a configuration file too, as the incumbent's do. */
   readonly workingDirectory: string;
@@ -46,22 +46,22 @@ export interface Surroundings {
  * Reads and checks all that is configured, the genesis file included: whatever can be known to be wrong before the
  * node starts is found here. Refused with every problem found, one to a line of the message.
  */
-export function readSettings(surroundings: Surroundings): Outcome<Settings, "badConfiguration"> {
-  const environment = readEnvironment(surroundings.environment);
-  const file = readConfigFile(surroundings, environment.given);
-  const asked = [surroundings.given, environment.given, file.given];
+export function readSettings(sources: ConfigSources): Result<Settings, "badConfiguration"> {
+  const environment = readEnvironment(sources.environment);
+  const file = readConfigFile(sources, environment.raw);
+  const asked = [sources.given, environment.raw, file.raw];
   const configured = [...asked, profileLayer(asked)];
-  const isDevelopmentNetwork = PRESET_ENDERS.every((name) => findGiven(configured, name) === undefined);
+  const isDevelopmentNetwork = PRESET_ENDERS.every((name) => findRaw(configured, name) === undefined);
   const resolution = resolveOptions(isDevelopmentNetwork ? [...configured, presetLayer()] : configured);
   const { options } = resolution;
-  const foreign = judgeForeign([...(surroundings.foreign ?? []), ...environment.foreign, ...file.foreign]);
+  const foreign = checkUnknown([...(sources.foreign ?? []), ...environment.foreign, ...file.foreign]);
   const choices = checkOptions(options);
-  const staticNodes = readStaticNodes(options, surroundings.workingDirectory);
-  const permissions = checkPermissions(options, surroundings.workingDirectory);
+  const staticNodes = readStaticNodes(options, sources.workingDirectory);
+  const permissions = checkPermissions(options, sources.workingDirectory);
   const problems = [environment, file, resolution, foreign, choices, staticNodes, permissions].flatMap(
     (found) => found.problems,
   );
-  const genesis = readGenesisFile(options, surroundings.workingDirectory);
+  const genesis = readGenesisFile(options, sources.workingDirectory);
   // Without a genesis file the cause is often another problem; name it only when it stands alone.
   if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
     problems.push(genesis.rejection.message);
@@ -70,10 +70,10 @@ export function readSettings(surroundings: Surroundings): Outcome<Settings, "bad
   const fit = checkAgainstChain(options, genesis.value.spec);
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
-  const logging = loggingChoices(options, asked, surroundings);
-  const findings = [environment, file, logging, foreign, choices, staticNodes, permissions, fit];
-  const warnings = [...findings, genesis.value].flatMap((found) => found.warnings);
-  const assembled = assemble(options, genesis.value, surroundings);
+  const logging = loggingChoices(options, asked, sources);
+  const diagnostics = [environment, file, logging, foreign, choices, staticNodes, permissions, fit];
+  const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
+  const assembled = assemble(options, genesis.value, sources);
   const { nodeKey } = assembled;
   return ok({
     ...assembled,
@@ -96,14 +96,14 @@ export interface DataFolder {
  * The data folder, for commands that look at nothing else: no genesis file is asked for, and rules between options are
  * left to the start of the node. Refused with every problem of the options, one to a line.
  */
-export function readDataFolder(surroundings: Surroundings): Outcome<DataFolder, "badConfiguration"> {
-  const options = readOptionsAlone(surroundings);
+export function readDataFolder(sources: ConfigSources): Result<DataFolder, "badConfiguration"> {
+  const options = readOptionsAlone(sources);
   if (!options.ok) return options;
   const { values } = options.value;
   return ok({
-    dataPath: resolve(surroundings.workingDirectory, values["data-path"]),
+    dataPath: resolve(sources.workingDirectory, values["data-path"]),
     // Layers tell it only of deprecated words, about which a command says nothing.
-    logging: loggingChoices(options.value, [], surroundings).settings,
+    logging: loggingChoices(options.value, [], sources).settings,
   });
 }
 
@@ -111,8 +111,8 @@ export function readDataFolder(surroundings: Surroundings): Outcome<DataFolder, 
  * Where the node's key is, likewise. The development network's own key is made only in its own folder: whoever names
  * another makes a key for a network of their own.
  */
-export function readKeyFile(surroundings: Surroundings): Outcome<NodeKeySettings, "badConfiguration"> {
-  const options = readOptionsAlone(surroundings);
+export function readKeyFile(sources: ConfigSources): Result<NodeKeySettings, "badConfiguration"> {
+  const options = readOptionsAlone(sources);
   if (!options.ok) return options;
   const { values, isGiven } = options.value;
   const isDevelopmentNetwork = [
@@ -122,32 +122,32 @@ export function readKeyFile(surroundings: Surroundings): Outcome<NodeKeySettings
   ].every((name) => !isGiven(name));
   return ok({
     path: resolve(
-      surroundings.workingDirectory,
+      sources.workingDirectory,
       values["node-private-key-file"] ?? join(values["data-path"], "key"),
     ),
     ...(isDevelopmentNetwork && { initialKey: DEV_VALIDATOR_KEY }),
   });
 }
 
-function readOptionsAlone(surroundings: Surroundings): Outcome<ResolvedOptions, "badConfiguration"> {
-  const environment = readEnvironment(surroundings.environment);
-  const file = readConfigFile(surroundings, environment.given);
-  const resolution = resolveOptions([surroundings.given, environment.given, file.given]);
+function readOptionsAlone(sources: ConfigSources): Result<ResolvedOptions, "badConfiguration"> {
+  const environment = readEnvironment(sources.environment);
+  const file = readConfigFile(sources, environment.raw);
+  const resolution = resolveOptions([sources.given, environment.raw, file.raw]);
   const problems = [...environment.problems, ...file.problems, ...resolution.problems];
   return problems.length > 0 ? refuse(problems) : ok(resolution.options);
 }
 
-function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Given[]): SourceReading {
-  const onCommandLine = findGiven([surroundings.given], "config-file");
-  const inEnvironment = findGiven([byEnvironment], "config-file");
+function readConfigFile(sources: ConfigSources, byEnvironment: readonly RawOption[]): SourceReading {
+  const onCommandLine = findRaw([sources.given], "config-file");
+  const inEnvironment = findRaw([byEnvironment], "config-file");
   const given = onCommandLine ?? inEnvironment;
-  if (given === undefined) return { given: [], foreign: [], problems: [], warnings: [] };
+  if (given === undefined) return { raw: [], foreign: [], problems: [], warnings: [] };
   if (onCommandLine !== undefined && inEnvironment?.source.kind === "environment") {
     return onlyProblem(
       `Both ${inEnvironment.source.variable}=${inEnvironment.text} and --config-file ${onCommandLine.text} specified. Please specify only one.`,
     );
   }
-  const path = resolve(surroundings.workingDirectory, given.text);
+  const path = resolve(sources.workingDirectory, given.text);
   if (!existsSync(path)) {
     return onlyProblem(
       given.source.kind === "environment"
@@ -163,12 +163,12 @@ function readConfigFile(surroundings: Surroundings, byEnvironment: readonly Give
 }
 
 /** What the profile gives that is asked for; a name that is none is told when the options are read. */
-function profileLayer(asked: readonly (readonly Given[])[]): readonly Given[] {
-  const named = OPTIONS.profile.type.read(findGiven(asked, "profile")?.text ?? "NONE");
+function profileLayer(asked: readonly (readonly RawOption[])[]): readonly RawOption[] {
+  const named = OPTIONS.profile.type.read(findRaw(asked, "profile")?.text ?? "NONE");
   return named.ok ? givenByProfile(named.value) : [];
 }
 
-function presetLayer(): readonly Given[] {
+function presetLayer(): readonly RawOption[] {
   return Object.entries(DEV_PRESET).flatMap(([spelling, text]) => {
     const name = findOption(spelling);
     return name === undefined ? [] : [{ name, text, source: { kind: "preset" } as const }];
@@ -178,7 +178,7 @@ function presetLayer(): readonly Given[] {
 function readGenesisFile(
   options: ResolvedOptions,
   workingDirectory: string,
-): Outcome<GenesisReading, "noGenesis" | "invalidGenesis"> {
+): Result<GenesisReading, "noGenesis" | "invalidGenesis"> {
   const { values } = options;
   const named = values["genesis-file"];
   if (named === undefined) {
@@ -188,7 +188,7 @@ function readGenesisFile(
   }
   const path = resolve(workingDirectory, named);
   const unreadable = (reason: string) =>
-    noGenesis(tell(options, `Unable to load genesis file. ${path} ${reason}`, "genesis-file"));
+    noGenesis(report(options, `Unable to load genesis file. ${path} ${reason}`, "genesis-file"));
   if (!existsSync(path)) return unreadable("does not exist");
   let text: string;
   try {
@@ -207,10 +207,10 @@ function readGenesisFile(
 
 type Assembled = Omit<Settings, "isDevelopmentNetwork" | "peers" | "logging" | "notes" | "warnings">;
 
-function assemble(options: ResolvedOptions, genesis: GenesisReading, surroundings: Surroundings): Assembled {
+function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: ConfigSources): Assembled {
   const { values } = options;
   const { spec } = genesis;
-  const { workingDirectory } = surroundings;
+  const { workingDirectory } = sources;
   const absolute = (path: string): string => resolve(workingDirectory, path);
   const dataPath = absolute(values["data-path"]);
   const pidPath = values["pid-path"];
@@ -259,7 +259,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, surrounding
       vanity: vanityFromBytes(values["miner-extra-data"]),
     },
     minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
-    databasePatrolMs: values["Xdatabase-patrol-seconds"] * 1000,
+    databaseScrubMs: values["Xdatabase-patrol-seconds"] * 1000,
     keepsRevertReasons: values["revert-reason-enabled"],
   };
 }
@@ -332,14 +332,14 @@ function metricsSettings(values: OptionValues): MetricsSettings | undefined {
   };
 }
 
-function refuse(problems: readonly string[]): Outcome<never, "badConfiguration"> {
+function refuse(problems: readonly string[]): Result<never, "badConfiguration"> {
   return rejected({ code: "badConfiguration", fault: "caller", message: problems.join("\n") });
 }
 
-function noGenesis(message: string): Outcome<never, "noGenesis"> {
+function noGenesis(message: string): Result<never, "noGenesis"> {
   return rejected({ code: "noGenesis", fault: "caller", message });
 }
 
 function onlyProblem(problem: string): SourceReading {
-  return { given: [], foreign: [], problems: [problem], warnings: [] };
+  return { raw: [], foreign: [], problems: [problem], warnings: [] };
 }

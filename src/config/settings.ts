@@ -45,7 +45,7 @@ export interface Settings {
   /** Free space on the data folder's disk below which no blocks are made; 0 for none. */
   readonly minFreeDiskBytes: number;
   /** Between two rounds in which all of the database is verified. */
-  readonly databasePatrolMs: number;
+  readonly databaseScrubMs: number;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;
   /** What was settled for the operator without anything being wrong; each is logged once at the start. */
@@ -78,7 +78,7 @@ export interface NodeKeySettings {
   readonly initialKey?: Uint8Array;
 }
 
-export interface HttpSettings extends DoorSettings {
+export interface HttpSettings extends RpcServerSettings {
   /** ["*"] for any origin, [] for none, else patterns that are joined into one regular expression. */
   readonly corsOrigins: readonly string[];
   /** Most requests in one batch; undefined for no limit. */
@@ -88,12 +88,12 @@ export interface HttpSettings extends DoorSettings {
   readonly isPrettyPrinted: boolean;
 }
 
-export interface WebSocketSettings extends DoorSettings {
+export interface WebSocketSettings extends RpcServerSettings {
   /** A message may have four frames of this size. */
   readonly maxFrameBytes: number;
 }
 
-export interface DoorSettings {
+export interface RpcServerSettings {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;

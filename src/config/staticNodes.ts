@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Enode, isNamed, parseStaticNodes } from "./enode.ts";
-import { type Findings, tell } from "./findings.ts";
+import { type Diagnostics, report } from "./findings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**
@@ -11,14 +11,14 @@ import type { ResolvedOptions } from "./precedence.ts";
 export function readStaticNodes(
   options: ResolvedOptions,
   workingDirectory: string,
-): Findings & { readonly nodes: readonly Enode[] } {
+): Diagnostics & { readonly nodes: readonly Enode[] } {
   const { values } = options;
   if (!values["p2p-enabled"]) return NO_NODES;
   const named = values["static-nodes-file"];
   const path = resolve(workingDirectory, named ?? join(values["data-path"], "static-nodes.json"));
   const problem = (text: string) => ({
     ...NO_NODES,
-    problems: [tell(options, text, "static-nodes-file")],
+    problems: [report(options, text, "static-nodes-file")],
   });
   if (!existsSync(path)) {
     return named === undefined ? NO_NODES : problem(`Static nodes file ${path} does not exist`);

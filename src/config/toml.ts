@@ -1,5 +1,11 @@
 import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
-import { describeSource, type ForeignGiven, type Given, type Source, type SourceReading } from "./given.ts";
+import {
+  describeSource,
+  type RawOption,
+  type Source,
+  type SourceReading,
+  type UnknownOption,
+} from "./given.ts";
 import { nearestNames } from "./nearestNames.ts";
 import { findOption, OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
 import { isOfOtherRelease } from "./otherReleases.ts";
@@ -26,7 +32,7 @@ export function readToml(text: string, path: string): SourceReading {
     .map(({ key }) => key);
   const problems = unknown.length === 0 ? [] : [unknownProblem(unknown, text, path)];
   const warnings: string[] = [];
-  const given: Given[] = [];
+  const given: RawOption[] = [];
   const sourceOf = (key: string) => ({ kind: "file", path, key, line: lineOf(key, text) }) as const;
   for (const name of OPTION_NAMES) {
     // The name counts before its aliases, and the order of the file among equals.
@@ -50,11 +56,11 @@ export function readToml(text: string, path: string): SourceReading {
   }
   const foreign = entries
     .filter(({ key }) => !isOptionForFiles(key) && isOfOtherRelease(key))
-    .map(({ key, value }): ForeignGiven => {
+    .map(({ key, value }): UnknownOption => {
       const read = textOf(value, true);
       return { spelling: key, text: read.ok ? read.text : "", source: sourceOf(key) };
     });
-  return { given, foreign, problems, warnings };
+  return { raw: given, foreign, problems, warnings };
 }
 
 function isSame(a: Reading, b: Reading): boolean {
@@ -151,5 +157,5 @@ function isToml(text: string): boolean {
 }
 
 function onlyProblem(problem: string): SourceReading {
-  return { given: [], foreign: [], problems: [problem], warnings: [] };
+  return { raw: [], foreign: [], problems: [problem], warnings: [] };
 }

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 
 /**
  * What an option's text means. Every source (command line, environment, TOML) is brought to the one spelling of the
@@ -15,7 +15,7 @@ export interface ValueType<T> {
   /** What is accepted, in words. */
   readonly accepts: string;
   /** Refused with the reason alone, worded so that it can follow "Invalid value for option '--x': ". */
-  read(text: string): Outcome<T, "badValue">;
+  read(text: string): Result<T, "badValue">;
   /** The value as a user would write it. */
   show(value: T): string;
 }
@@ -260,6 +260,6 @@ export const addressesType: ValueType<readonly string[]> = {
   show: (names) => (names.length === 0 ? "none" : names.join(",")),
 };
 
-export function bad(reason: string): Outcome<never, "badValue"> {
+export function bad(reason: string): Result<never, "badValue"> {
   return rejected({ code: "badValue", fault: "caller", message: reason });
 }

@@ -1,6 +1,6 @@
 import type { Effect } from "../ibft/effect.ts";
 import type { Input } from "../ibft/input.ts";
-import { MESSAGE_FLAWS } from "../ibft/messageRules.ts";
+import { MESSAGE_ERRORS } from "../ibft/messageRules.ts";
 import { quorum } from "../ibft/quorum.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
@@ -45,7 +45,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     help: "Readable consensus messages of validators that break a rule, by what is wrong with them",
     labels: ["flaw"],
   });
-  for (const flaw of MESSAGE_FLAWS) rejected.with(flaw);
+  for (const error of MESSAGE_ERRORS) rejected.with(error);
   const doubleVotes = metrics.counter({
     category: "BFT",
     name: "double_votes_total",
@@ -70,7 +70,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     asked(effect, by) {
       if (effect.kind === "multicast" && effect.message.kind === "roundChange")
         roundChanges.with(reasonOf(by)).increment();
-      else if (effect.kind === "rejectMessage") rejected.with(effect.flaw).increment();
+      else if (effect.kind === "rejectMessage") rejected.with(effect.error).increment();
       else if (effect.kind === "reportDoubleVote") doubleVotes.with().increment();
     },
     turnMissed: (proposer) => missed.with(toHex(proposer)).increment(),

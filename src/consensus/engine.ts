@@ -3,15 +3,15 @@ import type { Head, Input } from "../ibft/input.ts";
 import type { Authored } from "../ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/step.ts";
-import { decodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
+import { decodeLastSigned, type LastSignedState } from "../ibft/voteRecord.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
-import { createHeldWords } from "./buffers/heldWords.ts";
+import { createPausedMessages } from "./buffers/heldWords.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
-import { createWatch } from "./monitor/watch.ts";
-import { createPerformer, type PerformerParts } from "./performEffect.ts";
+import { createMonitor } from "./monitor/watch.ts";
+import { createEffectHandler, type EffectHandlerParts } from "./performEffect.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
 
 /**
@@ -55,7 +55,7 @@ export interface EngineSettings {
   readonly buildAheadMs: number;
 }
 
-export interface EngineParts extends PerformerParts {
+export interface EngineParts extends EffectHandlerParts {
   /** Told once, when the engine has stopped by itself. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -73,21 +73,21 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
 
 /** For whoever signs otherwise, or looks on at each step: the simulator does both. */
 export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step = step): Engine {
-  const { clock, logger, metrics, voteStore } = parts;
+  const { clock, logger, metrics, voteLog } = parts;
   const messageLimit = rules.schedule.messageQueueLimit;
   const proposals = createVoteProposals();
-  const performer = createPerformer(rules, { ...parts, proposals }, post);
-  const held = createHeldWords(rules);
+  const effectHandler = createEffectHandler(rules, { ...parts, proposals }, post);
+  const pausedMessages = createPausedMessages(rules);
   let state: State = UNSTARTED;
   let isStarted = false;
   let isStopped = false;
   let isFailed = false;
 
-  const watch = createWatch({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
+  const monitor = createMonitor({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
 
   function status(): ConsensusStatus {
     const connected = parts.outbox.connected?.();
-    return describeStatus(state, { rules, isFailed, members: watch.members(), connected });
+    return describeStatus(state, { rules, isFailed, members: monitor.members(), connected });
   }
 
   const mailbox = createMailbox<Input>(messageLimit + OWN_INPUTS_LIMIT, read, fail);
@@ -96,15 +96,16 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
     const before = state;
     const transition = machine(rules, state, clock.nowMs(), input);
     state = transition.state;
-    performer.follow(state);
-    watch.stepped(before, state, input);
+    effectHandler.follow(state);
+    monitor.stepped(before, state, input);
     for (const effect of transition.effects) {
       if (isStopped) return;
       metrics?.asked(effect, input);
-      if (effect.kind === "recordVote") await performer.recordVote(effect.record);
-      else performer.perform(effect, state);
+      if (effect.kind === "recordVote") await effectHandler.recordVote(effect.record);
+      else effectHandler.perform(effect, state);
     }
-    for (const message of held.stepped(before, state, input)) await read({ kind: "message", message });
+    for (const message of pausedMessages.stepped(before, state, input))
+      await read({ kind: "message", message });
   }
 
   function post(input: Input): void {
@@ -116,8 +117,8 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
     if (isFailed) return;
     isFailed = true;
     isStopped = true;
-    performer.end();
-    watch.end();
+    effectHandler.end();
+    monitor.end();
     logger.error(
       { error },
       "consensus has stopped: this node neither proposes nor votes until it is restarted",
@@ -127,7 +128,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
 
   return {
     start(head) {
-      const record = readRecord(voteStore.read(), head);
+      const record = readRecord(voteLog.read(), head);
       if (record !== undefined) warnIfBound(logger, record, head);
       isStarted = true;
       post({ kind: "started", head, ...(record !== undefined && { record }) });
@@ -137,7 +138,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
       if (isStarted) post({ kind: "headAdvanced", head });
     },
     receive(message, waitedMs = 0) {
-      watch.heard(message, waitedMs);
+      monitor.heard(message, waitedMs);
       if (mailbox.size < messageLimit) {
         post({ kind: "message", message });
         return;
@@ -152,10 +153,10 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
     fail,
     async stop() {
       isStopped = true;
-      performer.end();
-      watch.end();
+      effectHandler.end();
+      monitor.end();
       await mailbox.close();
-      await performer.settled();
+      await effectHandler.settled();
     },
   };
 }
@@ -163,9 +164,9 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
 /** Room beyond the messages for heads, timers and answers: a handful are ever under way. */
 const OWN_INPUTS_LIMIT = 256;
 
-function readRecord(bytes: Uint8Array | undefined, head: Head): VoteRecord | undefined {
+function readRecord(bytes: Uint8Array | undefined, head: Head): LastSignedState | undefined {
   if (bytes === undefined) return undefined;
-  const record = decodeVoteRecord(bytes);
+  const record = decodeLastSigned(bytes);
   if (!record.ok) throw new Error(`the record of our votes is unusable: ${record.rejection.message}`);
   const { height, prepared } = record.value;
   const isNext = height === head.header.number + 1n;
@@ -175,7 +176,7 @@ function readRecord(bytes: Uint8Array | undefined, head: Head): VoteRecord | und
   return record.value;
 }
 
-function warnIfBound(logger: Logger, { height }: VoteRecord, head: Head): void {
+function warnIfBound(logger: Logger, { height }: LastSignedState, head: Head): void {
   const next = head.header.number + 1n;
   if (height <= next) return;
   logger.warn(

@@ -2,21 +2,21 @@ import type { Effect } from "../ibft/effect.ts";
 import type { Input } from "../ibft/input.ts";
 import type { RoundId } from "../ibft/roundId.ts";
 import type { Rules, State } from "../ibft/state.ts";
-import { encodeVoteRecord, type VoteRecord } from "../ibft/voteRecord.ts";
+import { encodeLastSigned, type LastSignedState } from "../ibft/voteRecord.ts";
 import type { Logger } from "../observability/logger.ts";
-import { assertNever, present } from "../primitives/assert.ts";
+import { assertNever, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import type { ConsensusMetrics } from "./consensusMetrics.ts";
-import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteStore } from "./ports.ts";
+import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteLog } from "./ports.ts";
 import { createSeenMessages } from "./router/seenMessages.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
-export interface PerformerParts {
+export interface EffectHandlerParts {
   readonly builder: CandidateBuilder;
   readonly checker: CandidateChecker;
   readonly committer: Committer;
-  readonly voteStore: VoteStore;
+  readonly voteLog: VoteLog;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -25,9 +25,9 @@ export interface PerformerParts {
 }
 
 /** The hands of the machine. */
-export interface Performer {
+export interface EffectHandler {
   /** Resolves when the record is durable; the only effect that is waited for. */
-  recordVote(record: VoteRecord): Promise<void>;
+  recordVote(record: LastSignedState): Promise<void>;
   /** Does what the machine asks, in the state it asked it in; slow work goes on by itself and its answer is posted. */
   perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void;
   /** To be told of each new state: what is validated for a round that it has left is stopped. */
@@ -38,15 +38,15 @@ export interface Performer {
   settled(): Promise<void>;
 }
 
-export function createPerformer(
+export function createEffectHandler(
   rules: Rules,
-  parts: PerformerParts & { readonly proposals: VoteProposals },
+  parts: EffectHandlerParts & { readonly proposals: VoteProposals },
   post: (input: Input) => void,
-): Performer {
-  const { builder, checker, committer, voteStore, outbox, clock, logger, metrics } = parts;
-  const alarms: Record<TimerKind, Alarm | undefined> = { blockTimer: undefined, roundTimer: undefined };
+): EffectHandler {
+  const { builder, checker, committer, voteLog, outbox, clock, logger, metrics } = parts;
+  const timers: Record<TimerKind, Timer | undefined> = { blockTimer: undefined, roundTimer: undefined };
   const commits = new Map<string, Promise<void>>();
-  const accused = createSeenMessages(ACCUSATIONS_REMEMBERED);
+  const reportedEquivocations = createSeenMessages(EQUIVOCATIONS_REMEMBERED);
   /** The proposal of the round in progress: never more than one is validated at a time. */
   let validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
   let hasEnded = false;
@@ -62,9 +62,9 @@ export function createPerformer(
   }
 
   /** A later timer of a kind is always of a later round, or of the same round and later. */
-  function setAlarm(kind: TimerKind, { id, atMs }: TimerEffect): void {
-    alarms[kind]?.cancel();
-    alarms[kind] = clock.at(atMs, () => post({ kind, id }));
+  function setTimer(kind: TimerKind, { id, atMs }: TimerEffect): void {
+    timers[kind]?.cancel();
+    timers[kind] = clock.at(atMs, () => post({ kind, id }));
   }
 
   /** Our turn then begins much later than it should, which looks like a node that has hung. */
@@ -79,7 +79,7 @@ export function createPerformer(
   }
 
   async function build({ id, timestamp }: EffectOf<"buildCandidate">, state: State): Promise<void> {
-    const parent = present(state.head, "the head to build on");
+    const parent = expectDefined(state.head, "the head to build on");
     const vote = parts.proposals.take(parent.tally, rules.self);
     const order = { parent, round: id.round, timestamp, ...(vote !== undefined && { vote }) };
     const building = builder.build(order);
@@ -125,7 +125,7 @@ export function createPerformer(
   }
 
   return {
-    recordVote: (record) => voteStore.write(encodeVoteRecord(record)),
+    recordVote: (record) => voteLog.write(encodeLastSigned(record)),
     perform(effect, state) {
       switch (effect.kind) {
         case "multicast":
@@ -133,10 +133,10 @@ export function createPerformer(
           break;
         case "setBlockTimer":
           warnIfClockIsBehind(state);
-          setAlarm("blockTimer", effect);
+          setTimer("blockTimer", effect);
           break;
         case "setRoundTimer":
-          setAlarm("roundTimer", effect);
+          setTimer("roundTimer", effect);
           break;
         case "buildCandidate":
           void attempt("building a block", () => build(effect, state));
@@ -149,13 +149,16 @@ export function createPerformer(
           break;
         case "rejectMessage": {
           const { kind, signed } = effect.message;
-          logger.debug({ kind, author: signed.author, flaw: effect.flaw }, "a consensus message is rejected");
+          logger.debug(
+            { kind, author: signed.author, error: effect.error },
+            "a consensus message is rejected",
+          );
           break;
         }
         case "reportDoubleVote": {
           const { author, payload } = effect.first.signed;
           const { height, round, kind } = payload;
-          if (accused.add(`${toKey(author)} ${height} ${round} ${kind}`))
+          if (reportedEquivocations.add(`${toKey(author)} ${height} ${round} ${kind}`))
             logger.warn({ author, height, round, kind }, "a validator stands behind two blocks in one round");
           break;
         }
@@ -166,13 +169,13 @@ export function createPerformer(
     follow({ height }) {
       if (validation === undefined) return;
       const { id } = validation;
-      if (height?.committee.height !== id.height || height.round.number !== id.round) stopValidation();
+      if (height?.validatorSet.height !== id.height || height.round.number !== id.round) stopValidation();
     },
     end() {
       hasEnded = true;
       stopValidation();
-      alarms.blockTimer?.cancel();
-      alarms.roundTimer?.cancel();
+      timers.blockTimer?.cancel();
+      timers.roundTimer?.cancel();
     },
     async settled() {
       await Promise.all(commits.values());
@@ -181,7 +184,7 @@ export function createPerformer(
 }
 
 /** A liar can tell as many lies as it likes; each place in which it does is worth one line. */
-const ACCUSATIONS_REMEMBERED = 1_000;
+const EQUIVOCATIONS_REMEMBERED = 1_000;
 
 /** Timestamps are rounded, and clocks differ a little. */
 const TIMESTAMP_SLACK_MS = 2000;

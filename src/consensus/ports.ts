@@ -40,7 +40,7 @@ export interface Committer {
 }
 
 /** The memory of our votes: one record, the last one written. */
-export interface VoteStore {
+export interface VoteLog {
   /** Undefined when nothing was ever written; throws when what is there is damaged. */
   read(): Uint8Array | undefined;
   /** Resolves when the record would survive a power cut. */

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { assert, assertNever, present } from "../primitives/assert.ts";
+import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { precompileAddress } from "./precompiles/addresses.ts";
 
@@ -67,8 +67,9 @@ export class AccessJournal {
   }
 
   revert(): void {
-    const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
-    for (let at = this.log.length; at > length; at--) this.undo(present(this.log.pop(), "a journal entry"));
+    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
+    for (let at = this.log.length; at > length; at--)
+      this.undo(expectDefined(this.log.pop(), "a journal entry"));
   }
 
   /** Forgets everything: the next transaction begins. */

@@ -5,7 +5,7 @@ import type { AccessListEntry } from "../types/transaction.ts";
 import { toSimulationResult } from "./call.ts";
 import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
 import { nothingObserved, type Observed } from "./evm.ts";
-import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
+import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./simulation.ts";
 
 /**
@@ -13,12 +13,12 @@ import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots
  * takes with that list. The call runs a second time if the list is news.
  */
 export async function createAccessList(
-  scene: SimulationScene,
+  context: CallContext,
   request: CallRequest,
 ): Promise<SimulationResult> {
-  const first = await runListing(scene, request);
+  const first = await runListing(context, request);
   if (first.list.length === 0 || isSameList(first.list, request.accessList)) return toResult(first);
-  return toResult(await runListing(scene, { ...request, accessList: first.list }));
+  return toResult(await runListing(context, { ...request, accessList: first.list }));
 }
 
 interface Listing {
@@ -27,10 +27,10 @@ interface Listing {
   readonly list: readonly AccessListEntry[];
 }
 
-async function runListing(scene: SimulationScene, request: CallRequest): Promise<Listing> {
+async function runListing(context: CallContext, request: CallRequest): Promise<Listing> {
   const observed = nothingObserved();
-  const terms = { gasLimit: scene.header.gasLimit, enforcesBalance: request.strict === true, observed };
-  const simulated = await simulate(scene, forEstimate(request), terms);
+  const config = { gasLimit: context.header.gasLimit, enforcesBalance: request.strict === true, observed };
+  const simulated = await simulate(context, forEstimate(request), config);
   return { simulated, observed, list: simulated.kind === "executed" ? warmList(simulated, observed) : [] };
 }
 

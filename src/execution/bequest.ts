@@ -4,7 +4,7 @@ import type { Step } from "./observer.ts";
 export const SELFDESTRUCT = 0xff;
 
 /** What a self-destruction hands over. */
-export interface Bequest {
+export interface SelfdestructTransfer {
   readonly from: Address;
   readonly to: Address;
   /** Wei. */
@@ -12,7 +12,7 @@ export interface Bequest {
 }
 
 /** Of a self-destruction that is begun; undefined for other instructions, and where it has no operand. */
-export function bequestOf({ instruction, state }: Step): Bequest | undefined {
+export function selfdestructTransferOf({ instruction, state }: Step): SelfdestructTransfer | undefined {
   if (instruction !== SELFDESTRUCT || state.stack.length === 0) return undefined;
   const from = asAddress(state.env.address.bytes);
   const value = state.evm.overlay.account(from)?.balance ?? 0n;

@@ -8,7 +8,7 @@ import {
 } from "../types/bloom.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
-import { inSteps, type Pace } from "./pace.ts";
+import { inSteps, type YieldPolicy } from "./pace.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 
 export interface ReceiptSettings {
@@ -34,16 +34,20 @@ export class BlockReceipts {
   }
 
   /** Adds the receipt of the next transaction: at once, but for one with many logs. Throws OutOfTime when the pace says so. */
-  add(type: TransactionType, result: TransactionResult, pace: Pace): Promise<void> | undefined {
+  add(type: TransactionType, result: TransactionResult, yieldPolicy: YieldPolicy): Promise<void> | undefined {
     const { logs } = result;
-    if (logs.length > STEP_LOGS) return this.addInSteps(type, result, pace);
+    if (logs.length > STEP_LOGS) return this.addInSteps(type, result, yieldPolicy);
     this.append(type, result, logs.length === 0 ? EMPTY_BLOOM : bloomOfLogs(logs));
     return undefined;
   }
 
   /** Whoever waits for it adds no other receipt meanwhile: this one's place is behind those that are there. */
-  private async addInSteps(type: TransactionType, result: TransactionResult, pace: Pace): Promise<void> {
-    this.append(type, result, await inSteps(bloomOfLogsInSteps(result.logs), pace));
+  private async addInSteps(
+    type: TransactionType,
+    result: TransactionResult,
+    yieldPolicy: YieldPolicy,
+  ): Promise<void> {
+    this.append(type, result, await inSteps(bloomOfLogsInSteps(result.logs), yieldPolicy));
   }
 
   private append(

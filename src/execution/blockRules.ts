@@ -4,13 +4,13 @@ import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Header } from "../types/header.ts";
 import type { BlockContext } from "./blockContext.ts";
-import type { ChainTerms } from "./libraryCommon.ts";
+import type { ChainConfig } from "./libraryCommon.ts";
 import { type Rules, rulesOf } from "./rules.ts";
 
 /** All that the chain's constitution says about executing one block. */
 export interface BlockRules {
   readonly rules: Rules;
-  readonly terms: ChainTerms;
+  readonly config: ChainConfig;
   readonly block: BlockContext;
   readonly parentHash: Hash;
   /** Paid to the beneficiary after all transactions; zero touches nothing (ibft2.md#reward-and-fees). */
@@ -33,7 +33,7 @@ export function blockRules(
   const { blockRewardWei, miningBeneficiary } = parametersAt(spec.ibft, number);
   return {
     rules: rulesOf(forkAt(spec.forks, number, timestamp)),
-    terms: {
+    config: {
       chainId: spec.chainId,
       contractSizeLimitBytes: spec.contractSizeLimitBytes,
       stackLimit: spec.evmStackSize,

@@ -5,22 +5,22 @@ import type { Overlay } from "../state/overlay.ts";
 import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
-import type { ChainTerms } from "./libraryCommon.ts";
+import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
-import type { Pace } from "./pace.ts";
+import type { YieldPolicy } from "./pace.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
-import type { PrecompilePlaces } from "./precompiles/places.ts";
+import type { PrecompileOverrides } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
 
 /** What the transactions of one block share while they are executed one after another. */
 export interface BlockSession {
-  readonly terms: ChainTerms;
+  readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
   /** Of work that takes long. */
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
   isPrecompile(address: Address): boolean;
   /** Every transaction goes through the interpreter, also one that runs no code: somebody watches. */
   readonly isObserved: boolean;
@@ -29,15 +29,15 @@ export interface BlockSession {
 }
 
 export interface SessionParts {
-  readonly terms: ChainTerms;
+  readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;
   readonly overlay: Overlay;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
   /** What code sees of the block, where that is not what is charged for. */
   readonly shownBlock?: BlockContext | undefined;
   /** Where precompiled contracts are, unless they all are where they belong. */
-  readonly precompiles?: PrecompilePlaces | undefined;
+  readonly precompiles?: PrecompileOverrides | undefined;
   /** For gas estimation. */
   readonly observed?: Observed | undefined;
   /** For traces. */
@@ -50,24 +50,24 @@ export function openSession(parts: SessionParts): BlockSession {
 
 /** A class, because an object with a getter of its own has a shape of its own, and all that use it grow slow. */
 class OpenSession implements BlockSession {
-  readonly terms: ChainTerms;
+  readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
   readonly isObserved: boolean;
   private readonly parts: SessionParts;
   private readonly usualPrecompiles: ReadonlySet<string>;
   private machine: Evm | undefined;
 
   constructor(parts: SessionParts) {
-    const { terms, rules, block, overlay, pace, observer } = parts;
-    this.terms = terms;
+    const { config, rules, block, overlay, yieldPolicy, observer } = parts;
+    this.config = config;
     this.rules = rules;
     this.block = block;
     this.overlay = overlay;
-    this.pace = pace;
+    this.yieldPolicy = yieldPolicy;
     this.usualPrecompiles = precompileKeys(rules.fork);
     // Also those that were moved are warm, where they usually are.
     this.accesses = new AccessJournal(this.usualPrecompiles);
@@ -88,22 +88,22 @@ class OpenSession implements BlockSession {
   }
 
   private createMachine({ createEvm }: Interpreter): Evm {
-    const { terms, rules, overlay, accesses } = this;
+    const { config, rules, overlay, accesses } = this;
     const {
       block,
       shownBlock = block,
-      pace,
+      yieldPolicy,
       precompiles,
       observed = nothingObserved(),
       observer,
     } = this.parts;
     return createEvm({
-      terms,
+      config,
       rules,
       block: shownBlock,
       overlay,
       accesses,
-      pace,
+      yieldPolicy,
       precompiles,
       observed,
       observer,

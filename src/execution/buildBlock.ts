@@ -1,7 +1,7 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Outcome } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/outcome.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
@@ -11,7 +11,7 @@ import type { TransactionRefusal } from "./checkTransaction.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import { executeTransaction, type TransactionOutcome } from "./executeTransaction.ts";
 import { TRANSACTION_GAS } from "./intrinsicGas.ts";
-import { createPace, OutOfTime, type Pace } from "./pace.ts";
+import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./pace.ts";
 
 /** Where a block's transactions come from, best first; the pool's selection is one. Price floors are its business. */
 export interface TransactionSource {
@@ -69,9 +69,9 @@ export async function buildBlock(
 ): Promise<BuiltBlock> {
   const { clock, deadlineMs, timeLimits = UNLIMITED } = settings;
   const bounds = { deadlineMs };
-  const pace = createPace(clock, bounds);
-  const unhurried = createPace(clock);
-  const newSession = (): BlockSession => openSession({ ...blockRules, overlay, pace });
+  const yieldPolicy = createYieldPolicy(clock, bounds);
+  const unhurried = createYieldPolicy(clock);
+  const newSession = (): BlockSession => openSession({ ...blockRules, overlay, yieldPolicy });
   let session = newSession();
   const receipts = new BlockReceipts(settings);
   const transactions: SentTransaction[] = [];
@@ -80,7 +80,7 @@ export async function buildBlock(
   mustSucceed(await beginBlock(blockRules, session));
 
   while (clock.nowMs() < deadlineMs) {
-    if (pace.isDue() && !(await restedInTime(pace))) break;
+    if (yieldPolicy.isDue() && !(await restedInTime(yieldPolicy))) break;
     const transaction = source.next() ?? timeLimits.onceMore?.(deadlineMs - clock.nowMs());
     if (transaction === undefined) break;
     const fit = fits(
@@ -127,7 +127,7 @@ export async function buildBlock(
     if (code !== "nonceTooLow") source.skipSender();
   }
 
-  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, pace: unhurried })));
+  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy: unhurried })));
   const { gasUsed, logsBloom } = receipts;
   return { transactions, receipts: receipts.receipts, gasUsed, logsBloom, overlay, dropped };
 }
@@ -185,9 +185,9 @@ async function tryTransaction(
   return undefined;
 }
 
-async function restedInTime(pace: Pace): Promise<boolean> {
+async function restedInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
   try {
-    await pace.rest();
+    await yieldPolicy.yield();
     return true;
   } catch (error) {
     if (error instanceof OutOfTime) return false;
@@ -196,6 +196,6 @@ async function restedInTime(pace: Pace): Promise<boolean> {
 }
 
 /** A chain whose own system contracts fail cannot go on; every validator would refuse the block. */
-function mustSucceed(outcome: Outcome<unknown, "systemCallFailed">): void {
+function mustSucceed(outcome: Result<unknown, "systemCallFailed">): void {
   if (!outcome.ok) throw new AssertionFailed(outcome.rejection.message);
 }

@@ -1,12 +1,12 @@
 import type { Header } from "../types/header.ts";
-import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
+import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
 /** eth_call (json-rpc.md#eth_call): without `strict` it never fails for want of balance. */
-export async function call(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
-  const simulated = await simulate(scene, request, {
-    gasLimit: request.gasLimit ?? scene.header.gasLimit,
-    enforcesBalance: request.strict ?? hasPrice(request, scene.header),
+export async function call(context: CallContext, request: CallRequest): Promise<SimulationResult> {
+  const simulated = await simulate(context, request, {
+    gasLimit: request.gasLimit ?? context.header.gasLimit,
+    enforcesBalance: request.strict ?? hasPrice(request, context.header),
     lendsBalance: request.strict !== true,
   });
   return toSimulationResult(simulated);

@@ -46,10 +46,10 @@ export type TransactionRefusal =
   | "nonceTooHigh"
   | "senderNotAuthorized";
 
-type Verdict = Rejected<TransactionRefusal> | undefined;
+type TransactionCheck = Rejected<TransactionRefusal> | undefined;
 
 /** The block's side of a check. */
-export interface CheckTerms {
+export interface CheckConfig {
   readonly rules: Rules;
   readonly chainId: bigint;
   readonly block: Pick<BlockContext, "baseFeePerGas" | "blobBaseFee">;
@@ -58,25 +58,25 @@ export interface CheckTerms {
 }
 
 /** Judges a signed transaction on its own, before the sender's account is looked at. The signer is known already. */
-export function checkSignedForm(terms: CheckTerms, transaction: SentTransaction): Verdict {
+export function checkSignedForm(config: CheckConfig, transaction: SentTransaction): TransactionCheck {
   const { chainId } = transaction;
   if (chainId !== undefined) {
-    if (!terms.rules.hasReplayProtection)
+    if (!config.rules.hasReplayProtection)
       return refuse("chainIdNotSupported", "replay protected signatures is not supported");
-    if (chainId !== terms.chainId)
+    if (chainId !== config.chainId)
       return refuse(
         "wrongChainId",
-        `transaction was meant for chain id ${chainId} and not this chain id ${terms.chainId}`,
+        `transaction was meant for chain id ${chainId} and not this chain id ${config.chainId}`,
       );
   }
-  if (terms.rules.requiresLowS && !hasLowS(transaction))
+  if (config.rules.requiresLowS && !hasLowS(transaction))
     return refuse("invalidSignature", "s lies in the upper half of the curve's order");
-  return checkForm(terms, transaction);
+  return checkForm(config, transaction);
 }
 
 /** The part of the form that does not depend on a signature: type, bounds, fees, intrinsic gas; in the incumbent's order. */
-export function checkForm(terms: CheckTerms, transaction: Executable): Verdict {
-  const { rules } = terms;
+export function checkForm(config: CheckConfig, transaction: Executable): TransactionCheck {
+  const { rules } = config;
   const { type, nonce, to, data } = transaction;
   if (!rules.acceptedTypes.has(type))
     return refuse("invalidTransactionType", `transactions of type ${type} are not accepted here`);
@@ -84,12 +84,12 @@ export function checkForm(terms: CheckTerms, transaction: Executable): Verdict {
     const verdict = checkLaterTypes(rules, transaction);
     if (verdict !== undefined) return verdict;
   }
-  if (nonce === HIGHEST_NONCE && (terms.ignoresNonce !== true || to === undefined))
+  if (nonce === HIGHEST_NONCE && (config.ignoresNonce !== true || to === undefined))
     return refuse("nonceOverflow", "Nonce must be less than 2^64-1");
   const limit = rules.initCodeLimitBytes;
   if (to === undefined && limit !== undefined && data.length > limit)
     return refuse("initCodeTooLarge", `Initcode size of ${data.length} exceeds maximum size of ${limit}`);
-  return checkFees(terms, transaction) ?? checkGas(rules, transaction);
+  return checkFees(config, transaction) ?? checkGas(rules, transaction);
 }
 
 /** Judges what depends on the sender's account: cost, nonce, and whether it may send at all (EIP-3607, EIP-7702). */
@@ -97,7 +97,7 @@ export function checkSender(
   transaction: Executable,
   account: Account | undefined,
   codeOf: (account: Account) => Uint8Array,
-): Verdict {
+): TransactionCheck {
   const verdict = checkFunds(transaction, account);
   if (verdict !== undefined || account === undefined || hasNoCode(account)) return verdict;
   return isDelegation(codeOf(account))
@@ -109,7 +109,7 @@ export function checkSender(
 }
 
 /** As checkSender, for a sender that may be anyone. */
-export function checkFunds(transaction: Executable, account: Account | undefined): Verdict {
+export function checkFunds(transaction: Executable, account: Account | undefined): TransactionCheck {
   const { nonce, balance } = account ?? EMPTY_ACCOUNT;
   const cost = highestCost(transaction);
   if (cost > balance) return refuse("upfrontCostAboveBalance", costMessage(cost, balance));
@@ -151,7 +151,7 @@ export function nonceAfter(nonce: bigint): bigint {
 
 const UINT256_END = 2n ** 256n;
 
-function checkLaterTypes(rules: Rules, transaction: Executable): Verdict {
+function checkLaterTypes(rules: Rules, transaction: Executable): TransactionCheck {
   const { type, to, blobVersionedHashes, authorizationList } = transaction;
   if (to === undefined)
     return refuse("invalidTransactionType", `a transaction of type ${type} needs a recipient`);
@@ -171,7 +171,7 @@ function checkLaterTypes(rules: Rules, transaction: Executable): Verdict {
 
 const BLOB_HASH_VERSION = 1;
 
-function checkFees({ rules, block }: CheckTerms, transaction: Executable): Verdict {
+function checkFees({ rules, block }: CheckConfig, transaction: Executable): TransactionCheck {
   if (!rules.hasBaseFee) return undefined;
   if (effectiveGasPrice(transaction, block.baseFeePerGas) < (block.baseFeePerGas ?? 0n))
     return refuse("gasPriceBelowBaseFee", "gasPrice is less than the current BaseFee");
@@ -186,7 +186,7 @@ function checkFees({ rules, block }: CheckTerms, transaction: Executable): Verdi
   return undefined;
 }
 
-function checkGas(rules: Rules, transaction: Executable): Verdict {
+function checkGas(rules: Rules, transaction: Executable): TransactionCheck {
   const { gasLimit } = transaction;
   const least = minimumGas(rules, transaction);
   if (gasLimit < least)

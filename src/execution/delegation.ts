@@ -10,7 +10,7 @@ import type { Authorization } from "../types/transaction.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
-import { type Pace, restIfDue } from "./pace.ts";
+import { type YieldPolicy, yieldIfDue } from "./pace.ts";
 
 /** True for code that only points to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
@@ -35,11 +35,11 @@ export function authorityOf({ chainId, address, nonce, yParity, r, s }: Authoriz
 }
 
 /** Where authorizations take effect: a session of transactions. */
-interface DelegationScene {
-  readonly terms: { readonly chainId: bigint };
+interface DelegationContext {
+  readonly config: { readonly chainId: bigint };
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
 }
 
 /**
@@ -49,12 +49,12 @@ interface DelegationScene {
  * OutOfTime.
  */
 export async function applyAuthorizations(
-  { terms: { chainId }, overlay, accesses, pace }: DelegationScene,
+  { config: { chainId }, overlay, accesses, yieldPolicy }: DelegationContext,
   authorizations: readonly Authorization[],
 ): Promise<bigint> {
   let refund = 0n;
   for (const authorization of authorizations) {
-    await restIfDue(pace);
+    await yieldIfDue(yieldPolicy);
     const authority = fits(authorization, chainId) ? authorityOf(authorization) : undefined;
     if (authority === undefined) continue;
     accesses.warm(authority);

@@ -1,6 +1,6 @@
 import { toSimulationResult } from "./call.ts";
 import { nothingObserved, type Observed } from "./evm.ts";
-import { type Simulated, type SimulationScene, simulate } from "./simulate.ts";
+import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
 /**
@@ -8,11 +8,11 @@ import type { CallRequest, SimulationResult } from "./simulation.ts";
  * with the whole block's gas tells what is used before refunds; if that much is not enough, because of the
  * 63/64 rule or a stipend, an inflated figure is the upper end of a binary search.
  */
-export async function estimateGas(scene: SimulationScene, request: CallRequest): Promise<SimulationResult> {
+export async function estimateGas(context: CallContext, request: CallRequest): Promise<SimulationResult> {
   const observed = nothingObserved();
   const run = (gasLimit: bigint): Promise<Simulated> =>
-    simulate(scene, forEstimate(request), { gasLimit, enforcesBalance: request.strict === true, observed });
-  const first = await run(scene.header.gasLimit);
+    simulate(context, forEstimate(request), { gasLimit, enforcesBalance: request.strict === true, observed });
+  const first = await run(context.header.gasLimit);
   if (!hasSucceeded(first)) return toSimulationResult(first);
   const { gasBeforeRefund, output } = first.result;
   const estimated = (gas: bigint): SimulationResult => ({ kind: "returned", data: output, gas });

@@ -5,10 +5,10 @@ import type { Log } from "../types/log.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import type { HaltReason } from "./haltReason.ts";
-import type { ChainTerms } from "./libraryCommon.ts";
+import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
-import type { Pace } from "./pace.ts";
-import type { PrecompilePlaces } from "./precompiles/places.ts";
+import type { YieldPolicy } from "./pace.ts";
+import type { PrecompileOverrides } from "./precompiles/places.ts";
 import type { Rules } from "./rules.ts";
 
 /**
@@ -24,13 +24,13 @@ export interface Evm {
 
 /** What an Evm works on. */
 export interface EvmParts {
-  readonly terms: ChainTerms;
+  readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  readonly pace: Pace;
-  readonly precompiles?: PrecompilePlaces | undefined;
+  readonly yieldPolicy: YieldPolicy;
+  readonly precompiles?: PrecompileOverrides | undefined;
   readonly observed: Observed;
   /** Is told of each call and instruction; without one nothing of it costs anything. */
   readonly observer?: ExecutionObserver | undefined;

@@ -1,4 +1,4 @@
-import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejection, type Result, rejected } from "../primitives/outcome.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { Receipt } from "../types/receipt.ts";
 import { nameOfTransaction, type SentTransaction } from "../types/transaction.ts";
@@ -8,7 +8,7 @@ import { type BlockSession, openSession } from "./blockSession.ts";
 import type { TransactionRefusal } from "./checkTransaction.ts";
 import { credit } from "./emptyAccounts.ts";
 import { executeTransaction } from "./executeTransaction.ts";
-import type { Pace } from "./pace.ts";
+import type { YieldPolicy } from "./pace.ts";
 import { type DrainedRequests, drainRequestQueues, keepParentHash } from "./systemCalls.ts";
 
 /**
@@ -48,21 +48,21 @@ export async function executeBlock(
   blockRules: BlockRules,
   transactions: readonly SentTransaction[],
   overlay: Overlay,
-  { pace, ...settings }: ReceiptSettings & { readonly pace: Pace },
-): Promise<Outcome<BlockResult, BlockRefusal>> {
-  const session = openSession({ ...blockRules, overlay, pace });
+  { yieldPolicy, ...settings }: ReceiptSettings & { readonly yieldPolicy: YieldPolicy },
+): Promise<Result<BlockResult, BlockRefusal>> {
+  const session = openSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
   if (!begun.ok) return begun;
   const receipts = new BlockReceipts(settings);
   for (const [index, transaction] of transactions.entries()) {
-    if (pace.isDue()) await pace.rest();
+    if (yieldPolicy.isDue()) await yieldPolicy.yield();
     if (transaction.gasLimit > blockRules.block.gasLimit - receipts.gasUsed)
       return refuse(index, transaction, TOO_MUCH_GAS);
     overlay.beginTransaction();
     const started = executeTransaction(session, transaction);
     const executed = started instanceof Promise ? await started : started;
     if (!executed.ok) return refuse(index, transaction, executed.rejection);
-    const adding = receipts.add(transaction.type, executed.value, pace);
+    const adding = receipts.add(transaction.type, executed.value, yieldPolicy);
     if (adding !== undefined) await adding;
   }
   const ended = await endBlock(blockRules, session);
@@ -76,7 +76,7 @@ export async function executeBlock(
 export async function beginBlock(
   { rules, parentHash }: BlockRules,
   session: BlockSession,
-): Promise<Outcome<void, "systemCallFailed">> {
+): Promise<Result<void, "systemCallFailed">> {
   if (!rules.hasSystemCalls) return ok(undefined);
   const kept = await keepParentHash(session, parentHash);
   return kept.ok ? ok(undefined) : kept;
@@ -86,7 +86,7 @@ export async function beginBlock(
 export async function endBlock(
   { rules, rewardWei, block }: BlockRules,
   session: BlockSession,
-): Promise<Outcome<DrainedRequests | undefined, "systemCallFailed">> {
+): Promise<Result<DrainedRequests | undefined, "systemCallFailed">> {
   const drained = rules.hasSystemCalls ? await drainRequestQueues(session) : ok(undefined);
   if (drained.ok && rewardWei > 0n) credit(session.overlay, block.beneficiary, rewardWei);
   return drained;
@@ -102,7 +102,7 @@ function refuse(
   index: number,
   transaction: SentTransaction,
   { code, message }: Rejection<BlockRefusal>,
-): Outcome<never, BlockRefusal> {
+): Result<never, BlockRefusal> {
   return rejected({
     code,
     fault: "peer",

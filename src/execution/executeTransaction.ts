@@ -1,4 +1,4 @@
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { checkSender, checkSignedForm, type TransactionRefusal } from "./checkTransaction.ts";
@@ -6,7 +6,7 @@ import { runTransaction } from "./runTransaction.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 
-export type TransactionOutcome = Outcome<TransactionResult, TransactionRefusal>;
+export type TransactionOutcome = Result<TransactionResult, TransactionRefusal>;
 
 /**
  * Judges a transaction against the state, and executes it on the session's overlay, whose transaction has begun. A
@@ -17,9 +17,9 @@ export function executeTransaction(
   session: BlockSession,
   transaction: SentTransaction,
 ): TransactionOutcome | Promise<TransactionOutcome> {
-  const { rules, terms, block, overlay } = session;
+  const { rules, config, block, overlay } = session;
   const refused =
-    checkSignedForm({ rules, chainId: terms.chainId, block }, transaction) ??
+    checkSignedForm({ rules, chainId: config.chainId, block }, transaction) ??
     checkSender(transaction, overlay.account(transaction.sender), (account) =>
       overlay.code(account.codeHash),
     );

@@ -10,7 +10,7 @@ export class MemoryExhausted extends Error {
  * computer has. That is the memory of its frames, which the limit of a worker's heap does not count; what it writes to
  * the state and reads of it; and what it logs. Objects are counted as what they take at most.
  */
-export class HeldMemory implements MemoryMeter {
+export class MemoryBudget implements MemoryMeter {
   private leftBytes: number;
 
   constructor(limitBytes: number) {
@@ -22,7 +22,7 @@ export class HeldMemory implements MemoryMeter {
     this.leftBytes -= bytes;
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.leftBytes += bytes;
   }
 }

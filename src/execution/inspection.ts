@@ -1,19 +1,19 @@
 import type { Address } from "../primitives/address.ts";
-import type { Asker } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Account } from "../types/account.ts";
-import type { BlocksOrder } from "./plannedBlocks.ts";
+import type { BlockStateCalls } from "./plannedBlocks.ts";
 import type { BlocksAnswer } from "./simulateBlocks.ts";
 
 /** In a block, when its first `transactions` have been executed; the rest of it has not happened. */
-export interface Moment {
+export interface TransactionPosition {
   readonly blockNumber: bigint;
   readonly transactions: number;
 }
 
 /** What is to be found out about a state (debug_accountAt, debug_accountRange, debug_storageRangeAt). */
-export type InspectionJob =
-  | { readonly kind: "account"; readonly at: Moment; readonly address: Address }
+export type StateQuery =
+  | { readonly kind: "account"; readonly at: TransactionPosition; readonly address: Address }
   /** The accounts after a block, by the hashes of their addresses, from one on. */
   | {
       readonly kind: "accounts";
@@ -24,15 +24,15 @@ export type InspectionJob =
   /** The slots of an account, by their hashes, from one on. */
   | {
       readonly kind: "slots";
-      readonly at: Moment;
+      readonly at: TransactionPosition;
       readonly address: Address;
       readonly from: Hash;
       readonly limit: number;
     }
   /** Blocks that never were, on top of one of the chain (eth_simulateV1). */
-  | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly order: BlocksOrder };
+  | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly order: BlockStateCalls };
 
-export interface Inspections {
+export interface StateQueries {
   readonly blocks: BlocksAnswer;
   readonly account: {
     readonly kind: "account";
@@ -58,7 +58,7 @@ export interface Inspections {
 }
 
 /** Why there is no answer. */
-export type InspectionFailure =
+export type StateQueryError =
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
   /** The execution that it begins with takes more memory than one may. */
@@ -66,12 +66,12 @@ export type InspectionFailure =
   /** Too much waits, and this asker has most of it. */
   | { readonly kind: "busy" };
 
-export type InspectionResult<Job extends InspectionJob = InspectionJob> =
-  | Inspections[Job["kind"]]
-  | InspectionFailure;
+export type StateQueryResult<Job extends StateQuery = StateQuery> =
+  | StateQueries[Job["kind"]]
+  | StateQueryError;
 
 /** Finds out where it can be stopped: on the threads of simulations, with their time limit. */
-export interface Inspector {
+export interface StateQueryRunner {
   /** An asker who is gone is answered as one whose time is up. */
-  inspect<Job extends InspectionJob>(job: Job, asker: Asker): Promise<InspectionResult<Job>>;
+  query<Job extends StateQuery>(job: Job, requester: Requester): Promise<StateQueryResult<Job>>;
 }

@@ -7,24 +7,24 @@ import { concatBytes } from "../primitives/hex.ts";
 import { curve } from "../primitives/secp256k1.ts";
 
 /** What the interpreter has to know of a chain besides the fork. */
-export interface ChainTerms {
+export interface ChainConfig {
   readonly chainId: bigint;
   readonly contractSizeLimitBytes: number;
   /** Most words on a frame's stack: 1,024 unless the genesis file says otherwise. */
   readonly stackLimit: number;
 }
 
-type CommonTerms = Pick<ChainTerms, "chainId" | "contractSizeLimitBytes">;
+type CommonConfig = Pick<ChainConfig, "chainId" | "contractSizeLimitBytes">;
 
 /**
  * The library's object for the parameters of one fork on one chain. Building it takes a millisecond, so there is one
  * for each, never copied and never switched to another fork.
  */
-export function libraryCommon(terms: CommonTerms, fork: ForkName): Common {
-  const key = `${terms.chainId}/${terms.contractSizeLimitBytes}/${fork}`;
+export function libraryCommon(config: CommonConfig, fork: ForkName): Common {
+  const key = `${config.chainId}/${config.contractSizeLimitBytes}/${fork}`;
   let common = built.get(key);
   if (common === undefined) {
-    common = new ForkCommon(optionsOf(terms, fork));
+    common = new ForkCommon(optionsOf(config, fork));
     built.set(key, common);
   }
   return common;
@@ -73,7 +73,7 @@ class ForkCommon extends Common {
   override updateParams(): void {}
 }
 
-function optionsOf({ chainId, contractSizeLimitBytes }: CommonTerms, fork: ForkName): CommonOpts {
+function optionsOf({ chainId, contractSizeLimitBytes }: CommonConfig, fork: ForkName): CommonOpts {
   return {
     chain: {
       name: "ibex",

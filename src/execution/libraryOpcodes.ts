@@ -90,7 +90,7 @@ async function copyCode(state: RunState): Promise<void> {
   const code = await state.stateManager.getCode(address);
   const part = { from: codeOffset < code.length ? Number(codeOffset) : code.length, size: Number(size) };
   const { memory, evm } = frameOf(state);
-  await memory.copyInSlices(Number(memoryOffset), code, part, evm.pace);
+  await memory.copyInSlices(Number(memoryOffset), code, part, evm.yieldPolicy);
 }
 
 type Handler = Instruction["opHandler"];
@@ -108,7 +108,7 @@ function outputInSlices(handler: Handler, sizePlace: number): Handler {
       await handler(libraryState, common);
       const { returnBytes } = state;
       const part = { from: 0, size: Math.min(Number(size), returnBytes.length) };
-      if (part.size > 0) await memory.copyInSlices(offset, returnBytes, part, evm.pace);
+      if (part.size > 0) await memory.copyInSlices(offset, returnBytes, part, evm.yieldPolicy);
     })();
   };
 }

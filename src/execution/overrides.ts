@@ -1,18 +1,18 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { forkAt } from "../chainspec/forks.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import type { Header } from "../types/header.ts";
-import { type PrecompilePlaces, placePrecompiles } from "./precompiles/places.ts";
-import type { SimulationScene } from "./simulate.ts";
+import { type PrecompileOverrides, placePrecompiles } from "./precompiles/places.ts";
+import type { CallContext } from "./simulate.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 
 /** The scene as the caller wants it. */
 export function overridden(
-  scene: SimulationScene,
+  context: CallContext,
   { accounts = [], block }: Overrides,
-): Outcome<SimulationScene, "precompileNotMovable"> {
-  const wanted = block === undefined ? scene : withBlock(scene, block);
+): Result<CallContext, "precompileNotMovable"> {
+  const wanted = block === undefined ? context : withBlock(context, block);
   if (accounts.length === 0) return ok(wanted);
   const placed = precompilesOf(wanted.spec, wanted.header, accounts);
   if (!placed.ok) return placed;
@@ -24,18 +24,20 @@ export function precompilesOf(
   { forks }: ChainSpec,
   { number, timestamp }: Pick<Header, "number" | "timestamp">,
   overrides: readonly AccountOverride[],
-): Outcome<PrecompilePlaces | undefined, "precompileNotMovable"> {
+): Result<PrecompileOverrides | undefined, "precompileNotMovable"> {
   return placePrecompiles(forkAt(forks, number, timestamp), overrides);
 }
 
 /** A base fee only where the block has one: before London there is none to be otherwise. */
-function withBlock(scene: SimulationScene, block: BlockOverride): SimulationScene {
-  const { header } = scene;
+function withBlock(context: CallContext, block: BlockOverride): CallContext {
+  const { header } = context;
   const { beneficiary, blobBaseFee, baseFeePerGas, number, ...others } = block;
   const parentHash =
-    number === undefined ? header.parentHash : (number > 0n && scene.ancestorHash(number - 1n)) || ZERO_HASH;
+    number === undefined
+      ? header.parentHash
+      : (number > 0n && context.ancestorHash(number - 1n)) || ZERO_HASH;
   return {
-    ...scene,
+    ...context,
     header: {
       ...header,
       ...others,
@@ -43,7 +45,7 @@ function withBlock(scene: SimulationScene, block: BlockOverride): SimulationScen
       parentHash,
       ...(baseFeePerGas !== undefined && header.baseFeePerGas !== undefined && { baseFeePerGas }),
     },
-    blockTerms: {
+    blockConfig: {
       ...(beneficiary !== undefined && { beneficiary }),
       ...(blobBaseFee !== undefined && { blobBaseFee }),
     },

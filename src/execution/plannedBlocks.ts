@@ -5,7 +5,7 @@ import { BlocksRefused } from "./blocksRefusal.ts";
 import type { AccountOverride, BlockOverride, CallRequest } from "./simulation.ts";
 
 /** Blocks that never were, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
-export interface BlocksOrder {
+export interface BlockStateCalls {
   readonly blocks: readonly BlockOrder[];
   /** Show transfers of the chain's own coin as logs. */
   readonly showsTransfers: boolean;
@@ -16,10 +16,10 @@ export interface BlocksOrder {
 export interface BlockOrder {
   readonly block: BlockOverride;
   readonly accounts: readonly AccountOverride[];
-  readonly calls: readonly OrderedCall[];
+  readonly calls: readonly BlockStateCall[];
 }
 
-export interface OrderedCall {
+export interface BlockStateCall {
   readonly call: CallRequest;
   /** The sender's next unless given. */
   readonly nonce: bigint | undefined;

@@ -6,7 +6,7 @@ import type { BlockRules } from "./blockRules.ts";
 import { openSession } from "./blockSession.ts";
 import { beginBlock } from "./executeBlock.ts";
 import { executeTransaction } from "./executeTransaction.ts";
-import { boundedPace } from "./pace.ts";
+import { memoryBounded } from "./pace.ts";
 
 /**
  * The state in the middle of a block, on that of its parent: after these, its first transactions, as they were executed
@@ -17,9 +17,9 @@ export async function replayStart(
   transactions: readonly SentTransaction[],
   parent: StateReader,
 ): Promise<Overlay> {
-  const pace = boundedPace();
-  const overlay = createOverlay(parent, pace.held);
-  const session = openSession({ ...blockRules, overlay, pace });
+  const yieldPolicy = memoryBounded();
+  const overlay = createOverlay(parent, yieldPolicy.memory);
+  const session = openSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
   assert(begun.ok, "a committed block begins again as it did");
   for (const transaction of transactions) {

@@ -4,11 +4,11 @@ import { call } from "./call.ts";
 import { estimateGas } from "./estimateGas.ts";
 import { MemoryExhausted } from "./heldMemory.ts";
 import { overridden } from "./overrides.ts";
-import type { SimulationScene } from "./simulate.ts";
+import type { CallContext } from "./simulate.ts";
 import type { SimulationJob, SimulationResult } from "./simulation.ts";
 
 /** Performs a job on its scene, the state after the block that it names. */
-export async function runSimulation(job: SimulationJob, found: SimulationScene): Promise<SimulationResult> {
+export async function runSimulation(job: SimulationJob, found: CallContext): Promise<SimulationResult> {
   const wanted = overridden(found, job.overrides ?? {});
   if (!wanted.ok) {
     const { code, message } = wanted.rejection;
@@ -26,14 +26,14 @@ export async function runSimulation(job: SimulationJob, found: SimulationScene):
 /** More would keep the thread of the chain, which has to write it as text, from its other work. */
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 
-function perform(job: SimulationJob, scene: SimulationScene): Promise<SimulationResult> {
+function perform(job: SimulationJob, context: CallContext): Promise<SimulationResult> {
   switch (job.kind) {
     case "call":
-      return call(scene, job.call);
+      return call(context, job.call);
     case "estimateGas":
-      return estimateGas(scene, job.call);
+      return estimateGas(context, job.call);
     case "createAccessList":
-      return createAccessList(scene, job.call);
+      return createAccessList(context, job.call);
     default:
       return assertNever(job);
   }

@@ -22,8 +22,8 @@ import {
 import type { Observed } from "./evm.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
-import { boundedPace, type Pace } from "./pace.ts";
-import type { PrecompilePlaces } from "./precompiles/places.ts";
+import { memoryBounded, type YieldPolicy } from "./pace.ts";
+import type { PrecompileOverrides } from "./precompiles/places.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { AccountOverride, CallRequest, SimulationRefusal } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -33,7 +33,7 @@ import { runsNoCode, transfer } from "./transfer.ts";
  * Where a call is simulated: on the state after a block, seeing that very block's own header
  * (json-rpc.md#call-object).
  */
-export interface SimulationScene {
+export interface CallContext {
   readonly spec: ChainSpec;
   readonly header: Header;
   /** State after the header's block. Never written. */
@@ -44,17 +44,17 @@ export interface SimulationScene {
   /** What a caller wants of accounts, whatever the state says. */
   readonly accounts?: readonly AccountOverride[];
   /** What a caller wants of the block that its header cannot say. */
-  readonly blockTerms?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
+  readonly blockConfig?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
   /** Where precompiled contracts are, unless they all are where they belong. */
-  readonly precompiles?: PrecompilePlaces;
+  readonly precompiles?: PrecompileOverrides;
   /** Absent where the thread has nothing else to do; each call has one of its own then, with its bound of memory. */
-  readonly pace?: Pace;
+  readonly yieldPolicy?: YieldPolicy;
 }
 
 /** The same, with the pace of all calls on one overlay. */
-export type PacedScene = SimulationScene & { readonly pace: Pace };
+export type YieldingCallContext = CallContext & { readonly yieldPolicy: YieldPolicy };
 
-export interface SimulationTerms {
+export interface CallConfig {
   readonly gasLimit: bigint;
   /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
   readonly enforcesBalance: boolean;
@@ -74,22 +74,18 @@ export type Simulated =
   | { readonly kind: "executed"; readonly result: TransactionResult; readonly session: BlockSession };
 
 /** One call as if it were a transaction of the sender's next nonce, on an overlay that is then dropped. */
-export function simulate(
-  scene: SimulationScene,
-  call: CallRequest,
-  terms: SimulationTerms,
-): Promise<Simulated> {
-  const paced = hasPace(scene) ? scene : { ...scene, pace: boundedPace() };
-  return simulateOn(overlayOf(paced), paced, call, terms);
+export function simulate(context: CallContext, call: CallRequest, config: CallConfig): Promise<Simulated> {
+  const paced = mayYield(context) ? context : { ...context, yieldPolicy: memoryBounded() };
+  return simulateOn(overlayOf(paced), paced, call, config);
 }
 
-function hasPace(scene: SimulationScene): scene is PacedScene {
-  return scene.pace !== undefined;
+function mayYield(context: CallContext): context is YieldingCallContext {
+  return context.yieldPolicy !== undefined;
 }
 
 /** A new overlay over the scene's state, in which its accounts are as the caller wants them. */
-export function overlayOf({ state, accounts = [], pace }: PacedScene): Overlay {
-  const overlay = createOverlay(state, pace.held);
+export function overlayOf({ state, accounts = [], yieldPolicy }: YieldingCallContext): Overlay {
+  const overlay = createOverlay(state, yieldPolicy.memory);
   overrideAccounts(overlay, accounts);
   return overlay;
 }
@@ -97,35 +93,35 @@ export function overlayOf({ state, accounts = [], pace }: PacedScene): Overlay {
 /** As simulate, on an overlay over the scene's state in which other calls may have left something. */
 export async function simulateOn(
   overlay: Overlay,
-  scene: PacedScene,
+  context: YieldingCallContext,
   call: CallRequest,
-  terms: SimulationTerms,
+  config: CallConfig,
 ): Promise<Simulated> {
-  const asMade = sceneRules(scene);
-  const { observed, observer, ignoresNonce = false } = terms;
-  const { terms: chainTerms, rules } = asMade;
-  const block = terms.enforcesBalance ? asMade.block : withoutFees(asMade.block);
+  const asMade = contextRules(context);
+  const { observed, observer, ignoresNonce = false } = config;
+  const { config: chainTerms, rules } = asMade;
+  const block = config.enforcesBalance ? asMade.block : withoutFees(asMade.block);
   const session = openSession({
-    terms: chainTerms,
+    config: chainTerms,
     rules,
     block,
     overlay,
-    pace: scene.pace,
-    shownBlock: terms.showsFees === true ? asMade.block : undefined,
-    precompiles: scene.precompiles,
+    yieldPolicy: context.yieldPolicy,
+    shownBlock: config.showsFees === true ? asMade.block : undefined,
+    precompiles: context.precompiles,
     observed,
     observer,
   });
   const sender = call.from ?? ZERO_ADDRESS;
   const account = overlay.account(sender);
   const { blobBaseFee } = block;
-  const transaction = toExecutable(call, terms, scene, { nonce: account?.nonce ?? 0n, blobBaseFee });
+  const transaction = toExecutable(call, config, context, { nonce: account?.nonce ?? 0n, blobBaseFee });
   const refused =
-    checkForm({ rules, chainId: scene.spec.chainId, block, ignoresNonce }, transaction) ??
-    (terms.lendsBalance === true ? undefined : checkFunds(transaction, account));
+    checkForm({ rules, chainId: context.spec.chainId, block, ignoresNonce }, transaction) ??
+    (config.lendsBalance === true ? undefined : checkFunds(transaction, account));
   if (refused !== undefined) return toRefusal(refused.rejection);
   const price = effectiveGasPrice(transaction, block.baseFeePerGas);
-  if (terms.lendsBalance === true) lend(overlay, transaction, { price, blobBaseFee });
+  if (config.lendsBalance === true) lend(overlay, transaction, { price, blobBaseFee });
   overlay.beginTransaction();
   const result = runsNoCode(session, transaction)
     ? transferObserved(session, transaction, price, observed)
@@ -146,14 +142,14 @@ function lend(
 }
 
 /** The rules of the scene's block, with what the caller wants of it. */
-export function sceneRules({
+export function contextRules({
   spec,
   header,
   ancestorHash,
-  blockTerms,
-}: Pick<SimulationScene, "spec" | "header" | "ancestorHash" | "blockTerms">): BlockRules {
+  blockConfig,
+}: Pick<CallContext, "spec" | "header" | "ancestorHash" | "blockConfig">): BlockRules {
   const asMade = blockRules(spec, header, ancestorHash);
-  return blockTerms === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockTerms } };
+  return blockConfig === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockConfig } };
 }
 
 function withoutFees(block: BlockContext): BlockContext {
@@ -163,8 +159,8 @@ function withoutFees(block: BlockContext): BlockContext {
 
 function toExecutable(
   call: CallRequest,
-  { gasLimit, enforcesBalance }: SimulationTerms,
-  { header, gasCap }: SimulationScene,
+  { gasLimit, enforcesBalance }: CallConfig,
+  { header, gasCap }: CallContext,
   { nonce, blobBaseFee }: { readonly nonce: bigint; readonly blobBaseFee: bigint },
 ): Executable {
   const gasPrice = enforcesBalance ? (call.gasPrice ?? 0n) : 0n;

@@ -17,9 +17,15 @@ import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
 import { MemoryExhausted } from "./heldMemory.ts";
 import { precompilesOf } from "./overrides.ts";
-import { boundedPace } from "./pace.ts";
-import { type BlocksOrder, type OrderedCall, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
-import { overlayOf, type PacedScene, type SimulationScene, sceneRules, simulateOn } from "./simulate.ts";
+import { memoryBounded } from "./pace.ts";
+import { type BlockStateCall, type BlockStateCalls, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
+import {
+  type CallContext,
+  contextRules,
+  overlayOf,
+  simulateOn,
+  type YieldingCallContext,
+} from "./simulate.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
 import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -44,7 +50,7 @@ export type BlocksAnswer =
   | { readonly kind: "blocksRefused"; readonly code: BlocksRefusal; readonly detail: string };
 
 /** The block that simulated ones follow, and the states on top of its own. */
-export interface BlocksScene extends Pick<SimulationScene, "spec" | "header" | "ancestorHash"> {
+export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash"> {
   readonly branch: StateBranch;
   /** --rpc-gas-cap: what all calls together may use; 0 for no limit. */
   readonly gasCap: bigint;
@@ -54,10 +60,10 @@ export interface BlocksScene extends Pick<SimulationScene, "spec" | "header" | "
  * Simulates blocks on top of the scene's: made as the chain makes its own, reward and calls of the system included, but
  * of London's shape, by nobody and without seals. So the state root is that of a real block with the same content.
  */
-export async function simulateBlocks(scene: BlocksScene, order: BlocksOrder): Promise<BlocksAnswer> {
+export async function simulateBlocks(context: BlocksContext, order: BlockStateCalls): Promise<BlocksAnswer> {
   try {
-    const planned = planBlocks(scene.spec, scene.header, order.blocks);
-    return { kind: "blocks", blocks: await new BlockSimulation(scene, order).run(planned) };
+    const planned = planBlocks(context.spec, context.header, order.blocks);
+    return { kind: "blocks", blocks: await new BlockSimulation(context, order).run(planned) };
   } catch (error) {
     if (error instanceof BlocksRefused)
       return { kind: "blocksRefused", code: error.code, detail: error.message };
@@ -74,24 +80,24 @@ const LOG_BYTES = 1000;
 const TOPIC_BYTES = 300;
 
 /** A block in the making. */
-interface Draft {
-  readonly scene: PacedScene;
+interface BlockInProgress {
+  readonly context: YieldingCallContext;
   readonly overlay: Overlay;
   readonly receipts: BlockReceipts;
 }
 
 class BlockSimulation {
-  private readonly scene: BlocksScene;
-  private readonly order: BlocksOrder;
+  private readonly context: BlocksContext;
+  private readonly order: BlockStateCalls;
   private readonly made: SimulatedBlock[] = [];
   private readonly hashes = new Map<bigint, Hash>();
   private gasLeft: bigint | undefined;
   private bytesLeft = ANSWER_LIMIT_BYTES;
 
-  constructor(scene: BlocksScene, order: BlocksOrder) {
-    this.scene = scene;
+  constructor(context: BlocksContext, order: BlockStateCalls) {
+    this.context = context;
     this.order = order;
-    this.gasLeft = scene.gasCap > 0n ? scene.gasCap : undefined;
+    this.gasLeft = context.gasCap > 0n ? context.gasCap : undefined;
   }
 
   async run(planned: readonly PlannedBlock[]): Promise<readonly SimulatedBlock[]> {
@@ -100,22 +106,22 @@ class BlockSimulation {
   }
 
   private async makeBlock(planned: PlannedBlock): Promise<void> {
-    const scene = this.sceneOf(planned);
-    const overlay = overlayOf(scene);
+    const context = this.contextOf(planned);
+    const overlay = overlayOf(context);
     const receipts = new BlockReceipts({});
-    const draft: Draft = { scene, overlay, receipts };
-    await performAround(draft, beginBlock);
+    const inProgress: BlockInProgress = { context, overlay, receipts };
+    await performAround(inProgress, beginBlock);
     const transactions: SentTransaction[] = [];
     const calls: SimulatedCall[] = [];
     for (const ordered of planned.calls) {
-      const { transaction, call } = await this.perform(draft, ordered);
+      const { transaction, call } = await this.perform(inProgress, ordered);
       transactions.push(transaction);
       calls.push(call);
     }
-    await performAround(draft, endBlock);
+    await performAround(inProgress, endBlock);
     const header: Header = {
-      ...draft.scene.header,
-      stateRoot: this.scene.branch.extend(overlay.changes()),
+      ...inProgress.context.header,
+      stateRoot: this.context.branch.extend(overlay.changes()),
       gasUsed: receipts.gasUsed,
       logsBloom: receipts.logsBloom,
       transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)),
@@ -127,8 +133,8 @@ class BlockSimulation {
   }
 
   private async perform(
-    { scene, overlay, receipts }: Draft,
-    { call, nonce }: OrderedCall,
+    { context, overlay, receipts }: BlockInProgress,
+    { call, nonce }: BlockStateCall,
   ): Promise<{ readonly transaction: SentTransaction; readonly call: SimulatedCall }> {
     const { isStrict, showsTransfers } = this.order;
     const current = overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
@@ -137,9 +143,9 @@ class BlockSimulation {
         nonce < current ? "nonceTooLow" : "nonceTooHigh",
         `nonce ${nonce}, next is ${current}`,
       );
-    const gasLimit = this.gasLimitOf(call, scene.header.gasLimit - receipts.gasUsed);
+    const gasLimit = this.gasLimitOf(call, context.header.gasLimit - receipts.gasUsed);
     const watch = showsTransfers ? new TransferWatch() : undefined;
-    const simulated = await simulateOn(overlay, scene, call, {
+    const simulated = await simulateOn(overlay, context, call, {
       gasLimit,
       enforcesBalance: isStrict || namesPrice(call),
       ignoresNonce: !isStrict,
@@ -148,10 +154,10 @@ class BlockSimulation {
     });
     if (simulated.kind === "refused") throw new BlocksRefused(simulated.code, simulated.detail);
     const { result } = simulated;
-    const { chainId } = scene.spec;
-    const { header } = scene;
+    const { chainId } = context.spec;
+    const { header } = context;
     const transaction = transactionOfCall(call, { nonce: nonce ?? current, gasLimit, chainId, header });
-    await receipts.add(transaction.type, result, scene.pace);
+    await receipts.add(transaction.type, result, context.yieldPolicy);
     if (this.gasLeft !== undefined) this.gasLeft -= result.gasUsed;
     if (watch === undefined || result.outcome.kind !== "succeeded")
       return { transaction, call: this.kept(result) };
@@ -180,10 +186,10 @@ class BlockSimulation {
     return this.gasLeft === undefined ? wanted : smaller(wanted, this.gasLeft);
   }
 
-  private sceneOf(planned: PlannedBlock): PacedScene {
-    const { spec, branch, ancestorHash } = this.scene;
+  private contextOf(planned: PlannedBlock): YieldingCallContext {
+    const { spec, branch, ancestorHash } = this.context;
     const { beneficiary, blobBaseFee = this.order.isStrict ? undefined : 0n } = planned.block;
-    const header = this.draftHeader(planned);
+    const header = this.headerInProgress(planned);
     const placed = precompilesOf(spec, header, planned.accounts);
     if (!placed.ok) throw new BlocksRefused(placed.rejection.code, placed.rejection.message);
     return {
@@ -191,11 +197,11 @@ class BlockSimulation {
       header,
       state: branch.head,
       accounts: planned.accounts,
-      pace: boundedPace(),
+      yieldPolicy: memoryBounded(),
       // The cap bounds the sum: see gasLimitOf.
       gasCap: 0n,
       ancestorHash: (number) => this.hashes.get(number) ?? ancestorHash(number),
-      blockTerms: {
+      blockConfig: {
         ...(beneficiary !== undefined && { beneficiary }),
         ...(blobBaseFee !== undefined && { blobBaseFee }),
       },
@@ -204,8 +210,8 @@ class BlockSimulation {
   }
 
   /** All of a header that does not follow from what is in the block. What is not overridden is as in the block before. */
-  private draftHeader({ number, timestamp, block }: PlannedBlock): Header {
-    const { spec, header: base, ancestorHash } = this.scene;
+  private headerInProgress({ number, timestamp, block }: PlannedBlock): Header {
+    const { spec, header: base, ancestorHash } = this.context;
     const parent = this.made.at(-1)?.header ?? base;
     const dueFee = nextBaseFee(spec, parent, timestamp);
     const baseFeePerGas = block.baseFeePerGas ?? (this.order.isStrict ? dueFee : 0n);
@@ -232,11 +238,11 @@ class BlockSimulation {
 
 /** Does what a block does before its transactions, or after them. */
 async function performAround(
-  { scene, overlay }: Draft,
+  { context, overlay }: BlockInProgress,
   perform: typeof beginBlock | typeof endBlock,
 ): Promise<void> {
-  const rules = sceneRules(scene);
-  const done = await perform(rules, openSession({ ...rules, overlay, pace: scene.pace }));
+  const rules = contextRules(context);
+  const done = await perform(rules, openSession({ ...rules, overlay, yieldPolicy: context.yieldPolicy }));
   if (!done.ok) throw new BlocksRefused("systemCallFailed", done.rejection.message);
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import type { Asker } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { AccessListEntry, Authorization } from "../types/transaction.ts";
 
@@ -124,5 +124,5 @@ export type SimulationRefusal =
  */
 export interface Simulator {
   /** An asker who is gone is answered as one whose time is up. */
-  run(job: SimulationJob, asker: Asker): Promise<SimulationResult>;
+  run(job: SimulationJob, requester: Requester): Promise<SimulationResult>;
 }

@@ -1,7 +1,7 @@
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { codeOf } from "./accountCode.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { clearIfEmpty } from "./emptyAccounts.ts";
@@ -18,7 +18,7 @@ export function keepParentHash(session: BlockSession, parentHash: Hash): Promise
  */
 export async function drainRequestQueues(
   session: BlockSession,
-): Promise<Outcome<DrainedRequests, "systemCallFailed">> {
+): Promise<Result<DrainedRequests, "systemCallFailed">> {
   const withdrawals = await callSystemContract(session, WITHDRAWAL_CONTRACT, EMPTY_BYTES);
   if (!withdrawals.ok) return withdrawals;
   const consolidations = await callSystemContract(session, CONSOLIDATION_CONTRACT, EMPTY_BYTES);
@@ -33,7 +33,7 @@ export interface DrainedRequests {
 }
 
 /** What the contract returned. */
-export type SystemCallOutcome = Outcome<Uint8Array, "systemCallFailed">;
+export type SystemCallOutcome = Result<Uint8Array, "systemCallFailed">;
 
 const HISTORY_CONTRACT = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
 const WITHDRAWAL_CONTRACT = addressFromHex("0x00000961ef480eb55e80d19ad83579a64c007002");

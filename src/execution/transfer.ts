@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
@@ -27,7 +27,7 @@ export function runsNoCode(session: BlockSession, { to, authorizationList }: Exe
 export function transfer(session: BlockSession, transaction: Executable, price: bigint): TransactionResult {
   const { rules, overlay, block } = session;
   const { sender, value } = transaction;
-  const to = present(transaction.to, "the recipient of a transfer");
+  const to = expectDefined(transaction.to, "the recipient of a transfer");
   const gasUsed = minimumGas(rules, transaction);
   // An account that does not exist may send nothing for nothing.
   const account = overlay.account(sender) ?? EMPTY_ACCOUNT;

@@ -2,7 +2,7 @@ import { addressFromHex } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { Log } from "../types/log.ts";
-import { type Bequest, bequestOf } from "./bequest.ts";
+import { type SelfdestructTransfer, selfdestructTransferOf } from "./bequest.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
 
 type Transfer = Pick<Callee, "from" | "to" | "value">;
@@ -23,7 +23,7 @@ export class TransferWatch implements ExecutionObserver {
   private readonly frames: { readonly transfers: number; readonly logs: number }[] = [];
   private hasEntered = false;
   /** What a self-destruction is about to hand over. */
-  private bequest: Bequest | undefined;
+  private transfer: SelfdestructTransfer | undefined;
 
   entered(callee: Callee): void {
     this.hasEntered = true;
@@ -32,13 +32,13 @@ export class TransferWatch implements ExecutionObserver {
   }
 
   begun(step: Step): void {
-    this.bequest = bequestOf(step);
+    this.transfer = selfdestructTransferOf(step);
   }
 
   performed({ instruction, halt }: Step): void {
     if (halt !== undefined) return;
     if (instruction >= LOG0 && instruction <= LOG4) this.logs++;
-    if (this.bequest !== undefined) this.note(this.bequest);
+    if (this.transfer !== undefined) this.note(this.transfer);
   }
 
   resumed(): void {

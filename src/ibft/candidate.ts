@@ -1,5 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import { chainHash, type Digest, sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData, encodeExtraData } from "../types/extraData.ts";
@@ -40,7 +40,7 @@ export function createCandidate(
 export function candidateOfBlock(block: {
   readonly header: Header;
   readonly transactions: readonly Transaction[];
-}): Outcome<Candidate, "malformedExtraData"> {
+}): Result<Candidate, "malformedExtraData"> {
   const extra = decodeExtraData(block.header.extraData);
   return extra.ok ? ok(createCandidate(block.header, extra.value, block.transactions)) : extra;
 }

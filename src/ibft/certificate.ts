@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type Committee, isMember, isProposer } from "./committee.ts";
+import { isMember, isProposer, type ValidatorSet } from "./committee.ts";
 import type {
   PreparedCertificate,
   PreparePayload,
@@ -11,7 +11,7 @@ import type {
   Signed,
 } from "./message.ts";
 
-export const CERTIFICATE_FLAWS = [
+export const CERTIFICATE_ERRORS = [
   "authorNotValidator",
   "duplicateAuthors",
   "wrongHeight",
@@ -23,52 +23,52 @@ export const CERTIFICATE_FLAWS = [
   "tooFewRoundChanges",
 ] as const;
 
-export type CertificateFlaw = (typeof CERTIFICATE_FLAWS)[number];
+export type CertificateErrorCode = (typeof CERTIFICATE_ERRORS)[number];
 
 /**
  * Finds what is wrong with a signed wish for a round, certificate included (ibft2.md#round-change-rules);
  * undefined when nothing is.
  */
-export function findRoundChangeFlaw(
-  committee: Committee,
+export function findRoundChangeError(
+  validatorSet: ValidatorSet,
   { author, payload }: Signed<RoundChangePayload>,
-): CertificateFlaw | undefined {
-  if (!isMember(committee, author)) return "authorNotValidator";
-  if (payload.height !== committee.height) return "wrongHeight";
+): CertificateErrorCode | undefined {
+  if (!isMember(validatorSet, author)) return "authorNotValidator";
+  if (payload.height !== validatorSet.height) return "wrongHeight";
   if (payload.round === 0) return "wrongRound";
   if (payload.prepared === undefined) return undefined;
   if (payload.prepared.proposal.payload.round >= payload.round) return "wrongRound";
-  return findPreparedFlaw(committee, payload.prepared);
+  return findPreparedError(validatorSet, payload.prepared);
 }
 
 /** Finds what is wrong with the proof that a block was prepared. It may hold more Prepares than needed. */
-function findPreparedFlaw(
-  committee: Committee,
+function findPreparedError(
+  validatorSet: ValidatorSet,
   { proposal, prepares }: PreparedCertificate,
-): CertificateFlaw | undefined {
-  if (proposal.payload.height !== committee.height) return "wrongHeight";
-  if (!isProposer(committee, proposal.payload.round, proposal.author)) return "wrongProposer";
+): CertificateErrorCode | undefined {
+  if (proposal.payload.height !== validatorSet.height) return "wrongHeight";
+  if (!isProposer(validatorSet, proposal.payload.round, proposal.author)) return "wrongProposer";
   if (hasDuplicates(prepares.map(({ author }) => author))) return "duplicateAuthors";
-  if (prepares.length < committee.prepareQuorum) return "tooFewPrepares";
+  if (prepares.length < validatorSet.prepareQuorum) return "tooFewPrepares";
   for (const prepare of prepares) {
-    const flaw = findPrepareFlaw(committee, prepare, proposal);
-    if (flaw !== undefined) return flaw;
+    const error = findPrepareError(validatorSet, prepare, proposal);
+    if (error !== undefined) return error;
   }
   return undefined;
 }
 
 /** Finds what is wrong with the proof that a quorum asked for `round` (ibft2.md#proposal-rules, item 3). */
-export function findRoundChangesFlaw(
-  committee: Committee,
+export function findRoundChangesError(
+  validatorSet: ValidatorSet,
   round: number,
   certificate: RoundChangeCertificate,
-): CertificateFlaw | undefined {
-  if (certificate.length < committee.quorum) return "tooFewRoundChanges";
+): CertificateErrorCode | undefined {
+  if (certificate.length < validatorSet.quorum) return "tooFewRoundChanges";
   if (hasDuplicates(certificate.map(({ author }) => author))) return "duplicateAuthors";
   for (const roundChange of certificate) {
     if (roundChange.payload.round !== round) return "wrongRound";
-    const flaw = findRoundChangeFlaw(committee, roundChange);
-    if (flaw !== undefined) return flaw;
+    const error = findRoundChangeError(validatorSet, roundChange);
+    if (error !== undefined) return error;
   }
   return undefined;
 }
@@ -83,12 +83,12 @@ export function highestPrepared(roundChanges: RoundChangeCertificate): PreparedC
   return highest;
 }
 
-function findPrepareFlaw(
-  committee: Committee,
+function findPrepareError(
+  validatorSet: ValidatorSet,
   { author, payload }: Signed<PreparePayload>,
   { author: proposer, payload: proposal }: Signed<ProposalPayload>,
-): CertificateFlaw | undefined {
-  if (!isMember(committee, author)) return "authorNotValidator";
+): CertificateErrorCode | undefined {
+  if (!isMember(validatorSet, author)) return "authorNotValidator";
   if (equalBytes(author, proposer)) return "prepareByProposer";
   if (payload.height !== proposal.height) return "wrongHeight";
   if (payload.round !== proposal.round) return "wrongRound";

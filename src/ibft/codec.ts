@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { encodeBlock, readBlock } from "../types/block.ts";
@@ -9,7 +9,7 @@ import { decodeHeader } from "../types/header.ts";
 import { rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
-import type { Committee } from "./committee.ts";
+import type { ValidatorSet } from "./committee.ts";
 import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "./message.ts";
 import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./payloadCodec.ts";
 import { readPlace } from "./payloadReader.ts";
@@ -81,7 +81,7 @@ export interface Decoding {
   /** Asked about a message's author before anything is read that costs more; everybody may speak when absent. */
   readonly maySpeak?: (author: Address) => boolean;
   /** The validator set of the message's height: certificates are held against it before and while they are verified. */
-  readonly committee?: Committee | undefined;
+  readonly validatorSet?: ValidatorSet | undefined;
   /** Signers that were recovered before. */
   readonly known?: KnownSigners | undefined;
   /** Transactions that need not be decoded again; none when absent. */
@@ -98,7 +98,7 @@ export function decodeMessage(
   code: number,
   payload: Uint8Array,
   decoding: Decoding = {},
-): Outcome<Authored, DecodingDefect> {
+): Result<Authored, DecodingDefect> {
   return readToEnd(readMessage(code, payload, decoding));
 }
 
@@ -117,12 +117,12 @@ export function* readMessage(
   {
     recover = recoverAddress,
     maySpeak = () => true,
-    committee,
+    validatorSet,
     known,
     findTransaction,
     mostTransactions,
   }: Decoding = {},
-): Reading<Outcome<Authored, DecodingDefect>> {
+): Reading<Result<Authored, DecodingDefect>> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
   if (payload.length > PAYLOAD_LIMITS[code]) {
     return refuse("oversized", `${payload.length} bytes; code ${code} has at most ${PAYLOAD_LIMITS[code]}`);
@@ -131,13 +131,13 @@ export function* readMessage(
     const admit = (author: Address): void => {
       if (!maySpeak(author)) throw new Refusal("unwelcomeAuthor", "the author has no say in this height");
     };
-    const reader = createSignedReader({ recover, admit, committee, known });
+    const reader = createSignedReader({ recover, admit, validatorSet, known });
     return ok(
       yield* READERS[code](payload, reader, {
         recover,
         findTransaction,
         mostTransactions,
-        isScreened: committee !== undefined,
+        isScreened: validatorSet !== undefined,
       }),
     );
   } catch (error) {
@@ -274,6 +274,6 @@ export function isMessageCode(code: number): code is MessageCode {
   return code === 0 || code === 1 || code === 2 || code === 3;
 }
 
-function refuse(code: DecodingDefect, message: string): Outcome<Authored, DecodingDefect> {
+function refuse(code: DecodingDefect, message: string): Result<Authored, DecodingDefect> {
   return rejected({ code, fault: "peer", message });
 }

@@ -6,7 +6,7 @@ import { proposerOf } from "./proposer.ts";
 import { prepareQuorum, quorum, tolerableFaults } from "./quorum.ts";
 
 /** Who decides a height, and in which order: the same on every honest node, for it comes from the parent's content. */
-export interface Committee {
+export interface ValidatorSet {
   readonly height: bigint;
   /** Sorted. */
   readonly validators: readonly Address[];
@@ -17,7 +17,7 @@ export interface Committee {
   readonly tolerableFaults: number;
 }
 
-export function committeeAfter(parent: Head): Committee {
+export function validatorSetAfter(parent: Head): ValidatorSet {
   const { validators } = parent.tally;
   return {
     height: parent.header.number + 1n,
@@ -29,11 +29,11 @@ export function committeeAfter(parent: Head): Committee {
   };
 }
 
-export function isMember(committee: Committee, address: Address): boolean {
-  let keys = memberKeys.get(committee.validators);
+export function isMember(validatorSet: ValidatorSet, address: Address): boolean {
+  let keys = memberKeys.get(validatorSet.validators);
   if (keys === undefined) {
-    keys = new Set(committee.validators.map(toKey));
-    memberKeys.set(committee.validators, keys);
+    keys = new Set(validatorSet.validators.map(toKey));
+    memberKeys.set(validatorSet.validators, keys);
   }
   return keys.has(toKey(address));
 }
@@ -41,6 +41,6 @@ export function isMember(committee: Committee, address: Address): boolean {
 /** A certificate of a hundred validators asks ten thousand times. */
 const memberKeys = new WeakMap<readonly Address[], ReadonlySet<string>>();
 
-export function isProposer(committee: Committee, round: number, address: Address): boolean {
-  return equalBytes(proposerOf(committee.validators, committee.previousProposer, round), address);
+export function isProposer(validatorSet: ValidatorSet, round: number, address: Address): boolean {
+  return equalBytes(proposerOf(validatorSet.validators, validatorSet.previousProposer, round), address);
 }

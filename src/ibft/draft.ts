@@ -1,4 +1,4 @@
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Effect } from "./effect.ts";
@@ -9,7 +9,7 @@ import type { Height, Round, Rules, State } from "./state.ts";
  * One transition in the making: lives only inside one `step`, which nobody sees change. The values in it are never
  * changed, only replaced.
  */
-export class Draft {
+export class TransitionBuilder {
   readonly rules: Rules;
   readonly nowMs: number;
   state: State;
@@ -23,7 +23,7 @@ export class Draft {
 
   /** The height in progress, where there must be one. */
   get height(): Height {
-    return present(this.state.height, "a height in progress");
+    return expectDefined(this.state.height, "a height in progress");
   }
 
   get round(): Round {
@@ -31,7 +31,7 @@ export class Draft {
   }
 
   get id(): RoundId {
-    return { height: this.height.committee.height, round: this.round.number };
+    return { height: this.height.validatorSet.height, round: this.round.number };
   }
 
   changeState(change: Partial<State>): void {
@@ -55,10 +55,10 @@ export class Draft {
    * this round. `step` sees to it that the promise is on disk before anything else happens. Fails when it would break
    * an earlier promise, so that no path through the machine can.
    */
-  promise(digest?: Digest): void {
+  recordVote(digest?: Digest): void {
     const { height, round } = this.id;
     const { prepared } = this.height;
-    const { record } = this.state;
+    const { lastSigned: record } = this.state;
     assert(record === undefined || record.height <= height, "never vote below a recorded height");
     if (record?.height === height) {
       assert(record.round <= round, "never vote below a recorded round");
@@ -68,6 +68,6 @@ export class Draft {
         if (record.prepared === prepared) return;
       }
     }
-    this.changeState({ record: { height, round, digest, prepared } });
+    this.changeState({ lastSigned: { height, round, digest, prepared } });
   }
 }

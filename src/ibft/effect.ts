@@ -1,14 +1,14 @@
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { Candidate } from "./candidate.ts";
 import type { Authored } from "./message.ts";
-import type { MessageFlaw } from "./messageRules.ts";
+import type { MessageErrorCode } from "./messageRules.ts";
 import type { RoundId } from "./roundId.ts";
-import type { VoteRecord } from "./voteRecord.ts";
+import type { LastSignedState } from "./voteRecord.ts";
 
 /** All that the machine asks of the world, to be performed in order. Timers are never cancelled, only outlived. */
 export type Effect =
   /** Durable before any later effect is performed. */
-  | { readonly kind: "recordVote"; readonly record: VoteRecord }
+  | { readonly kind: "recordVote"; readonly record: LastSignedState }
   /** To every other validator; we have heard it already. */
   | { readonly kind: "multicast"; readonly message: Authored }
   | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
@@ -18,5 +18,5 @@ export type Effect =
   | { readonly kind: "checkCandidate"; readonly id: RoundId; readonly candidate: Candidate }
   /** Comes back as headAdvanced; asked again when that takes long. */
   | { readonly kind: "commitBlock"; readonly candidate: Candidate; readonly seals: readonly Signature[] }
-  | { readonly kind: "rejectMessage"; readonly message: Authored; readonly flaw: MessageFlaw }
+  | { readonly kind: "rejectMessage"; readonly message: Authored; readonly error: MessageErrorCode }
   | { readonly kind: "reportDoubleVote"; readonly first: Authored; readonly second: Authored };

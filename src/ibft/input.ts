@@ -4,7 +4,7 @@ import type { Candidate } from "./candidate.ts";
 import type { Authored } from "./message.ts";
 import type { RoundId } from "./roundId.ts";
 import type { VoteTally } from "./validatorVotes.ts";
-import type { VoteRecord } from "./voteRecord.ts";
+import type { LastSignedState } from "./voteRecord.ts";
 
 /** The block that the next one builds on, with the validators and outstanding votes after it. */
 export interface Head extends NamedHeader {
@@ -14,7 +14,7 @@ export interface Head extends NamedHeader {
 /** All that can happen to the machine. An answer or a timer names its round; one of a round we have left is ignored. */
 export type Input =
   /** Boot, with what we promised before the crash. */
-  | { readonly kind: "started"; readonly head: Head; readonly record?: VoteRecord }
+  | { readonly kind: "started"; readonly head: Head; readonly record?: LastSignedState }
   /** Decoded, signers already recovered. */
   | { readonly kind: "message"; readonly message: Authored }
   | { readonly kind: "blockTimer" | "roundTimer"; readonly id: RoundId }

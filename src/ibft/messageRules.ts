@@ -3,17 +3,17 @@ import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Candidate } from "./candidate.ts";
 import {
-  CERTIFICATE_FLAWS,
-  findRoundChangeFlaw,
-  findRoundChangesFlaw,
+  CERTIFICATE_ERRORS,
+  findRoundChangeError,
+  findRoundChangesError,
   highestPrepared,
 } from "./certificate.ts";
-import { type Committee, isMember, isProposer } from "./committee.ts";
+import { isMember, isProposer, type ValidatorSet } from "./committee.ts";
 import type { Authored, Proposal, RoundChange } from "./message.ts";
 
 /** Why a readable message of a validator is worth nothing; a small set, to be counted by. */
-export const MESSAGE_FLAWS = [
-  ...CERTIFICATE_FLAWS,
+export const MESSAGE_ERRORS = [
+  ...CERTIFICATE_ERRORS,
   "roundOutOfReach",
   "wrongCandidate",
   "foreignBuilder",
@@ -25,7 +25,7 @@ export const MESSAGE_FLAWS = [
   "candidateUncalledFor",
 ] as const;
 
-export type MessageFlaw = (typeof MESSAGE_FLAWS)[number];
+export type MessageErrorCode = (typeof MESSAGE_ERRORS)[number];
 
 /**
  * Round 31 alone lasts 68 years. Whoever asks for the last round that can be spelled wants those who go along to have none
@@ -40,44 +40,46 @@ export type WithRound = (candidate: Candidate, round: number) => Candidate;
  * undefined when nothing is. Whether the candidate of a proposal is a sound block is not judged here: that
  * takes an execution.
  */
-export function findMessageFlaw(
-  committee: Committee,
+export function findMessageError(
+  validatorSet: ValidatorSet,
   withRound: WithRound,
   message: Authored,
-): MessageFlaw | undefined {
+): MessageErrorCode | undefined {
   const { author, payload } = message.signed;
-  if (payload.height !== committee.height) return "wrongHeight";
-  if (!isMember(committee, author)) return "authorNotValidator";
+  if (payload.height !== validatorSet.height) return "wrongHeight";
+  if (!isMember(validatorSet, author)) return "authorNotValidator";
   if (payload.round >= ROUNDS_IN_REACH) return "roundOutOfReach";
   switch (message.kind) {
     case "proposal":
-      return findProposalFlaw(committee, withRound, message);
+      return findProposalError(validatorSet, withRound, message);
     case "prepare":
-      return isProposer(committee, payload.round, author) ? "prepareByProposer" : undefined;
+      return isProposer(validatorSet, payload.round, author) ? "prepareByProposer" : undefined;
     case "commit":
       return message.sealer !== undefined && equalBytes(message.sealer, author) ? undefined : "wrongSealer";
     case "roundChange":
-      return findRoundChangeFlaw(committee, message.signed) ?? findPreparedBlockFlaw(committee, message);
+      return (
+        findRoundChangeError(validatorSet, message.signed) ?? findPreparedBlockError(validatorSet, message)
+      );
     default:
       return assertNever(message);
   }
 }
 
-function findProposalFlaw(
-  committee: Committee,
+function findProposalError(
+  validatorSet: ValidatorSet,
   withRound: WithRound,
   { signed, candidate, certificate }: Proposal,
-): MessageFlaw | undefined {
+): MessageErrorCode | undefined {
   const { round, digest } = signed.payload;
-  if (!isProposer(committee, round, signed.author)) return "wrongProposer";
-  if (!isCandidateOf(candidate, committee.height, round, digest)) return "wrongCandidate";
+  if (!isProposer(validatorSet, round, signed.author)) return "wrongProposer";
+  if (!isCandidateOf(candidate, validatorSet.height, round, digest)) return "wrongCandidate";
   if (round === 0)
-    return certificate === undefined ? findBuilderFlaw(signed.author, candidate) : "certificateUncalledFor";
+    return certificate === undefined ? findBuilderError(signed.author, candidate) : "certificateUncalledFor";
   if (certificate === undefined) return "certificateMissing";
-  const flaw = findRoundChangesFlaw(committee, round, certificate);
-  if (flaw !== undefined) return flaw;
+  const error = findRoundChangesError(validatorSet, round, certificate);
+  if (error !== undefined) return error;
   const prepared = highestPrepared(certificate)?.proposal.payload;
-  if (prepared === undefined) return findBuilderFlaw(signed.author, candidate);
+  if (prepared === undefined) return findBuilderError(signed.author, candidate);
   const isThatBlock = equalBytes(withRound(candidate, prepared.round).digest, prepared.digest);
   return isThatBlock ? undefined : "preparedBlockReplaced";
 }
@@ -88,19 +90,19 @@ function findProposalFlaw(
  * liar could vote for all. Its own blocks always pass, and a block that a quorum has sealed is imported by
  * its rules.
  */
-function findBuilderFlaw(author: Address, { header }: Candidate): "foreignBuilder" | undefined {
+function findBuilderError(author: Address, { header }: Candidate): "foreignBuilder" | undefined {
   return equalBytes(header.coinbase, author) ? undefined : "foreignBuilder";
 }
 
 /** A certificate brings its block along, and a block its certificate (ibft2.md#round-change-rules). */
-function findPreparedBlockFlaw(
-  committee: Committee,
+function findPreparedBlockError(
+  validatorSet: ValidatorSet,
   { signed, candidate }: RoundChange,
-): MessageFlaw | undefined {
+): MessageErrorCode | undefined {
   const prepared = signed.payload.prepared?.proposal.payload;
   if (prepared === undefined) return candidate === undefined ? undefined : "candidateUncalledFor";
   if (candidate === undefined) return "candidateMissing";
-  const isThatBlock = isCandidateOf(candidate, committee.height, prepared.round, prepared.digest);
+  const isThatBlock = isCandidateOf(candidate, validatorSet.height, prepared.round, prepared.digest);
   return isThatBlock ? undefined : "wrongCandidate";
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { compareBytes } from "../primitives/hex.ts";
 
 /**
@@ -14,5 +14,5 @@ export function proposerOf(validators: readonly Address[], previous: Address, ro
   const atOrAfter = validators.findIndex((validator) => compareBytes(validator, previous) >= 0);
   const isValidator = atOrAfter >= 0 && atOrAfter !== following;
   const first = isValidator ? atOrAfter + 1 : Math.max(following, 0);
-  return present(validators[(first + round) % validators.length], "the proposer");
+  return expectDefined(validators[(first + round) % validators.length], "the proposer");
 }

@@ -1,17 +1,17 @@
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
 import { isProposer } from "./committee.ts";
-import type { Draft } from "./draft.ts";
+import type { TransitionBuilder } from "./draft.ts";
 import {
+  addMessage,
   commitsFor,
   dropRoundsBefore,
-  findHeld,
-  type Held,
-  hold,
+  findMessage,
   isDoubleVote,
   preparesFor,
+  type RoundMessage,
 } from "./inbox.ts";
 import type { Commit, Prepare, Proposal, RoundChangeCertificate } from "./message.ts";
 import { signPayload } from "./payloadCodec.ts";
@@ -29,87 +29,95 @@ import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "./timeouts.ts"
 /** A round that begins now; its timer runs from here, in round 0 from the arrival of the head. */
 export function newRound(rules: Rules, number: number, nowMs: number): Round {
   const timeoutAtMs = nowMs + roundTimeoutMs(rules.schedule, number);
-  return { number, startedAtMs: nowMs, timeoutAtMs, turn: undefined, trial: undefined };
+  return { number, startedAtMs: nowMs, timeoutAtMs, duty: undefined, validation: undefined };
 }
 
 /** Leaves the round in progress, if any, for a later one, or begins round 0. */
-export function startRound(draft: Draft, number: number): void {
-  const round = newRound(draft.rules, number, draft.nowMs);
-  gatherPrepares(draft);
-  draft.changeHeight({ round, inbox: dropRoundsBefore(draft.height.inbox, number) });
-  draft.emit({ kind: "setRoundTimer", id: draft.id, atMs: round.timeoutAtMs });
+export function startRound(transition: TransitionBuilder, number: number): void {
+  const round = newRound(transition.rules, number, transition.nowMs);
+  gatherPrepares(transition);
+  transition.changeHeight({ round, messages: dropRoundsBefore(transition.height.messages, number) });
+  transition.emit({ kind: "setRoundTimer", id: transition.id, atMs: round.timeoutAtMs });
 }
 
 /**
  * A quorum of Prepares is all it took, but what we bring along is every Prepare that we hold
  * (ibft2.md#round-expiry).
  */
-function gatherPrepares(draft: Draft): void {
-  const { prepared, inbox, round } = draft.height;
-  if (prepared === undefined || !isPrepared(draft.height)) return;
+function gatherPrepares(transition: TransitionBuilder): void {
+  const { prepared, messages, round } = transition.height;
+  if (prepared === undefined || !isPrepared(transition.height)) return;
   const { certificate, candidate } = prepared;
-  const prepares = preparesFor(inbox, round.number, candidate.digest).map(({ signed }) => signed);
+  const prepares = preparesFor(messages, round.number, candidate.digest).map(({ signed }) => signed);
   // After a restart the record holds more than we have heard again.
   if (prepares.length <= certificate.prepares.length) return;
-  draft.changeHeight({ prepared: { candidate, certificate: { ...certificate, prepares } } });
+  transition.changeHeight({ prepared: { candidate, certificate: { ...certificate, prepares } } });
 }
 
 /** Leads here: round 0 if we are its proposer; a quorum that asks for our round and has no prepared block. */
-export function beginTurn(draft: Draft, certificate?: RoundChangeCertificate): void {
-  draft.changeRound({ turn: { building: "notYet", certificate } });
-  continueTurn(draft);
+export function beginDuty(transition: TransitionBuilder, certificate?: RoundChangeCertificate): void {
+  transition.changeRound({ duty: { building: "notYet", certificate } });
+  continueDuty(transition);
 }
 
 /** Takes our turn as far as the time allows. Leads here: its beginning, the block timer, the built candidate. */
-export function continueTurn(draft: Draft): void {
-  const { round, height, rules, nowMs } = draft;
-  if (round.turn === undefined || round.trial !== undefined) return;
-  const { building } = round.turn;
+export function continueDuty(transition: TransitionBuilder): void {
+  const { round, height, rules, nowMs } = transition;
+  if (round.duty === undefined || round.validation !== undefined) return;
+  const { building } = round.duty;
   const proposeAtMs = Number(earliestTimestamp(rules.schedule, height.parent.header)) * 1000;
   if (building === "asked") return;
   const isBuilt = building !== "notYet";
   const dueAtMs = isBuilt ? proposeAtMs : proposeAtMs - rules.buildAheadMs;
   if (nowMs < dueAtMs) {
-    draft.emit({ kind: "setBlockTimer", id: draft.id, atMs: dueAtMs });
+    transition.emit({ kind: "setBlockTimer", id: transition.id, atMs: dueAtMs });
   } else if (isBuilt) {
-    proposeBuilt(draft, building, round.turn.certificate);
+    proposeBuilt(transition, building, round.duty.certificate);
   } else {
     const timestamp = nextTimestamp(rules.schedule, height.parent.header, round.number, nowMs);
-    draft.changeRound({ turn: { ...round.turn, building: "asked" } });
-    draft.emit({ kind: "buildCandidate", id: draft.id, timestamp });
+    transition.changeRound({ duty: { ...round.duty, building: "asked" } });
+    transition.emit({ kind: "buildCandidate", id: transition.id, timestamp });
   }
 }
 
 /** Leads here: the answer to buildCandidate for the round in progress. */
-export function onCandidateBuilt(draft: Draft, candidate: Candidate): void {
-  const { turn } = draft.round;
-  if (turn?.building !== "asked") return;
-  assert(candidate.header.number === draft.id.height, "a candidate is built for the height in progress");
-  assert(candidate.extra.round === draft.id.round, "a candidate is built for the round in progress");
-  draft.changeRound({ turn: { ...turn, building: candidate } });
-  continueTurn(draft);
+export function onCandidateBuilt(transition: TransitionBuilder, candidate: Candidate): void {
+  const { duty } = transition.round;
+  if (duty?.building !== "asked") return;
+  assert(candidate.header.number === transition.id.height, "a candidate is built for the height in progress");
+  assert(candidate.extra.round === transition.id.round, "a candidate is built for the round in progress");
+  transition.changeRound({ duty: { ...duty, building: candidate } });
+  continueDuty(transition);
 }
 
 /** Proposes the block that was prepared in an earlier round: we may not have executed it yet. */
 export function proposePrepared(
-  draft: Draft,
+  transition: TransitionBuilder,
   prepared: Candidate,
   certificate: RoundChangeCertificate,
 ): void {
-  const candidate = draft.rules.withRound(prepared, draft.round.number);
-  announceProposal(draft, candidate, certificate);
-  draft.emit({ kind: "checkCandidate", id: draft.id, candidate });
+  const candidate = transition.rules.withRound(prepared, transition.round.number);
+  announceProposal(transition, candidate, certificate);
+  transition.emit({ kind: "checkCandidate", id: transition.id, candidate });
 }
 
-function proposeBuilt(draft: Draft, candidate: Candidate, certificate?: RoundChangeCertificate): void {
-  announceProposal(draft, candidate, certificate);
-  acceptProposal(draft);
+function proposeBuilt(
+  transition: TransitionBuilder,
+  candidate: Candidate,
+  certificate?: RoundChangeCertificate,
+): void {
+  announceProposal(transition, candidate, certificate);
+  acceptProposal(transition);
 }
 
-function announceProposal(draft: Draft, candidate: Candidate, certificate?: RoundChangeCertificate): void {
-  const { rules, id } = draft;
+function announceProposal(
+  transition: TransitionBuilder,
+  candidate: Candidate,
+  certificate?: RoundChangeCertificate,
+): void {
+  const { rules, id } = transition;
   const { digest } = candidate;
-  draft.promise(digest);
+  transition.recordVote(digest);
   const signed = signPayload(rules, { kind: "proposal", ...id, digest } as const);
   const proposal: Proposal = {
     kind: "proposal",
@@ -117,33 +125,33 @@ function announceProposal(draft: Draft, candidate: Candidate, certificate?: Roun
     candidate,
     ...(certificate !== undefined && { certificate }),
   };
-  draft.changeRound({ trial: { proposal, verdict: "pending" } });
-  draft.emit({ kind: "multicast", message: proposal });
+  transition.changeRound({ validation: { proposal, result: "pending" } });
+  transition.emit({ kind: "multicast", message: proposal });
 }
 
 /**
  * Leads here: a flawless message. The first proposal of a round is the only one we consider. One for a later round
  * brings the proof that a quorum asked for that round, so we go there (ibft2.md#future-round-proposals).
  */
-export function onProposal(draft: Draft, proposal: Proposal): void {
+export function onProposal(transition: TransitionBuilder, proposal: Proposal): void {
   const { round: number } = proposal.signed.payload;
-  if (number < draft.round.number) return;
-  if (number > draft.round.number) startRound(draft, number);
-  const { trial } = draft.round;
-  if (trial !== undefined) {
-    reportIfDouble(draft, trial.proposal, proposal);
+  if (number < transition.round.number) return;
+  if (number > transition.round.number) startRound(transition, number);
+  const { validation } = transition.round;
+  if (validation !== undefined) {
+    reportIfDouble(transition, validation.proposal, proposal);
     return;
   }
-  draft.changeRound({ trial: { proposal, verdict: "pending" } });
-  draft.emit({ kind: "checkCandidate", id: draft.id, candidate: proposal.candidate });
+  transition.changeRound({ validation: { proposal, result: "pending" } });
+  transition.emit({ kind: "checkCandidate", id: transition.id, candidate: proposal.candidate });
 }
 
 /** Leads here: the answer to checkCandidate for the round in progress. */
-export function onCandidateChecked(draft: Draft, digest: Digest, sound: boolean): void {
-  const { trial } = draft.round;
-  if (trial?.verdict !== "pending" || !equalBytes(trial.proposal.candidate.digest, digest)) return;
-  if (sound) acceptProposal(draft);
-  else draft.changeRound({ trial: { ...trial, verdict: "refused" } });
+export function onCandidateChecked(transition: TransitionBuilder, digest: Digest, sound: boolean): void {
+  const { validation } = transition.round;
+  if (validation?.result !== "pending" || !equalBytes(validation.proposal.candidate.digest, digest)) return;
+  if (sound) acceptProposal(transition);
+  else transition.changeRound({ validation: { ...validation, result: "refused" } });
 }
 
 /**
@@ -151,77 +159,81 @@ export function onCandidateChecked(draft: Draft, digest: Digest, sound: boolean)
  * prepared (ibft2.md#accepting-a-proposal). That is safe because a block it helps to decide is durable before
  * anyone hears of it.
  */
-function acceptProposal(draft: Draft): void {
-  const { rules, id } = draft;
-  const trial = present(draft.round.trial, "a proposal on trial");
-  const { digest } = trial.proposal.candidate;
-  draft.promise(digest);
-  draft.changeRound({ trial: { ...trial, verdict: "accepted" } });
-  holdOwn(draft, {
+function acceptProposal(transition: TransitionBuilder): void {
+  const { rules, id } = transition;
+  const validation = expectDefined(transition.round.validation, "a proposal on trial");
+  const { digest } = validation.proposal.candidate;
+  transition.recordVote(digest);
+  transition.changeRound({ validation: { ...validation, result: "accepted" } });
+  addOwn(transition, {
     kind: "commit",
     signed: signPayload(rules, { kind: "commit", ...id, digest, seal: rules.sign(digest) } as const),
     sealer: rules.self,
   });
-  if (!isProposer(draft.height.committee, id.round, rules.self)) {
+  if (!isProposer(transition.height.validatorSet, id.round, rules.self)) {
     const prepare: Prepare = {
       kind: "prepare",
       signed: signPayload(rules, { kind: "prepare", ...id, digest } as const),
     };
-    holdOwn(draft, prepare);
-    draft.emit({ kind: "multicast", message: prepare });
+    addOwn(transition, prepare);
+    transition.emit({ kind: "multicast", message: prepare });
   }
-  countVotes(draft);
+  countVotes(transition);
 }
 
 /** Leads here: a flawless message of the round in progress or a later one. */
-export function onVote(draft: Draft, vote: Prepare | Commit): void {
-  if (vote.signed.payload.round < draft.round.number || !holdFirst(draft, vote)) return;
-  countVotes(draft);
+export function onVote(transition: TransitionBuilder, vote: Prepare | Commit): void {
+  if (vote.signed.payload.round < transition.round.number || !addFirst(transition, vote)) return;
+  countVotes(transition);
 }
 
 /** Keeps a message unless its place is taken; true when it was kept. */
-export function holdFirst(draft: Draft, message: Held): boolean {
-  const earlier = findHeld(draft.height.inbox, message);
+export function addFirst(transition: TransitionBuilder, message: RoundMessage): boolean {
+  const earlier = findMessage(transition.height.messages, message);
   if (earlier !== undefined) {
-    reportIfDouble(draft, earlier, message);
+    reportIfDouble(transition, earlier, message);
     return false;
   }
-  draft.changeHeight({ inbox: hold(draft.height.inbox, message) });
+  transition.changeHeight({ messages: addMessage(transition.height.messages, message) });
   return true;
 }
 
 /** Leads here: our own acceptance, and every vote that arrives. */
-function countVotes(draft: Draft): void {
-  const { height, round } = draft;
-  const { committee, inbox } = height;
-  if (round.trial?.verdict !== "accepted") return;
-  const { signed: proposal, candidate } = round.trial.proposal;
-  const prepares = preparesFor(inbox, round.number, candidate.digest);
-  if (!isPrepared(height) && prepares.length >= committee.prepareQuorum) {
+function countVotes(transition: TransitionBuilder): void {
+  const { height, round } = transition;
+  const { validatorSet, messages } = height;
+  if (round.validation?.result !== "accepted") return;
+  const { signed: proposal, candidate } = round.validation.proposal;
+  const prepares = preparesFor(messages, round.number, candidate.digest);
+  if (!isPrepared(height) && prepares.length >= validatorSet.prepareQuorum) {
     const certificate = { proposal, prepares: prepares.map(({ signed }) => signed) };
-    draft.changeHeight({ prepared: { certificate, candidate } });
-    draft.promise(candidate.digest);
-    draft.emit({ kind: "multicast", message: ownCommit(draft, candidate.digest) });
+    transition.changeHeight({ prepared: { certificate, candidate } });
+    transition.recordVote(candidate.digest);
+    transition.emit({ kind: "multicast", message: ownCommit(transition, candidate.digest) });
   }
-  const commits = commitsFor(inbox, round.number, candidate.digest);
-  if (commits.length >= committee.quorum) {
+  const commits = commitsFor(messages, round.number, candidate.digest);
+  if (commits.length >= validatorSet.quorum) {
     const decision = { candidate, seals: commits.map(({ signed }) => signed.payload.seal) };
-    draft.changeHeight({ decision });
-    draft.emit({ kind: "commitBlock", ...decision });
+    transition.changeHeight({ decision });
+    transition.emit({ kind: "commitBlock", ...decision });
   }
 }
 
-function ownCommit(draft: Draft, digest: Digest): Commit {
-  const commits = commitsFor(draft.height.inbox, draft.round.number, digest);
-  const own = commits.find(({ signed }) => equalBytes(signed.author, draft.rules.self));
-  return present(own, "our Commit for a block that we accepted");
+function ownCommit(transition: TransitionBuilder, digest: Digest): Commit {
+  const commits = commitsFor(transition.height.messages, transition.round.number, digest);
+  const own = commits.find(({ signed }) => equalBytes(signed.author, transition.rules.self));
+  return expectDefined(own, "our Commit for a block that we accepted");
 }
 
 /** Our own place is free: a message of ours that came back to us is only repeated by then. */
-function holdOwn(draft: Draft, message: Held): void {
-  draft.changeHeight({ inbox: hold(draft.height.inbox, message) });
+function addOwn(transition: TransitionBuilder, message: RoundMessage): void {
+  transition.changeHeight({ messages: addMessage(transition.height.messages, message) });
 }
 
-function reportIfDouble(draft: Draft, first: Proposal | Held, second: Proposal | Held): void {
-  if (isDoubleVote(first, second)) draft.emit({ kind: "reportDoubleVote", first, second });
+function reportIfDouble(
+  transition: TransitionBuilder,
+  first: Proposal | RoundMessage,
+  second: Proposal | RoundMessage,
+): void {
+  if (isDoubleVote(first, second)) transition.emit({ kind: "reportDoubleVote", first, second });
 }

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { includesBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { quorum } from "./quorum.ts";
 
 export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";
@@ -14,7 +14,7 @@ export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidato
 export function checkSealers(
   sealers: readonly (Address | undefined)[],
   validators: readonly Address[],
-): Outcome<void, SealDefect> {
+): Result<void, SealDefect> {
   const seen = new Set<string>();
   for (const sealer of sealers) {
     if (sealer === undefined) return refuse("unreadableSeal", "a commit seal fits no key");
@@ -32,6 +32,6 @@ export function checkSealers(
   return ok(undefined);
 }
 
-function refuse(code: SealDefect, message: string): Outcome<void, SealDefect> {
+function refuse(code: SealDefect, message: string): Result<void, SealDefect> {
   return rejected({ code, fault: "peer", message });
 }

@@ -3,7 +3,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../primitives/hex.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
-import { type Committee, isMember, isProposer } from "./committee.ts";
+import { isMember, isProposer, type ValidatorSet } from "./committee.ts";
 import type {
   CommitPayload,
   Payload,
@@ -62,7 +62,7 @@ export interface SignedReaderParts {
   /** Sees the author of the message itself, and refuses it by throwing. */
   readonly admit: (author: Address) => void;
   /** Of the height that the message names; without it only counts are bounded. */
-  readonly committee?: Committee | undefined;
+  readonly validatorSet?: ValidatorSet | undefined;
   readonly known?: KnownSigners | undefined;
 }
 
@@ -71,8 +71,8 @@ const SIGNATURE_LIMIT = 4096;
 /** Signed payloads in such a message, repetitions included. */
 const PAYLOAD_COUNT_LIMIT = 20_000;
 
-export function createSignedReader({ recover, admit, committee, known }: SignedReaderParts): SignedReader {
-  const payloads = createPayloadReader(limitsOf(committee));
+export function createSignedReader({ recover, admit, validatorSet, known }: SignedReaderParts): SignedReader {
+  const payloads = createPayloadReader(limitsOf(validatorSet));
   const authors = new Map<string, Address>();
 
   function* authorOf({ kind, fields, signature, signatureBytes }: Unverified<unknown>): Reading<Address> {
@@ -80,13 +80,13 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
     const key = toKey(hash) + toKey(signatureBytes);
     const remembered = authors.get(key) ?? known?.find(key);
     if (remembered !== undefined) return remembered;
-    if (authors.size >= SIGNATURE_LIMIT && committee === undefined)
+    if (authors.size >= SIGNATURE_LIMIT && validatorSet === undefined)
       throw new Refusal("tooManySignatures", `more than ${SIGNATURE_LIMIT} different signatures`);
     yield "signature";
     const author = recover(hash, signature);
     if (author === undefined) throw new Refusal("unknownSigner", `the signature of a ${kind} fits no key`);
     authors.set(key, author);
-    if (committee === undefined || isMember(committee, author)) known?.add(key, author);
+    if (validatorSet === undefined || isMember(validatorSet, author)) known?.add(key, author);
     return author;
   }
 
@@ -107,20 +107,20 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
   }
 
   function checkHeight(height: bigint): void {
-    if (committee !== undefined && height !== committee.height)
+    if (validatorSet !== undefined && height !== validatorSet.height)
       throw new Refusal("wrongHeight", "not of the height in progress");
   }
 
   function* verifyPrepared({ proposal, prepares }: UnverifiedPrepared): Reading<PreparedCertificate> {
     const signed = yield* verify(proposal);
-    if (committee !== undefined && !isProposer(committee, signed.payload.round, signed.author))
+    if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
       throw new Refusal("wrongProposer", "a prepared Proposal by another than its round's proposer");
     const verified: Signed<PreparePayload>[] = [];
-    const judge = createMembership(committee);
+    const judge = createMembership(validatorSet);
     for (const prepare of prepares) {
       yield "payload";
       const one = yield* verify(prepare);
-      if (committee !== undefined && equalBytes(one.author, signed.author))
+      if (validatorSet !== undefined && equalBytes(one.author, signed.author))
         throw new Refusal("prepareByProposer", "a Prepare by the proposer");
       judge(one.author);
       verified.push(one);
@@ -146,7 +146,7 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
   return {
     *proposal(part) {
       const signed = yield* readOwn(payloads.proposal(part));
-      if (committee !== undefined && !isProposer(committee, signed.payload.round, signed.author))
+      if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
         throw new Refusal("wrongProposer", "a Proposal by another than the round's proposer");
       return signed;
     },
@@ -155,13 +155,13 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
     *roundChange(part) {
       const one = yield* payloads.roundChange(part);
       checkHeight(one.payload.height);
-      if (committee !== undefined) screenRoundChange(committee, one.payload);
+      if (validatorSet !== undefined) screenRoundChange(validatorSet, one.payload);
       return yield* verifyRoundChange(one, admit);
     },
     *roundChangeCertificate(part, round) {
       const list = yield* payloads.roundChanges(part);
-      if (committee !== undefined) yield* screenRoundChanges(committee, round, list);
-      const judge = createMembership(committee);
+      if (validatorSet !== undefined) yield* screenRoundChanges(validatorSet, round, list);
+      const judge = createMembership(validatorSet);
       const verified: Signed<RoundChangePayload>[] = [];
       for (const one of list) verified.push(yield* verifyRoundChange(one, judge));
       return verified;
@@ -169,19 +169,22 @@ export function createSignedReader({ recover, admit, committee, known }: SignedR
   };
 }
 
-function limitsOf(committee: Committee | undefined): { readonly members: number; readonly payloads: number } {
-  if (committee === undefined) return { members: PAYLOAD_COUNT_LIMIT, payloads: PAYLOAD_COUNT_LIMIT };
-  const members = committee.validators.length;
+function limitsOf(validatorSet: ValidatorSet | undefined): {
+  readonly members: number;
+  readonly payloads: number;
+} {
+  if (validatorSet === undefined) return { members: PAYLOAD_COUNT_LIMIT, payloads: PAYLOAD_COUNT_LIMIT };
+  const members = validatorSet.validators.length;
   // A round change of each, and in it a Proposal and a Prepare of each.
   return { members, payloads: members * (members + 2) };
 }
 
 /** Refuses whoever is no validator, or comes a second time. */
-function createMembership(committee: Committee | undefined): (author: Address) => void {
+function createMembership(validatorSet: ValidatorSet | undefined): (author: Address) => void {
   const seen = new Set<string>();
   return (author) => {
-    if (committee === undefined) return;
-    if (!isMember(committee, author)) throw new Refusal("authorNotValidator", "signed by no validator");
+    if (validatorSet === undefined) return;
+    if (!isMember(validatorSet, author)) throw new Refusal("authorNotValidator", "signed by no validator");
     const key = toKey(author);
     if (seen.has(key)) throw new Refusal("duplicateAuthors", "signed by one validator twice");
     seen.add(key);
@@ -193,26 +196,26 @@ function createMembership(committee: Committee | undefined): (author: Address) =
  * ibft2.md#round-change-rules).
  */
 function* screenRoundChanges(
-  committee: Committee,
+  validatorSet: ValidatorSet,
   round: number,
   list: readonly Unverified<UnverifiedRoundChange>[],
 ): Reading<void> {
-  refuseIf(list.length < committee.quorum, "tooFewRoundChanges");
+  refuseIf(list.length < validatorSet.quorum, "tooFewRoundChanges");
   for (const { payload } of list) {
     yield "payload";
-    refuseIf(payload.height !== committee.height, "wrongHeight");
+    refuseIf(payload.height !== validatorSet.height, "wrongHeight");
     refuseIf(payload.round !== round, "wrongRound");
-    screenRoundChange(committee, payload);
+    screenRoundChange(validatorSet, payload);
   }
 }
 
-function screenRoundChange(committee: Committee, { round, prepared }: UnverifiedRoundChange): void {
+function screenRoundChange(validatorSet: ValidatorSet, { round, prepared }: UnverifiedRoundChange): void {
   refuseIf(round === 0, "wrongRound");
   if (prepared === undefined) return;
   const { height, round: preparedRound, digest } = prepared.proposal.payload;
-  refuseIf(height !== committee.height, "wrongHeight");
+  refuseIf(height !== validatorSet.height, "wrongHeight");
   refuseIf(preparedRound >= round, "wrongRound");
-  refuseIf(prepared.prepares.length < committee.prepareQuorum, "tooFewPrepares");
+  refuseIf(prepared.prepares.length < validatorSet.prepareQuorum, "tooFewPrepares");
   for (const { payload } of prepared.prepares) {
     refuseIf(payload.height !== height, "wrongHeight");
     refuseIf(payload.round !== preparedRound, "wrongRound");
@@ -220,6 +223,6 @@ function screenRoundChange(committee: Committee, { round, prepared }: Unverified
   }
 }
 
-function refuseIf(isFlawed: boolean, code: DecodingDefect): void {
-  if (isFlawed) throw new Refusal(code, "the certificate proves nothing");
+function refuseIf(isInvalid: boolean, code: DecodingDefect): void {
+  if (isInvalid) throw new Refusal(code, "the certificate proves nothing");
 }

@@ -3,11 +3,11 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { Candidate } from "./candidate.ts";
-import type { Committee } from "./committee.ts";
-import type { Inbox } from "./inbox.ts";
+import type { ValidatorSet } from "./committee.ts";
+import type { MessageSet } from "./inbox.ts";
 import type { Head } from "./input.ts";
 import type { PreparedBlock, Proposal, RoundChangeCertificate } from "./message.ts";
-import type { VoteRecord } from "./voteRecord.ts";
+import type { LastSignedState } from "./voteRecord.ts";
 
 /** What never changes while the node runs: parameters, and two deterministic functions. */
 export interface Rules {
@@ -25,22 +25,27 @@ export interface State {
   /** Undefined only before `started`. */
   readonly head: Head | undefined;
   /** Our last promise, whatever its height. */
-  readonly record: VoteRecord | undefined;
+  readonly lastSigned: LastSignedState | undefined;
   readonly isPaused: boolean;
   /** Undefined while we only follow: no validator, paused, or bound by a promise made for a later height. */
   readonly height: Height | undefined;
 }
 
-export const UNSTARTED: State = { head: undefined, record: undefined, isPaused: false, height: undefined };
+export const UNSTARTED: State = {
+  head: undefined,
+  lastSigned: undefined,
+  isPaused: false,
+  height: undefined,
+};
 
 /** The height being decided. */
 export interface Height {
   readonly parent: Head;
-  readonly committee: Committee;
+  readonly validatorSet: ValidatorSet;
   readonly round: Round;
   /** The block prepared last in this height, in whatever round that was. */
   readonly prepared: PreparedBlock | undefined;
-  readonly inbox: Inbox;
+  readonly messages: MessageSet;
   /** A quorum has sealed this block: nothing else can become of the height, so we say no more in it. */
   readonly decision: Decision | undefined;
 }
@@ -56,20 +61,20 @@ export interface Round {
   readonly startedAtMs: number;
   readonly timeoutAtMs: number;
   /** We are to propose a block of our own making. */
-  readonly turn: Turn | undefined;
+  readonly duty: ProposerDuty | undefined;
   /** The one proposal that we consider in this round. */
-  readonly trial: Trial | undefined;
+  readonly validation: ProposalValidation | undefined;
 }
 
-export interface Turn {
+export interface ProposerDuty {
   /** Absent in round 0. Fixed when the turn begins: a prepared certificate that comes later must not slip in. */
   readonly certificate: RoundChangeCertificate | undefined;
   readonly building: "notYet" | "asked" | Candidate;
 }
 
-export interface Trial {
+export interface ProposalValidation {
   readonly proposal: Proposal;
-  readonly verdict: "pending" | "accepted" | "refused";
+  readonly result: "pending" | "accepted" | "refused";
 }
 
 export function isPrepared({ prepared, round }: Height): boolean {

@@ -1,14 +1,14 @@
-import { assert, assertNever, present } from "../primitives/assert.ts";
+import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { committeeAfter, isProposer } from "./committee.ts";
-import { Draft } from "./draft.ts";
+import { isProposer, validatorSetAfter } from "./committee.ts";
+import { TransitionBuilder } from "./draft.ts";
 import type { Effect } from "./effect.ts";
 import type { Head, Input } from "./input.ts";
 import type { Authored } from "./message.ts";
-import { findMessageFlaw } from "./messageRules.ts";
+import { findMessageError } from "./messageRules.ts";
 import {
-  beginTurn,
-  continueTurn,
+  beginDuty,
+  continueDuty,
   newRound,
   onCandidateBuilt,
   onCandidateChecked,
@@ -16,7 +16,7 @@ import {
   onVote,
   startRound,
 } from "./round.ts";
-import { askForRound, onRoundChange, onRoundTimeout } from "./roundChange.ts";
+import { onRoundChange, onRoundTimeout, requestRound } from "./roundChange.ts";
 import { isSameRound, type RoundId } from "./roundId.ts";
 import type { Rules, State } from "./state.ts";
 import { isValidator } from "./validatorVotes.ts";
@@ -46,49 +46,49 @@ export interface Transition {
 }
 
 export const step: Step = (rules, state, nowMs, input) => {
-  const draft = new Draft(rules, state, nowMs);
-  take(draft, input);
-  const { record } = draft.state;
-  const promised = input.kind === "started" ? input.record : state.record;
+  const transition = new TransitionBuilder(rules, state, nowMs);
+  take(transition, input);
+  const { lastSigned } = transition.state;
+  const before = input.kind === "started" ? input.record : state.lastSigned;
   return {
-    state: draft.state,
+    state: transition.state,
     effects:
-      record === undefined || record === promised
-        ? draft.effects
-        : [{ kind: "recordVote", record }, ...draft.effects],
+      lastSigned === undefined || lastSigned === before
+        ? transition.effects
+        : [{ kind: "recordVote", record: lastSigned }, ...transition.effects],
   };
 };
 
-function take(draft: Draft, input: Input): void {
+function take(transition: TransitionBuilder, input: Input): void {
   switch (input.kind) {
     case "started":
-      assert(draft.state.head === undefined, "the machine starts once");
-      draft.changeState({ head: input.head, record: input.record });
-      beginHeight(draft);
+      assert(transition.state.head === undefined, "the machine starts once");
+      transition.changeState({ head: input.head, lastSigned: input.record });
+      beginHeight(transition);
       break;
     case "headAdvanced":
-      onHeadAdvanced(draft, input.head);
+      onHeadAdvanced(transition, input.head);
       break;
     case "paused":
-      onPaused(draft);
+      onPaused(transition);
       break;
     case "resumed":
-      onResumed(draft);
+      onResumed(transition);
       break;
     case "message":
-      onMessage(draft, input.message);
+      onMessage(transition, input.message);
       break;
     case "blockTimer":
-      if (isCurrent(draft, input.id)) continueTurn(draft);
+      if (isCurrent(transition, input.id)) continueDuty(transition);
       break;
     case "roundTimer":
-      if (isCurrent(draft, input.id)) onRoundTimeout(draft);
+      if (isCurrent(transition, input.id)) onRoundTimeout(transition);
       break;
     case "candidateBuilt":
-      if (isCurrent(draft, input.id)) onCandidateBuilt(draft, input.candidate);
+      if (isCurrent(transition, input.id)) onCandidateBuilt(transition, input.candidate);
       break;
     case "candidateChecked":
-      if (isCurrent(draft, input.id)) onCandidateChecked(draft, input.digest, input.sound);
+      if (isCurrent(transition, input.id)) onCandidateChecked(transition, input.digest, input.sound);
       break;
     default:
       assertNever(input);
@@ -98,11 +98,11 @@ function take(draft: Draft, input: Input): void {
 /**
  * Heights rise by commits alone; a head that we have, or that lies below, changes nothing (ibft2.md#heights).
  */
-function onHeadAdvanced(draft: Draft, head: Head): void {
-  const known = present(draft.state.head, "the head at the start");
+function onHeadAdvanced(transition: TransitionBuilder, head: Head): void {
+  const known = expectDefined(transition.state.head, "the head at the start");
   if (head.header.number <= known.header.number) return;
-  draft.changeState({ head });
-  beginHeight(draft);
+  transition.changeState({ head });
+  beginHeight(transition);
 }
 
 /**
@@ -110,59 +110,59 @@ function onHeadAdvanced(draft: Draft, head: Head): void {
  * a round in which we voted. One that we have but asked for we ask for again, in the same words: the others may be in it,
  * and who came back again and again would else be led ever further from them.
  */
-function beginHeight(draft: Draft): void {
-  const { rules, nowMs } = draft;
-  const { head, record, isPaused } = draft.state;
-  draft.changeState({ height: undefined });
+function beginHeight(transition: TransitionBuilder): void {
+  const { rules, nowMs } = transition;
+  const { head, lastSigned, isPaused } = transition.state;
+  transition.changeState({ height: undefined });
   if (head === undefined || isPaused || !isValidator(head.tally, rules.self)) return;
-  const committee = committeeAfter(head);
-  if (record !== undefined && record.height > committee.height) return;
-  const bond = record?.height === committee.height ? record : undefined;
-  draft.changeState({
+  const validatorSet = validatorSetAfter(head);
+  if (lastSigned !== undefined && lastSigned.height > validatorSet.height) return;
+  const signed = lastSigned?.height === validatorSet.height ? lastSigned : undefined;
+  transition.changeState({
     height: {
       parent: head,
-      committee,
-      round: newRound(rules, bond?.round ?? 0, nowMs),
-      prepared: bond?.prepared,
-      inbox: [],
+      validatorSet,
+      round: newRound(rules, signed?.round ?? 0, nowMs),
+      prepared: signed?.prepared,
+      messages: [],
       decision: undefined,
     },
   });
-  if (bond === undefined) {
-    startRound(draft, 0);
-    if (isProposer(committee, 0, rules.self)) beginTurn(draft);
+  if (signed === undefined) {
+    startRound(transition, 0);
+    if (isProposer(validatorSet, 0, rules.self)) beginDuty(transition);
   } else {
-    askForRound(draft, bond.digest === undefined ? bond.round : bond.round + 1);
+    requestRound(transition, signed.digest === undefined ? signed.round : signed.round + 1);
   }
 }
 
 /** A block that is decided is committed all the same: it may rest on our seal. */
-function onPaused(draft: Draft): void {
-  const { height } = draft.state;
-  draft.changeState({ isPaused: true, height: height?.decision === undefined ? undefined : height });
+function onPaused(transition: TransitionBuilder): void {
+  const { height } = transition.state;
+  transition.changeState({ isPaused: true, height: height?.decision === undefined ? undefined : height });
 }
 
-function onResumed(draft: Draft): void {
-  if (!draft.state.isPaused) return;
-  draft.changeState({ isPaused: false });
-  if (draft.state.height === undefined) beginHeight(draft);
+function onResumed(transition: TransitionBuilder): void {
+  if (!transition.state.isPaused) return;
+  transition.changeState({ isPaused: false });
+  if (transition.state.height === undefined) beginHeight(transition);
 }
 
 /** Messages of other heights, and our own that come back to us, are of no use. */
-function onMessage(draft: Draft, message: Authored): void {
-  const { height } = draft.state;
+function onMessage(transition: TransitionBuilder, message: Authored): void {
+  const { height } = transition.state;
   if (height === undefined || height.decision !== undefined) return;
-  if (message.signed.payload.height !== height.committee.height) return;
-  if (equalBytes(message.signed.author, draft.rules.self)) return;
-  const flaw = findMessageFlaw(height.committee, draft.rules.withRound, message);
-  if (flaw !== undefined) draft.emit({ kind: "rejectMessage", message, flaw });
-  else if (message.kind === "proposal") onProposal(draft, message);
-  else if (message.kind === "roundChange") onRoundChange(draft, message);
-  else onVote(draft, message);
+  if (message.signed.payload.height !== height.validatorSet.height) return;
+  if (equalBytes(message.signed.author, transition.rules.self)) return;
+  const error = findMessageError(height.validatorSet, transition.rules.withRound, message);
+  if (error !== undefined) transition.emit({ kind: "rejectMessage", message, error });
+  else if (message.kind === "proposal") onProposal(transition, message);
+  else if (message.kind === "roundChange") onRoundChange(transition, message);
+  else onVote(transition, message);
 }
 
-function isCurrent({ state }: Draft, id: RoundId): boolean {
+function isCurrent({ state }: TransitionBuilder, id: RoundId): boolean {
   const { height } = state;
   if (height === undefined) return false;
-  return isSameRound(id, { height: height.committee.height, round: height.round.number });
+  return isSameRound(id, { height: height.validatorSet.height, round: height.round.number });
 }

@@ -1,5 +1,5 @@
 import { readRlp, rlpMembers } from "../primitives/rlp.ts";
-import { CERTIFICATE_FLAWS } from "./certificate.ts";
+import { CERTIFICATE_ERRORS } from "./certificate.ts";
 
 /** Why bytes are no message; a small set, to be counted by. */
 export const DECODING_DEFECTS = [
@@ -12,7 +12,7 @@ export const DECODING_DEFECTS = [
   "unwelcomeAuthor",
   "tooManySignatures",
   "wrongCandidate",
-  ...CERTIFICATE_FLAWS,
+  ...CERTIFICATE_ERRORS,
 ] as const;
 
 export type DecodingDefect = (typeof DECODING_DEFECTS)[number];

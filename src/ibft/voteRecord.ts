@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
@@ -15,7 +15,7 @@ import type { Payload, PreparedBlock, Signed } from "./message.ts";
  * What we promised, kept on disk: written before a vote leaves, read after a crash. No vote of ours may follow in a
  * height below `height`, nor in `height` in a round up to `round`; sending the very same bytes again is allowed.
  */
-export interface VoteRecord {
+export interface LastSignedState {
   readonly height: bigint;
   /** The highest round in which we said anything. */
   readonly round: number;
@@ -30,7 +30,7 @@ export interface VoteRecord {
  * [block, proposer's signature and address, [each Prepare's signature and address]]. What a signature is about follows
  * from the block: its number, its round and its digest. The block lies inside as one string, for it can be large.
  */
-export function encodeVoteRecord({ height, round, digest, prepared }: VoteRecord): Uint8Array {
+export function encodeLastSigned({ height, round, digest, prepared }: LastSignedState): Uint8Array {
   return encodeRlpList([
     encodeRlpString(bigintToBytes(FORMAT_VERSION)),
     encodeRlpString(bigintToBytes(height)),
@@ -40,16 +40,16 @@ export function encodeVoteRecord({ height, round, digest, prepared }: VoteRecord
   ]);
 }
 
-export type VoteRecordDefect = "unknownVoteRecordVersion" | "damagedVoteRecord";
+export type LastSignedErrorCode = "unknownVoteRecordVersion" | "damagedVoteRecord";
 
 /** Reads back what encodeVoteRecord wrote. The store keeps a checksum, so a refusal means a bug or another version. */
-export function decodeVoteRecord(bytes: Uint8Array): Outcome<VoteRecord, VoteRecordDefect> {
+export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {
   try {
     const [version, height, round, digest, prepared] = listOf(RLP.decode(bytes), 5);
     if (bytesToBigint(bytesOf(version)) !== FORMAT_VERSION) {
       return refuse("unknownVoteRecordVersion", `version ${bytesToBigint(bytesOf(version))}`);
     }
-    const record: VoteRecord = {
+    const record: LastSignedState = {
       height: bytesToBigint(bytesOf(height)),
       round: Number(bytesToBigint(bytesOf(round))),
       digest: bytesOf(digest).length === 0 ? undefined : (asHash(bytesOf(digest)) as Digest),
@@ -117,6 +117,6 @@ function bytesOf(item: unknown): Uint8Array {
   return item;
 }
 
-function refuse(code: VoteRecordDefect, message: string): Outcome<VoteRecord, VoteRecordDefect> {
+function refuse(code: LastSignedErrorCode, message: string): Result<LastSignedState, LastSignedErrorCode> {
   return rejected({ code, fault: "local", message });
 }

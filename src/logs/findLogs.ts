@@ -1,12 +1,12 @@
 import type { ChainReader } from "../chain/chain.ts";
-import type { Asker } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/asker.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
-import { LoopTurn } from "../primitives/loopTurn.ts";
+import { EventLoopSlice } from "../primitives/loopTurn.ts";
 import { createLogPieces } from "./logPieces.ts";
 import { type BlockRange, type LogCriteria, queryLogs } from "./logQuery.ts";
 
 /** Finds the wanted logs of the canonical blocks in a range, both ends included; it may reach beyond the head. */
-export type FindLogs = (criteria: LogCriteria, range: BlockRange, asker: Asker) => Promise<FoundLogs>;
+export type FindLogs = (criteria: LogCriteria, range: BlockRange, requester: Requester) => Promise<FoundLogs>;
 
 export type FoundLogs =
   /** JSON in the order of the logs, to be joined by commas. */
@@ -22,15 +22,15 @@ export type FoundLogs =
  * other thread. Others have their turn in between.
  */
 export function createLogFinder(chain: ChainReader): FindLogs {
-  return async (criteria, range, asker) => {
+  return async (criteria, range, requester) => {
     const written = createLogPieces();
-    const turn = new LoopTurn();
+    const turn = new EventLoopSlice();
     const end = await queryLogs(chain, criteria, range, {
       take(logs) {
         if (!written.add(logs)) return false;
-        return turn.isOver ? turn.pass().then(() => true) : true;
+        return turn.isOver ? turn.yield().then(() => true) : true;
       },
-      isAbandoned: () => asker.isAbandoned(),
+      isAbandoned: () => requester.isAbandoned(),
     });
     return end === "told" ? { kind: "found", pieces: written.finish() } : { kind: end };
   };

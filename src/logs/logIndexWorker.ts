@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
 import { createBloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
@@ -30,7 +30,7 @@ export type LogIndexReport =
   | { readonly kind: "failed"; readonly message: string };
 
 /** Writes files of blooms (bloomFiles.ts) on a thread of its own, and ends. */
-const port = present(parentPort, "the port of a worker thread");
+const port = expectDefined(parentPort, "the port of a worker thread");
 comeAfterBlocks();
 const { databasePath, folder, task, restRatio } = workerData as LogIndexWorkerData;
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader, LocatedLog } from "../chain/chain.ts";
 import type { Address } from "../primitives/address.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_BYTES, includesBytes } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
@@ -143,7 +143,8 @@ export function* locateLogs(
           log,
           blockNumber: block.header.number,
           blockHash: block.hash,
-          transactionHash: present(block.transactions[transactionIndex], "the transaction of a receipt").hash,
+          transactionHash: expectDefined(block.transactions[transactionIndex], "the transaction of a receipt")
+            .hash,
           transactionIndex,
           logIndex,
           removed: removed !== undefined,

@@ -74,7 +74,7 @@ async function* candidates(
   matcher: LogMatcher,
   { from, to }: BlockRange,
   listener: LogScanListener,
-  pace: Pace,
+  pace: ScanPace,
 ): AsyncGenerator<bigint> {
   const bloomCost = BLOOM_COST + matcher.criteria * CRITERION_COST;
   for (let next = from; next <= to; ) {
@@ -150,7 +150,7 @@ function soundSegment(
   return undefined;
 }
 
-interface Pace {
+interface ScanPace {
   readonly isOver: boolean;
   /** Adds work that is about to be done, in microseconds; true when the others' turn has come. */
   isDue(cost: number): boolean;
@@ -159,9 +159,9 @@ interface Pace {
   spend(cost: number): Promise<boolean> | boolean;
 }
 
-function createPace({ isOver }: Pick<LogScanListener, "isOver">): Pace {
+function createPace({ isOver }: Pick<LogScanListener, "isOver">): ScanPace {
   let work = 0;
-  const pace: Pace = {
+  const pace: ScanPace = {
     get isOver() {
       return isOver();
     },

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { Asker } from "../primitives/asker.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Requester } from "../primitives/asker.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
@@ -40,7 +40,7 @@ export const SEARCHES_WAITING = 1_000;
 interface Job {
   readonly criteria: LogCriteria;
   readonly range: BlockRange;
-  readonly asker: Asker;
+  readonly requester: Requester;
   readonly pieces: JsonPiece[];
   resolve(found: FoundLogs): void;
   reject(error: Error): void;
@@ -56,7 +56,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   const underWay = new Map<number, Job>();
   const waiting = new FairQueue<Job>(SEARCHES_WAITING);
   let worker: Worker | undefined;
-  let watch: Alarm | undefined;
+  let watch: Timer | undefined;
   let lastId = 0;
   let isClosed = false;
 
@@ -86,10 +86,10 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   }
 
   /** A machine that has none under way does not wait for the long searches of those who have, while there are places. */
-  function hasPlaceFor(machine: string): boolean {
+  function hasPlaceFor(remoteHost: string): boolean {
     if (underWay.size < SEARCHES_UNDER_WAY) return true;
     if (underWay.size >= SEARCHES_UNDER_WAY + SEARCHES_OF_NEWCOMERS) return false;
-    for (const { asker } of underWay.values()) if (asker.machine === machine) return false;
+    for (const { requester } of underWay.values()) if (requester.remoteHost === remoteHost) return false;
     return true;
   }
 
@@ -132,7 +132,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   function dropAbandoned(): void {
     watch = undefined;
     for (const [id, job] of underWay) {
-      if (!job.asker.isAbandoned()) continue;
+      if (!job.requester.isAbandoned()) continue;
       order({ kind: "abandon", id });
       underWay.delete(id);
       job.resolve({ kind: "abandoned" });
@@ -148,12 +148,12 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   }
 
   return {
-    find(criteria, range, asker) {
+    find(criteria, range, requester) {
       if (isClosed) return Promise.reject(new LogSearchFailure("the search is closed"));
       return new Promise((resolve, reject) => {
-        const job = { criteria, range, asker, pieces: [], resolve, reject };
+        const job = { criteria, range, requester: requester, pieces: [], resolve, reject };
         // Whoever need not wait takes no place among those who must: of these none could begin now.
-        if (hasPlaceFor(asker.machine)) start(job);
+        if (hasPlaceFor(requester.remoteHost)) start(job);
         else waiting.add(job)?.resolve({ kind: "busy" });
         tendThread();
       });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
@@ -38,7 +38,7 @@ export type LogSearchNews =
  * kept by a long one. What has been found waits here until the search is over; once that is much, the search goes on alone
  * among those that have found much.
  */
-const port = present(parentPort, "the port of a worker thread");
+const port = expectDefined(parentPort, "the port of a worker thread");
 comeAfterBlocks();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });

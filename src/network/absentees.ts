@@ -1,9 +1,9 @@
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { toDigits } from "../primitives/hex.ts";
 import type { NodeAddress } from "./dialer.ts";
-import type { Parting } from "./rlpx/connection.ts";
+import type { Disconnect } from "./rlpx/connection.ts";
 
 /** How long a named node may be away before the operator hears of it, and how long until the next time. */
 export const ABSENT_AFTER_MS = 15_000;
@@ -20,7 +20,7 @@ export interface Absentees {
   /** The node is connected, and both have introduced themselves. */
   present(nodeId: Uint8Array): void;
   /** A call failed, or the last connection ended; `isProven` is whether the other end had shown that it has the key. */
-  absent(nodeId: Uint8Array, parting: Parting, isProven: boolean): void;
+  absent(nodeId: Uint8Array, disconnect: Disconnect, isProven: boolean): void;
   stop(): void;
 }
 
@@ -31,7 +31,7 @@ interface Expected {
   why: string;
   /** Its last connection ended because it breaks our rules. */
   breaksRules: boolean;
-  alarm: Alarm | undefined;
+  timer: Timer | undefined;
 }
 
 export function createAbsentees({
@@ -45,14 +45,14 @@ export function createAbsentees({
 
   function missedSince(one: Expected, sinceMs: number): void {
     one.absentSinceMs = sinceMs;
-    one.alarm = clock.at(sinceMs + ABSENT_AFTER_MS, () => tell(one));
+    one.timer = clock.at(sinceMs + ABSENT_AFTER_MS, () => tell(one));
   }
 
   function tell(one: Expected): void {
     const { node, absentSinceMs, why } = one;
     if (absentSinceMs === undefined) return;
     const nowMs = clock.nowMs();
-    one.alarm = clock.at(nowMs + ABSENT_AGAIN_MS, () => tell(one));
+    one.timer = clock.at(nowMs + ABSENT_AGAIN_MS, () => tell(one));
     const name = `${node.host}:${node.tcpPort}`;
     const seconds = Math.round((nowMs - absentSinceMs) / 1000);
     if ([...expected.values()].every(({ breaksRules }) => breaksRules))
@@ -73,40 +73,40 @@ export function createAbsentees({
         absentSinceMs: undefined,
         why: "it has not answered yet",
         breaksRules: false,
-        alarm: undefined,
+        timer: undefined,
       };
       expected.set(toKey(node.nodeId), one);
       missedSince(one, clock.nowMs());
     },
     forget(nodeId) {
-      expected.get(toKey(nodeId))?.alarm?.cancel();
+      expected.get(toKey(nodeId))?.timer?.cancel();
       expected.delete(toKey(nodeId));
     },
     present(nodeId) {
       const one = expected.get(toKey(nodeId));
       if (one === undefined) return;
-      one.alarm?.cancel();
+      one.timer?.cancel();
       one.absentSinceMs = undefined;
       one.breaksRules = false;
     },
-    absent(nodeId, parting, isProven) {
+    absent(nodeId, disconnect, isProven) {
       const one = expected.get(toKey(nodeId));
       if (one === undefined) return;
-      one.why = whyOf(parting, isProven);
+      one.why = whyOf(disconnect, isProven);
       one.breaksRules =
-        parting.by === "us" &&
-        (parting.reason === "subprotocolTriggered" || parting.reason === "breachOfProtocol");
+        disconnect.by === "us" &&
+        (disconnect.reason === "subprotocolTriggered" || disconnect.reason === "breachOfProtocol");
       if (one.absentSinceMs === undefined) missedSince(one, clock.nowMs());
     },
     stop() {
-      for (const { alarm } of expected.values()) alarm?.cancel();
+      for (const { timer } of expected.values()) timer?.cancel();
       expected.clear();
     },
   };
 }
 
 /** For people. Before the other end has proven its key, a line that is closed is how it refuses a call to another key. */
-function whyOf({ reason, by, detail }: Parting, isProven: boolean): string {
+function whyOf({ reason, by, detail }: Disconnect, isProven: boolean): string {
   if (by === "them") return `it turned this node away (${reason})`;
   if (isProven) return by === "nobody" ? `the line broke (${detail})` : detail;
   if (by === "us" && reason === "timeout") return "it does not answer";

@@ -9,7 +9,7 @@ export interface Known {
   readonly openedMs: number;
 }
 
-export interface Applicant {
+export interface ConnectionRequest {
   readonly ownId: Uint8Array;
   readonly nodeId: Uint8Array;
   readonly isInbound: boolean;
@@ -41,7 +41,7 @@ export interface Refusal {
  * about which a peer can do something.
  */
 export function refuseConnection(
-  applicant: Applicant,
+  applicant: ConnectionRequest,
   limits: PeerLimits,
   nowMs: number,
 ): Refusal | undefined {
@@ -53,10 +53,10 @@ export function refuseConnection(
     return { cause: "permissions", reason: "unknown", detail: "it is not permitted" };
   if (known.length > 0) {
     // A pair may cross only while both were being set up.
-    const isCrossing = known.every(
+    const isSimultaneous = known.every(
       (other) => other.isInbound !== isInbound && nowMs - other.openedMs < SETUP_TIMEOUT_MS,
     );
-    if (isCrossing) return undefined;
+    if (isSimultaneous) return undefined;
     return {
       cause: "connected",
       reason: isInbound ? "unknown" : "alreadyConnected",

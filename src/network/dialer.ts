@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, MAX_CALLS_UNDER_WAY, STEADY_CONNECTION_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
@@ -43,18 +43,18 @@ export function createDialer(parts: {
 }): Dialer {
   const { clock, chance, call } = parts;
   const wanted = new Map<string, Wanted>();
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
   let isStopped = false;
 
   function schedule(): void {
-    alarm?.cancel();
-    alarm = undefined;
+    timer?.cancel();
+    timer = undefined;
     const dueMs = Math.min(
       ...[...wanted.values()].filter(({ state }) => state === "waiting").map((one) => one.dueMs),
     );
     if (isStopped || dueMs === Number.POSITIVE_INFINITY) return;
     const isBusy = callsUnderWay() >= MAX_CALLS_UNDER_WAY;
-    if (!isBusy) alarm = clock.at(dueMs, callAllDue);
+    if (!isBusy) timer = clock.at(dueMs, callAllDue);
   }
 
   function callsUnderWay(): number {
@@ -102,7 +102,7 @@ export function createDialer(parts: {
     },
     stop() {
       isStopped = true;
-      alarm?.cancel();
+      timer?.cancel();
     },
   };
 }

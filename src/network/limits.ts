@@ -25,8 +25,8 @@ export const CLOSE_DELAY_MS = 2_000;
  * Share of the thread's time that reading what strangers send may take, all of them together, and how much of it may be
  * taken at once. Who is named by the operator or a validator is no stranger.
  */
-export const STRANGERS_TIME_SHARE = 0.25;
-export const STRANGERS_BURST_MS = 50;
+export const UNTRUSTED_TIME_SHARE = 0.25;
+export const UNTRUSTED_BURST_MS = 50;
 
 /**
  * Messages are encrypted, and their frames written, in pieces of this size: so that it shows whether a peer reads, and no
@@ -49,7 +49,7 @@ export const MAX_QUEUED_ORDINARY_BYTES = 16 * MIB + KIB;
 /** Messages that wait on all connections together, each counted once: eight of the largest. */
 export const MAX_QUEUED_BYTES = 128 * MIB;
 /** What came of strangers' messages that are not complete: four of the largest. */
-export const MAX_STRANGERS_UNREAD_BYTES = 64 * MIB;
+export const MAX_UNTRUSTED_UNREAD_BYTES = 64 * MIB;
 /** Consensus messages above this size are sent over one of two crossing connections. */
 export const LARGE_MESSAGE_BYTES = PIECE_BYTES;
 
@@ -71,7 +71,7 @@ export const GREETING_TIMEOUT_MS = 20_000;
 /** Node ids that are refused until the node restarts (p2p.md#connection-policy). */
 export const DENYLIST_LIMIT = 500;
 /** Partings that are remembered. */
-export const MAX_REMEMBERED_PARTINGS = 500;
+export const MAX_REMEMBERED_DISCONNECTS = 500;
 
 /** First wait before a maintained peer is called again; doubles up to the longest. */
 export const FIRST_REDIAL_MS = 1_000;

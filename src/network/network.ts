@@ -3,8 +3,8 @@ import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
-import { createReadingPace } from "../primitives/readingPace.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { createIngressBudget } from "../primitives/readingPace.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { createAbsentees } from "./absentees.ts";
 import type { PeerLimits } from "./admission.ts";
@@ -14,15 +14,15 @@ import {
   CONNECTIONS_PER_SECOND,
   MAX_PENDING_CONNECTIONS,
   MAX_SPARE_SOCKETS,
-  STRANGERS_BURST_MS,
-  STRANGERS_TIME_SHARE,
+  UNTRUSTED_BURST_MS,
+  UNTRUSTED_TIME_SHARE,
 } from "./limits.ts";
-import { createPeerMemory, type RememberedParting } from "./peerMemory.ts";
+import { createBanList, type RememberedDisconnect } from "./peerMemory.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
 import {
   type Connection,
   createConnection,
-  type Parting,
+  type Disconnect,
   plainHost,
   type Remote,
 } from "./rlpx/connection.ts";
@@ -49,7 +49,7 @@ export interface Network {
   readonly peerCount: number;
   readonly peers: readonly PeerView[];
   /** How peers left, the latest last. */
-  readonly partings: readonly RememberedParting[];
+  readonly disconnects: readonly RememberedDisconnect[];
   /** Stays connected with the node from now on; false when it did so already, or it is this node. */
   addPeer(node: NodeAddress): boolean;
   /** Parts from it, and lets it go; false when it was not one to stay connected with. */
@@ -87,14 +87,14 @@ export interface NetworkParts {
   /** Absent: nothing is counted. */
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
-  readonly onPeerParted?: (parting: Parting) => void;
+  readonly onPeerParted?: (disconnect: Disconnect) => void;
 }
 
 /** Refused when the address cannot be listened on. */
 export async function createNetwork(
   settings: NetworkSettings,
   parts: NetworkParts,
-): Promise<Outcome<Network, "addressInUse" | "cannotListen">> {
+): Promise<Result<Network, "addressInUse" | "cannotListen">> {
   const { clock, logger, traffic } = parts;
   const server = createServer();
   const listening = await listen(server, settings);
@@ -103,8 +103,11 @@ export async function createNetwork(
   const sockets = new Set<Socket>();
   /** Inbound ones that have not introduced themselves, oldest first. */
   const pending = new Set<Connection>();
-  const pace = createPace(clock);
-  const readingPace = createReadingPace(clock, { share: STRANGERS_TIME_SHARE, burstMs: STRANGERS_BURST_MS });
+  const newConnections = limitNewConnections(clock);
+  const ingressBudget = createIngressBudget(clock, {
+    share: UNTRUSTED_TIME_SHARE,
+    burstMs: UNTRUSTED_BURST_MS,
+  });
   const linkMemory = createLinkMemory();
   let isClosing = false;
 
@@ -116,7 +119,7 @@ export async function createNetwork(
   });
   const dialer = createDialer({ clock, chance: parts.chance, call });
   const absentees = createAbsentees({ clock, logger });
-  const memory = createPeerMemory({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
+  const memory = createBanList({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
   const table = createPeerTable(
     { ownId: settings.key.nodeId, limits: settings.limits },
     { ...parts, dialer, memory, absentees, shareOf },
@@ -125,7 +128,7 @@ export async function createNetwork(
   function accept(socket: Socket): void {
     const remote = { host: plainHost(socket.remoteAddress ?? ""), port: socket.remotePort ?? 0 };
     const isFull = sockets.size >= settings.limits.maxPeers + MAX_SPARE_SOCKETS;
-    if (isClosing || isFull || !pace.take()) {
+    if (isClosing || isFull || !newConnections.take()) {
       traffic?.inboundRefused(isFull ? "sockets" : "rate");
       socket.destroy();
       return;
@@ -163,9 +166,9 @@ export async function createNetwork(
         },
         message: (id, payload) => table.receive(connection, id, payload),
         base: (direction, id) => traffic?.passed(baseMessage(direction, id)),
-        ended(parting) {
+        ended(disconnect) {
           if (pending.delete(connection)) traffic?.inboundRefused("handshake");
-          table.end(connection, parting);
+          table.end(connection, disconnect);
         },
         released: () => sockets.delete(socket),
       },
@@ -175,7 +178,7 @@ export async function createNetwork(
 
   /** What comes from those who matter to us does not wait for what strangers send. */
   function readPortion(nodeId: Uint8Array | undefined, read: () => void): boolean {
-    if (nodeId === undefined || !isFavoured(nodeId)) return readingPace.take(read);
+    if (nodeId === undefined || !isFavoured(nodeId)) return ingressBudget.take(read);
     read();
     return true;
   }
@@ -188,10 +191,10 @@ export async function createNetwork(
       },
       take(work) {
         if (isFavoured(nodeId)) work();
-        else readingPace.take(work, sender);
+        else ingressBudget.take(work, sender);
       },
       spend(durationMs) {
-        if (!isFavoured(nodeId)) readingPace.spend(durationMs);
+        if (!isFavoured(nodeId)) ingressBudget.spend(durationMs);
       },
     };
   }
@@ -228,8 +231,8 @@ export async function createNetwork(
     get peers() {
       return table.peers;
     },
-    get partings() {
-      return memory.partings;
+    get disconnects() {
+      return memory.disconnects;
     },
     addPeer,
     removePeer(nodeId) {
@@ -249,7 +252,7 @@ export async function createNetwork(
       await flushed([...sockets]);
       for (const socket of sockets) socket.destroy();
       await isClosed;
-      readingPace.close();
+      ingressBudget.close();
     },
   });
 }
@@ -257,7 +260,7 @@ export async function createNetwork(
 function listen(
   server: ReturnType<typeof createServer>,
   { host, port }: NetworkSettings,
-): Promise<Outcome<Remote, "addressInUse" | "cannotListen">> {
+): Promise<Result<Remote, "addressInUse" | "cannotListen">> {
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isInUse = error.code === "EADDRINUSE";
@@ -280,7 +283,7 @@ function listen(
 }
 
 /** Takes so many connections per second and no more, with a reserve for when many nodes start at once. */
-function createPace(clock: Clock): { take(): boolean } {
+function limitNewConnections(clock: Clock): { take(): boolean } {
   let reserve = CONNECTION_BURST;
   let filledMs = clock.nowMs();
   return {

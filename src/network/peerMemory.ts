@@ -1,9 +1,9 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { DENYLIST_LIMIT, MAX_REMEMBERED_PARTINGS, USELESS_REST_MS } from "./limits.ts";
-import type { Parting } from "./rlpx/connection.ts";
+import { DENYLIST_LIMIT, MAX_REMEMBERED_DISCONNECTS, USELESS_REST_MS } from "./limits.ts";
+import type { Disconnect } from "./rlpx/connection.ts";
 
 /** The last parting with a peer. */
-export interface RememberedParting extends Parting {
+export interface RememberedDisconnect extends Disconnect {
   /** Undefined when it left before it was known. */
   readonly nodeId: Uint8Array | undefined;
   readonly host: string;
@@ -16,36 +16,39 @@ export interface RememberedParting extends Parting {
  * What is remembered of peers until the node restarts: how each one left, and who is not let in again: for a breach of
  * protocol never, for being of no use not for a while. Each is bounded; the oldest entries go.
  */
-export interface PeerMemory {
-  remember(parting: Parting, peer: { readonly nodeId: Uint8Array | undefined; readonly host: string }): void;
+export interface BanList {
+  remember(
+    disconnect: Disconnect,
+    peer: { readonly nodeId: Uint8Array | undefined; readonly host: string },
+  ): void;
   isDenied(nodeId: Uint8Array): boolean;
   /** Latest last. */
-  readonly partings: readonly RememberedParting[];
+  readonly disconnects: readonly RememberedDisconnect[];
 }
 
-export function createPeerMemory(
+export function createBanList(
   settings: {
     readonly bannedIds: readonly Uint8Array[];
     /** Whom the operator wants to keep: never denied. */
     readonly isMaintained: (nodeId: Uint8Array) => boolean;
   },
   nowMs: () => number,
-): PeerMemory {
+): BanList {
   const banned = new Set(settings.bannedIds.map(toKey));
   const denied = new Set<string>();
   /** Until when, by key. */
   const resting = new Map<string, number>();
-  const partings = new Map<string, RememberedParting>();
+  const disconnects = new Map<string, RememberedDisconnect>();
   return {
-    remember(parting, { nodeId, host }) {
+    remember(disconnect, { nodeId, host }) {
       const key = nodeId === undefined ? `host ${host}` : toKey(nodeId);
-      const count = (partings.get(key)?.count ?? 0) + 1;
-      partings.delete(key);
-      partings.set(key, { ...parting, nodeId, host, atMs: nowMs(), count });
-      dropOldest(partings, MAX_REMEMBERED_PARTINGS);
+      const count = (disconnects.get(key)?.count ?? 0) + 1;
+      disconnects.delete(key);
+      disconnects.set(key, { ...disconnect, nodeId, host, atMs: nowMs(), count });
+      dropOldest(disconnects, MAX_REMEMBERED_DISCONNECTS);
       if (nodeId === undefined || settings.isMaintained(nodeId)) return;
-      if (isUnforgivable(parting)) denied.add(key);
-      else if (parting.reason === "uselessPeer" && parting.by === "us") {
+      if (isUnforgivable(disconnect)) denied.add(key);
+      else if (disconnect.reason === "uselessPeer" && disconnect.by === "us") {
         resting.delete(key);
         resting.set(key, nowMs() + USELESS_REST_MS);
       }
@@ -59,14 +62,14 @@ export function createPeerMemory(
       if (settings.isMaintained(nodeId)) return false;
       return denied.has(key) || (resting.get(key) ?? 0) > nowMs();
     },
-    get partings() {
-      return [...partings.values()];
+    get disconnects() {
+      return [...disconnects.values()];
     },
   };
 }
 
 /** p2p.md#connection-policy: a breach that we noticed, or a version that either end cannot speak. */
-function isUnforgivable({ reason, by }: Parting): boolean {
+function isUnforgivable({ reason, by }: Disconnect): boolean {
   return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
 }
 

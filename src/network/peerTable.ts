@@ -1,18 +1,18 @@
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import type { Absentees } from "./absentees.ts";
 import { isLastingDirection, type PeerLimits, refuseConnection } from "./admission.ts";
 import type { Dialer, NodeAddress } from "./dialer.ts";
 import { CROSS_CONNECTION_LINGER_MS, GREETING_TIMEOUT_MS } from "./limits.ts";
-import type { PeerMemory } from "./peerMemory.ts";
-import { createReputation, type Reputation } from "./reputation.ts";
+import type { BanList } from "./peerMemory.ts";
+import { createPeerScore, type PeerScore } from "./reputation.ts";
 import { type Agreed, agreeCapabilities } from "./rlpx/capabilities.ts";
-import type { Connection, Parting, Remote } from "./rlpx/connection.ts";
+import type { Connection, Disconnect, Remote } from "./rlpx/connection.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { PeerShare, Session, SubProtocol } from "./subProtocol.ts";
@@ -40,7 +40,7 @@ export interface PeerTable {
   open(connection: Connection, hello: Hello): void;
   receive(connection: Connection, id: number, payload: Uint8Array): void;
   /** Also for connections that never opened. */
-  end(connection: Connection, parting: Parting): void;
+  end(connection: Connection, disconnect: Disconnect): void;
   dismiss(nodeId: Uint8Array, reason: DisconnectReason): void;
   dismissAll(reason: DisconnectReason): void;
   /** Dismisses those who are no longer permitted. */
@@ -52,7 +52,7 @@ export interface PeerTable {
 interface Peer {
   readonly nodeId: Uint8Array;
   readonly address: Address;
-  readonly reputation: Reputation;
+  readonly reputation: PeerScore;
   readonly links: Set<Link>;
   readonly openedMs: number;
 }
@@ -73,7 +73,7 @@ interface Link {
   /** Protocols whose greeting has not come yet. */
   readonly ungreeted: Set<SubProtocol>;
   isLasting: boolean;
-  alarm: Alarm | undefined;
+  timer: Timer | undefined;
 }
 
 export interface PeerTableParts {
@@ -81,14 +81,14 @@ export interface PeerTableParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dialer: Dialer;
-  readonly memory: PeerMemory;
+  readonly memory: BanList;
   readonly absentees: Absentees;
   /** Of the thread's time. */
   readonly shareOf: (nodeId: Uint8Array) => PeerShare;
   readonly isPermitted?: (node: NodeAddress) => boolean;
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
-  readonly onPeerParted?: (parting: Parting) => void;
+  readonly onPeerParted?: (disconnect: Disconnect) => void;
 }
 
 export function createPeerTable(
@@ -147,7 +147,7 @@ export function createPeerTable(
     const peer: Peer = {
       nodeId,
       address: addressOfPublicKey(nodeId),
-      reputation: createReputation(),
+      reputation: createPeerScore(),
       links: new Set(),
       openedMs: clock.nowMs(),
     };
@@ -173,16 +173,16 @@ export function createPeerTable(
       })),
       ungreeted: new Set(agreed.map(({ protocol }) => protocol).filter(({ hasGreeting }) => hasGreeting)),
       isLasting: true,
-      alarm: undefined,
+      timer: undefined,
     };
     peer.links.add(link);
     links.set(connection, link);
     dialer.connected(peer.nodeId);
-    if (peer.links.size > 1) settleCrossing(peer);
+    if (peer.links.size > 1) settleSimultaneousConnect(peer);
     else announce(link);
     // The peer is cut off from what it waits for when one of its protocols is never greeted.
-    if (link.alarm === undefined && link.ungreeted.size > 0) {
-      link.alarm = clock.at(clock.nowMs() + GREETING_TIMEOUT_MS, () => {
+    if (link.timer === undefined && link.ungreeted.size > 0) {
+      link.timer = clock.at(clock.nowMs() + GREETING_TIMEOUT_MS, () => {
         if (link.ungreeted.size > 0) connection.disconnect("timeout", "its greeting did not come");
       });
     }
@@ -206,12 +206,12 @@ export function createPeerTable(
   }
 
   /** Both called each other: the connection that goes is closed a little later, when its messages have come in. */
-  function settleCrossing(peer: Peer): void {
+  function settleSimultaneousConnect(peer: Peer): void {
     for (const link of peer.links) {
       link.isLasting = isLastingDirection(ownId, peer.nodeId, link.connection);
       if (link.isLasting) continue;
-      link.alarm?.cancel();
-      link.alarm = clock.at(clock.nowMs() + CROSS_CONNECTION_LINGER_MS, () => {
+      link.timer?.cancel();
+      link.timer = clock.at(clock.nowMs() + CROSS_CONNECTION_LINGER_MS, () => {
         if (peer.links.size > 1) link.connection.disconnect("alreadyConnected", "both had called each other");
         else link.isLasting = true;
       });
@@ -253,9 +253,9 @@ export function createPeerTable(
         link?.ungreeted.delete(protocol);
         if (link !== undefined) noteReady(link);
       },
-      noteUseful: () => peer.reputation.noteUseful(),
-      noteUseless() {
-        if (peer.reputation.noteUseless(clock.nowMs())) {
+      noteUseful: () => peer.reputation.reward(),
+      penalise() {
+        if (peer.reputation.penalise(clock.nowMs())) {
           connection.disconnect("uselessPeer", "too many useless answers");
         }
       },
@@ -277,39 +277,42 @@ export function createPeerTable(
     }
   }
 
-  function end(connection: Connection, parting: Parting): void {
+  function end(connection: Connection, disconnect: Disconnect): void {
     const { remote, calledId, provenId } = connection;
     const nodeId = provenId ?? calledId;
-    memory.remember(parting, { nodeId: provenId, host: remote.host });
-    logger.debug({ ...parting, ...remote, ...(nodeId && { nodeId: toHex(nodeId) }) }, "a connection ended");
+    memory.remember(disconnect, { nodeId: provenId, host: remote.host });
+    logger.debug(
+      { ...disconnect, ...remote, ...(nodeId && { nodeId: toHex(nodeId) }) },
+      "a connection ended",
+    );
     const link = links.get(connection);
-    if (link !== undefined) leave(link, parting);
-    else if (calledId !== undefined) callFailed(calledId, parting);
+    if (link !== undefined) leave(link, disconnect);
+    else if (calledId !== undefined) callFailed(calledId, disconnect);
     const missedId = calledId ?? provenId;
     if (missedId !== undefined && !peers.has(toKey(missedId)))
-      absentees.absent(missedId, parting, provenId !== undefined);
+      absentees.absent(missedId, disconnect, provenId !== undefined);
   }
 
-  function callFailed(nodeId: Uint8Array, { reason }: Parting): void {
+  function callFailed(nodeId: Uint8Array, { reason }: Disconnect): void {
     if (peers.has(toKey(nodeId))) dialer.connected(nodeId);
     else dialer.gone(nodeId, reason, 0);
   }
 
-  function leave(link: Link, parting: Parting): void {
+  function leave(link: Link, disconnect: Disconnect): void {
     const { peer, connection } = link;
-    link.alarm?.cancel();
+    link.timer?.cancel();
     links.delete(connection);
     peer.links.delete(link);
     if (peer.links.size === 0) {
       peers.delete(toKey(peer.nodeId));
-      dialer.gone(peer.nodeId, parting.reason, clock.nowMs() - peer.openedMs);
-      parts.onPeerParted?.(parting);
-      logger.info({ address: peer.address, ...connection.remote, ...parting }, "peer gone");
+      dialer.gone(peer.nodeId, disconnect.reason, clock.nowMs() - peer.openedMs);
+      parts.onPeerParted?.(disconnect);
+      logger.info({ address: peer.address, ...connection.remote, ...disconnect }, "peer gone");
     } else {
       for (const other of peer.links) other.isLasting = true;
     }
     for (const { protocol, session, isTold } of link.sessions) {
-      if (isTold) guard(connection, () => protocol.onClose(session, parting.reason));
+      if (isTold) guard(connection, () => protocol.onClose(session, disconnect.reason));
     }
   }
 
@@ -368,7 +371,7 @@ const SHARED_KEY_WARNING_PAUSE_MS = 60_000;
 
 function lastingLink({ links }: Peer): Link {
   const [first] = links;
-  return present([...links].find(({ isLasting }) => isLasting) ?? first, "a peer's connection");
+  return expectDefined([...links].find(({ isLasting }) => isLasting) ?? first, "a peer's connection");
 }
 
 function isReady({ links }: Peer): boolean {

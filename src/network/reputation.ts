@@ -1,24 +1,24 @@
 import { FIRST_REPUTATION, HIGHEST_REPUTATION, USELESS_ANSWERS, USELESS_WINDOW_MS } from "./limits.ts";
 
 /** How helpful a peer has been (p2p.md#connection-policy): one point up or down for each answer. */
-export interface Reputation {
+export interface PeerScore {
   readonly score: number;
-  noteUseful(): void;
+  reward(): void;
   /** True when that was one too many within the window: the peer is of no use. */
-  noteUseless(nowMs: number): boolean;
+  penalise(nowMs: number): boolean;
 }
 
-export function createReputation(): Reputation {
+export function createPeerScore(): PeerScore {
   let score = FIRST_REPUTATION;
   let uselessAtMs: number[] = [];
   return {
     get score() {
       return score;
     },
-    noteUseful() {
+    reward() {
       score = Math.min(score + 1, HIGHEST_REPUTATION);
     },
-    noteUseless(nowMs) {
+    penalise(nowMs) {
       score -= 1;
       uselessAtMs = [...uselessAtMs.filter((atMs) => nowMs - atMs < USELESS_WINDOW_MS), nowMs];
       return uselessAtMs.length >= USELESS_ANSWERS;

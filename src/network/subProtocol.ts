@@ -63,5 +63,5 @@ export interface Session {
   greeted(): void;
   /** An answer that helped, or one that did not (an empty one, none in time): too many of these end the connection. */
   noteUseful(): void;
-  noteUseless(): void;
+  penalise(): void;
 }

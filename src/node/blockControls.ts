@@ -3,7 +3,7 @@ import type { CandidateSettings } from "../chain/candidates.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RpcMining } from "../rpc/ports.ts";
-import type { Holds } from "./holds.ts";
+import type { PauseReasons } from "./holds.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
 /** What the operator decides about our blocks, at the start and over JSON-RPC; the chain reads it for each block. */
@@ -11,7 +11,7 @@ export interface BlockControls {
   readonly candidates: CandidateSettings;
   readonly production: BlockProduction;
   /** What miner_… changes. */
-  mining(holds: Holds, logger: Logger): RpcMining;
+  mining(pauseReasons: PauseReasons, logger: Logger): RpcMining;
 }
 
 export function createBlockControls(
@@ -42,14 +42,15 @@ export function createBlockControls(
         return targetGasLimit;
       },
     },
-    mining: (holds, logger) => ({
+    mining: (pauseReasons, logger) => ({
       start() {
-        if (holds.reasons.includes("operator")) logger.info({}, "block production is resumed by miner_start");
-        holds.release("operator");
+        if (pauseReasons.reasons.includes("operator"))
+          logger.info({}, "block production is resumed by miner_start");
+        pauseReasons.resume("operator");
       },
       stop() {
         logger.warn({}, "miner_stop: this node neither proposes nor votes until miner_start");
-        holds.hold("operator");
+        pauseReasons.pause("operator");
       },
       get extraData() {
         return vanity;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Chain } from "../chain/createChain.ts";
 import type { BlockTiming } from "../chain/punctuality.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { crc32c } from "../storage/crc32c.ts";
 
 /** In the data folder. It may be lost: the figures are measured again then. */
@@ -60,7 +60,7 @@ export function keepBlockTiming(
   if (known !== undefined) chain.expectBlockTiming(known);
   const controller = new AbortController();
   let calibrating: Promise<void> = Promise.resolve();
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
 
   async function calibrate(): Promise<void> {
     try {
@@ -72,12 +72,12 @@ export function keepBlockTiming(
 
   return {
     begin() {
-      alarm = clock.at(clock.nowMs() + BEGIN_AFTER_MS, () => {
+      timer = clock.at(clock.nowMs() + BEGIN_AFTER_MS, () => {
         if (isValidator()) calibrating = calibrate();
       });
     },
     async close() {
-      alarm?.cancel();
+      timer?.cancel();
       controller.abort();
       await calibrating;
       const timing = chain.blockTiming;

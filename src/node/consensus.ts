@@ -3,12 +3,12 @@ import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../consensus/engine.ts";
-import type { Outbox, VoteStore } from "../consensus/ports.ts";
+import type { Outbox, VoteLog } from "../consensus/ports.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { NodeKey } from "./nodeKey.ts";
@@ -20,7 +20,7 @@ export interface ConsensusParts {
   readonly key: NodeKey;
   /** Where our messages go. */
   readonly outbox: Outbox;
-  readonly voteStore: VoteStore;
+  readonly voteLog: VoteLog;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Absent: nothing is counted. */
@@ -32,7 +32,7 @@ export interface ConsensusParts {
 
 /** Joins consensus to the chain: what it asks to build, check and commit, and the heads it must hear of. */
 export function joinConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, pool, key, outbox, voteStore, clock, logger, metrics, onFailure, onBegun } = parts;
+  const { spec, chain, pool, key, outbox, voteLog, clock, logger, metrics, onFailure, onBegun } = parts;
   const engine = createEngine(
     { privateKey: key.privateKey, schedule: spec.ibft, buildAheadMs: 0 },
     {
@@ -92,7 +92,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           return committed.ok;
         },
       },
-      voteStore,
+      voteLog,
       outbox,
       clock,
       logger,
@@ -122,7 +122,7 @@ async function onSoundDisk<T>(work: Promise<T>, fail: (error: unknown) => void):
 }
 
 /** Takes part from the chain's present head on. Refused when the record of our votes does not fit to it. */
-export function startConsensus(engine: Engine, chain: Chain): Outcome<void, "unusableVotes"> {
+export function startConsensus(engine: Engine, chain: Chain): Result<void, "unusableVotes"> {
   const head: NamedHeader = chain.head;
   const tally = chain.tallyAfter(head);
   try {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
 
 /** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */
@@ -13,11 +13,11 @@ export interface DataDirectory {
   readonly voteFile: string;
   readonly headFile: string;
   /** True when a database of the incumbent lies in the folder; Ibex neither reads nor changes it. */
-  readonly hasIncumbentDatabase: boolean;
+  readonly hasBesuDatabase: boolean;
 }
 
 /** Opens the folder, creating it when absent. Refused when it cannot be created or written. */
-export function openDataDirectory(path: string): Outcome<DataDirectory, "unusableDataPath" | "diskFailure"> {
+export function openDataDirectory(path: string): Result<DataDirectory, "unusableDataPath" | "diskFailure"> {
   const chain = join(path, "chain");
   const voteFile = join(path, "votes.log");
   const headFile = join(path, "head.log");
@@ -35,7 +35,7 @@ export function openDataDirectory(path: string): Outcome<DataDirectory, "unusabl
     chain,
     voteFile,
     headFile,
-    hasIncumbentDatabase:
+    hasBesuDatabase:
       existsSync(join(path, "database", "IDENTITY")) || existsSync(join(path, "DATABASE_METADATA.json")),
   });
 }
@@ -54,7 +54,7 @@ export function createFolders(path: string): void {
 export function writePortsFile(
   path: string,
   ports: Readonly<Record<string, number>>,
-): Outcome<void, "unusableDataPath" | "diskFailure"> {
+): Result<void, "unusableDataPath" | "diskFailure"> {
   const file = join(path, PORTS_FILE);
   const lines = Object.entries(ports).map(([name, port]) => `${name}=${port}`);
   try {
@@ -75,7 +75,7 @@ const PORTS_FILE = "besu.ports";
 const OWN_FILES_IN_CHAIN = ["LOCK", "CURRENT"];
 
 /** What went wrong, and what an operator can do. A disk that is full or fails is no mistake in the configuration. */
-function refuse(what: string, error: unknown): Outcome<never, "unusableDataPath" | "diskFailure"> {
+function refuse(what: string, error: unknown): Result<never, "unusableDataPath" | "diskFailure"> {
   if (isDiskAtFault(error))
     return rejected({
       code: "diskFailure",

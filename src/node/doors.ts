@@ -1,29 +1,29 @@
 import type { ApiGroup } from "../config/apiGroups.ts";
-import type { DoorSettings, HttpSettings, Settings, WebSocketSettings } from "../config/settings.ts";
+import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejected, type Result, rejected } from "../primitives/outcome.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { declareRpcMetrics, type RpcMetrics } from "../rpc/rpcMetrics.ts";
-import type { Door, DoorRejectionCode } from "../rpc/server/door.ts";
-import { openHttpDoor } from "../rpc/server/http.ts";
+import type { RpcServer, ServerErrorCode } from "../rpc/server/door.ts";
+import { openHttpServer } from "../rpc/server/http.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
-import { openWebSocketDoor } from "../rpc/server/websocket.ts";
+import { openWebSocketServer } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
 
 /** The JSON-RPC servers that the operator enabled. */
-export interface Doors {
-  readonly http: Door | undefined;
-  readonly webSocket: Door | undefined;
+export interface RpcServers {
+  readonly http: RpcServer | undefined;
+  readonly webSocket: RpcServer | undefined;
   close(): Promise<void>;
 }
 
-export interface DoorParts {
+export interface RpcServerParts {
   /** Connections that there are files for, all doors together; undefined when that is not known. */
   readonly connectionRoom: number | undefined;
   readonly clock: Clock;
@@ -31,19 +31,19 @@ export interface DoorParts {
   readonly metrics: Metrics | undefined;
 }
 
-interface CountedParts extends Omit<DoorParts, "metrics"> {
+interface CountedParts extends Omit<RpcServerParts, "metrics"> {
   readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
 }
 
-export async function openDoors(
+export async function openRpcServers(
   asked: Pick<Settings, "http" | "webSocket">,
   ports: RpcPorts,
-  { metrics, ...others }: DoorParts,
-): Promise<Outcome<Doors, DoorRejectionCode>> {
+  { metrics, ...others }: RpcServerParts,
+): Promise<Result<RpcServers, ServerErrorCode>> {
   const { http, webSocket } = fitToRoom(asked, others);
   const backend = createRpcBackend(ports);
-  const open: { http?: Door; webSocket?: Door } = {};
+  const open: { http?: RpcServer; webSocket?: RpcServer } = {};
   const counts = {
     httpConnections: () => open.http?.connectionCount ?? 0,
     webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
@@ -51,15 +51,16 @@ export async function openDoors(
   const rpcMetrics = metrics === undefined ? undefined : declareRpcMetrics(metrics, counts);
   const reader = createMessageReader(others.clock, rpcMetrics);
   const parts = { ...others, reader, metrics: rpcMetrics };
-  const httpDoor = http === undefined ? undefined : await openHttp(http, backend, parts);
-  if (httpDoor?.ok === false) return nameOption(httpDoor, "--rpc-http");
-  const webSocketDoor = webSocket === undefined ? undefined : await openWebSocket(webSocket, backend, parts);
-  if (webSocketDoor?.ok === false) {
-    await httpDoor?.value.close();
-    return nameOption(webSocketDoor, "--rpc-ws");
+  const httpServer = http === undefined ? undefined : await openHttp(http, backend, parts);
+  if (httpServer?.ok === false) return nameOption(httpServer, "--rpc-http");
+  const webSocketServer =
+    webSocket === undefined ? undefined : await openWebSocket(webSocket, backend, parts);
+  if (webSocketServer?.ok === false) {
+    await httpServer?.value.close();
+    return nameOption(webSocketServer, "--rpc-ws");
   }
-  if (httpDoor !== undefined) open.http = httpDoor.value;
-  if (webSocketDoor !== undefined) open.webSocket = webSocketDoor.value;
+  if (httpServer !== undefined) open.http = httpServer.value;
+  if (webSocketServer !== undefined) open.webSocket = webSocketServer.value;
   return ok({
     http: open.http,
     webSocket: open.webSocket,
@@ -73,7 +74,7 @@ export async function openDoors(
 /** Where there is no room for as many connections as the doors may take, each gives up the same share. */
 function fitToRoom(
   { http, webSocket }: Pick<Settings, "http" | "webSocket">,
-  { connectionRoom: room, logger }: Pick<DoorParts, "connectionRoom" | "logger">,
+  { connectionRoom: room, logger }: Pick<RpcServerParts, "connectionRoom" | "logger">,
 ): Pick<Settings, "http" | "webSocket"> {
   const asked = (http?.maxConnections ?? 0) + (webSocket?.maxConnections ?? 0);
   if (room === undefined || asked <= room) return { http, webSocket };
@@ -82,10 +83,10 @@ function fitToRoom(
     `only ${room} connections fit into the number of open files allowed, fewer than the ${asked} asked for: raise that number (ulimit -n)`,
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * room) / asked));
-  const withShare = <D extends DoorSettings>(door: D): D => ({
-    ...door,
-    maxConnections: share(door.maxConnections),
-    maxConnectionsPerAddress: share(door.maxConnectionsPerAddress),
+  const withShare = <D extends RpcServerSettings>(server: D): D => ({
+    ...server,
+    maxConnections: share(server.maxConnections),
+    maxConnectionsPerAddress: share(server.maxConnectionsPerAddress),
   });
   return {
     http: http && withShare(http),
@@ -97,7 +98,7 @@ function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
   { reader, logger, metrics }: CountedParts,
-): Promise<Outcome<Door, DoorRejectionCode>> {
+): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
   const modules = servedBy(METHODS, settings.groups);
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
@@ -106,7 +107,7 @@ function openHttp(
     isHeld: () => backend.isHeld(),
     syncStatus: () => backend.syncStatus(),
   };
-  return openHttpDoor(
+  return openHttpServer(
     {
       host,
       port,
@@ -129,7 +130,7 @@ function openWebSocket(
   settings: WebSocketSettings,
   backend: RpcBackend,
   { reader, clock, logger, metrics }: CountedParts,
-): Promise<Outcome<Door, DoorRejectionCode>> {
+): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, hostAllowlist, trustedOrigins, maxConnections, maxFrameBytes, timeoutMs } = settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
@@ -143,7 +144,7 @@ function openWebSocket(
     { methods, modules: servedBy(METHODS, settings.groups) },
     { backend, logger, metrics },
   );
-  return openWebSocketDoor(
+  return openWebSocketServer(
     {
       host,
       port,
@@ -166,12 +167,12 @@ function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): R
 
 /** Which option to change, for the operator. */
 export function nameOption(
-  { rejection }: Rejected<DoorRejectionCode>,
+  { rejection }: Rejected<ServerErrorCode>,
   prefix: "--rpc-http" | "--rpc-ws" | "--metrics",
-): Outcome<never, DoorRejectionCode> {
-  const cure =
+): Result<never, ServerErrorCode> {
+  const remedy =
     rejection.code === "addressInUse"
       ? `Choose another port with ${prefix}-port.`
       : `Choose another address with ${prefix}-host and ${prefix}-port.`;
-  return rejected({ ...rejection, message: `${rejection.message}. ${cure}` });
+  return rejected({ ...rejection, message: `${rejection.message}. ${remedy}` });
 }

@@ -4,14 +4,14 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { HistoryRefusal, RpcHistory } from "../rpc/ports.ts";
-import type { Holds } from "./holds.ts";
+import type { PauseReasons } from "./holds.ts";
 
 export interface HistoryParts {
   readonly chain: Chain;
   readonly engine: Engine;
-  readonly holds: Holds;
+  readonly pauseReasons: PauseReasons;
   readonly self: Address;
   readonly logger: Logger;
 }
@@ -27,11 +27,11 @@ export interface HistoryParts {
  *
  * A crash in the middle leaves one of the heads on the way, each of them durable and whole.
  */
-export function createHistory({ chain, engine, holds, self, logger }: HistoryParts): RpcHistory {
+export function createHistory({ chain, engine, pauseReasons, self, logger }: HistoryParts): RpcHistory {
   /** One at a time: the second would count on a head that the first takes away. */
   let isBusy = false;
 
-  function refusal(): Outcome<never, HistoryRefusal> | undefined {
+  function refusal(): Result<never, HistoryRefusal> | undefined {
     const { validators } = chain.tallyAfter(chain.head);
     if (validators.length === 1 && validators.every((only) => equalBytes(only, self))) {
       return refuse(
@@ -42,11 +42,11 @@ export function createHistory({ chain, engine, holds, self, logger }: HistoryPar
     return refusalAtWork();
   }
 
-  function refusalAtWork(): Outcome<never, HistoryRefusal> | undefined {
+  function refusalAtWork(): Result<never, HistoryRefusal> | undefined {
     const tally = chain.tallyAfter(chain.head);
     if (isBusy) return refuse("busy", "another request of this kind is being performed");
     if (!isValidator(tally, self)) return undefined;
-    const isStopped = holds.reasons.includes("operator") && engine.status().round === undefined;
+    const isStopped = pauseReasons.reasons.includes("operator") && engine.status().round === undefined;
     return isStopped
       ? undefined
       : refuse(
@@ -90,6 +90,6 @@ export function createHistory({ chain, engine, holds, self, logger }: HistoryPar
   };
 }
 
-function refuse(code: HistoryRefusal, message: string): Outcome<never, HistoryRefusal> {
+function refuse(code: HistoryRefusal, message: string): Result<never, HistoryRefusal> {
   return rejected({ code, fault: "caller", message });
 }

@@ -1,21 +1,21 @@
 /** Reasons for which block production stands still; it goes on when the last of them is gone. */
-export interface Holds {
-  hold(reason: HoldReason): void;
-  release(reason: HoldReason): void;
+export interface PauseReasons {
+  pause(reason: PauseReason): void;
+  resume(reason: PauseReason): void;
   /** Why nothing is produced at present; empty when all is well. */
-  readonly reasons: readonly HoldReason[];
+  readonly reasons: readonly PauseReason[];
 }
 
-export type HoldReason = "diskAlmostFull" | "catchingUp" | "operator";
+export type PauseReason = "diskAlmostFull" | "catchingUp" | "operator";
 
-export function createHolds(engine: { pause(): void; resume(): void }): Holds {
-  const reasons = new Set<HoldReason>();
+export function createPauseReasons(engine: { pause(): void; resume(): void }): PauseReasons {
+  const reasons = new Set<PauseReason>();
   return {
-    hold(reason) {
+    pause(reason) {
       if (reasons.size === 0) engine.pause();
       reasons.add(reason);
     },
-    release(reason) {
+    resume(reason) {
       if (reasons.delete(reason) && reasons.size === 0) engine.resume();
     },
     get reasons() {

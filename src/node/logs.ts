@@ -62,8 +62,8 @@ export function openLogs(
 
   return {
     index,
-    find(criteria, range, asker) {
-      return (isQuick(criteria, range) ? findHere : search.find)(criteria, range, asker);
+    find(criteria, range, requester) {
+      return (isQuick(criteria, range) ? findHere : search.find)(criteria, range, requester);
     },
     async close() {
       await Promise.all([index.close(), search.close()]);

@@ -11,7 +11,7 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { curve } from "../primitives/secp256k1.ts";
 import type { Endpoint } from "../rpc/ports.ts";
 import { createWorldState } from "../state/worldState.ts";
@@ -19,8 +19,8 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blocks/blockSto
 import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
-import { startPatrol } from "../storage/leveldb/patrol.ts";
-import { openVoteStore } from "../storage/votes/voteStore.ts";
+import { startScrubber } from "../storage/leveldb/patrol.ts";
+import { openVoteLog } from "../storage/votes/voteStore.ts";
 import { recoveryItemOf } from "../types/transaction.ts";
 import { createRecoveryPool, type Urgency } from "../workers/recoveryPool.ts";
 import { createBlockControls } from "./blockControls.ts";
@@ -28,8 +28,8 @@ import { createBlockLog } from "./blockLog.ts";
 import { keepBlockTiming } from "./blockTimingFile.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
-import { openDoors } from "./doors.ts";
-import { createHolds } from "./holds.ts";
+import { openRpcServers } from "./doors.ts";
+import { createPauseReasons } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { type IdentityRefusal, openIdentity } from "./identity.ts";
 import { withKnownSenders } from "./knownSenders.ts";
@@ -80,7 +80,7 @@ export type StartRefusal =
 export async function startNode(
   settings: Settings,
   logger: RootLogger,
-): Promise<Outcome<RunningNode, StartRefusal>> {
+): Promise<Result<RunningNode, StartRefusal>> {
   const closers: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await closeOne(close, logger);
@@ -110,12 +110,12 @@ async function open(
   settings: Settings,
   logger: RootLogger,
   onStop: (close: () => Promise<void> | void) => void,
-): Promise<Outcome<Omit<RunningNode, "stop">, StartRefusal>> {
+): Promise<Result<Omit<RunningNode, "stop">, StartRefusal>> {
   const clock = createNodeClock(logger);
   const metrics = createNodeMetrics(settings.metrics, clock);
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
-  if (directory.value.hasIncumbentDatabase) {
+  if (directory.value.hasBesuDatabase) {
     logger.warn(
       { folder: settings.dataPath },
       "a Besu database lies in the data folder; it is neither read nor changed",
@@ -133,7 +133,7 @@ async function open(
     ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
   });
   onStop(() => stored.close());
-  const { database, headWitness } = stored;
+  const { database, headMarker } = stored;
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
   const world = createWorldState({ database });
   const recovery = createRecoveryPool();
@@ -148,7 +148,7 @@ async function open(
   const chainLogger = logger.child("chain");
   const opened = await createChain(controls.candidates, {
     spec: settings.chainSpec,
-    stores: { database, blocks, world, headWitness },
+    stores: { database, blocks, world, headMarker },
     clock,
     recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.get(hash)?.transaction.sender),
     production: controls.production,
@@ -205,8 +205,8 @@ async function open(
     logger: logger.child("storage"),
   });
   onStop(() => logs.close());
-  const voteStore = await openVoteStore(directory.value.voteFile);
-  onStop(() => voteStore.close());
+  const voteLog = await openVoteLog(directory.value.voteFile);
+  onStop(() => voteLog.close());
   let reportFailure: (error: unknown) => void = () => undefined;
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
@@ -242,7 +242,7 @@ async function open(
     pool,
     key: key.value,
     outbox: peering.outbox,
-    voteStore,
+    voteLog,
     clock,
     logger: logger.child("consensus"),
     metrics,
@@ -250,7 +250,7 @@ async function open(
     onBegun: blockLog.begun,
   });
   onStop(() => engine.stop());
-  const holds = createHolds(engine);
+  const pauseReasons = createPauseReasons(engine);
   chain.onHeadChanged(blockLog.headChanged);
 
   const peers = await openPeers(settings, {
@@ -278,7 +278,7 @@ async function open(
     pool,
     permissions: permissions.value,
     engine,
-    holds,
+    pauseReasons,
     simulator,
     tracer,
     logs,
@@ -288,21 +288,21 @@ async function open(
     syncStatus: () => peering.sync.status,
     onSyncChanged: peering.onSyncChanged,
     submit: createSubmission(recoverSenders, pool),
-    mining: controls.mining(holds, logger.child("consensus")),
+    mining: controls.mining(pauseReasons, logger.child("consensus")),
     metrics,
     logger: chainLogger,
     changeLogLevel: logger.changeLevel,
     services: () => services,
   });
-  const doors = await openDoors(settings, ports, {
+  const servers = await openRpcServers(settings, ports, {
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
     connectionRoom: connectionRoom(hostLimits()),
   });
-  if (!doors.ok) return doors;
-  onStop(() => doors.value.close());
-  const { http, webSocket } = doors.value;
+  if (!servers.ok) return servers;
+  onStop(() => servers.value.close());
+  const { http, webSocket } = servers.value;
   if (http !== undefined) services.jsonrpc = http;
   if (webSocket !== undefined) services.ws = webSocket;
   const metering = await openMetering(metrics, {
@@ -333,23 +333,23 @@ async function open(
     {
       clock: durationClock,
       logger,
-      hold: () => holds.hold("diskAlmostFull"),
-      release: () => holds.release("diskAlmostFull"),
+      hold: () => pauseReasons.pause("diskAlmostFull"),
+      release: () => pauseReasons.resume("diskAlmostFull"),
     },
   );
   onStop(() => diskGuard.stop());
-  const patrol = startPatrol(
-    { path: directory.value.chain, pauseMs: settings.databasePatrolMs },
+  const scrubber = startScrubber(
+    { path: directory.value.chain, pauseMs: settings.databaseScrubMs },
     { clock: durationClock, logger: logger.child("storage"), onDamage: engine.fail },
   );
-  onStop(() => patrol.close());
+  onStop(() => scrubber.close());
   await diskGuard.start();
   // Callers are answered by now, and blocks come next.
   await loadModules(loadInterpreter);
   await loadModules(() => loadPrecompiles(newestFork(settings.chainSpec.forks)));
   const begun = startConsensus(engine, chain);
   if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
-  peering.begin(holds);
+  peering.begin(pauseReasons);
   opening.begin();
   timing.begin();
   // Whoever asked before started them; the first block and the first answers go before all others.
@@ -366,7 +366,7 @@ async function open(
   });
 }
 
-function explainGenesis(settings: Settings, difference: string): Outcome<never, "differentGenesis"> {
+function explainGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
   return rejected({
     code: "differentGenesis",
     fault: "local",
@@ -376,7 +376,7 @@ function explainGenesis(settings: Settings, difference: string): Outcome<never, 
   });
 }
 
-function explainVotes({ voteFile }: DataDirectory, flaw: string): Outcome<never, "unusableDatabase"> {
+function explainVotes({ voteFile }: DataDirectory, flaw: string): Result<never, "unusableDatabase"> {
   return rejected({
     code: "unusableDatabase",
     fault: "local",

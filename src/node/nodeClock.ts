@@ -1,13 +1,13 @@
 import { uptime } from "node:os";
 import type { Logger } from "../observability/logger.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
-import { createSteadyClock, STEP_LASTS_MS } from "../primitives/steadyClock.ts";
+import { createMonotonicClock, STEP_LASTS_MS } from "../primitives/steadyClock.ts";
 
 /** The clock that a node lives by, which tells the operator when somebody sets the machine's. */
 export function createNodeClock(logger: Logger): Clock {
-  return createSteadyClock({
+  return createMonotonicClock({
     wallMs: () => systemClock.nowMs(),
-    steadyMs: () => performance.now(),
+    monotonicMs: () => performance.now(),
     sinceBootMs: () => uptime() * 1000,
     onStep: (stepMs) =>
       logger.warn(

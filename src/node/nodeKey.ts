@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, type Rejected, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejected, type Result, rejected } from "../primitives/outcome.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
@@ -38,7 +38,7 @@ export interface NodeKeySource {
  * options.md#files-in-the-data-folder), or writes a new one with mode 0600. Refused when the file holds
  * something else or cannot be read or written.
  */
-export function openNodeKey({ path, initialKey }: NodeKeySource): Outcome<StoredKey, StoredKeyRefusal> {
+export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredKey, StoredKeyRefusal> {
   try {
     const isNew = !existsSync(path);
     if (isNew) createKeyFile(path, initialKey ?? newPrivateKey());

@@ -2,7 +2,7 @@ import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { PoolParts } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
@@ -45,10 +45,10 @@ export function openPool(
     settings.poolFile === undefined
       ? undefined
       : createPoolFile(settings.poolFile, { pool, recoverSenders, clock, logger });
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
 
   function expireLater(): void {
-    alarm = clock.at(clock.nowMs() + EXPIRY_INTERVAL_MS, () => {
+    timer = clock.at(clock.nowMs() + EXPIRY_INTERVAL_MS, () => {
       pool.expire();
       expireLater();
     });
@@ -61,7 +61,7 @@ export function openPool(
       file?.restore();
     },
     async close() {
-      alarm?.cancel();
+      timer?.cancel();
       await file?.save();
     },
   };

@@ -2,7 +2,7 @@ import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { Network } from "../network/network.ts";
 import type { PeerView } from "../network/peerTable.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { EnodeFlaw, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 
 /** Best block that a peer told of, by its node id. */
@@ -42,7 +42,7 @@ export function peerCommands(
   network: Pick<Network, "addPeer" | "removePeer">,
   { allowsHostNames }: Pick<PeerFactsSettings, "allowsHostNames">,
 ): Pick<PeerToPeerFacts, "addPeer" | "removePeer"> {
-  const read = (url: string): Outcome<NodeAddress, EnodeFlaw> => readNode(url, allowsHostNames);
+  const read = (url: string): Result<NodeAddress, EnodeFlaw> => readNode(url, allowsHostNames);
   return {
     addPeer(url) {
       const node = read(url);
@@ -60,7 +60,7 @@ export function callable({ nodeId, host, tcpPort }: Enode): NodeAddress | undefi
   return tcpPort === undefined ? undefined : { nodeId, host, tcpPort };
 }
 
-function readNode(url: string, allowsHostNames: boolean): Outcome<NodeAddress, EnodeFlaw> {
+function readNode(url: string, allowsHostNames: boolean): Result<NodeAddress, EnodeFlaw> {
   const parsed = parseEnode(url);
   if (!parsed.ok) {
     const [, nodeId = ""] = /^enode:\/\/([^@]+)@/i.exec(url) ?? [];
@@ -72,7 +72,7 @@ function readNode(url: string, allowsHostNames: boolean): Outcome<NodeAddress, E
   return node === undefined ? refuse("malformed", "the node does not listen") : ok(node);
 }
 
-function refuse(code: EnodeFlaw, message: string): Outcome<never, EnodeFlaw> {
+function refuse(code: EnodeFlaw, message: string): Result<never, EnodeFlaw> {
   return rejected({ code, fault: "caller", message });
 }
 

@@ -4,7 +4,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import type { Engine } from "../consensus/engine.ts";
 import type { Outbox } from "../consensus/ports.ts";
-import { createCorrespondence, declareCorrespondenceMetrics } from "../consensus/router/correspondence.ts";
+import { createMessageRouter, declareMessageRouterMetrics } from "../consensus/router/correspondence.ts";
 import { createReadingShares } from "../consensus/router/readingShares.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { createEth } from "../network/eth/protocol.ts";
@@ -17,7 +17,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import type { Holds } from "./holds.ts";
+import type { PauseReasons } from "./holds.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
 import { createPeerPool } from "./peerPool.ts";
 
@@ -40,7 +40,7 @@ export interface Peering {
   /** Calls `listener` whenever the target of catching up is set, moved or cleared. */
   onSyncChanged(listener: (status: Sync["status"]) => void): () => void;
   /** Once the engine has been told of the chain's head: from here on peers are listened to. */
-  begin(holds: Holds): void;
+  begin(pauseReasons: PauseReasons): void;
   close(): Promise<void>;
 }
 
@@ -64,15 +64,15 @@ export interface PeeringParts {
 
 export function createPeering(parts: PeeringParts): Peering {
   const { spec, chain, pool, clock, logger, metrics } = parts;
-  let holds: Holds | undefined;
+  let pauseReasons: PauseReasons | undefined;
   const syncListeners = new Set<(status: Sync["status"]) => void>();
 
   const transport = createIbfTransport({
-    receive: (message) => correspondence.receive(message),
-    onOpened: (address, say) => correspondence.peerConnected(address, say),
+    receive: (message) => messageRouter.receive(message),
+    onOpened: (address, say) => messageRouter.peerConnected(address, say),
     later: (say) => void clock.at(clock.nowMs() + INTRODUCTION_MS, say),
   });
-  const correspondence = createCorrespondence({
+  const messageRouter = createMessageRouter({
     self: parts.self,
     schedule: spec.ibft,
     carrier: transport,
@@ -80,11 +80,11 @@ export function createPeering(parts: PeeringParts): Peering {
     deliver: (message, waitedMs) => parts.engine().receive(message, waitedMs),
     clock,
     onAhead: (sender, number) => eth.hintHeight(sender, number),
-    onJunk: (sender) => transport.noteUseless(sender),
+    penalisePeer: (sender) => transport.penalise(sender),
     later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
     shares: createReadingShares({ clock, defer: setImmediate }),
     logger: logger.consensus,
-    metrics: metrics === undefined ? undefined : declareCorrespondenceMetrics(metrics),
+    metrics: metrics === undefined ? undefined : declareMessageRouterMetrics(metrics),
   });
   const eth = createEth({
     identity: {
@@ -97,7 +97,7 @@ export function createPeering(parts: PeeringParts): Peering {
     chance: parts.chance ?? Math.random,
     logger: logger.network,
     onBlock(announced) {
-      if (holds !== undefined) sync.offer(announced);
+      if (pauseReasons !== undefined) sync.offer(announced);
     },
     onPeersChanged: wake,
   });
@@ -126,19 +126,19 @@ export function createPeering(parts: PeeringParts): Peering {
 
   /** Nothing is fetched before the node is ready for it. */
   function wake(): void {
-    if (holds !== undefined) sync.wake();
+    if (pauseReasons !== undefined) sync.wake();
   }
 
   /** A validator decides only the block after the newest there is. */
   function review(): void {
-    if (sync.isInSync) holds?.release("catchingUp");
-    else holds?.hold("catchingUp");
+    if (sync.isInSync) pauseReasons?.resume("catchingUp");
+    else pauseReasons?.pause("catchingUp");
   }
 
   return {
     protocols: [transport.protocol, eth.protocol],
     outbox: {
-      multicast: (message, validators) => correspondence.multicast(message, validators),
+      multicast: (message, validators) => messageRouter.multicast(message, validators),
       connected: () => transport.connected,
     },
     sync,
@@ -152,12 +152,12 @@ export function createPeering(parts: PeeringParts): Peering {
       return () => syncListeners.delete(listener);
     },
     begin(given) {
-      holds = given;
-      correspondence.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
+      pauseReasons = given;
+      messageRouter.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
       chain.onHeadChanged(({ head, added }) => {
         // Who has caught up by this block takes part again before it hears what waited for it.
         review();
-        correspondence.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
+        messageRouter.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
         // Those of a whole range are old to everybody else.
         const newest = added.at(-1);
         if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);

@@ -11,7 +11,7 @@ import type { Permissions } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
@@ -39,7 +39,7 @@ export interface PeersParts {
 export async function openPeers(
   { peers, maxPeers, clientVersion, permissions: { allowsHostNames } }: Settings,
   { key, protocols, permissions, isValidator, headOf, clock, logger, metrics }: PeersParts,
-): Promise<Outcome<Peers | undefined, "addressInUse" | "cannotListen">> {
+): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
   // The wire library takes a fifth of a second to load, which a node without peers saves.

@@ -1,9 +1,9 @@
-import { createBriefCalls } from "../calls/inline/briefCalls.ts";
+import { createInlineCalls } from "../calls/inline/briefCalls.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
-import type { Inspector } from "../execution/inspection.ts";
+import type { StateQueryRunner } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -15,7 +15,7 @@ import type { WorldState } from "../state/worldState.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { createHistory } from "./history.ts";
-import type { Holds } from "./holds.ts";
+import type { PauseReasons } from "./holds.ts";
 import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import { createTraceFolder } from "./traceFolder.ts";
@@ -27,8 +27,8 @@ export interface RpcPortParts {
   readonly pool: TxPool;
   readonly permissions: RpcPorts["permissions"];
   readonly engine: Engine;
-  readonly holds: Holds;
-  readonly simulator: Simulator & Inspector;
+  readonly pauseReasons: PauseReasons;
+  readonly simulator: Simulator & StateQueryRunner;
   readonly tracer: Tracer;
   readonly logs: Logs;
   readonly key: NodeKey;
@@ -55,7 +55,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     pool,
     permissions,
     engine,
-    holds,
+    pauseReasons,
     simulator,
     tracer,
     logs,
@@ -78,14 +78,14 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     permissions,
     consensus: engine,
     spec,
-    simulator: createBriefCalls({
+    simulator: createInlineCalls({
       spec,
       gasCap: settings.rpc.gasCap ?? 0n,
       chain,
       threads: simulator,
       nowMs: durationClock.nowMs,
     }),
-    inspector: simulator,
+    stateQueries: simulator,
     tracer,
     writeTrace: createTraceFolder(settings.dataPath),
     findLogs: logs.find,
@@ -116,11 +116,11 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       return nextBaseFee(spec, header, larger(nowSeconds, header.timestamp + 1n));
     },
     isMining: () => engine.status().mode === "validating",
-    isHeld: () => holds.reasons.includes("diskAlmostFull"),
+    isHeld: () => pauseReasons.reasons.includes("diskAlmostFull"),
     syncStatus,
     onSyncChanged,
     mining,
-    history: createHistory({ chain, engine, holds, self: key.address, logger }),
+    history: createHistory({ chain, engine, pauseReasons, self: key.address, logger }),
     badBlocks: chain.badBlocks,
     collectMetrics: () => metrics?.collect(),
     changeLogLevel,

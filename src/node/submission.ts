@@ -1,6 +1,6 @@
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Outcome } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/outcome.ts";
 import { ok, rejected } from "../primitives/outcome.ts";
 import type { SubmissionRejectionCode } from "../rpc/ports.ts";
 import { refusal } from "../txpool/rejection.ts";
@@ -15,7 +15,7 @@ import { decodeTransaction, withSender } from "../types/transaction.ts";
 export function createSubmission(
   recoverSenders: RecoverSenders,
   pool: TxPool,
-): (raw: Uint8Array) => Promise<Outcome<Hash, SubmissionRejectionCode>> {
+): (raw: Uint8Array) => Promise<Result<Hash, SubmissionRejectionCode>> {
   return async (raw) => {
     const canonical = unwrappedBlobTransaction(raw);
     if (canonical === undefined)

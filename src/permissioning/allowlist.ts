@@ -1,6 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
 /**
@@ -19,10 +19,10 @@ export interface Allowlist {
   /** `item` in the one spelling that lists have. */
   has(item: string): boolean;
   /** Refused with the first flaw, and then nothing has changed but for `outOfSync`. */
-  add(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
-  remove(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
+  add(texts: readonly string[]): Result<void, AllowlistFlaw>;
+  remove(texts: readonly string[]): Result<void, AllowlistFlaw>;
   /** The list as the file has it now; refused when the file cannot be used. */
-  read(): Outcome<readonly string[], "unusablePermissions">;
+  read(): Result<readonly string[], "unusablePermissions">;
   /** Takes over what was read. */
   replace(items: readonly string[]): void;
 }
@@ -55,8 +55,8 @@ export function openAllowlist(
   kind: AllowlistKind,
   path: string,
   logger: Logger,
-): Outcome<Allowlist, "unusablePermissions"> {
-  const read = (): Outcome<readonly string[], "unusablePermissions"> => readItems(kind, path);
+): Result<Allowlist, "unusablePermissions"> {
+  const read = (): Result<readonly string[], "unusablePermissions"> => readItems(kind, path);
   const first = read();
   return first.ok ? ok(createAllowlist({ kind, path, logger, read }, first.value)) : first;
 }
@@ -78,7 +78,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     logger.info({ file: path, entries: items.length }, `the ${kind.noun} allowlist has changed`);
   }
 
-  function change(changed: readonly string[]): Outcome<void, AllowlistFlaw> {
+  function change(changed: readonly string[]): Result<void, AllowlistFlaw> {
     const inFile = read();
     if (!inFile.ok) return flaw("notPersisted", inFile.rejection.message);
     const filed = new Set(inFile.value);
@@ -95,14 +95,14 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     return ok(undefined);
   }
 
-  function flaw(code: AllowlistFlaw, message: string): Outcome<never, AllowlistFlaw> {
+  function flaw(code: AllowlistFlaw, message: string): Result<never, AllowlistFlaw> {
     if (code === "notPersisted" || code === "outOfSync") {
       logger.warn({ file: path, reason: message }, `the ${kind.noun} allowlist could not be written`);
     }
     return rejected({ code, message, fault: "caller" });
   }
 
-  function normalized(texts: readonly string[]): Outcome<readonly string[], AllowlistFlaw> {
+  function normalized(texts: readonly string[]): Result<readonly string[], AllowlistFlaw> {
     if (texts.length === 0) return flaw("empty", "nothing is named");
     const spelled = texts.map(kind.normalize);
     if (!spelled.every((item) => item !== undefined)) return flaw("invalid", `not all are ${kind.noun}s`);
@@ -134,7 +134,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
   };
 }
 
-function readItems(kind: AllowlistKind, path: string): Outcome<readonly string[], "unusablePermissions"> {
+function readItems(kind: AllowlistKind, path: string): Result<readonly string[], "unusablePermissions"> {
   const listed = readListedTexts(path, kind.key);
   if (!listed.ok) return listed;
   const items = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import { ACCOUNT_LIST } from "./accountList.ts";
 import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
 
@@ -13,7 +13,7 @@ export interface Permissions {
   readonly nodes: Allowlist | undefined;
   isSenderPermitted(sender: Address): boolean;
   /** Reads both lists anew, or keeps both as they are. */
-  reload(): Outcome<void, "unusablePermissions">;
+  reload(): Result<void, "unusablePermissions">;
 }
 
 export interface PermissionSettings {
@@ -27,7 +27,7 @@ export interface PermissionSettings {
 export function openPermissions(
   { accountsFile, nodesFile }: PermissionSettings,
   { nodeKind, logger }: { readonly nodeKind: AllowlistKind; readonly logger: Logger },
-): Outcome<Permissions, "unusablePermissions"> {
+): Result<Permissions, "unusablePermissions"> {
   const accounts = accountsFile === undefined ? undefined : openAllowlist(ACCOUNT_LIST, accountsFile, logger);
   if (accounts?.ok === false) return accounts;
   const nodes = nodesFile === undefined ? undefined : openAllowlist(nodeKind, nodesFile, logger);

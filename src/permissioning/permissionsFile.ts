@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*
@@ -22,7 +22,7 @@ export interface ListedText {
 export function readListedTexts(
   path: string,
   key: AllowlistKey,
-): Outcome<readonly ListedText[], "unusablePermissions"> {
+): Result<readonly ListedText[], "unusablePermissions"> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -59,7 +59,7 @@ export function writeListedTexts(path: string, key: AllowlistKey, texts: readonl
   replaceFile(path, holds(kept, key, texts) ? kept : `${otherList(before, key)}${line}\n`);
 }
 
-function refuse(message: string): Outcome<never, "unusablePermissions"> {
+function refuse(message: string): Result<never, "unusablePermissions"> {
   return rejected({ code: "unusablePermissions", fault: "local", message });
 }
 

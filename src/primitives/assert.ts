@@ -14,7 +14,7 @@ export function assertNever(value: never): never {
 }
 
 /** The value, or AssertionFailed when it is absent where it must be present. */
-export function present<T>(value: T | undefined | null, what: string): T {
+export function expectDefined<T>(value: T | undefined | null, what: string): T {
   if (value === undefined || value === null) throw new AssertionFailed(`${what} must be present`);
   return value;
 }

@@ -3,10 +3,10 @@ export interface Clock {
   /** Milliseconds since 1970, except where a clock says otherwise. */
   nowMs(): number;
   /** Runs `action` once, at or after `atMs` on this clock. */
-  at(atMs: number, action: () => void): Alarm;
+  at(atMs: number, action: () => void): Timer;
 }
 
-export interface Alarm {
+export interface Timer {
   cancel(): void;
 }
 

@@ -1,5 +1,5 @@
 import { assert } from "./assert.ts";
-import { LoopTurn } from "./loopTurn.ts";
+import { EventLoopSlice } from "./loopTurn.ts";
 
 /**
  * The JSON text that `write` writes. All answers share one writer, so this is done in one go: without waiting, and
@@ -21,15 +21,15 @@ export function jsonText(write: (writer: JsonWriter) => void): string {
  * As jsonText for what takes long: `write` pauses where it may be interrupted, and others have their turn in between. The
  * pieces follow one another.
  */
-export async function jsonInTurns(
+export async function jsonInSlices(
   write: (writer: JsonWriter) => Iterable<void>,
 ): Promise<readonly Uint8Array[]> {
   const writer = new JsonWriter();
   const pieces: Uint8Array[] = [];
-  const turn = new LoopTurn();
+  const turn = new EventLoopSlice();
   for (const _ of write(writer)) {
     if (writer.length >= PIECE_BYTES) pieces.push(writer.takePiece());
-    if (turn.isOver) await turn.pass();
+    if (turn.isOver) await turn.yield();
   }
   pieces.push(writer.takePiece());
   return pieces;

@@ -20,7 +20,7 @@ export interface Rejected<Code extends string = string> {
 }
 
 /** What an operation that can be refused answers; exceptions are left for bugs and broken machinery. */
-export type Outcome<T, Code extends string = string> = Ok<T> | Rejected<Code>;
+export type Result<T, Code extends string = string> = Ok<T> | Rejected<Code>;
 
 export function ok<T>(value: T): Ok<T> {
   return { ok: true, value };

@@ -1,10 +1,10 @@
-import type { Alarm, Clock } from "./clock.ts";
+import type { Clock, Timer } from "./clock.ts";
 
 /**
  * How much of the thread's time goes into what others send: a share of it, for all of them together, whatever it is that
  * takes the time. Who comes when the share is spent waits: senders take turns, and what one of them sends keeps its order.
  */
-export interface ReadingPace {
+export interface IngressBudget {
   /** Reads now, or in its turn; those who do not say who they are (`sender`) have one together. False when it has to wait. */
   take(read: () => void, sender?: string): boolean;
   /** Does at once what follows from something read before, and counts the time of that, too. */
@@ -15,19 +15,19 @@ export interface ReadingPace {
   close(): void;
 }
 
-export interface ReadingPaceSettings {
+export interface IngressBudgetSettings {
   /** Part of the time. */
   readonly share: number;
   /** What of it is left over is kept, up to this. */
   readonly burstMs: number;
 }
 
-export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceSettings): ReadingPace {
+export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBudgetSettings): IngressBudget {
   /** By sender, whose turn is next first; none of the lists is empty. */
   const waiting = new Map<string, (() => void)[]>();
   let leftMs = burstMs;
   let countedMs = clock.nowMs();
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
   let isClosed = false;
 
   function refill(): void {
@@ -43,7 +43,7 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
   }
 
   function runWaiting(): void {
-    alarm = undefined;
+    timer = undefined;
     refill();
     while (leftMs > 0) {
       const read = next();
@@ -64,9 +64,9 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
   }
 
   function schedule(): void {
-    if (alarm !== undefined || waiting.size === 0) return;
+    if (timer !== undefined || waiting.size === 0) return;
     const waitMs = Math.max(1, Math.ceil(-leftMs / share));
-    alarm = clock.at(clock.nowMs() + waitMs, runWaiting);
+    timer = clock.at(clock.nowMs() + waitMs, runWaiting);
   }
 
   return {
@@ -89,8 +89,8 @@ export function createReadingPace(clock: Clock, { share, burstMs }: ReadingPaceS
     },
     close() {
       isClosed = true;
-      alarm?.cancel();
-      alarm = undefined;
+      timer?.cancel();
+      timer = undefined;
       waiting.clear();
     },
   };

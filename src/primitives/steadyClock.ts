@@ -1,10 +1,10 @@
 import { type Clock, clockOf } from "./clock.ts";
 
-export interface SteadyClockParts {
+export interface MonotonicClockParts {
   /** The machine's wall clock, which somebody may set: milliseconds since 1970. */
   wallMs(): number;
   /** A clock that nobody can set, from any beginning. It may stand still while the machine sleeps. */
-  steadyMs(): number;
+  monotonicMs(): number;
   /** As steadyMs, but asleep it goes on. Asked only when something looks wrong. */
   sinceBootMs(): number;
   /** The wall clock was set, by so much; it is not followed for the time being. */
@@ -21,34 +21,34 @@ export interface SteadyClockParts {
  * so a mistake that somebody notices at once must not reach a block. Small corrections, as a time service makes them, are
  * followed at once, and so is the time that the machine has slept.
  */
-export function createSteadyClock(parts: SteadyClockParts): Clock {
-  const { wallMs, steadyMs, sinceBootMs } = parts;
+export function createMonotonicClock(parts: MonotonicClockParts): Clock {
+  const { wallMs, monotonicMs, sinceBootMs } = parts;
   const base = readAll();
   /** The step that is not followed yet, and when it was noticed, on the steady clock. */
   let step: { readonly byMs: number; readonly atMs: number } | undefined;
 
   function readAll() {
-    return { wall: wallMs(), steady: steadyMs(), sinceBoot: sinceBootMs() };
+    return { wall: wallMs(), monotonic: monotonicMs(), sinceBoot: sinceBootMs() };
   }
 
   function nowMs(): number {
     const wall = wallMs();
-    const steady = steadyMs();
-    const gapMs = wall - base.wall - (steady - base.steady);
+    const monotonic = monotonicMs();
+    const gapMs = wall - base.wall - (monotonic - base.monotonic);
     if (Math.abs(gapMs) <= FOLLOWED_MS) {
-      base.sinceBoot += steady - base.steady;
+      base.sinceBoot += monotonic - base.monotonic;
       base.wall = wall;
-      base.steady = steady;
+      base.monotonic = monotonic;
       if (step !== undefined) parts.onReturn();
       step = undefined;
       return wall;
     }
-    const sleptMs = sinceBootMs() - base.sinceBoot - (steady - base.steady);
+    const sleptMs = sinceBootMs() - base.sinceBoot - (monotonic - base.monotonic);
     if (Math.abs(gapMs - sleptMs) <= FOLLOWED_MS) return follow();
     if (step === undefined || Math.abs(step.byMs - gapMs) > FOLLOWED_MS) {
-      step = { byMs: gapMs, atMs: steady };
+      step = { byMs: gapMs, atMs: monotonic };
       parts.onStep(gapMs);
-    } else if (steady - step.atMs >= STEP_LASTS_MS) {
+    } else if (monotonic - step.atMs >= STEP_LASTS_MS) {
       parts.onFollow(gapMs);
       return follow();
     }

@@ -2,14 +2,14 @@
  * Runs pieces of work one after another, each when the one before has ended, whatever came of it. Everything that may
  * move the head takes a turn, which makes the chain one writer; so does every job of a thread.
  */
-export interface Turns {
-  take<T>(work: () => Promise<T>): Promise<T>;
+export interface Mutex {
+  runExclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createTurns(): Turns {
+export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    take(work) {
+    runExclusive(work) {
       const turn = last.then(work, work);
       last = turn.catch(() => undefined);
       return turn;

@@ -1,11 +1,11 @@
 import type { Logger } from "../observability/logger.ts";
-import type { Asker } from "../primitives/asker.ts";
-import { assert, present } from "../primitives/assert.ts";
+import type { Requester } from "../primitives/asker.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { type JsonPiece, joinPieces } from "../primitives/jsonPieces.ts";
-import { LoopTurn } from "../primitives/loopTurn.ts";
+import { EventLoopSlice } from "../primitives/loopTurn.ts";
 import { onceKnown } from "../primitives/promised.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
-import { HeldReplies } from "./heldReplies.ts";
+import { InFlightReplies } from "./heldReplies.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
 import {
   type Answer,
@@ -58,7 +58,7 @@ export interface Reply {
 }
 
 /** Who asks. */
-export interface Caller extends Asker {
+export interface Caller extends Requester {
   readonly connection: Connection | undefined;
   /** It is a web page of a foreign origin, for which what changes the node is as if it were not enabled. */
   readonly isForeignPage: boolean;
@@ -161,7 +161,7 @@ export function createDispatcher<Backend>(
     sourceIds: SourceIds,
     index: number,
     context: BoundContext<Backend>,
-    held?: HeldReplies,
+    held?: InFlightReplies,
   ): Answering {
     const request = readRequest(value, sourceIds, index);
     if (request.kind === "notification") return undefined;
@@ -187,13 +187,13 @@ export function createDispatcher<Backend>(
     async answerBatch(requests, json, caller, write, onHeld = () => undefined) {
       const sourceIds = new SourceIds(json, "batch");
       const context = new BoundContext(endpointFor(caller), caller);
-      const held = new HeldReplies(onHeld);
+      const held = new InFlightReplies(onHeld);
       const begin = (index: number) => answerOne(requests[index], sourceIds, index, context, held);
       /** Neighbours of the request in turn that have been begun beside it. */
       const ahead: Answering[] = [];
       let piece = "[";
       let isFirst = true;
-      const turn = new LoopTurn();
+      const turn = new EventLoopSlice();
       for (let index = 0; index < requests.length && !caller.isAbandoned(); index++) {
         const request = requests[index];
         const limit = overlapLimit(request);
@@ -217,7 +217,7 @@ export function createDispatcher<Backend>(
           }
           held.remove(reply);
         }
-        if (turn.isOver) await turn.pass();
+        if (turn.isOver) await turn.yield();
       }
       return `${piece}]`;
     },
@@ -287,8 +287,8 @@ class BoundContext<Backend> implements CallContext<Backend> {
     return this.#caller.connection;
   }
 
-  get machine(): string {
-    return this.#caller.machine;
+  get remoteHost(): string {
+    return this.#caller.remoteHost;
   }
 
   get client(): object {
@@ -317,7 +317,7 @@ function decodeParams<Backend>(
   if (parameters.length === 0) return NO_VALUES;
   const values: unknown[] = [];
   for (let index = 0; index < parameters.length; index++) {
-    const { decode, isRequired, isRest, explain } = present(parameters[index], "a parameter");
+    const { decode, isRequired, isRest, explain } = expectDefined(parameters[index], "a parameter");
     const given = isRest === true ? params.slice(index) : params[index];
     const isAbsent = given === undefined || given === null;
     const value = isAbsent ? undefined : decode(given);

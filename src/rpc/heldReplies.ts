@@ -1,7 +1,7 @@
 import { type JsonPiece, roughLengthOf } from "../primitives/jsonPieces.ts";
 
 /** Large replies of a batch that are made and not yet written: what they take, and whether more should be made beside them. */
-export class HeldReplies {
+export class InFlightReplies {
   readonly #onChange: (length: number) => void;
   #length = 0;
 

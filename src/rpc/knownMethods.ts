@@ -3,7 +3,7 @@
  * there, any other is "not found" (json-rpc-errors.md#not-enabled-or-not-found). `debug_accountRange` is
  * missing in its table, so here too.
  */
-const INCUMBENT_METHODS: Readonly<Record<string, string>> = {
+const BESU_METHODS: Readonly<Record<string, string>> = {
   admin: `addPeer nodeInfo peers removePeer changeLogLevel generateLogBloomCache logsRepairCache
     logsRemoveCache`,
   clique: `discard getSigners getSignersAtHash proposals propose getSignerMetrics`,
@@ -70,7 +70,7 @@ export const OWN_METHODS = [
 ];
 
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
-  ...Object.entries(INCUMBENT_METHODS).flatMap(([prefix, names]) =>
+  ...Object.entries(BESU_METHODS).flatMap(([prefix, names]) =>
     names.split(/\s+/).map((name) => `${prefix}_${name}`),
   ),
   ...NEUTRAL_ALIASES,

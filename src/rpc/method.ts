@@ -1,4 +1,4 @@
-import type { Asker } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/asker.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { RpcError } from "./errors/errors.ts";
 import { type Decoder, decodeList } from "./parameters/parameters.ts";
@@ -103,7 +103,7 @@ export class JsonPieces {
 }
 
 /** What a method knows of the call beside its parameters. */
-export interface CallContext<Backend = RpcBackend> extends Asker {
+export interface CallContext<Backend = RpcBackend> extends Requester {
   readonly backend: Backend;
   /** The modules that this endpoint offers. */
   readonly modules: ReadonlySet<Namespace>;

@@ -1,6 +1,6 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { Inspector } from "../execution/inspection.ts";
+import type { StateQueryRunner } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
 import type { LogIndex } from "../logs/logIndex.ts";
@@ -9,7 +9,7 @@ import type { MetricFamily } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Outcome } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/outcome.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";
@@ -28,7 +28,7 @@ export interface RpcPorts {
   readonly pool: RpcPool;
   readonly spec: ChainSpec;
   readonly simulator: Simulator;
-  readonly inspector: Inspector;
+  readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
   /** Writes a trace file of that name and gives its path; undefined when there is no room for it. */
   writeTrace(name: string, lines: Uint8Array): Promise<string | undefined>;
@@ -41,7 +41,7 @@ export interface RpcPorts {
   readonly permissions: RpcPermissions;
   readonly consensus: RpcConsensus;
   /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
-  submit(raw: Uint8Array): Promise<Outcome<Hash, SubmissionRejectionCode>>;
+  submit(raw: Uint8Array): Promise<Result<Hash, SubmissionRejectionCode>>;
   /** Proofs against the state after block `number`; undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /** Base fee of the block after the head, wei; undefined before London. */
@@ -108,10 +108,10 @@ export interface RpcMining {
 /** The operator's way back, along the chain that there is. */
 export interface RpcHistory {
   /** `number` is at most the head's. */
-  setHead(number: bigint): Promise<Outcome<void, HistoryRefusal>>;
+  setHead(number: bigint): Promise<Result<void, HistoryRefusal>>;
   /** `number` is at least 1, and at most the head's. */
-  replayBlock(number: bigint): Promise<Outcome<void, HistoryRefusal>>;
-  resyncWorldState(): Promise<Outcome<void, HistoryRefusal>>;
+  replayBlock(number: bigint): Promise<Result<void, HistoryRefusal>>;
+  resyncWorldState(): Promise<Result<void, HistoryRefusal>>;
 }
 
 export type HistoryRefusal = "busy" | "validating" | "onlyValidator" | "notReplayed";
@@ -135,13 +135,13 @@ export interface RpcPermissions {
   readonly accounts: RpcAllowlist | undefined;
   readonly nodes: RpcAllowlist | undefined;
   /** Reads both anew from their files, or leaves both as they are. */
-  reload(): Outcome<void>;
+  reload(): Result<void>;
 }
 
 export interface RpcAllowlist {
   readonly items: readonly string[];
-  add(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
-  remove(texts: readonly string[]): Outcome<void, AllowlistFlaw>;
+  add(texts: readonly string[]): Result<void, AllowlistFlaw>;
+  remove(texts: readonly string[]): Result<void, AllowlistFlaw>;
 }
 
 /** Why a list was not changed, or not quite. */
@@ -192,9 +192,9 @@ export interface PeerToPeerFacts {
   /** Those that are ready. */
   readonly peers: readonly PeerFacts[];
   /** Stays connected with the node from now on; false when it did so already, or it is this node. */
-  addPeer(enode: string): Outcome<boolean, EnodeFlaw>;
+  addPeer(enode: string): Result<boolean, EnodeFlaw>;
   /** Parts from the node; false when it was not one to stay connected with. */
-  removePeer(enode: string): Outcome<boolean, EnodeFlaw>;
+  removePeer(enode: string): Result<boolean, EnodeFlaw>;
 }
 
 export type EnodeFlaw = "invalidNodeId" | "namedHost" | "malformed";

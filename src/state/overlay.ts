@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { assert, assertNever, present } from "../primitives/assert.ts";
+import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
@@ -55,7 +55,7 @@ export interface AccountChange {
 /** Counts what an overlay keeps, for work that may keep so much and no more: `take` throws where it is too much. */
 export interface MemoryMeter {
   take(bytes: number): void;
-  giveBack(bytes: number): void;
+  release(bytes: number): void;
 }
 
 /** What an overlay can stand on: a stored state, or another overlay (a candidate built on a candidate). */
@@ -226,16 +226,16 @@ class JournaledOverlay implements Overlay {
   commit(): void {
     assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
     if (this.checkpoints.length === 0) {
-      this.meter?.giveBack(this.journal.length * UNDO_BYTES);
+      this.meter?.release(this.journal.length * UNDO_BYTES);
       this.journal.length = 0;
     }
   }
 
   revert(): void {
-    const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
-    this.meter?.giveBack((this.journal.length - length) * UNDO_BYTES);
+    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
+    this.meter?.release((this.journal.length - length) * UNDO_BYTES);
     for (let at = this.journal.length; at > length; at--)
-      undo(present(this.journal.pop(), "a journal entry"));
+      undo(expectDefined(this.journal.pop(), "a journal entry"));
   }
 
   beginTransaction(): void {

@@ -1,4 +1,4 @@
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { bytesOfKey, toKey } from "../primitives/byteKey.ts";
 import { missing, openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
@@ -45,7 +45,7 @@ export async function rewindState(database: Database, number: number, batch: Bat
   for (const [trieId, keys] of named) {
     if (trieId === ACCOUNT_TRIE) continue;
     if (trieId >= record.nextTrieId) for (const key of keys) batch.delete(slotKey(trieId, bytesOfKey(key)));
-    else restoreSlots(present(storages.get(trieId), `the account of storage ${trieId}`), keys, batch);
+    else restoreSlots(expectDefined(storages.get(trieId), `the account of storage ${trieId}`), keys, batch);
   }
   for await (const [key] of database.range(stateRecordKeysFrom(number + 1))) batch.delete(key);
   const epoch = (readStateHead(database)?.epoch ?? 0) + 1;

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { atOnce, type Steps } from "../primitives/steps.ts";
@@ -122,7 +122,7 @@ export class Staged implements OverwrittenEntries {
   }
 
   get record(): StateRecord {
-    return present(this.derived, "the root of a staged state");
+    return expectDefined(this.derived, "the root of a staged state");
   }
 
   get root(): Hash {

@@ -142,7 +142,7 @@ class StoredWorldState implements WorldState {
   /** The state whose nodes are in the cache already, though it is not adopted yet. */
   private prepared: StagedState | undefined;
   /** The head's state by its tries, while the flat column is written anew. */
-  private standIn: StateReader | undefined;
+  private placeholder: StateReader | undefined;
 
   constructor(database: Database, limits: WorldStateLimits) {
     this.database = database;
@@ -221,12 +221,12 @@ class StoredWorldState implements WorldState {
 
   async rebuildHead(): Promise<void> {
     assert(this.number !== undefined, "there is a state to write anew");
-    this.standIn = this.history.at(BigInt(this.number));
+    this.placeholder = this.history.at(BigInt(this.number));
     try {
       await rebuildFlat(this.database, this.record.root);
     } finally {
       this.flat.forget();
-      this.standIn = undefined;
+      this.placeholder = undefined;
     }
   }
 
@@ -249,9 +249,9 @@ class StoredWorldState implements WorldState {
     const { flat } = this;
     return {
       account: (address) =>
-        this.standIn === undefined ? flat.account(address)?.account : this.standIn.account(address),
+        this.placeholder === undefined ? flat.account(address)?.account : this.placeholder.account(address),
       storage: (address, slot) => {
-        if (this.standIn !== undefined) return this.standIn.storage(address, slot);
+        if (this.placeholder !== undefined) return this.placeholder.storage(address, slot);
         const owner = flat.account(address);
         return owner === undefined ? EMPTY_BYTES : flat.slot(owner, slot);
       },

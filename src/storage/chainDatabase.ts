@@ -1,9 +1,9 @@
 import { verifyNewest } from "./blocks/verifyNewest.ts";
 import type { Database } from "./database.ts";
-import { type HeadWitness, openHeadWitness } from "./headWitness.ts";
+import { type HeadMarker, openHeadMarker } from "./headWitness.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { checkSchema, writeSchema } from "./schema.ts";
-import { openWitness, type Witness } from "./witness.ts";
+import { type HeadMarkerFile, openMarkerFile } from "./witness.ts";
 
 export interface ChainDatabaseSettings {
   /** Folder of the database. */
@@ -17,7 +17,7 @@ export interface ChainDatabaseSettings {
 /** The chain's database, looked over and ready. */
 export interface ChainDatabase {
   readonly database: Database;
-  readonly headWitness: HeadWitness;
+  readonly headMarker: HeadMarker;
   close(): Promise<void>;
 }
 
@@ -34,14 +34,14 @@ export interface ChainDatabase {
 export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
   const { headFile, ...level } = settings;
   const database = await openLevelDatabase(level);
-  let witness: Witness | undefined;
+  let witness: HeadMarkerFile | undefined;
   const close = async (): Promise<void> => {
     await database.close();
     witness?.close();
   };
   try {
-    witness = openWitness(headFile, "the record of the newest block");
-    return { database, headWitness: await verifyChain(database, witness), close };
+    witness = openMarkerFile(headFile, "the record of the newest block");
+    return { database, headMarker: await verifyChain(database, witness), close };
   } catch (error) {
     await close();
     throw error;
@@ -49,10 +49,10 @@ export async function openChainDatabase(settings: ChainDatabaseSettings): Promis
 }
 
 /** All that a start verifies once a database is open, whatever it is made of. */
-export async function verifyChain(database: Database, witness: Witness): Promise<HeadWitness> {
+export async function verifyChain(database: Database, witness: HeadMarkerFile): Promise<HeadMarker> {
   const schema = await checkSchema(database);
-  const headWitness = openHeadWitness(database, witness);
+  const headMarker = openHeadMarker(database, witness);
   if (schema === "empty") await writeSchema(database);
   await verifyNewest(database);
-  return headWitness;
+  return headMarker;
 }

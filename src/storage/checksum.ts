@@ -57,12 +57,14 @@ export function checksumOf(key: Uint8Array, value: Uint8Array): number {
 
 /** Says what is damaged, why we think so, and what the operator can do. */
 export function damaged(what: string | (() => string), why: string): DamagedData {
-  return new DamagedData(`${sentence(typeof what === "string" ? what : what())} is damaged: ${why}. ${CURE}`);
+  return new DamagedData(
+    `${sentence(typeof what === "string" ? what : what())} is damaged: ${why}. ${REMEDY}`,
+  );
 }
 
 /** As damaged, for what the chain's own records say must be there. */
 export function missing(what: string): DamagedData {
-  return new DamagedData(`${sentence(what)} is missing from the database. ${CURE}`);
+  return new DamagedData(`${sentence(what)} is missing from the database. ${REMEDY}`);
 }
 
 /**
@@ -75,7 +77,7 @@ export const REPLACE_CHAIN =
   "identity, and a validator without its votes.log and votes.log.mark could contradict its votes.";
 
 /** What to do about damage, for the end of a message. */
-export const CURE = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
+export const REMEDY = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
 
 export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
   bytes[offset] = value >>> 24;

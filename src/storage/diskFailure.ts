@@ -1,4 +1,4 @@
-import { CURE } from "./checksum.ts";
+import { REMEDY } from "./checksum.ts";
 import { DamagedData, DiskFailure, FolderInUse } from "./database.ts";
 
 /**
@@ -11,7 +11,7 @@ export function translateDiskError(error: unknown, what: string): Error {
   const codes = causes.map(codeOf);
   const reason = causes.at(-1)?.message ?? String(error);
   if (codes.includes("LEVEL_CORRUPTION") || /^Corruption:/.test(reason))
-    return new DamagedData(`${what}: ${reason}. ${CURE}`, { cause: error });
+    return new DamagedData(`${what}: ${reason}. ${REMEDY}`, { cause: error });
   if (codes.includes("LEVEL_LOCKED") || /^IO error: lock /i.test(reason))
     return new FolderInUse(`${what}: ${reason}. ${STOP_THE_OTHER}`, { cause: error });
   const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];

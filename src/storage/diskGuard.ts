@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import type { Logger } from "../observability/logger.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 
 export interface DiskGuardSettings {
   /** Folder on the disk in question. */
@@ -33,7 +33,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   const { clock, logger, freeBytes = freeBytesOf } = parts;
   let state: "ample" | "scarce" | "held" = "ample";
   let quietUntilMs = 0;
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
   let isStopped = false;
 
   function judge(free: number): void {
@@ -69,7 +69,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
     const free = await freeBytes(path);
     if (isStopped) return;
     if (free !== undefined) judge(free);
-    alarm = clock.at(clock.nowMs() + LOOK_EVERY_MS, () => void look());
+    timer = clock.at(clock.nowMs() + LOOK_EVERY_MS, () => void look());
   }
 
   return {
@@ -78,7 +78,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
     },
     stop() {
       isStopped = true;
-      alarm?.cancel();
+      timer?.cancel();
     },
   };
 }

@@ -3,7 +3,7 @@ import { viewAsBuffer } from "../primitives/hex.ts";
 import { createBatch } from "./batch.ts";
 import type { HeadPointer } from "./commitRecord.ts";
 import type { Batch, BatchOperation, Database } from "./database.ts";
-import type { HeadWitness } from "./headWitness.ts";
+import type { HeadMarker } from "./headWitness.ts";
 
 /** How much may be written and not yet be durable. */
 export interface GroupLimits {
@@ -14,7 +14,7 @@ export interface GroupLimits {
 /** A database whose writes become durable in groups, with the head witness that belongs to it. */
 export interface GroupedCommits {
   readonly database: Database;
-  readonly headWitness: HeadWitness;
+  readonly headMarker: HeadMarker;
   /** Resolves when all that was written is durable and witnessed. Call it before the database is closed. */
   flush(): Promise<void>;
 }
@@ -31,12 +31,12 @@ export interface GroupedCommits {
 export function groupCommits(
   parts: {
     readonly database: Database;
-    readonly headWitness: HeadWitness;
+    readonly headMarker: HeadMarker;
     readonly clock: { nowMs(): number };
   },
   limits: GroupLimits = DEFAULT_GROUP_LIMITS,
 ): GroupedCommits {
-  return new Grouping(parts.database, parts.headWitness, () => parts.clock.nowMs(), limits);
+  return new Grouping(parts.database, parts.headMarker, () => parts.clock.nowMs(), limits);
 }
 
 /** A group of 8 MB fits LevelDB's write buffer; half a second is what a kill may cost. */
@@ -44,9 +44,9 @@ const DEFAULT_GROUP_LIMITS: GroupLimits = { bytes: 8 * 1024 * 1024, ms: 500 };
 
 class Grouping implements GroupedCommits {
   readonly database: Database;
-  readonly headWitness: HeadWitness;
+  readonly headMarker: HeadMarker;
   private readonly disk: Database;
-  private readonly witness: HeadWitness;
+  private readonly witness: HeadMarker;
   private readonly nowMs: () => number;
   private readonly limits: GroupLimits;
   private gathering = new Group();
@@ -55,7 +55,7 @@ class Grouping implements GroupedCommits {
   private arrival: Promise<void> = Promise.resolve();
   private head: HeadPointer | undefined;
 
-  constructor(disk: Database, witness: HeadWitness, nowMs: () => number, limits: GroupLimits) {
+  constructor(disk: Database, witness: HeadMarker, nowMs: () => number, limits: GroupLimits) {
     this.disk = disk;
     this.witness = witness;
     this.nowMs = nowMs;
@@ -74,7 +74,7 @@ class Grouping implements GroupedCommits {
         await disk.close();
       },
     };
-    this.headWitness = {
+    this.headMarker = {
       record: (head) => {
         this.head = head;
       },

@@ -15,7 +15,7 @@ import { checksumOf, damaged, readUint32, writeUint32 } from "./checksum.ts";
 import { inDiskWords } from "./diskFailure.ts";
 
 /** How far another store had come: the number of its newest entry, and 32 bytes that identify it. */
-export interface Mark {
+export interface HighWaterMark {
   readonly position: bigint;
   readonly fingerprint: Uint8Array;
 }
@@ -32,12 +32,12 @@ export interface Mark {
  *
  * Two slots are written in turn, each with a generation and a checksum; the newest sound one counts.
  */
-export interface Witness {
+export interface HeadMarkerFile {
   /** Undefined when nothing was marked yet. */
-  read(): Mark | undefined;
-  write(mark: Mark): void;
+  read(): HighWaterMark | undefined;
+  write(mark: HighWaterMark): void;
   /** As write, and durable when it returns. */
-  writeSynced(mark: Mark): void;
+  writeSynced(mark: HighWaterMark): void;
   close(): void;
 }
 
@@ -45,12 +45,12 @@ export interface Witness {
  * Opens the file, creating it when absent; an operator who deletes it accepts what the store holds. Throws DamagedData
  * when it has no sound slot, naming the file as `what`.
  */
-export function openWitness(path: string, what: string): Witness {
+export function openMarkerFile(path: string, what: string): HeadMarkerFile {
   return inDiskWords(`The file ${path} cannot be used`, () => {
     if (!existsSync(path)) createFile(path);
     const file = openSync(path, "r+");
     try {
-      return new FileWitness(path, file, newestSlot(file, `${what} (${path})`));
+      return new HeadMarkerOnDisk(path, file, newestSlot(file, `${what} (${path})`));
     } catch (error) {
       closeSync(file);
       throw error;
@@ -59,9 +59,9 @@ export function openWitness(path: string, what: string): Witness {
 }
 
 /** A witness in memory, for tests. */
-export function createMemoryWitness(): Witness {
-  let newest: Mark | undefined;
-  const write = (mark: Mark): void => {
+export function createMemoryMarker(): HeadMarkerFile {
+  let newest: HighWaterMark | undefined;
+  const write = (mark: HighWaterMark): void => {
     newest = mark;
   };
   return { read: () => newest, write, writeSynced: write, close: () => undefined };
@@ -75,10 +75,10 @@ const FINGERPRINT_BYTES = 32;
 
 interface Slot {
   readonly generation: number;
-  readonly mark: Mark | undefined;
+  readonly mark: HighWaterMark | undefined;
 }
 
-class FileWitness implements Witness {
+class HeadMarkerOnDisk implements HeadMarkerFile {
   private readonly path: string;
   private readonly file: number;
   private newest: Slot;
@@ -90,11 +90,11 @@ class FileWitness implements Witness {
     this.newest = newest;
   }
 
-  read(): Mark | undefined {
+  read(): HighWaterMark | undefined {
     return this.newest.mark;
   }
 
-  write(mark: Mark): void {
+  write(mark: HighWaterMark): void {
     const slot = { generation: this.newest.generation + 1, mark };
     inDiskWords(`The file ${this.path} cannot be written`, () =>
       writeSync(this.file, encodeSlot(slot), 0, SLOT_BYTES, (slot.generation % 2) * SLOT_DISTANCE),
@@ -102,7 +102,7 @@ class FileWitness implements Witness {
     this.newest = slot;
   }
 
-  writeSynced(mark: Mark): void {
+  writeSynced(mark: HighWaterMark): void {
     this.write(mark);
     inDiskWords(`The file ${this.path} cannot be written`, () => fdatasyncSync(this.file));
   }

@@ -1,4 +1,4 @@
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { BATCH_BODIES } from "./limits.ts";
@@ -13,7 +13,7 @@ export async function downloadHeaders(
   peer: SyncPeer,
   parent: NamedHeader,
   most: number,
-): Promise<Outcome<readonly Link[], DownloadDefect>> {
+): Promise<Result<readonly Link[], DownloadDefect>> {
   const from = parent.header.number + 1n;
   const missing = (peer.height ?? 0n) - parent.header.number;
   const max = missing < BigInt(most) ? Math.max(1, Number(missing)) : most;
@@ -33,7 +33,7 @@ export async function downloadHeaders(
 export async function* downloadBlocks(
   peer: SyncPeer,
   links: readonly Link[],
-): AsyncGenerator<Outcome<Block, DownloadDefect>> {
+): AsyncGenerator<Result<Block, DownloadDefect>> {
   let bodies: ReadonlyMap<string, Body> = new Map();
   for (const [index, { header }] of links.entries()) {
     let body = emptyBodyOf(header) ?? bodies.get(rootKey(header));
@@ -59,7 +59,7 @@ export async function* downloadBlocks(
 }
 
 /** The block of one header. */
-export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Outcome<Block, DownloadDefect>> {
+export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<Block, DownloadDefect>> {
   const { header } = link;
   const empty = emptyBodyOf(header);
   if (empty !== undefined) return ok({ header, ...empty });
@@ -72,21 +72,21 @@ export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Outcome
 async function askBodies(
   peer: SyncPeer,
   wanted: readonly Link[],
-): Promise<Outcome<ReadonlyMap<string, Body>, DownloadDefect>> {
+): Promise<Result<ReadonlyMap<string, Body>, DownloadDefect>> {
   const answer = await peer.askBodies(wanted.map(({ hash }) => hash));
   if (!answer.ok) return noAnswer(answer.rejection.message);
   const matched = matchBodies(wanted, answer.value);
   return matched.ok ? matched : lie(matched.rejection.message);
 }
 
-function noBody({ number }: Header): Outcome<never, DownloadDefect> {
+function noBody({ number }: Header): Result<never, DownloadDefect> {
   return noAnswer(`it has no body of block ${number}`);
 }
 
-function noAnswer(message: string): Outcome<never, DownloadDefect> {
+function noAnswer(message: string): Result<never, DownloadDefect> {
   return rejected({ code: "noAnswer", fault: "peer", message });
 }
 
-function lie(message: string): Outcome<never, DownloadDefect> {
+function lie(message: string): Result<never, DownloadDefect> {
   return rejected({ code: "lie", fault: "peer", message });
 }

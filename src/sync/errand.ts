@@ -2,19 +2,19 @@
  * Work that is looked for whenever somebody says so: one round at a time, and another one after it when somebody said so
  * meanwhile.
  */
-export interface Errand {
+export interface CoalescedTask {
   wake(): void;
   /** Settles when the round that runs now, if any, has ended. */
   settled(): Promise<void>;
 }
 
-export function createErrand(parts: {
+export function createCoalescedTask(parts: {
   readonly run: () => Promise<void>;
   readonly isClosed: () => boolean;
   readonly onFailure: (error: unknown) => void;
   /** After each round, before another one may begin. */
   readonly onEnd?: () => void;
-}): Errand {
+}): CoalescedTask {
   let running: Promise<void> | undefined;
   let isWoken = false;
 

@@ -14,14 +14,14 @@ export const MAX_WAITING_BLOCKS = 256;
 export const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 
 /** Peers that show at the same time whether they have the next block. */
-export const MAX_TRIALS = 32;
+export const MAX_PROBES = 32;
 /**
  * How long a peer may keep us waiting for a range while others could be asked: at first, and at most. Each block that it
  * gives earns it some more, so that a range of large blocks has its time.
  */
-export const FIRST_PATIENCE_MS = 2_000;
-export const LONGEST_PATIENCE_MS = 32_000;
-export const PATIENCE_PER_BLOCK_MS = 100;
+export const FIRST_REQUEST_BUDGET_MS = 2_000;
+export const LONGEST_REQUEST_BUDGET_MS = 32_000;
+export const REQUEST_BUDGET_PER_BLOCK_MS = 100;
 
 /** First time for which a peer that was no help is left alone; doubles up to the longest. */
 export const FIRST_REST_MS = 2_000;

@@ -1,5 +1,10 @@
 import type { Address } from "../primitives/address.ts";
-import { FIRST_PATIENCE_MS, FIRST_REST_MS, LONGEST_PATIENCE_MS, LONGEST_REST_MS } from "./limits.ts";
+import {
+  FIRST_REQUEST_BUDGET_MS,
+  FIRST_REST_MS,
+  LONGEST_REQUEST_BUDGET_MS,
+  LONGEST_REST_MS,
+} from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 
 /**
@@ -10,7 +15,7 @@ import type { SyncPeer } from "./ports.ts";
  */
 export interface PeerChoice {
   /** No help: not to be asked, for the first or another time. */
-  rest(peer: SyncPeer): void;
+  backOff(peer: SyncPeer): void;
   /** It gave the block after our head, and that was sound. */
   shown(peer: SyncPeer): void;
   /** It gave a whole range, or all that it claimed to have. */
@@ -24,12 +29,12 @@ export interface PeerChoice {
   /** Whether somebody else could be asked. */
   isReplaceable(peer: SyncPeer, peers: readonly SyncPeer[], number: bigint): boolean;
   /** How long it may keep us waiting while others could be asked. Longer after each time: its line may just be slow. */
-  patienceMs(peer: SyncPeer): number;
+  requestBudgetMs(peer: SyncPeer): number;
   /** When the first of these is to be asked again; undefined when none rests. */
   nextMs(peers: readonly SyncPeer[]): number | undefined;
 }
 
-interface Standing {
+interface PeerStanding {
   /** In a row. */
   readonly failures: number;
   readonly untilMs: number;
@@ -37,15 +42,15 @@ interface Standing {
   readonly hasDelivered: boolean;
 }
 
-const NEW: Standing = { failures: 0, untilMs: 0, hasShown: false, hasDelivered: false };
+const NEW: PeerStanding = { failures: 0, untilMs: 0, hasShown: false, hasDelivered: false };
 
 export function createPeerChoice(
   nowMs: () => number,
   isValidator: (address: Address) => boolean,
 ): PeerChoice {
-  const standings = new Map<string, Standing>();
-  const of = ({ key }: SyncPeer): Standing => standings.get(key) ?? NEW;
-  const set = (peer: SyncPeer, change: Partial<Standing>): void =>
+  const standings = new Map<string, PeerStanding>();
+  const of = ({ key }: SyncPeer): PeerStanding => standings.get(key) ?? NEW;
+  const set = (peer: SyncPeer, change: Partial<PeerStanding>): void =>
     void standings.set(peer.key, { ...of(peer), ...change });
 
   const isAvailable = (peer: SyncPeer, number: bigint): boolean =>
@@ -74,7 +79,7 @@ export function createPeerChoice(
   }
 
   return {
-    rest(peer) {
+    backOff(peer) {
       const { failures } = of(peer);
       const untilMs = nowMs() + Math.min(FIRST_REST_MS * 2 ** failures, LONGEST_REST_MS);
       set(peer, { failures: failures + 1, untilMs, hasShown: false });
@@ -95,7 +100,8 @@ export function createPeerChoice(
       peers.filter((peer) => isAvailable(peer, number) && rankOf(peer) === UNPROVEN),
     isReplaceable: ({ key }, peers, number) =>
       peers.some((other) => other.key !== key && isAvailable(other, number)),
-    patienceMs: (peer) => Math.min(FIRST_PATIENCE_MS * 2 ** of(peer).failures, LONGEST_PATIENCE_MS),
+    requestBudgetMs: (peer) =>
+      Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** of(peer).failures, LONGEST_REQUEST_BUDGET_MS),
     nextMs(peers) {
       let next: number | undefined;
       for (const peer of peers) {

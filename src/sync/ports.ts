@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Outcome } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/outcome.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 
@@ -21,10 +21,10 @@ export interface SyncPeer {
   readonly height: bigint | undefined;
   /** One that the operator named: asked before those who came by themselves. */
   readonly isMaintained: boolean;
-  askHeaders(query: RangeQuery): Promise<Outcome<readonly Header[]>>;
+  askHeaders(query: RangeQuery): Promise<Result<readonly Header[]>>;
   /** Those it has, in any order. */
-  askBodies(hashes: readonly Hash[]): Promise<Outcome<readonly Body[]>>;
-  noteUseless(): void;
+  askBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[]>>;
+  penalise(): void;
   disconnect(reason: "breachOfProtocol" | "uselessPeer", detail: string): void;
 }
 
@@ -33,9 +33,9 @@ export interface SyncChain {
   readonly head: NamedHeader;
   headerByHash(hash: Hash): NamedHeader | undefined;
   /** Judges a header on top of the head, seals included. */
-  checkNextHeader(header: Header): Promise<Outcome<unknown>>;
+  checkNextHeader(header: Header): Promise<Result<unknown>>;
   /** Judges a block on top of the head, executes and commits it; refused when it is unsound or does not follow the head. */
-  importBlock(block: Block): Promise<Outcome<NamedHeader>>;
+  importBlock(block: Block): Promise<Result<NamedHeader>>;
 }
 
 /** A block that a peer says is new. */
@@ -46,7 +46,7 @@ export interface OfferedBlock {
   /** Reading its body takes so long that its header must be judged before. */
   readonly isLong: boolean;
   /** Reads its body: `malformed` is a breach of protocol. */
-  open(): Outcome<Block, "malformed" | "foreignBody">;
+  open(): Result<Block, "malformed" | "foreignBody">;
   readonly hash: Hash;
   /** Key of the peer. */
   readonly peer: string;

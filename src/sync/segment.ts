@@ -1,7 +1,7 @@
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
@@ -26,7 +26,7 @@ export type SegmentDefect = "otherBranch" | "brokenChain";
 export function linkHeaders(
   parent: { readonly header: Pick<Header, "number">; readonly hash: Hash },
   headers: readonly Header[],
-): Outcome<readonly Link[], SegmentDefect> {
+): Result<readonly Link[], SegmentDefect> {
   const links: Link[] = [];
   let previous = { number: parent.header.number, hash: parent.hash };
   for (const header of headers) {
@@ -63,7 +63,7 @@ export function emptyBodyOf({ transactionsRoot, ommersHash }: Header): Body | un
 export function matchBodies(
   wanted: readonly Link[],
   bodies: readonly Body[],
-): Outcome<ReadonlyMap<string, Body>, "foreignBody"> {
+): Result<ReadonlyMap<string, Body>, "foreignBody"> {
   const roots = new Set(wanted.map(({ header }) => rootKey(header)));
   const matched = new Map<string, Body>();
   for (const body of bodies) {
@@ -84,6 +84,6 @@ export function rootKey({ transactionsRoot }: Header): string {
   return toKey(transactionsRoot);
 }
 
-function broken(message: string): Outcome<never, SegmentDefect> {
+function broken(message: string): Result<never, SegmentDefect> {
   return rejected({ code: "brokenChain", fault: "peer", message });
 }

@@ -1,19 +1,24 @@
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
-import { present } from "../primitives/assert.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import { expectDefined } from "../primitives/assert.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type Outcome, ok, type Rejection, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejection, type Result, rejected } from "../primitives/outcome.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
-import { createErrand } from "./errand.ts";
-import { IMPORT_FAILURE_REST_MS, IN_SYNC_DISTANCE, PATIENCE_PER_BLOCK_MS, RANGE_HEADERS } from "./limits.ts";
-import { createPatience } from "./patience.ts";
+import { createCoalescedTask } from "./errand.ts";
+import {
+  IMPORT_FAILURE_REST_MS,
+  IN_SYNC_DISTANCE,
+  RANGE_HEADERS,
+  REQUEST_BUDGET_PER_BLOCK_MS,
+} from "./limits.ts";
+import { createRequestBudget } from "./patience.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 import { createSuspicion } from "./suspicion.ts";
-import { createTrials, type Shown } from "./trials.ts";
+import { createHeadProbe, type ProbedBlock } from "./trials.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
 /**
@@ -61,7 +66,7 @@ export interface SyncParts {
 /** The importer's word for a block that our clock says is not due: nobody's proven fault. */
 const NOT_DUE = "timestampInFuture";
 
-const TOO_SLOW: Outcome<never, DownloadDefect> = rejected({
+const TOO_SLOW: Result<never, DownloadDefect> = rejected({
   code: "noAnswer",
   fault: "peer",
   message: "it is too slow, and others may be faster",
@@ -79,7 +84,7 @@ export function createSync(parts: SyncParts): Sync {
   });
   let isClosed = false;
   let pausedUntilMs = 0;
-  let retry: Alarm | undefined;
+  let retry: Timer | undefined;
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
   /** Blocks that ranges brought since somebody last was no help. */
   let fetched = 0n;
@@ -90,13 +95,13 @@ export function createSync(parts: SyncParts): Sync {
     pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
     logger.error({ error }, "catching up with peers failed");
   }
-  const announced = createErrand({
+  const announced = createCoalescedTask({
     run: importAnnounced,
     isClosed: () => isClosed,
     onFailure,
     onEnd: scheduleRetry,
   });
-  const ranges = createErrand({
+  const ranges = createCoalescedTask({
     run: catchUp,
     isClosed: () => isClosed,
     onFailure,
@@ -106,18 +111,18 @@ export function createSync(parts: SyncParts): Sync {
     },
   });
 
-  const trials = createTrials({
+  const probe = createHeadProbe({
     head: () => chain.head,
     isKnown: (hash) => chain.headerByHash(hash) !== undefined,
     checkNext,
-    judge: judgeShown,
+    judge: onProbed,
     onFailure,
   });
 
   function wake(): void {
     announced.wake();
     ranges.wake();
-    trials.ring();
+    probe.notify();
   }
 
   async function importAnnounced(): Promise<void> {
@@ -141,9 +146,9 @@ export function createSync(parts: SyncParts): Sync {
         continue;
       }
       changeTarget(undefined);
-      if (trials.count === 0) return;
+      if (probe.count === 0) return;
       scheduleRetry();
-      await trials.next();
+      await probe.next();
     }
   }
 
@@ -153,8 +158,8 @@ export function createSync(parts: SyncParts): Sync {
     const peer = choice.choose(peers, headNumber());
     if (peer !== undefined) return peer;
     const unproven = choice.unproven(peers, headNumber());
-    if (unproven.length === 1 && trials.count === 0) return unproven[0];
-    trials.begin(unproven);
+    if (unproven.length === 1 && probe.count === 0) return unproven[0];
+    probe.begin(unproven);
     return undefined;
   }
 
@@ -167,7 +172,7 @@ export function createSync(parts: SyncParts): Sync {
     const peer = parts.peers().find((one) => one.key === key);
     if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
     // No breach of the protocol (p2p.md#block-propagation), but who goes on like that is of no use.
-    else if (fault === "peer" && code !== NOT_DUE) peer?.noteUseless();
+    else if (fault === "peer" && code !== NOT_DUE) peer?.penalise();
   }
 
   /** Why it is not imported; undefined when it is. */
@@ -188,17 +193,17 @@ export function createSync(parts: SyncParts): Sync {
   async function catchUpFrom(peer: SyncPeer): Promise<void> {
     const before = headNumber();
     const claimed = peer.height ?? before;
-    const patience = createPatience(clock, {
-      firstMs: choice.patienceMs(peer),
+    const requestBudget = createRequestBudget(clock, {
+      firstMs: choice.requestBudgetMs(peer),
       isOtherThere: () => isClosed || choice.isReplaceable(peer, parts.peers(), headNumber()),
     });
     const parent = chain.head;
-    const links = (await patience.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
+    const links = (await requestBudget.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
     if (!links.ok) {
       noHelp(peer, links.rejection);
       return;
     }
-    const first = present(links.value[0], "the header that was asked for");
+    const first = expectDefined(links.value[0], "the header that was asked for");
     const judged = await checkNext(parent, first.header);
     if (!judged.ok) {
       noHelp(peer, judged.rejection);
@@ -206,7 +211,7 @@ export function createSync(parts: SyncParts): Sync {
     }
     const blocks = downloadBlocks(peer, links.value);
     for (;;) {
-      const next = await patience.wait(blocks.next());
+      const next = await requestBudget.wait(blocks.next());
       if (isClosed) return;
       if (next?.done) break;
       const given = next?.value ?? TOO_SLOW;
@@ -215,7 +220,7 @@ export function createSync(parts: SyncParts): Sync {
         return;
       }
       const block = given.value;
-      patience.earn(PATIENCE_PER_BLOCK_MS);
+      requestBudget.extend(REQUEST_BUDGET_PER_BLOCK_MS);
       // Consensus, or an announcement, was faster.
       if (block.header.number <= headNumber()) continue;
       const imported = await chain.importBlock(block);
@@ -236,7 +241,7 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** The header that a peer gave to follow `parent`: nothing more is fetched for one that is made up. */
-  async function checkNext(parent: NamedHeader, header: Header): Promise<Outcome<unknown, DownloadDefect>> {
+  async function checkNext(parent: NamedHeader, header: Header): Promise<Result<unknown, DownloadDefect>> {
     const hasMoved = (): boolean => !equalBytes(parent.hash, chain.head.hash);
     // Then nobody can be blamed: what follows is judged when it is imported.
     if (hasMoved()) return ok(undefined);
@@ -248,10 +253,10 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** Whether a peer has the block after our head, as it claims. What comes of it changes nothing for a range under way. */
-  async function judgeShown(peer: SyncPeer, shown: Outcome<Shown, DownloadDefect>): Promise<void> {
+  async function onProbed(peer: SyncPeer, shown: Result<ProbedBlock, DownloadDefect>): Promise<void> {
     if (isClosed) return;
     if (!shown.ok) {
-      choice.rest(peer);
+      choice.backOff(peer);
       blame(peer, shown.rejection);
       return;
     }
@@ -266,7 +271,7 @@ export function createSync(parts: SyncParts): Sync {
       choice.shown(peer);
       return;
     }
-    choice.rest(peer);
+    choice.backOff(peer);
     if (headNumber() < block.header.number) unsound(peer, block, imported.rejection);
   }
 
@@ -278,7 +283,7 @@ export function createSync(parts: SyncParts): Sync {
   /** Alone for a while. What others claim has yet to be shown. */
   function leave(peer: SyncPeer): void {
     fetched = 0n;
-    choice.rest(peer);
+    choice.backOff(peer);
     parts.onStatusChanged?.();
   }
 
@@ -366,7 +371,7 @@ export function createSync(parts: SyncParts): Sync {
     async close() {
       isClosed = true;
       retry?.cancel();
-      trials.ring();
+      probe.notify();
       await Promise.all([announced.settled(), ranges.settled()]);
     },
   };

@@ -1,4 +1,4 @@
-import { bequestOf, SELFDESTRUCT } from "../execution/bequest.ts";
+import { SELFDESTRUCT, selfdestructTransferOf } from "../execution/bequest.ts";
 import {
   CALL_KINDS,
   type Callee,
@@ -11,7 +11,7 @@ import {
 import { addressOfWord, asAddress } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../primitives/quantity.ts";
-import { flawOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
+import { errorOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 export interface CallFramesConfig {
@@ -86,7 +86,7 @@ export class CallFrames implements ExecutionObserver {
     this.budget.spend(end.output.length);
     const { halt, hasReverted, callee } = end;
     if (hasReverted) frame.error = "execution reverted";
-    else if (halt !== undefined) frame.error = flawOf(halt, callee, this.halted);
+    else if (halt !== undefined) frame.error = errorOf(halt, callee, this.halted);
     if (frame.error !== undefined) clearLogs(frame);
   }
 
@@ -154,10 +154,10 @@ function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | und
 }
 
 function plannedSuicide(step: Step): Suicide | undefined {
-  const bequest = bequestOf(step);
-  if (bequest === undefined) return undefined;
+  const transfer = selfdestructTransferOf(step);
+  if (transfer === undefined) return undefined;
   const nothing = { input: new Uint8Array(0), gas: 0n, precompile: undefined };
-  return { kind: "selfdestruct", depth: step.depth + 1, ...bequest, ...nothing };
+  return { kind: "selfdestruct", depth: step.depth + 1, ...transfer, ...nothing };
 }
 
 /** Bytes of memory; nothing where there is not so much of it, because then the instruction fails. */

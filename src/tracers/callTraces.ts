@@ -1,8 +1,8 @@
 import { blockRules } from "../execution/blockRules.ts";
 import { overridden } from "../execution/overrides.ts";
-import { boundedPace } from "../execution/pace.ts";
+import { memoryBounded } from "../execution/pace.ts";
 import { replayStart } from "../execution/replay.ts";
-import { overlayOf, type PacedScene, sceneRules, simulateOn } from "../execution/simulate.ts";
+import { contextRules, overlayOf, simulateOn, type YieldingCallContext } from "../execution/simulate.ts";
 import type { CallRequest, Overrides } from "../execution/simulation.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
@@ -44,7 +44,7 @@ export async function traceCalls(
   const ancestorHash = (number: bigint) => source.hashOf(number);
   const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, place.overrides ?? {});
   if (!wanted.ok) throw new OverridesRefused(wanted.rejection.message);
-  const paced = { ...wanted.value, pace: boundedPace() };
+  const paced = { ...wanted.value, yieldPolicy: memoryBounded() };
   const overlay = overlayOf(paced);
   for (const each of calls) await traceCall(paced, overlay, each);
 }
@@ -60,21 +60,21 @@ async function stateOf(source: TraceSource, { blockNumber, transactions }: CallP
 }
 
 async function traceCall(
-  scene: PacedScene,
+  context: YieldingCallContext,
   overlay: Overlay,
   { call, style }: { readonly call: CallRequest; readonly style: TraceStyle },
 ): Promise<void> {
-  const { header, gasCap } = scene;
+  const { header, gasCap } = context;
   const state = new WatchedOverlay(overlay);
   const gasLimit = call.gasLimit ?? header.gasLimit;
   const trace = style({
     gasLimit: gasCap > 0n ? gasCap : gasLimit,
     place: undefined,
-    beneficiary: sceneRules(scene).block.beneficiary,
+    beneficiary: contextRules(context).block.beneficiary,
     authorizationList: call.authorizationList ?? [],
     state,
   });
-  const simulated = await simulateOn(state, scene, call, {
+  const simulated = await simulateOn(state, context, call, {
     gasLimit,
     enforcesBalance: true,
     observer: trace.observer,

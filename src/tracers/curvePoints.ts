@@ -39,7 +39,7 @@ export const BLS12_381: Curve = {
   hasSecondFirst: false,
 };
 
-export type PointFlaw = "padding" | "encoding" | "notOnCurve";
+export type PointErrorCode = "padding" | "encoding" | "notOnCurve";
 
 /** Bytes of a point of the curve, or of its twist. */
 export function pointBytes(curve: Curve, isTwisted: boolean): number {
@@ -47,7 +47,7 @@ export function pointBytes(curve: Curve, isTwisted: boolean): number {
 }
 
 /** What is wrong with the numbers of an input: the first that is, in their order; undefined when none is. */
-export function numbersFlaw(curve: Curve, bytes: Uint8Array): PointFlaw | undefined {
+export function numbersError(curve: Curve, bytes: Uint8Array): PointErrorCode | undefined {
   for (let at = 0; at < bytes.length; at += curve.numberBytes) {
     const number = bytes.subarray(at, at + curve.numberBytes);
     if (number.subarray(0, curve.paddingBytes).some((byte) => byte !== 0)) return "padding";
@@ -57,8 +57,8 @@ export function numbersFlaw(curve: Curve, bytes: Uint8Array): PointFlaw | undefi
 }
 
 /** What is wrong with a point, but for the group that it lies in; zeros are the point at infinity. */
-export function pointFlaw(curve: Curve, bytes: Uint8Array): PointFlaw | undefined {
-  const flaw = numbersFlaw(curve, bytes);
+export function pointError(curve: Curve, bytes: Uint8Array): PointErrorCode | undefined {
+  const flaw = numbersError(curve, bytes);
   if (flaw !== undefined || bytes.every((byte) => byte === 0)) return flaw;
   const numbers = Array.from({ length: bytes.length / curve.numberBytes }, (_, index) =>
     bytesToBigint(bytes.subarray(index * curve.numberBytes, (index + 1) * curve.numberBytes)),

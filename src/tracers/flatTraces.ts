@@ -1,4 +1,4 @@
-import { bequestOf } from "../execution/bequest.ts";
+import { selfdestructTransferOf } from "../execution/bequest.ts";
 import {
   type Callee,
   type CalleeEnd,
@@ -9,7 +9,7 @@ import {
 import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import { FLAWS } from "./flaws.ts";
+import { TRACE_ERRORS } from "./flaws.ts";
 import type { TransactionPlace } from "./style.ts";
 import type { TraceBudget } from "./traceText.ts";
 
@@ -51,12 +51,12 @@ export class FlatTraces implements ExecutionObserver {
   }
 
   begun(step: Step): void {
-    const bequest = bequestOf(step);
-    this.suicide = bequest && {
+    const transfer = selfdestructTransferOf(step);
+    this.suicide = transfer && {
       kind: "suicide",
-      address: bequest.from,
-      balance: bequest.value,
-      refundAddress: bequest.to,
+      address: transfer.from,
+      balance: transfer.value,
+      refundAddress: transfer.to,
     };
   }
 
@@ -86,7 +86,7 @@ export class FlatTraces implements ExecutionObserver {
 /** What one takes beside its data, at most: its objects, and short data that has memory of its own. */
 const TRACE_BYTES = 1000;
 
-export interface FlatTerms {
+export interface FlatConfig {
   /** Left out for a transaction that is not mined. */
   readonly place?: TransactionPlace;
   /** Creations say by which instruction; left out for calls. */
@@ -99,8 +99,11 @@ export function creationMethodOf(traces: readonly FlatTrace[]): "create" | "crea
 }
 
 /** JSON of one trace. */
-export function flatTraceJson({ traceAddress, subtraces, action, end }: FlatTrace, terms: FlatTerms): string {
-  const { place } = terms;
+export function flatTraceJson(
+  { traceAddress, subtraces, action, end }: FlatTrace,
+  config: FlatConfig,
+): string {
+  const { place } = config;
   const block =
     place === undefined ? "" : `"blockHash":"${toHex(place.blockHash)}","blockNumber":${place.blockNumber},`;
   const transaction =
@@ -109,7 +112,7 @@ export function flatTraceJson({ traceAddress, subtraces, action, end }: FlatTrac
       : `"transactionHash":"${toHex(place.transactionHash)}","transactionPosition":${place.index},`;
   const isRoot = traceAddress.length === 0;
   return (
-    `{"action":${actionJson(action, terms)},${block}${outcomeJson(action, end, isRoot)}` +
+    `{"action":${actionJson(action, config)},${block}${outcomeJson(action, end, isRoot)}` +
     `"subtraces":${subtraces},"traceAddress":[${traceAddress.join(",")}],${transaction}"type":"${typeOf(action)}"}`
   );
 }
@@ -119,7 +122,7 @@ function typeOf({ kind }: FlatTrace["action"]): "call" | "create" | "suicide" {
   return isCreation(kind) ? "create" : "call";
 }
 
-function actionJson(action: FlatTrace["action"], { creationMethod }: FlatTerms): string {
+function actionJson(action: FlatTrace["action"], { creationMethod }: FlatConfig): string {
   if (action.kind === "suicide") {
     const { address, balance, refundAddress } = action;
     const refund = `"refundAddress":"${toHex(refundAddress)}"`;
@@ -137,7 +140,7 @@ function actionJson(action: FlatTrace["action"], { creationMethod }: FlatTerms):
 function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, isRoot: boolean): string {
   if (action.kind === "suicide" || end === undefined) return '"result":null,';
   const { hasReverted, halt, output, gasUsed } = end;
-  if (halt !== undefined) return `"error":"${FLAWS[halt]}",`;
+  if (halt !== undefined) return `"error":"${TRACE_ERRORS[halt]}",`;
   if (hasReverted) return `"error":"Reverted",${isRoot ? `"revertReason":"${toHex(output)}",` : ""}`;
   if (isCreation(action.kind))
     return `"result":{"address":"${toHex(action.to)}","code":"${toHex(output)}","gasUsed":"${toQuantity(gasUsed)}"},`;

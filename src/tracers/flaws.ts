@@ -1,7 +1,7 @@
 import type { HaltReason } from "../execution/haltReason.ts";
 
 /** How flat traces and trace files call the reasons of a halt. */
-export const FLAWS: Readonly<Record<HaltReason, string>> = {
+export const TRACE_ERRORS: Readonly<Record<HaltReason, string>> = {
   INSUFFICIENT_GAS: "Out of gas",
   INSUFFICIENT_STACK_ITEMS: "Stack underflow",
   TOO_MANY_STACK_ITEMS: "Out of stack",

@@ -1,7 +1,7 @@
 import type { HaltReason } from "../execution/haltReason.ts";
 import { type Callee, isCreation, type Step } from "../execution/observer.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import { precompileFlawOf } from "./precompileFlaws.ts";
+import { precompileErrorOf } from "./precompileFlaws.ts";
 
 /** The instruction that halted a frame, with the words that were on the stack. */
 export interface HaltedStep {
@@ -12,7 +12,7 @@ export interface HaltedStep {
 export const NO_STEP: HaltedStep = { step: undefined, stackLength: 0 };
 
 /** Why a frame halted, in the words of go-ethereum, which are those that tools look for in its tracers. */
-export function flawOf(halt: HaltReason, callee: Callee, { step, stackLength }: HaltedStep): string {
+export function errorOf(halt: HaltReason, callee: Callee, { step, stackLength }: HaltedStep): string {
   switch (halt) {
     case "INSUFFICIENT_GAS":
       return isCreation(callee.kind) && step === undefined
@@ -35,7 +35,7 @@ export function flawOf(halt: HaltReason, callee: Callee, { step, stackLength }: 
     case "INVALID_CODE":
       return "invalid code: must not begin with 0xef";
     case "PRECOMPILE_ERROR":
-      return precompileFlawOf(callee.precompile ?? 0, callee.input);
+      return precompileErrorOf(callee.precompile ?? 0, callee.input);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ExecutionObserver } from "../execution/observer.ts";
 import type { TransactionResult } from "../execution/transactionResult.ts";
 import { toHex } from "../primitives/hex.ts";
-import { creationMethodOf, type FlatTerms, FlatTraces, flatTraceJson } from "./flatTraces.ts";
+import { creationMethodOf, type FlatConfig, FlatTraces, flatTraceJson } from "./flatTraces.ts";
 import { stateDiffJson } from "./stateDiff.ts";
 import type { Subject, TransactionTrace } from "./style.ts";
 import type { TraceBudget, TraceText } from "./traceText.ts";
@@ -39,7 +39,7 @@ export function parityTrace(
     finish(result) {
       const isReverted = result.outcome.kind === "reverted";
       const stateDiff = types.stateDiff ? stateDiffJson(state) : "null";
-      const terms: FlatTerms =
+      const config: FlatConfig =
         form === "replay" && flat !== undefined ? { creationMethod: creationMethodOf(flat.traces) } : {};
       const reason = form === "replay" && isReverted ? `"revertReason":"${toHex(result.output)}",` : "";
       const hash =
@@ -48,7 +48,7 @@ export function parityTrace(
           : "";
       text.add(`{"output":"${outputOf(result, form)}",${reason}"stateDiff":${stateDiff},"trace":[`);
       for (const [index, each] of (flat?.traces ?? []).entries())
-        text.add(`${index === 0 ? "" : ","}${flatTraceJson(each, terms)}`);
+        text.add(`${index === 0 ? "" : ","}${flatTraceJson(each, config)}`);
       text.add(`],${hash}"vmTrace":`);
       if (vm === undefined) text.add("null");
       else text.take(vm.json);

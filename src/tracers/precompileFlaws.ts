@@ -7,53 +7,53 @@ import {
   BN254,
   type Curve,
   hasOrder,
-  numbersFlaw,
-  type PointFlaw,
+  numbersError,
+  type PointErrorCode,
   pointBytes,
-  pointFlaw,
+  pointError,
 } from "./curvePoints.ts";
 
 /**
  * Why a precompiled contract failed on an input, in the words of go-ethereum; of a contract that had gas enough and did
  * fail. Of several reasons the first in the input counts, but a point outside of its group only where that is all.
  */
-export function precompileFlawOf(number: number, input: Uint8Array): string {
+export function precompileErrorOf(number: number, input: Uint8Array): string {
   switch (number) {
     case 0x06:
     case 0x07:
-      return bn254Words(pointsFlaw(BN254, padded(input, number === 0x06 ? 128 : 64), [false]));
+      return bn254Words(pointsError(BN254, padded(input, number === 0x06 ? 128 : 64), [false]));
     case 0x08:
       return input.length % 192 !== 0
         ? "bad elliptic curve pairing size"
-        : bn254Words(pointsFlaw(BN254, input, [false, true]));
+        : bn254Words(pointsError(BN254, input, [false, true]));
     case 0x09:
       return input.length === 213 ? "invalid final flag" : INVALID_LENGTH;
     case 0x0a:
-      return input.length === 192 ? kzgFlaw(input) : INVALID_LENGTH;
+      return input.length === 192 ? kzgError(input) : INVALID_LENGTH;
     default:
-      return blsFlaw(number, input);
+      return blsError(number, input);
   }
 }
 
 const INVALID_LENGTH = "invalid input length";
 
 /** The first flaw of points one after another, some of them on the twist by turns; undefined when there is none. */
-function pointsFlaw(
+function pointsError(
   curve: Curve,
   input: Uint8Array,
   twisted: readonly boolean[],
   scalarBytes = 0,
-): PointFlaw | undefined {
+): PointErrorCode | undefined {
   for (let at = 0, turn = 0; at < input.length; turn++) {
     const end = at + pointBytes(curve, twisted[turn % twisted.length] ?? false);
-    const flaw = pointFlaw(curve, input.subarray(at, end));
+    const flaw = pointError(curve, input.subarray(at, end));
     if (flaw !== undefined) return flaw;
     at = end + scalarBytes;
   }
   return undefined;
 }
 
-function bn254Words(flaw: PointFlaw | undefined): string {
+function bn254Words(flaw: PointErrorCode | undefined): string {
   switch (flaw) {
     case undefined:
       return "point is not in correct subgroup";
@@ -88,7 +88,7 @@ const BLS_INPUTS: ReadonlyMap<number, BlsInput> = new Map<number, BlsInput>([
   [0x11, { unit: 128, units: 1 }],
 ]);
 
-function blsFlaw(number: number, input: Uint8Array): string {
+function blsError(number: number, input: Uint8Array): string {
   const expected = BLS_INPUTS.get(number);
   if (expected === undefined) return "execution reverted";
   const { unit, units, twisted, scalarBytes } = expected;
@@ -97,8 +97,8 @@ function blsFlaw(number: number, input: Uint8Array): string {
   if (!fits) return INVALID_LENGTH;
   const flaw =
     twisted === undefined
-      ? numbersFlaw(BLS12_381, input)
-      : pointsFlaw(BLS12_381, input, twisted, scalarBytes);
+      ? numbersError(BLS12_381, input)
+      : pointsError(BLS12_381, input, twisted, scalarBytes);
   switch (flaw) {
     case "padding":
       return "invalid field element top bytes";
@@ -119,7 +119,7 @@ function strayGroup(number: number, input: Uint8Array): "g1" | "g2" {
   return "g2";
 }
 
-function kzgFlaw(input: Uint8Array): string {
+function kzgError(input: Uint8Array): string {
   const hash = Uint8Array.from(createHash("sha256").update(input.subarray(96, 144)).digest());
   hash[0] = KZG_VERSION;
   if (!equalBytes(hash, input.subarray(0, 32))) return "mismatched versioned hash";

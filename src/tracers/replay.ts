@@ -3,7 +3,7 @@ import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { type BlockSession, openSession } from "../execution/blockSession.ts";
 import { beginBlock } from "../execution/executeBlock.ts";
 import { executeTransaction } from "../execution/executeTransaction.ts";
-import { boundedPace, type Pace } from "../execution/pace.ts";
+import { memoryBounded, type YieldPolicy } from "../execution/pace.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
@@ -54,14 +54,15 @@ export async function replayBlock(
   if (state === undefined)
     throw new StateUnavailable(`the state of block ${header.number - 1n} is not stored`);
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
-  const pace = boundedPace();
-  const overlay = createOverlay(state, pace.held);
-  const session = openSession({ ...rules, overlay, pace });
+  const yieldPolicy = memoryBounded();
+  const overlay = createOverlay(state, yieldPolicy.memory);
+  const session = openSession({ ...rules, overlay, yieldPolicy });
   const begun = await beginBlock(rules, session);
   if (!begun.ok) throw new BlockDoesNotFit(begun.rejection.message);
   for (const [at, transaction] of transactions.entries()) {
     if (index !== undefined && at > index) return;
-    if (index === undefined || at === index) await traceOne(rules, overlay, { block, at, style, pace });
+    if (index === undefined || at === index)
+      await traceOne(rules, overlay, { block, at, style, yieldPolicy });
     else await executeOne(session, transaction);
   }
 }
@@ -75,13 +76,13 @@ interface Place {
   readonly block: ReplayedBlock;
   readonly at: number;
   readonly style: TraceStyle;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
 }
 
 async function traceOne(
   rules: BlockRules,
   overlay: Overlay,
-  { block, at, style, pace }: Place,
+  { block, at, style, yieldPolicy }: Place,
 ): Promise<void> {
   const transaction = block.transactions[at];
   if (transaction === undefined)
@@ -99,7 +100,7 @@ async function traceOne(
     authorizationList: transaction.authorizationList,
     state,
   });
-  const session = openSession({ ...rules, overlay: state, pace, observer: trace.observer });
+  const session = openSession({ ...rules, overlay: state, yieldPolicy, observer: trace.observer });
   trace.finish(await executeOne(session, transaction));
 }
 

@@ -2,7 +2,7 @@ import type { ExecutionObserver, Step } from "../execution/observer.ts";
 import type { TransactionResult } from "../execution/transactionResult.ts";
 import { toHex, viewAsBuffer } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import { FLAWS } from "./flaws.ts";
+import { TRACE_ERRORS } from "./flaws.ts";
 import { mnemonicOf } from "./mnemonics.ts";
 import { memoryDigits, priceOf } from "./structLogs.ts";
 import { asciiJson, hexDigits, type TraceText } from "./traceText.ts";
@@ -61,7 +61,7 @@ export class StandardTrace implements ExecutionObserver {
 
 /** The reason of a halt, or what was given to REVERT read as text. */
 function errorOf({ state, instruction, halt }: Step): string {
-  if (halt !== undefined) return `,"error":"${FLAWS[halt]}"`;
+  if (halt !== undefined) return `,"error":"${TRACE_ERRORS[halt]}"`;
   if (instruction !== REVERT) return "";
   const said = viewAsBuffer(state.interpreter._result.returnValue ?? new Uint8Array(0)).toString("utf8");
   return `,"error":${asciiJson(said)}`;

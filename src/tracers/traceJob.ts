@@ -1,6 +1,6 @@
 import type { CallRequest, Overrides } from "../execution/simulation.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Asker } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/asker.ts";
 import type { CallFramesConfig } from "./callFrames.ts";
 import type { FlatCallConfig } from "./flatCallTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";
@@ -105,5 +105,5 @@ export type TraceResult =
 /** Traces where that can be stopped: on a worker thread with a time limit. */
 export interface Tracer {
   /** An asker who is gone is answered as one whose time is up. */
-  run(job: TraceJob, asker: Asker): Promise<TraceResult>;
+  run(job: TraceJob, requester: Requester): Promise<TraceResult>;
 }

@@ -7,7 +7,7 @@ import { type PoolRejectionCode, refusal } from "./rejection.ts";
 import type { SenderAccount } from "./senderQueue.ts";
 
 /** A transaction at the door of the pool. */
-export interface Applicant<T extends Transaction = SentTransaction> {
+export interface IncomingTransaction<T extends Transaction = SentTransaction> {
   readonly transaction: T;
   readonly origin: TransactionOrigin;
   readonly isPrioritized: boolean;
@@ -24,11 +24,11 @@ export type Refusal = Rejected<PoolRejectionCode> | undefined;
 
 /** Rows 2 and 3: what the operator asks of a price, whatever block it may come in. */
 export function checkPrice(
-  applicant: Applicant<Transaction>,
+  incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
   chain: PoolChainView,
 ): Refusal {
-  const { transaction, origin, isPrioritized } = applicant;
+  const { transaction, origin, isPrioritized } = incoming;
   const priceWei = feeCap(transaction);
   if (origin === "local" && limits.feeCapWei !== 0n && priceWei > limits.feeCapWei) {
     return refusal("feeCapExceeded", origin, `offers ${priceWei} wei per gas, more than ${limits.feeCapWei}`);
@@ -42,29 +42,29 @@ export function checkPrice(
 
 /** Rows 4 to 11: what can be told from the transaction and the rules alone. */
 export function checkSoundness(
-  applicant: Applicant<Transaction>,
+  incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
   chain: PoolChainView,
 ): Refusal {
   return (
-    checkChainId(applicant, chain) ??
-    checkSignature(applicant) ??
-    checkType(applicant, chain) ??
-    checkBounds(applicant, chain) ??
-    checkFees(applicant) ??
-    checkIntrinsicGas(applicant, chain) ??
-    checkReplayProtection(applicant, limits) ??
-    checkGasLimit(applicant, chain)
+    checkChainId(incoming, chain) ??
+    checkSignature(incoming) ??
+    checkType(incoming, chain) ??
+    checkBounds(incoming, chain) ??
+    checkFees(incoming) ??
+    checkIntrinsicGas(incoming, chain) ??
+    checkReplayProtection(incoming, limits) ??
+    checkGasLimit(incoming, chain)
   );
 }
 
 /** Rows 12 to 15b: what depends on the sender's account at the head. */
 export function checkSender(
-  applicant: Applicant,
+  incoming: IncomingTransaction,
   parts: PoolParts,
   readAccount: () => SenderAccount,
 ): Refusal {
-  const { transaction, origin } = applicant;
+  const { transaction, origin } = incoming;
   const { chain, isSenderPermitted } = parts;
   if (chain.isStateAvailable === false) {
     return refusal("stateUnavailable", origin, "the state of the head is not here yet");
@@ -94,7 +94,10 @@ function protocolFloorWei({ rules }: PoolChainView): bigint {
 const LOWEST_BASE_FEE_WEI = 7n;
 
 /** Row 4. */
-function checkChainId({ transaction, origin }: Applicant<Transaction>, { rules }: PoolChainView): Refusal {
+function checkChainId(
+  { transaction, origin }: IncomingTransaction<Transaction>,
+  { rules }: PoolChainView,
+): Refusal {
   const { chainId } = transaction;
   if (chainId === undefined || chainId === rules.chainId) return undefined;
   return rules.chainId === undefined
@@ -103,7 +106,7 @@ function checkChainId({ transaction, origin }: Applicant<Transaction>, { rules }
 }
 
 /** Row 5. That the signer could be recovered is proven by the sender being known. */
-function checkSignature({ transaction, origin }: Applicant<Transaction>): Refusal {
+function checkSignature({ transaction, origin }: IncomingTransaction<Transaction>): Refusal {
   return hasLowS(transaction)
     ? undefined
     : refusal("invalidSignature", origin, "s lies in the upper half of the curve's order (EIP-2)");
@@ -113,7 +116,10 @@ function checkSignature({ transaction, origin }: Applicant<Transaction>): Refusa
  * Row 6. A blob transaction is of no use without its blobs, and the canonical form that we decode does not carry them.
  * A set-code transaction without authorizations is no set-code transaction (EIP-7702).
  */
-function checkType({ transaction, origin }: Applicant<Transaction>, { rules }: PoolChainView): Refusal {
+function checkType(
+  { transaction, origin }: IncomingTransaction<Transaction>,
+  { rules }: PoolChainView,
+): Refusal {
   const { type, authorizationList } = transaction;
   if (!rules.acceptedTypes.has(type) || type === 3) {
     return refusal("invalidTransactionType", origin, `transactions of type ${type} are not accepted`);
@@ -132,7 +138,10 @@ const HIGHEST_NONCE = 2n ** 64n - 1n;
 const UINT256_END = 2n ** 256n;
 
 /** Row 7. */
-function checkBounds({ transaction, origin }: Applicant<Transaction>, { rules }: PoolChainView): Refusal {
+function checkBounds(
+  { transaction, origin }: IncomingTransaction<Transaction>,
+  { rules }: PoolChainView,
+): Refusal {
   if (transaction.nonce === HIGHEST_NONCE) {
     return refusal("nonceOverflow", origin, "no nonce could follow this one");
   }
@@ -148,7 +157,7 @@ function checkBounds({ transaction, origin }: Applicant<Transaction>, { rules }:
 }
 
 /** Row 8. */
-function checkFees({ transaction, origin }: Applicant<Transaction>): Refusal {
+function checkFees({ transaction, origin }: IncomingTransaction<Transaction>): Refusal {
   const { maxPriorityFeePerGas, maxFeePerGas } = transaction;
   if (maxPriorityFeePerGas === undefined || maxFeePerGas === undefined) return undefined;
   return maxPriorityFeePerGas <= maxFeePerGas
@@ -162,7 +171,7 @@ function checkFees({ transaction, origin }: Applicant<Transaction>): Refusal {
 
 /** Row 9. */
 function checkIntrinsicGas(
-  { transaction, origin }: Applicant<Transaction>,
+  { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
 ): Refusal {
   const intrinsicGas = rules.intrinsicGas(transaction);
@@ -173,7 +182,7 @@ function checkIntrinsicGas(
 
 /** Row 10. */
 function checkReplayProtection(
-  { transaction, origin }: Applicant<Transaction>,
+  { transaction, origin }: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
 ): Refusal {
   return limits.requiresReplayProtection && origin === "local" && transaction.chainId === undefined
@@ -183,7 +192,7 @@ function checkReplayProtection(
 
 /** Row 11. */
 function checkGasLimit(
-  { transaction, origin }: Applicant<Transaction>,
+  { transaction, origin }: IncomingTransaction<Transaction>,
   { headGasLimit }: PoolChainView,
 ): Refusal {
   return transaction.gasLimit <= headGasLimit

@@ -3,7 +3,7 @@ import type { Place } from "./events.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
 /** What stands in one place of the pool, for gauges. */
-export interface PlaceCensus {
+export interface PlaceBreakdown {
   readonly transactions: number;
   /** Lengths of the encodings. */
   readonly bytes: number;
@@ -11,12 +11,12 @@ export interface PlaceCensus {
   readonly byType: ReadonlyMap<TransactionType, number>;
 }
 
-export type PoolCensus = Readonly<Record<Place, PlaceCensus>>;
+export type PoolBreakdown = Readonly<Record<Place, PlaceBreakdown>>;
 
 /** Counts by walking over everything: some milliseconds for a full pool, so for a scrape and not for each block. */
-export function takeCensus(queues: Iterable<SenderQueue>): PoolCensus {
-  const pending = emptyCensus();
-  const queued = emptyCensus();
+export function breakDown(queues: Iterable<SenderQueue>): PoolBreakdown {
+  const pending = emptyBreakdown();
+  const queued = emptyBreakdown();
   for (const queue of queues) {
     if (queue.pendingCount > 0) pending.senders++;
     if (queue.queuedCount > 0) queued.senders++;
@@ -31,7 +31,7 @@ export function takeCensus(queues: Iterable<SenderQueue>): PoolCensus {
   return { pending, queued };
 }
 
-function emptyCensus(): {
+function emptyBreakdown(): {
   transactions: number;
   bytes: number;
   senders: number;

@@ -20,5 +20,5 @@ export interface PooledEntry extends PoolEntry {
   /** Hex of the sender. */
   readonly senderKey: string;
   /** What eviction thinks of it; see eviction.ts, which alone reads and writes it. */
-  worth: number;
+  evictionScore: number;
 }

@@ -53,7 +53,7 @@ export type DepartedListener = (departure: Departure) => void;
 export type RefusedListener = (refused: Refused) => void;
 
 /** The pool's side of its events. */
-export interface PoolTeller {
+export interface PoolEventEmitter {
   readonly events: PoolEvents;
   added(entry: PoolEntry, place: Place): void;
   /** `reason` is told where the cause alone says too little. */
@@ -61,7 +61,7 @@ export interface PoolTeller {
   refused(refused: Refused): void;
 }
 
-export function createPoolTeller(): PoolTeller {
+export function createPoolEventEmitter(): PoolEventEmitter {
   const added = new Set<AddedListener>();
   const dropped = new Set<DroppedListener>();
   const departed = new Set<DepartedListener>();

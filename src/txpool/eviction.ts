@@ -23,7 +23,7 @@ interface Candidate {
   readonly queue: SenderQueue;
   readonly entry: PooledEntry;
   readonly isQueued: boolean;
-  readonly worth: number;
+  readonly evictionScore: number;
 }
 
 /** More stale candidates than this many per sender are not kept. */
@@ -42,7 +42,7 @@ export function createEvictionOrder(
 
   function weigh(entry: PooledEntry, before: PooledEntry | undefined): void {
     const fee = Number(effectivePriorityFee(entry.transaction, nextBaseFeePerGas()));
-    entry.worth = before === undefined ? fee : Math.min(fee, before.worth);
+    entry.evictionScore = before === undefined ? fee : Math.min(fee, before.evictionScore);
   }
 
   function weighAll(queue: SenderQueue): void {
@@ -55,7 +55,9 @@ export function createEvictionOrder(
 
   function candidateOf(queue: SenderQueue): Candidate[] {
     const entry = queue.last;
-    return entry === undefined ? [] : [{ queue, entry, isQueued: queue.queuedCount > 0, worth: entry.worth }];
+    return entry === undefined
+      ? []
+      : [{ queue, entry, isQueued: queue.queuedCount > 0, evictionScore: entry.evictionScore }];
   }
 
   function awake(): Heap<Candidate> {
@@ -94,13 +96,13 @@ export function createEvictionOrder(
   };
 }
 
-function isTrue({ queue, entry, isQueued, worth }: Candidate): boolean {
-  return queue.last === entry && queue.queuedCount > 0 === isQueued && entry.worth === worth;
+function isTrue({ queue, entry, isQueued, evictionScore }: Candidate): boolean {
+  return queue.last === entry && queue.queuedCount > 0 === isQueued && entry.evictionScore === evictionScore;
 }
 
 function isWorse(a: Candidate, b: Candidate): boolean {
   if (a.isQueued !== b.isQueued) return a.isQueued;
   if (a.entry.isPrioritized !== b.entry.isPrioritized) return b.entry.isPrioritized;
-  if (a.worth !== b.worth) return a.worth < b.worth;
+  if (a.evictionScore !== b.evictionScore) return a.evictionScore < b.evictionScore;
   return a.entry.sequence > b.entry.sequence;
 }

@@ -22,7 +22,7 @@ export interface Arrival {
   next?: Arrival;
 }
 
-export interface SelectionTerms {
+export interface SelectionConfig {
   readonly baseFeePerGas: bigint | undefined;
   readonly floors: BlockFloors;
   readonly maxTransactions: number;
@@ -51,7 +51,7 @@ interface Cursor {
 export function openSelection(
   queues: Iterable<SenderQueue>,
   arrivals: Arrival,
-  terms: SelectionTerms,
+  config: SelectionConfig,
 ): Selection {
   const cursors = new Map<string, Cursor>();
   let seen = arrivals;
@@ -63,7 +63,7 @@ export function openSelection(
     if (queue.pendingCount === 0) continue;
     const cursor = openCursor(queue);
     cursors.set(queue.key, cursor);
-    if (aim(cursor, terms)) ready.push(cursor);
+    if (aim(cursor, config)) ready.push(cursor);
   }
   const heap = new Heap(isBefore, ready);
 
@@ -76,7 +76,7 @@ export function openSelection(
   }
 
   function settleTop(cursor: Cursor): void {
-    if (!cursor.isSkipped && aim(cursor, terms)) heap.topChanged();
+    if (!cursor.isSkipped && aim(cursor, config)) heap.topChanged();
     else heap.pop();
   }
 
@@ -95,14 +95,14 @@ export function openSelection(
       cursors.set(queue.key, cursor);
     }
     cursor.queue = queue;
-    if (cursor.entry === undefined && !cursor.isSkipped && aim(cursor, terms)) heap.push(cursor);
+    if (cursor.entry === undefined && !cursor.isSkipped && aim(cursor, config)) heap.push(cursor);
   }
 
   return {
     next() {
       leaveCurrent();
       takeArrivals();
-      if (taken >= terms.maxTransactions) return undefined;
+      if (taken >= config.maxTransactions) return undefined;
       for (let top = heap.peek(); top !== undefined; top = heap.peek()) {
         if (top.entry !== undefined && top.queue.pendingAt(top.nonce) === top.entry) {
           taken++;
@@ -124,7 +124,7 @@ function openCursor(queue: SenderQueue): Cursor {
 }
 
 /** Points the cursor at the entry of its nonce; false when there is none that may go into this block. */
-function aim(cursor: Cursor, { baseFeePerGas, floors }: SelectionTerms): boolean {
+function aim(cursor: Cursor, { baseFeePerGas, floors }: SelectionConfig): boolean {
   const entry = cursor.queue.pendingAt(cursor.nonce);
   cursor.entry = undefined;
   if (entry === undefined) return false;

@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { readRlp } from "../primitives/rlp.ts";
 import {
   decodeBodyTransaction,
@@ -26,7 +26,7 @@ export function encodeDumpLine({ transaction, origin }: DumpedTransaction): stri
 }
 
 /** Refused with what is wrong with the line. A typed transaction without its RLP string around it is taken as well. */
-export function decodeDumpLine(line: string): Outcome<DumpedTransaction, "damagedLine"> {
+export function decodeDumpLine(line: string): Result<DumpedTransaction, "damagedLine"> {
   const [, letter, text] = /^([lr])([A-Za-z0-9+/]+={0,2})\r?$/.exec(line) ?? [];
   if (letter === undefined || text === undefined) {
     return damaged("it is not the letter l or r with base64 behind it");
@@ -64,7 +64,7 @@ export function inOfferOrder<T extends { readonly transaction: SentTransaction }
 
 const LETTERS: Readonly<Record<TransactionOrigin, "l" | "r">> = { local: "l", remote: "r" };
 
-function decodeRlp(bytes: Uint8Array): Outcome<Transaction> {
+function decodeRlp(bytes: Uint8Array): Result<Transaction> {
   const first = bytes[0] ?? 0;
   if (first < 0x80 || first >= 0xc0) return decodeTransaction(bytes);
   try {
@@ -74,7 +74,7 @@ function decodeRlp(bytes: Uint8Array): Outcome<Transaction> {
   }
 }
 
-function damaged(message: string): Outcome<never, "damagedLine"> {
+function damaged(message: string): Result<never, "damagedLine"> {
   return rejected({ code: "damagedLine", fault: "local", message });
 }
 

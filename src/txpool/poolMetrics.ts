@@ -1,6 +1,6 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
-import type { PlaceCensus, PoolCensus } from "./census.ts";
+import type { PlaceBreakdown, PoolBreakdown } from "./census.ts";
 import type { DepartureCause, Place } from "./events.ts";
 import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./incumbentNames.ts";
 import type { TxPool } from "./txPool.ts";
@@ -105,13 +105,13 @@ function wholeOperation(cause: DepartureCause): string {
 
 /** A walk over the whole pool for each reading, so it is taken once for all gauges. */
 function showPlaces(metrics: Metrics, pool: TxPool): void {
-  let census = pool.census();
+  let breakdown = pool.breakdown();
   metrics.beforeRead(async () => {
-    census = pool.census();
+    breakdown = pool.breakdown();
   });
-  const show = (name: string, help: string, of: (place: PlaceCensus) => number): void =>
+  const show = (name: string, help: string, of: (place: PlaceBreakdown) => number): void =>
     metrics.gauges({ category, name, help, labels: ["layer"] }, () =>
-      placesOf(census).map(([layer, place]) => [[layer], of(place)] as const),
+      placesOf(breakdown).map(([layer, place]) => [[layer], of(place)] as const),
     );
   show("number_of_transactions", "Transactions in a layer", ({ transactions }) => transactions);
   show("space_used", "Bytes of the transactions in a layer", ({ bytes }) => bytes);
@@ -124,7 +124,7 @@ function showPlaces(metrics: Metrics, pool: TxPool): void {
       labels: ["layer", "type"],
     },
     () =>
-      placesOf(census).flatMap(([layer, { byType }]) =>
+      placesOf(breakdown).flatMap(([layer, { byType }]) =>
         TYPE_NAMES.map((name, type) => [[layer, name], byType.get(type as TransactionType) ?? 0] as const),
       ),
   );
@@ -133,10 +133,10 @@ function showPlaces(metrics: Metrics, pool: TxPool): void {
 /** The incumbent's names, each at its number. */
 const TYPE_NAMES = ["FRONTIER", "ACCESS_LIST", "EIP1559", "BLOB", "DELEGATE_CODE"] as const;
 
-const EMPTY: PlaceCensus = { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
+const EMPTY: PlaceBreakdown = { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
 
 /** With the incumbent's middle layer, which is always empty here, so that its panels show a zero. */
-function placesOf(census: PoolCensus): readonly (readonly [string, PlaceCensus])[] {
+function placesOf(breakdown: PoolBreakdown): readonly (readonly [string, PlaceBreakdown])[] {
   const places: readonly Place[] = ["pending", "queued"];
-  return [...places.map((place) => [LAYERS[place], census[place]] as const), ["ready", EMPTY] as const];
+  return [...places.map((place) => [LAYERS[place], breakdown[place]] as const), ["ready", EMPTY] as const];
 }

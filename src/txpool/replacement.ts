@@ -24,9 +24,9 @@ export function priceBumpPercent(circumstances: {
 export function mayReplace(
   holder: Transaction,
   newcomer: Transaction,
-  terms: { readonly bumpPercent: number; readonly baseFeePerGas: bigint | undefined },
+  config: { readonly bumpPercent: number; readonly baseFeePerGas: bigint | undefined },
 ): boolean {
-  const { bumpPercent, baseFeePerGas } = terms;
+  const { bumpPercent, baseFeePerGas } = config;
   if (holder.gasPrice !== undefined && newcomer.gasPrice !== undefined) {
     return newcomer.gasPrice >= (holder.gasPrice * BigInt(100 + bumpPercent)) / 100n;
   }

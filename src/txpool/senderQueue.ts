@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import type { PooledEntry } from "./entry.ts";
 
 /** What the head says of a sender. */
@@ -137,7 +137,7 @@ export class SenderQueue {
     let high = this.#queued.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (present(this.#queued[middle], "an entry between").transaction.nonce < nonce) low = middle + 1;
+      if (expectDefined(this.#queued[middle], "an entry between").transaction.nonce < nonce) low = middle + 1;
       else high = middle;
     }
     return low;

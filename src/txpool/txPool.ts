@@ -1,14 +1,20 @@
 import type { Address } from "../primitives/address.ts";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import type { SentTransaction, Transaction } from "../types/transaction.ts";
-import { type Applicant, checkPrice, checkSender, checkSoundness, type Refusal } from "./admission.ts";
-import { type PoolCensus, takeCensus } from "./census.ts";
+import {
+  checkPrice,
+  checkSender,
+  checkSoundness,
+  type IncomingTransaction,
+  type Refusal,
+} from "./admission.ts";
+import { breakDown, type PoolBreakdown } from "./census.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
-import { createPoolTeller, type DepartureCause, type Place, type PoolEvents } from "./events.ts";
+import { createPoolEventEmitter, type DepartureCause, type Place, type PoolEvents } from "./events.ts";
 import { createEvictionOrder } from "./eviction.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { type Arrival, openSelection, type Selection } from "./ordering.ts";
@@ -39,7 +45,7 @@ export type { PoolChainView, PoolParts, PoolRules } from "./ports.ts";
  */
 export interface TxPool extends PoolEvents {
   /** Judges and keeps a transaction whose sender is known; `origin` tells those of our own callers from peers'. */
-  add(transaction: SentTransaction, origin: TransactionOrigin): Outcome<PoolEntry, PoolRejectionCode>;
+  add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolRejectionCode>;
   get(hash: Hash): PoolEntry | undefined;
   /** All entries, pending and queued, in no particular order. */
   entries(): Iterable<PoolEntry>;
@@ -66,7 +72,7 @@ export interface TxPool extends PoolEvents {
   changeBlockFloors(floors: Partial<BlockFloors>): void;
   readonly statistics: PoolStatistics;
   /** As the statistics, in more detail and at a higher price. */
-  census(): PoolCensus;
+  breakdown(): PoolBreakdown;
 }
 
 /** New blocks, oldest first, and those a rewind took away, newest first. */
@@ -94,7 +100,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     isZeroBaseFee: chain.rules.isZeroBaseFee,
     minGasPriceWei: limits.blockFloors.minGasPriceWei,
   });
-  const tell = createPoolTeller();
+  const emitter = createPoolEventEmitter();
   let blockFloors = limits.blockFloors;
   let newestArrival: Arrival = {};
   /** Counts heads, so that accounts read under an older one are read again. */
@@ -126,17 +132,17 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     const runEnd = queue.nextNonce;
     for (const entry of store.moveTo(queue, nonce)) {
       const place = entry.transaction.nonce < runEnd ? "pending" : "queued";
-      tell.departed({ entry, cause: mined.has(entry) ? "mined" : "overtaken", place });
+      emitter.departed({ entry, cause: mined.has(entry) ? "mined" : "overtaken", place });
     }
   }
 
-  function applicantOf(transaction: SentTransaction, origin: TransactionOrigin): Applicant {
+  function incomingOf(transaction: SentTransaction, origin: TransactionOrigin): IncomingTransaction {
     const isNamed = prioritySenders.size > 0 && prioritySenders.has(toKey(transaction.sender));
     return { transaction, origin, isPrioritized: isNamed || (origin === "local" && limits.hasLocalPriority) };
   }
 
-  function admit(applicant: Applicant): Outcome<PoolEntry, PoolRejectionCode> {
-    const { sender } = applicant.transaction;
+  function admit(incoming: IncomingTransaction): Result<PoolEntry, PoolRejectionCode> {
+    const { sender } = incoming.transaction;
     const senderKey = toKey(sender);
     const openQueue = (): SenderQueue =>
       queueOf(senderKey) ?? new SenderQueue(sender, senderKey, readAccount(sender), generation);
@@ -145,18 +151,18 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       queue = openQueue();
       return queue.account;
     };
-    const refused = checkSoundness(applicant, limits, chain) ?? checkSender(applicant, parts, readSender);
+    const refused = checkSoundness(incoming, limits, chain) ?? checkSender(incoming, parts, readSender);
     if (refused !== undefined) return refused;
     queue ??= openQueue();
-    return checkPlace(applicant, queue) ?? ok(place(applicant, queue));
+    return checkPlace(incoming, queue) ?? ok(place(incoming, queue));
   }
 
   /** Rows 16 to 18: whether there is a place for the transaction among its sender's. */
-  function checkPlace({ transaction, origin }: Applicant, queue: SenderQueue): Refusal {
+  function checkPlace({ transaction, origin }: IncomingTransaction, queue: SenderQueue): Refusal {
     const { nonce } = transaction;
     const holder = queue.get(nonce)?.transaction;
-    const terms = { bumpPercent, baseFeePerGas: chain.nextBaseFeePerGas };
-    if (holder !== undefined && !mayReplace(holder, transaction, terms)) {
+    const config = { bumpPercent, baseFeePerGas: chain.nextBaseFeePerGas };
+    if (holder !== undefined && !mayReplace(holder, transaction, config)) {
       return refusal("replacementUnderpriced", origin, `nonce ${nonce} is held by one that pays as much`);
     }
     const next = queue.nextNonce;
@@ -169,8 +175,8 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   }
 
   /** Takes the applicant in; a full pool may send it, or others, straight out again (row 19). */
-  function place(applicant: Applicant, queue: SenderQueue): PoolEntry {
-    const { transaction, origin, isPrioritized } = applicant;
+  function place(incoming: IncomingTransaction, queue: SenderQueue): PoolEntry {
+    const { transaction, origin, isPrioritized } = incoming;
     const entry: PooledEntry = {
       transaction,
       origin,
@@ -179,7 +185,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       sequence: arrived++,
       key: toKey(transaction.hash),
       senderKey: queue.key,
-      worth: 0,
+      evictionScore: 0,
     };
     const replaced = store.insert(entry, queue);
     eviction.placed(queue, entry);
@@ -187,8 +193,8 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     newestArrival.next = {};
     newestArrival = newestArrival.next;
     const where = placeOf(queue, entry);
-    if (replaced !== undefined) tell.departed({ entry: replaced, cause: "replaced", place: where });
-    if (makeRoom(entry)) tell.added(entry, where);
+    if (replaced !== undefined) emitter.departed({ entry: replaced, cause: "replaced", place: where });
+    if (makeRoom(entry)) emitter.added(entry, where);
     return entry;
   }
 
@@ -200,21 +206,21 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     const isHopeless = newcomer.transaction.raw.length > limits.maxBytes;
     let stays = true;
     while (store.size > limits.maxTransactions || store.bytes > limits.maxBytes) {
-      const entry = isHopeless ? newcomer : present(eviction.worst(), "an entry of an overfull pool");
+      const entry = isHopeless ? newcomer : expectDefined(eviction.worst(), "an entry of an overfull pool");
       if (entry === newcomer) stays = false;
-      sendAway(entry, entry === newcomer ? "turnedAway" : "evicted");
+      evict(entry, entry === newcomer ? "turnedAway" : "evicted");
     }
     return stays;
   }
 
-  function sendAway(entry: PooledEntry, cause: DepartureCause, reason?: string): void {
-    const queue = present(store.queues.get(entry.senderKey), "the queue of an entry");
+  function evict(entry: PooledEntry, cause: DepartureCause, reason?: string): void {
+    const queue = expectDefined(store.queues.get(entry.senderKey), "the queue of an entry");
     const place = placeOf(queue, entry);
     const wasLast = queue.last === entry;
     store.remove(entry);
     if (wasLast) eviction.lastRemoved(queue);
     else eviction.forget();
-    tell.departed({ entry, cause, place }, reason);
+    emitter.departed({ entry, cause, place }, reason);
   }
 
   /** The account allowlist may have changed since they came in; the incumbent, too, asks it again for a block. */
@@ -223,7 +229,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     if (isSenderPermitted === undefined) return;
     for (const queue of store.queues.values()) {
       if (isSenderPermitted(queue.sender)) continue;
-      for (const entry of [...queue.entries()].reverse()) sendAway(entry, "notPermitted");
+      for (const entry of [...queue.entries()].reverse()) evict(entry, "notPermitted");
     }
   }
 
@@ -236,33 +242,33 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     for (const { transactions } of removed.toReversed()) {
       for (const transaction of transactions) {
         const key = toKey(transaction.hash);
-        if (!mined.has(key) && !store.has(key)) admit(applicantOf(transaction, "local"));
+        if (!mined.has(key) && !store.has(key)) admit(incomingOf(transaction, "local"));
       }
     }
   }
 
-  function judge(applicant: Applicant): Outcome<PoolEntry, PoolRejectionCode> {
-    if (store.has(toKey(applicant.transaction.hash))) {
-      return refusal("knownTransaction", applicant.origin, "the transaction is in the pool already");
+  function judge(incoming: IncomingTransaction): Result<PoolEntry, PoolRejectionCode> {
+    if (store.has(toKey(incoming.transaction.hash))) {
+      return refusal("knownTransaction", incoming.origin, "the transaction is in the pool already");
     }
-    return checkPrice(applicant, limits, chain) ?? admit(applicant);
+    return checkPrice(incoming, limits, chain) ?? admit(incoming);
   }
 
   return {
-    ...tell.events,
+    ...emitter.events,
     add(transaction, origin) {
-      const applicant = applicantOf(transaction, origin);
-      const outcome = judge(applicant);
-      if (!outcome.ok) tell.refused({ ...applicant, code: outcome.rejection.code });
+      const incoming = incomingOf(transaction, origin);
+      const outcome = judge(incoming);
+      if (!outcome.ok) emitter.refused({ ...incoming, code: outcome.rejection.code });
       return outcome;
     },
     screen(transaction) {
-      const applicant = { transaction, origin: "remote", isPrioritized: false } as const;
+      const incoming = { transaction, origin: "remote", isPrioritized: false } as const;
       // The price of one with priority is not asked, and who has priority is known by the sender.
-      const price = prioritySenders.size > 0 ? undefined : checkPrice(applicant, limits, chain);
-      const refused = price ?? checkSoundness(applicant, limits, chain);
+      const price = prioritySenders.size > 0 ? undefined : checkPrice(incoming, limits, chain);
+      const refused = price ?? checkSoundness(incoming, limits, chain);
       if (refused === undefined) return undefined;
-      tell.refused({ ...applicant, code: refused.rejection.code });
+      emitter.refused({ ...incoming, code: refused.rejection.code });
       return refused.rejection.code;
     },
     get: (hash) => store.get(toKey(hash)),
@@ -281,12 +287,12 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       if (found === undefined) return;
       // The nonce may have moved without a transaction of the sender's (EIP-7702): then the entry leaves here.
       queueOf(found.senderKey);
-      if (store.has(found.key)) sendAway(found, "invalid", reason);
+      if (store.has(found.key)) evict(found, "invalid", reason);
     },
     expire() {
       const oldestMs = clock.nowMs() - limits.retentionMs;
       for (const entry of store.entries()) {
-        if (entry.addedAtMs < oldestMs) sendAway(entry, "expired");
+        if (entry.addedAtMs < oldestMs) evict(entry, "expired");
       }
     },
     headChanged({ added, removed }) {
@@ -317,7 +323,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       for (const queue of store.queues.values()) pending += queue.pendingCount;
       return { pending, queued: size - pending, local: localCount, remote: size - localCount, bytes };
     },
-    census: () => takeCensus(store.queues.values()),
+    breakdown: () => breakDown(store.queues.values()),
   };
 }
 

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { encodeRlpList, type RlpItem, readRlp, rlpListSize, rlpMembers } from "../primitives/rlp.ts";
 import { atOnce } from "../primitives/steps.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
@@ -102,7 +102,7 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
  * Strict. The transactions keep views of `bytes`, which the caller must not change; those that `find` knows are taken
  * from there, which costs a tenth of decoding them.
  */
-export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Outcome<Block, "malformedBlock"> {
+export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Result<Block, "malformedBlock"> {
   return atOnce(readBlock(bytes, { find }));
 }
 
@@ -119,7 +119,7 @@ export interface BlockReading {
 export function* readBlock(
   bytes: Uint8Array,
   reading: BlockReading = {},
-): Generator<"block", Outcome<Block, "malformedBlock">> {
+): Generator<"block", Result<Block, "malformedBlock">> {
   try {
     const [headerPart, ...rest] = partsOf(bytes, 4);
     if (headerPart === undefined || rest.length < 2) return malformed("a block has three parts, or four");
@@ -133,7 +133,7 @@ export function* readBlock(
 }
 
 /** As decodeBlock, without the header. */
-export function decodeBody(bytes: Uint8Array): Outcome<Body, "malformedBlock"> {
+export function decodeBody(bytes: Uint8Array): Result<Body, "malformedBlock"> {
   try {
     return atOnce(readBodyParts(partsOf(bytes, 3)));
   } catch (error) {
@@ -158,7 +158,7 @@ const PORTION_TRANSACTIONS = 64;
 function* readBodyParts(
   parts: readonly Uint8Array[],
   { find, mostTransactions = Number.POSITIVE_INFINITY }: BlockReading = {},
-): Generator<"block", Outcome<Body, "malformedBlock">> {
+): Generator<"block", Result<Body, "malformedBlock">> {
   const [transactionsPart, ommersPart, withdrawalsPart] = parts;
   if (transactionsPart === undefined || ommersPart === undefined)
     return malformed("a body has two parts, or three");
@@ -188,7 +188,7 @@ function readMember(
   bytes: Uint8Array,
   isList: boolean,
   find: FindTransaction | undefined,
-): Outcome<Transaction, TransactionDefect> {
+): Result<Transaction, TransactionDefect> {
   if (find !== undefined && (isList || (bytes[0] ?? 0xff) < 0x80)) {
     const known = find(keccak256(bytes));
     if (known !== undefined) return ok(known);
@@ -200,7 +200,7 @@ function readMember(
 function decodeRest(
   ommersPart: Uint8Array,
   withdrawalsPart: Uint8Array | undefined,
-): Outcome<Pick<Block, "ommers" | "withdrawals">, "malformedBlock"> {
+): Result<Pick<Block, "ommers" | "withdrawals">, "malformedBlock"> {
   const ommers: Header[] = [];
   for (const part of partsOf(ommersPart, MOST_OMMERS)) {
     const ommer = decodeHeader(part);
@@ -223,7 +223,7 @@ const MOST_WITHDRAWALS = 1024;
 const WITHDRAWAL_FIELDS = 4;
 
 /** As decodeBlock, from items already taken out of a larger RLP (an IBFT proposal, a NewBlock message). */
-export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock"> {
+export function blockFromItems(items: unknown): Result<Block, "malformedBlock"> {
   if (!Array.isArray(items) || items.length < 3 || items.length > 4)
     return malformed("a block has three parts, or four");
   const [headerPart, transactionsPart, ommersPart, withdrawals] = items as unknown[];
@@ -252,6 +252,6 @@ export function blockFromItems(items: unknown): Outcome<Block, "malformedBlock">
   });
 }
 
-function malformed(message: string): Outcome<never, "malformedBlock"> {
+function malformed(message: string): Result<never, "malformedBlock"> {
   return rejected({ code: "malformedBlock", fault: "peer", message });
 }

@@ -1,5 +1,5 @@
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { type Outcome, ok } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/outcome.ts";
 import {
   decodeExtraData,
   type ExtraData,
@@ -16,7 +16,7 @@ export type Digest = Hash & { readonly __digest: true };
  * (ibft2.md#chain-hash-and-digest). It covers neither seals nor round, so one block sealed twice keeps its
  * name. Genesis is hashed as written. Refused when extraData does not decode.
  */
-export function hashOfHeader(header: Header): Outcome<Hash, "malformedExtraData"> {
+export function hashOfHeader(header: Header): Result<Hash, "malformedExtraData"> {
   if (header.number === 0n) return ok(keccak256(encodeHeader(header)));
   const extra = decodeExtraData(header.extraData);
   return extra.ok ? ok(chainHash(header, extra.value)) : extra;

@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 
@@ -43,7 +43,7 @@ export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
  * (ibft2.md#extra-data). Strangers send this, so that a list is read no further than to the first item that
  * is wrong.
  */
-export function decodeExtraData(bytes: Uint8Array): Outcome<ExtraData, "malformedExtraData"> {
+export function decodeExtraData(bytes: Uint8Array): Result<ExtraData, "malformedExtraData"> {
   try {
     return ok(readExtraData(bytes));
   } catch (error) {
@@ -124,7 +124,7 @@ function listAt<T>(list: Uint8Array | undefined, what: string, read: (part: Uint
   return members;
 }
 
-function malformed(message: string): Outcome<ExtraData, "malformedExtraData"> {
+function malformed(message: string): Result<ExtraData, "malformedExtraData"> {
   return rejected({ code: "malformedExtraData", fault: "peer", message });
 }
 

@@ -1,6 +1,6 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts";
 
@@ -80,7 +80,7 @@ export function encodeHeaderItems(items: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Reads a header from bytes; refused as the sender's fault when the RLP or a field's length is wrong. */
-export function decodeHeader(bytes: Uint8Array): Outcome<Header, "malformedHeader"> {
+export function decodeHeader(bytes: Uint8Array): Result<Header, "malformedHeader"> {
   const items: Uint8Array[] = [];
   try {
     for (const { isList, from, until } of rlpMembers(bytes)) {
@@ -97,7 +97,7 @@ export function decodeHeader(bytes: Uint8Array): Outcome<Header, "malformedHeade
 }
 
 /** As decodeHeader, from items already taken out of a larger RLP. */
-export function headerFromItems(items: unknown): Outcome<Header, "malformedHeader"> {
+export function headerFromItems(items: unknown): Result<Header, "malformedHeader"> {
   if (!Array.isArray(items)) return malformed("a header is a list");
   if (!HEADER_LENGTHS.has(items.length)) return malformed(`a header does not have ${items.length} fields`);
   if (!items.every((item) => item instanceof Uint8Array))
@@ -156,6 +156,6 @@ function readHeader(items: readonly Uint8Array[]): Header {
   };
 }
 
-function malformed(message: string): Outcome<Header, "malformedHeader"> {
+function malformed(message: string): Result<Header, "malformedHeader"> {
   return rejected({ code: "malformedHeader", fault: "peer", message });
 }

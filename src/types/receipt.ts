@@ -1,6 +1,6 @@
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import {
   encodeRlpString,
@@ -67,7 +67,7 @@ export function* encodeReceiptInSteps(receipt: BareReceipt): Steps<Uint8Array> {
 }
 
 /** Reads the consensus encoding, strictly. */
-export function decodeReceipt(bytes: Uint8Array): Outcome<BareReceipt, "malformedReceipt"> {
+export function decodeReceipt(bytes: Uint8Array): Result<BareReceipt, "malformedReceipt"> {
   const first = bytes[0] ?? 0;
   const isTyped = first >= 1 && first <= 4;
   try {

@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint, smaller } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 import {
@@ -74,7 +74,7 @@ export type FindTransaction = (hash: Hash) => Transaction | undefined;
 export type TransactionDefect = "malformedTransaction" | "unsupportedV" | "unknownTransactionType";
 
 /** Decodes the canonical encoding, strictly; the signature's ranges are checked, its signer is not recovered. */
-export function decodeTransaction(bytes: Uint8Array): Outcome<Transaction, TransactionDefect> {
+export function decodeTransaction(bytes: Uint8Array): Result<Transaction, TransactionDefect> {
   const first = bytes[0];
   if (first === undefined) return malformed("no bytes");
   try {
@@ -94,7 +94,7 @@ export function decodeTransaction(bytes: Uint8Array): Outcome<Transaction, Trans
 }
 
 /** As decodeTransaction, from an item of a block body: a list is legacy, a byte string carries a typed transaction. */
-export function decodeBodyTransaction(item: unknown): Outcome<Transaction, TransactionDefect> {
+export function decodeBodyTransaction(item: unknown): Result<Transaction, TransactionDefect> {
   if (item instanceof Uint8Array) {
     return item[0] !== undefined && item[0] < 0x80
       ? decodeTransaction(item)
@@ -164,22 +164,22 @@ export function withSender(transaction: Transaction, sender: Address): SentTrans
 }
 
 /** What a transaction says about its price; a simulated call says as much. */
-export type FeeTerms = Pick<Transaction, "gasPrice" | "maxPriorityFeePerGas" | "maxFeePerGas">;
+export type FeeFields = Pick<Transaction, "gasPrice" | "maxPriorityFeePerGas" | "maxFeePerGas">;
 
 /** Wei per gas that the sender pays at most: gasPrice, or maxFeePerGas from EIP-1559 on. */
-export function feeCap(transaction: FeeTerms): bigint {
+export function feeCap(transaction: FeeFields): bigint {
   return transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
 }
 
 /** Wei per gas that the sender pays in a block with this base fee (EIP-1559); may lie below the base fee if the cap does. */
-export function effectiveGasPrice(transaction: FeeTerms, baseFeePerGas: bigint | undefined): bigint {
+export function effectiveGasPrice(transaction: FeeFields, baseFeePerGas: bigint | undefined): bigint {
   if (transaction.maxFeePerGas === undefined) return transaction.gasPrice ?? 0n;
   const offered = (transaction.maxPriorityFeePerGas ?? 0n) + (baseFeePerGas ?? 0n);
   return smaller(offered, transaction.maxFeePerGas);
 }
 
 /** The part of the effective price that goes to the beneficiary, wei per gas; negative when the cap is below the base fee. */
-export function effectivePriorityFee(transaction: FeeTerms, baseFeePerGas: bigint | undefined): bigint {
+export function effectivePriorityFee(transaction: FeeFields, baseFeePerGas: bigint | undefined): bigint {
   return effectiveGasPrice(transaction, baseFeePerGas) - (baseFeePerGas ?? 0n);
 }
 
@@ -338,7 +338,7 @@ function authorizations(field: Field | undefined): readonly Authorization[] {
   });
 }
 
-function malformed(message: string): Outcome<Transaction, TransactionDefect> {
+function malformed(message: string): Result<Transaction, TransactionDefect> {
   return rejected({ code: "malformedTransaction", fault: "peer", message });
 }
 

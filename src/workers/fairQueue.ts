@@ -1,15 +1,15 @@
-import type { Asker } from "../primitives/asker.ts";
-import { present } from "../primitives/assert.ts";
+import type { Requester } from "../primitives/asker.ts";
+import { expectDefined } from "../primitives/assert.ts";
 
 /**
  * Work that waits, taken from the machines that ask in turn, one piece of each, and of one machine from its clients in
  * turn: nobody waits behind all that somebody else has asked for, however many connections that one has opened. The work
  * of one client keeps its order. When more waits than may, whoever has most waiting loses what it asked for last.
  */
-export class FairQueue<Item extends { readonly asker: Asker }> {
+export class FairQueue<Item extends { readonly requester: Requester }> {
   private readonly limit: () => number;
   /** By machine, whose turn is next first; none is empty. */
-  private machines = new Map<string, Line<Item>>();
+  private remoteHosts = new Map<string, Line<Item>>();
   private count = 0;
 
   /** How many may wait; asked again each time. */
@@ -23,19 +23,19 @@ export class FairQueue<Item extends { readonly asker: Asker }> {
 
   /** What has to go instead, which may be the item itself. */
   add(item: Item): Item | undefined {
-    this.append(item.asker, [item]);
-    return this.count > this.limit() ? this.dropNewest(item.asker) : undefined;
+    this.append(item.requester, [item]);
+    return this.count > this.limit() ? this.dropNewest(item.requester) : undefined;
   }
 
   /** The next in turn, of the machines that `mayCome`; of all of them unless given. */
-  take(mayCome?: (machine: string) => boolean): Item | undefined {
-    for (const [machine, line] of this.machines) {
-      if (mayCome?.(machine) === false) continue;
+  take(mayCome?: (remoteHost: string) => boolean): Item | undefined {
+    for (const [remoteHost, line] of this.remoteHosts) {
+      if (mayCome?.(remoteHost) === false) continue;
       for (const [client, queue] of line.clients) {
         const item = queue.shift();
-        this.removed(machine, line, client, queue);
+        this.removed(remoteHost, line, client, queue);
         moveToEnd(line.clients, client);
-        moveToEnd(this.machines, machine);
+        moveToEnd(this.remoteHosts, remoteHost);
         return item;
       }
     }
@@ -46,60 +46,60 @@ export class FairQueue<Item extends { readonly asker: Asker }> {
    * Puts back what was taken in this order, to the head; all of it, even if that is more than may wait. The turn of the
    * client, and of the machine, for whom `done` was done meanwhile comes after those of all others.
    */
-  putBack(items: readonly Item[], done: Asker | undefined): void {
-    const others = this.machines;
-    this.machines = new Map();
+  putBack(items: readonly Item[], done: Requester | undefined): void {
+    const others = this.remoteHosts;
+    this.remoteHosts = new Map();
     this.count = 0;
-    for (const item of items) this.append(item.asker, [item]);
-    for (const [machine, { clients }] of others)
-      for (const [client, queue] of clients) this.append({ machine, client }, queue);
+    for (const item of items) this.append(item.requester, [item]);
+    for (const [remoteHost, { clients }] of others)
+      for (const [client, queue] of clients) this.append({ remoteHost, client }, queue);
     if (done === undefined) return;
-    const line = this.machines.get(done.machine);
+    const line = this.remoteHosts.get(done.remoteHost);
     if (line !== undefined) moveToEnd(line.clients, done.client);
-    moveToEnd(this.machines, done.machine);
+    moveToEnd(this.remoteHosts, done.remoteHost);
   }
 
   /** Takes out what nobody waits for any more. */
   takeAbandoned(): readonly Item[] {
     const abandoned: Item[] = [];
     for (const item of this.takeAll()) {
-      if (item.asker.isAbandoned()) abandoned.push(item);
-      else this.append(item.asker, [item]);
+      if (item.requester.isAbandoned()) abandoned.push(item);
+      else this.append(item.requester, [item]);
     }
     return abandoned;
   }
 
   takeAll(): readonly Item[] {
-    const all = [...this.machines.values()].flatMap(({ clients }) => [...clients.values()].flat());
-    this.machines.clear();
+    const all = [...this.remoteHosts.values()].flatMap(({ clients }) => [...clients.values()].flat());
+    this.remoteHosts.clear();
     this.count = 0;
     return all;
   }
 
-  private append({ machine, client }: Pick<Asker, "machine" | "client">, items: Item[]): void {
-    const line = this.machines.get(machine) ?? { clients: new Map<object, Item[]>(), count: 0 };
+  private append({ remoteHost, client }: Pick<Requester, "remoteHost" | "client">, items: Item[]): void {
+    const line = this.remoteHosts.get(remoteHost) ?? { clients: new Map<object, Item[]>(), count: 0 };
     const queue = line.clients.get(client);
     if (queue === undefined) line.clients.set(client, items);
     else for (const item of items) queue.push(item);
     line.count += items.length;
-    this.machines.set(machine, line);
+    this.remoteHosts.set(remoteHost, line);
     this.count += items.length;
   }
 
   /** The newest of the client with most on the machine with most; of equals it is the newcomer who loses. */
-  private dropNewest(newcomer: Asker): Item {
-    const [machine, line] = most(this.machines, newcomer.machine, ({ count }) => count);
+  private dropNewest(newcomer: Requester): Item {
+    const [remoteHost, line] = most(this.remoteHosts, newcomer.remoteHost, ({ count }) => count);
     const [client, queue] = most(line.clients, newcomer.client, ({ length }) => length);
-    const newest = present(queue.pop(), "a client in the queue has something waiting");
-    this.removed(machine, line, client, queue);
+    const newest = expectDefined(queue.pop(), "a client in the queue has something waiting");
+    this.removed(remoteHost, line, client, queue);
     return newest;
   }
 
   /** Counts that one of the client's items has gone. */
-  private removed(machine: string, line: Line<Item>, client: object, queue: readonly Item[]): void {
+  private removed(remoteHost: string, line: Line<Item>, client: object, queue: readonly Item[]): void {
     if (queue.length === 0) line.clients.delete(client);
     line.count--;
-    if (line.count === 0) this.machines.delete(machine);
+    if (line.count === 0) this.remoteHosts.delete(remoteHost);
     this.count--;
   }
 }
@@ -130,5 +130,5 @@ function most<Key, Value>(
     const more = largest === undefined ? 1 : sizeOf(entry[1]) - sizeOf(largest[1]);
     if (more > 0 || (more === 0 && largest?.[0] !== preferred)) largest = entry;
   }
-  return present(largest, "a full queue has a largest part");
+  return expectDefined(largest, "a full queue has a largest part");
 }

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../observability/logger.ts";
-import type { Asker } from "../primitives/asker.ts";
-import { assert, present } from "../primitives/assert.ts";
-import type { Alarm, Clock } from "../primitives/clock.ts";
+import type { Requester } from "../primitives/asker.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
 import { FairQueue } from "./fairQueue.ts";
@@ -23,9 +23,9 @@ import type { WorkLoad } from "./workLoad.ts";
  * one long job of each other machine and each other client of its own at most; one that nobody waits for any more when a
  * thread has room for it is never begun.
  */
-export interface KillableThreads<Job, Result> {
+export interface WorkerPool<Job, Result> {
   /** Rejects with SimulationFailure when the threads are closed or lost it. An asker who is gone gets `timedOut`. */
-  run(job: Job, asker: Asker): Promise<Result>;
+  run(job: Job, requester: Requester): Promise<Result>;
   /** Starts the threads, which start with the first job otherwise: most nodes are never asked for some kinds of jobs. */
   start(): void;
   /** Threads, those of them at work, and jobs that wait for one. */
@@ -59,7 +59,7 @@ export interface ThreadParts<Result> {
 export function createThreads<Job, Result>(
   settings: ThreadSettings,
   parts: ThreadParts<Result>,
-): KillableThreads<Job, Result> {
+): WorkerPool<Job, Result> {
   assert(settings.threads > 0, "a pool of threads has at least one");
   return new ThreadPool<Job, Result>(settings, parts);
 }
@@ -87,7 +87,7 @@ const THREAD_HEAP_MB = 512;
 
 interface PendingJob<Job, Result> {
   readonly job: Job;
-  readonly asker: Asker;
+  readonly requester: Requester;
   resolve(result: Result): void;
   reject(error: Error): void;
 }
@@ -106,10 +106,10 @@ interface Thread<Job, Result> {
   jobs: PendingJob<Job, Result>[];
   /** When the first job was begun. */
   begunAtMs: number;
-  alarm: Alarm | undefined;
+  timer: Timer | undefined;
 }
 
-class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
+class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
   private readonly settings: ThreadSettings;
   private readonly parts: ThreadParts<Result>;
   private readonly threads: Thread<Job, Result>[] = [];
@@ -128,11 +128,11 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     for (let count = 0; count < this.settings.threads; count++) this.threads.push(this.createThread());
   }
 
-  run(job: Job, asker: Asker): Promise<Result> {
+  run(job: Job, requester: Requester): Promise<Result> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     this.start();
     return new Promise((resolve, reject) => {
-      this.waiting.add({ job, asker, resolve, reject })?.resolve(this.parts.busy);
+      this.waiting.add({ job, requester, resolve, reject })?.resolve(this.parts.busy);
       this.sendAll();
     });
   }
@@ -158,7 +158,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       isQuick: false,
       jobs: [],
       begunAtMs: 0,
-      alarm: undefined,
+      timer: undefined,
     };
     return thread;
   }
@@ -199,7 +199,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       const thread = this.roomiest();
       const next = thread === undefined ? undefined : this.waiting.take();
       if (thread === undefined || next === undefined) return;
-      if (next.asker.isAbandoned()) this.giveUp(next);
+      if (next.requester.isAbandoned()) this.giveUp(next);
       else this.send(thread, next);
     }
   }
@@ -228,7 +228,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private beginFirst(thread: Thread<Job, Result>): void {
     if (thread.jobs.length === 0) return;
     thread.begunAtMs = this.parts.clock.nowMs();
-    if (thread.alarm === undefined) this.watch(thread);
+    if (thread.timer === undefined) this.watch(thread);
   }
 
   /**
@@ -241,21 +241,21 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     const oldEnoughAtMs = thread.begunAtMs + LOOK_MS;
     const nextLookAtMs = oldEnoughAtMs > clock.nowMs() ? oldEnoughAtMs : clock.nowMs() + LOOK_MS;
     const lookAtMs = Math.min(thread.begunAtMs + this.limitMsOf(thread), nextLookAtMs);
-    thread.alarm = clock.at(lookAtMs, () => {
+    thread.timer = clock.at(lookAtMs, () => {
       const nowMs = clock.nowMs();
       thread.begunAtMs = Math.min(nowMs, thread.begunAtMs + nowMs - lookAtMs);
       const look = setImmediate(() => this.look(thread));
-      thread.alarm = { cancel: () => clearImmediate(look) };
+      thread.timer = { cancel: () => clearImmediate(look) };
     });
   }
 
   private look(thread: Thread<Job, Result>): void {
-    thread.alarm = undefined;
+    thread.timer = undefined;
     for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
     const [first] = thread.jobs;
     if (first === undefined) return;
     const tookMs = this.parts.clock.nowMs() - thread.begunAtMs;
-    const isInVain = thread.isPrepared && tookMs >= LOOK_MS && first.asker.isAbandoned();
+    const isInVain = thread.isPrepared && tookMs >= LOOK_MS && first.requester.isAbandoned();
     if (isInVain || tookMs >= this.limitMsOf(thread)) this.killFirst(thread);
     else this.watch(thread);
   }
@@ -278,10 +278,10 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
       this.beginFirst(thread);
       return;
     }
-    const done = present(thread.jobs.shift(), "the job that was answered");
+    const done = expectDefined(thread.jobs.shift(), "the job that was answered");
     thread.answers++;
     thread.isQuick = !answer.isLong;
-    if (answer.isLong) this.waiting.putBack(thread.jobs.splice(0), done.asker);
+    if (answer.isLong) this.waiting.putBack(thread.jobs.splice(0), done.requester);
     if (thread.jobs.length === 0) thread.worker.unref();
     this.beginFirst(thread);
     this.sendAll();
@@ -297,14 +297,14 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
 
   private endExhausted(thread: Thread<Job, Result>): void {
     const { logger, name, exhausted } = this.parts;
-    const machine = thread.jobs[0]?.asker.machine;
-    logger.warn({ machine, thread: name }, "a call filled the memory of its thread, and was refused");
+    const remoteHost = thread.jobs[0]?.requester.remoteHost;
+    logger.warn({ remoteHost, thread: name }, "a call filled the memory of its thread, and was refused");
     this.endFirst(thread, exhausted);
   }
 
   private endFirst(thread: Thread<Job, Result>, result: Result): void {
-    const first = present(thread.jobs.shift(), "the job that its thread ends with");
-    this.restart(thread, first.asker);
+    const first = expectDefined(thread.jobs.shift(), "the job that its thread ends with");
+    this.restart(thread, first.requester);
     first.resolve(result);
   }
 
@@ -322,15 +322,15 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
     const lost = thread.jobs.shift();
     lost?.reject(failure);
     thread.failures++;
-    if (thread.failures <= FAILURE_LIMIT) this.restart(thread, lost?.asker);
+    if (thread.failures <= FAILURE_LIMIT) this.restart(thread, lost?.requester);
     else this.fail(failure);
   }
 
   /** A new worker takes over; jobs that the old one had not begun, after one of `asker`, wait again. */
-  private restart(thread: Thread<Job, Result>, asker: Asker | undefined): void {
-    this.waiting.putBack(thread.jobs.splice(0), asker);
-    thread.alarm?.cancel();
-    thread.alarm = undefined;
+  private restart(thread: Thread<Job, Result>, requester: Requester | undefined): void {
+    this.waiting.putBack(thread.jobs.splice(0), requester);
+    thread.timer?.cancel();
+    thread.timer = undefined;
     thread.isReady = false;
     thread.isPrepared = false;
     thread.answers = 0;
@@ -343,7 +343,7 @@ class ThreadPool<Job, Result> implements KillableThreads<Job, Result> {
   private fail(failure: SimulationFailure): void {
     this.failure = failure;
     for (const thread of this.threads) {
-      thread.alarm?.cancel();
+      thread.timer?.cancel();
       for (const { reject } of thread.jobs.splice(0)) reject(failure);
     }
     for (const { reject } of this.waiting.takeAll()) reject(failure);

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Address } from "../primitives/address.ts";
-import { assert, present } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { answerItems, decodeAnswers, encodeItems, type RecoveryItem } from "../primitives/recoveryBatch.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
 import { workerEntry } from "./workerEntry.ts";
@@ -73,7 +73,7 @@ interface Asker {
 
 /** Part of a batch: so many items of that asker. */
 interface Share {
-  readonly asker: Asker;
+  readonly requester: Asker;
   readonly from: number;
   readonly count: number;
 }
@@ -97,7 +97,7 @@ class Lane {
   private firstWaiting: Asker | undefined;
 
   queue(items: readonly RecoveryItem[], resolve: Asker["resolve"], reject: Asker["reject"]): Asker {
-    const asker: Asker = {
+    const requester: Asker = {
       items,
       addresses: new Array(items.length),
       sent: 0,
@@ -107,50 +107,50 @@ class Lane {
       resolve,
       reject,
     };
-    if (this.newest === undefined) this.oldest = asker;
-    else this.newest.next = asker;
-    this.newest = asker;
-    return asker;
+    if (this.newest === undefined) this.oldest = requester;
+    else this.newest.next = requester;
+    this.newest = requester;
+    return requester;
   }
 
-  recoverHere(asker: Asker): void {
-    const addresses = decodeAnswers(answerItems(encodeItems(asker.items)));
-    for (const [index, address] of addresses.entries()) asker.addresses[index] = address;
-    asker.sent = asker.items.length;
-    asker.answered = asker.items.length;
+  recoverHere(requester: Asker): void {
+    const addresses = decodeAnswers(answerItems(encodeItems(requester.items)));
+    for (const [index, address] of addresses.entries()) requester.addresses[index] = address;
+    requester.sent = requester.items.length;
+    requester.answered = requester.items.length;
     this.answerOldest();
   }
 
-  wait(asker: Asker): void {
-    this.firstWaiting ??= asker;
-    this.waitingItems += asker.items.length;
+  wait(requester: Asker): void {
+    this.firstWaiting ??= requester;
+    this.waitingItems += requester.items.length;
   }
 
   /** So many items for a thread, those that have waited longest. */
   take(limit: number): readonly Share[] {
     const shares: Share[] = [];
     let left = limit;
-    let asker = this.firstWaiting;
-    while (asker !== undefined && left > 0) {
-      const from = asker.sent;
-      const count = Math.min(asker.items.length - from, left);
-      shares.push({ asker, from, count });
-      asker.sent += count;
+    let requester = this.firstWaiting;
+    while (requester !== undefined && left > 0) {
+      const from = requester.sent;
+      const count = Math.min(requester.items.length - from, left);
+      shares.push({ requester, from, count });
+      requester.sent += count;
       left -= count;
-      while (asker !== undefined && asker.sent === asker.items.length) asker = asker.next;
+      while (requester !== undefined && requester.sent === requester.items.length) requester = requester.next;
     }
-    this.firstWaiting = asker;
+    this.firstWaiting = requester;
     this.waitingItems -= limit - left;
     return shares;
   }
 
   /** Answers from the oldest on, as far as everything is known. */
   answerOldest(): void {
-    for (let asker = this.oldest; asker !== undefined; asker = asker.next) {
-      if (asker.failure !== undefined) asker.reject(asker.failure);
-      else if (asker.answered === asker.items.length) asker.resolve(asker.addresses);
+    for (let requester = this.oldest; requester !== undefined; requester = requester.next) {
+      if (requester.failure !== undefined) requester.reject(requester.failure);
+      else if (requester.answered === requester.items.length) requester.resolve(requester.addresses);
       else break;
-      this.oldest = asker.next;
+      this.oldest = requester.next;
     }
     if (this.oldest === undefined) this.newest = undefined;
   }
@@ -158,7 +158,8 @@ class Lane {
   refuseAll(failure: Error): void {
     this.firstWaiting = undefined;
     this.waitingItems = 0;
-    for (let asker = this.oldest; asker !== undefined; asker = asker.next) asker.failure ??= failure;
+    for (let requester = this.oldest; requester !== undefined; requester = requester.next)
+      requester.failure ??= failure;
     this.answerOldest();
   }
 }
@@ -193,9 +194,9 @@ class ThreadedRecovery implements RecoveryPool {
     this.start();
     const lane = this.lanes[urgency];
     return new Promise((resolve, reject) => {
-      const asker = lane.queue(items, resolve, reject);
-      if (lane.waitingItems + items.length > this.waitingLimit) lane.recoverHere(asker);
-      else this.wait(lane, asker);
+      const requester = lane.queue(items, resolve, reject);
+      if (lane.waitingItems + items.length > this.waitingLimit) lane.recoverHere(requester);
+      else this.wait(lane, requester);
     });
   }
 
@@ -211,8 +212,8 @@ class ThreadedRecovery implements RecoveryPool {
     await Promise.all(this.threads.map(({ worker }) => terminateWorker(worker)));
   }
 
-  private wait(lane: Lane, asker: Asker): void {
-    lane.wait(asker);
+  private wait(lane: Lane, requester: Asker): void {
+    lane.wait(requester);
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
@@ -259,7 +260,7 @@ class ThreadedRecovery implements RecoveryPool {
     const urgent = this.lanes.urgent.take(BATCH_LIMIT);
     const shares = urgent.length > 0 ? urgent : this.lanes.ordinary.take(BATCH_LIMIT);
     if (shares.length === 0) return;
-    const items = shares.flatMap(({ asker, from, count }) => asker.items.slice(from, from + count));
+    const items = shares.flatMap(({ requester, from, count }) => requester.items.slice(from, from + count));
     if (thread.batches.length === 0) thread.worker.ref();
     thread.batches.push(shares);
     const encoded = encodeItems(items);
@@ -267,22 +268,23 @@ class ThreadedRecovery implements RecoveryPool {
   }
 
   private receive(thread: Thread, answers: ArrayBuffer): void {
-    const shares = present(thread.batches.shift(), "the batch that was answered");
+    const shares = expectDefined(thread.batches.shift(), "the batch that was answered");
     thread.failures = 0;
     if (thread.batches.length === 0) thread.worker.unref();
     this.sendAll();
     const addresses = decodeAnswers(answers);
     let at = 0;
-    for (const { asker, from, count } of shares) {
-      for (let index = from; index < from + count; index++) asker.addresses[index] = addresses[at++];
-      asker.answered += count;
+    for (const { requester, from, count } of shares) {
+      for (let index = from; index < from + count; index++) requester.addresses[index] = addresses[at++];
+      requester.answered += count;
     }
     this.answerAll();
   }
 
   /** A thread that fell over takes its batches with it; another takes its place, unless that never helps. */
   private threadEnded(thread: Thread, failure: Error): void {
-    for (const shares of thread.batches.splice(0)) for (const { asker } of shares) asker.failure ??= failure;
+    for (const shares of thread.batches.splice(0))
+      for (const { requester } of shares) requester.failure ??= failure;
     this.answerAll();
     if (this.isClosed) return;
     thread.failures++;

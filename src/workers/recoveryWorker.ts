@@ -1,12 +1,12 @@
 import { parentPort } from "node:worker_threads";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { answerItems } from "../primitives/recoveryBatch.ts";
 import { comeAfterBlocks } from "./threadPriority.ts";
 
 comeAfterBlocks();
 
 /** A thread of the recovery pool: batches come in, addresses go back in the same order. */
-const port = present(parentPort, "the port of a worker thread");
+const port = expectDefined(parentPort, "the port of a worker thread");
 
 port.on("message", (items: ArrayBuffer) => {
   const answers = answerItems(items);

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
-import { present } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { createTurns } from "../primitives/turns.ts";
+import { createMutex } from "../primitives/turns.ts";
 import { LONG_JOB_MS, type ThreadAnswer, type ThreadOrder } from "./threadMessages.ts";
 import { comeAfterBlocks } from "./threadPriority.ts";
 
@@ -19,19 +19,19 @@ export interface ThreadWork<Job, Result> {
  * wait (for code that is loaded at its first use), and the next one must not overtake it. After a long job those are not
  * begun that were sent before its answer: somebody else's may come first.
  */
-export function performJobs<Job, Result>({ prepare, perform, handedOver }: ThreadWork<Job, Result>): void {
-  const port = present(parentPort, "the port of a worker thread");
+export function runJobs<Job, Result>({ prepare, perform, handedOver }: ThreadWork<Job, Result>): void {
+  const port = expectDefined(parentPort, "the port of a worker thread");
   comeAfterBlocks();
-  const turns = createTurns();
+  const mutex = createMutex();
   let isPrepared = false;
   let answers = 0;
   let answersUpToLong = 0;
   const answer = (message: ThreadAnswer<Result>, moved: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...moved]);
-  const performOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
+  const runOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
     if (answersSeen < answersUpToLong) return;
     let begunAtMs = performance.now();
-    const prepareAndPerform = async (): Promise<Result> => {
+    const prepareAndRun = async (): Promise<Result> => {
       if (!isPrepared) {
         await prepare();
         isPrepared = true;
@@ -40,7 +40,7 @@ export function performJobs<Job, Result>({ prepare, perform, handedOver }: Threa
       }
       return perform(job);
     };
-    const ended = await prepareAndPerform().then(
+    const ended = await prepareAndRun().then(
       (result) => ({ kind: "done", result }) as const,
       (error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const,
     );
@@ -49,6 +49,6 @@ export function performJobs<Job, Result>({ prepare, perform, handedOver }: Threa
     if (isLong) answersUpToLong = answers;
     answer({ ...ended, isLong }, ended.kind === "done" ? handedOver?.(ended.result) : []);
   };
-  port.on("message", (order: ThreadOrder<Job>) => void turns.take(() => performOne(order)));
+  port.on("message", (order: ThreadOrder<Job>) => void mutex.runExclusive(() => runOne(order)));
   answer({ kind: "ready" });
 }

@@ -11,7 +11,7 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/b
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { createMemoryWitness, type Witness } from "../../src/storage/witness.ts";
+import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/witness.ts";
 import { signatureOf, signingHash } from "../../src/types/transaction.ts";
 import { account } from "./testAccounts.ts";
 
@@ -19,7 +19,7 @@ import { account } from "./testAccounts.ts";
 export interface ChainChoices {
   readonly genesis: string;
   readonly database?: Database;
-  readonly witness?: Witness;
+  readonly witness?: HeadMarkerFile;
   readonly clock?: Clock;
   readonly production?: Partial<BlockProduction>;
   /** Account that builds blocks. */
@@ -41,7 +41,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   const parsed = parseGenesis(choices.genesis, "the test's genesis");
   if (!parsed.ok) throw new Error(parsed.rejection.message);
   const database = choices.database ?? createMemoryDatabase();
-  const headWitness = await verifyChain(database, choices.witness ?? createMemoryWitness());
+  const headMarker = await verifyChain(database, choices.witness ?? createMemoryMarker());
   const world = createWorldState({ database });
   const opened = await createChain(
     {
@@ -50,7 +50,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
     },
     {
       spec: parsed.value,
-      stores: { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headWitness },
+      stores: { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker },
       clock: choices.clock ?? systemClock,
       recoverSenders: choices.recoverSenders ?? recoverSendersHere,
       production: {

@@ -4,7 +4,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import { createVoteProposals } from "../../src/consensus/voteProposals.ts";
 import { createLogFinder } from "../../src/logs/findLogs.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/outcome.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
@@ -48,7 +48,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
       repair: () => true,
     },
     simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
-    inspector: { inspect: () => Promise.reject(new Error("this test inspects nothing")) },
+    stateQueries: { query: () => Promise.reject(new Error("this test inspects nothing")) },
     writeTrace: () => Promise.resolve(undefined),
     tracer: { run: () => Promise.reject(new Error("this test traces nothing")) },
     clock: { nowMs: () => 0, at: () => ({ cancel: () => undefined }) },
@@ -175,7 +175,7 @@ export function aChainSpec(
       futureMessagesMaxDistance: 10,
       eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: rules.rewardWei ?? 0n } }],
     },
-    genesis: { header: present(chain.headerByNumber(0n), "genesis").header, alloc: [] },
+    genesis: { header: expectDefined(chain.headerByNumber(0n), "genesis").header, alloc: [] },
     contractSizeLimitBytes: 24_576,
     evmStackSize: 1024,
     isZeroBaseFee: rules.isZeroBaseFee ?? false,

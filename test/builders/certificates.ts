@@ -1,10 +1,10 @@
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage } from "../../src/ibft/codec.ts";
-import { type Committee, committeeAfter, isProposer } from "../../src/ibft/committee.ts";
+import { isProposer, type ValidatorSet, validatorSetAfter } from "../../src/ibft/committee.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { PreparedCertificate, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { aCandidate, aGenesisHead } from "./toyChain.ts";
@@ -12,7 +12,7 @@ import { aCandidate, aGenesisHead } from "./toyChain.ts";
 /** So many validators with real keys, in height 1, and all that they could prove to one another. */
 export interface CertificateMaker {
   readonly head: Head;
-  readonly committee: Committee;
+  readonly validatorSet: ValidatorSet;
   /** Index of who proposes in that round. */
   proposerOf(round: number): number;
   block(round: number): Candidate;
@@ -31,21 +31,21 @@ export function aCertificateMaker(validators: number): CertificateMaker {
     sign: (digest: Uint8Array) => sign(digest, key),
   }));
   const head = aGenesisHead(signers.map(({ self }) => self));
-  const committee = committeeAfter(head);
-  const signerAt = (index: number) => present(signers[index], "a validator");
+  const validatorSet = validatorSetAfter(head);
+  const signerAt = (index: number) => expectDefined(signers[index], "a validator");
   const first = aCandidate(head);
   const block = (round: number): Candidate => withRound(first, round);
   const proposerOf = (round: number): number =>
-    signers.findIndex(({ self }) => isProposer(committee, round, self));
+    signers.findIndex(({ self }) => isProposer(validatorSet, round, self));
   const everybody = signers.map((_, index) => index);
 
   const maker: CertificateMaker = {
     head,
-    committee,
+    validatorSet,
     proposerOf,
     block,
     prepared(round, by = everybody.filter((index) => index !== proposerOf(round))) {
-      const place = { height: committee.height, round, digest: block(round).digest };
+      const place = { height: validatorSet.height, round, digest: block(round).digest };
       return {
         proposal: signPayload(signerAt(proposerOf(round)), { kind: "proposal", ...place }),
         prepares: by.map((index) => signPayload(signerAt(index), { kind: "prepare", ...place })),
@@ -54,7 +54,7 @@ export function aCertificateMaker(validators: number): CertificateMaker {
     asks: (who, round, prepared) =>
       signPayload(signerAt(who), {
         kind: "roundChange",
-        height: committee.height,
+        height: validatorSet.height,
         round,
         ...(prepared !== undefined && { prepared }),
       }),
@@ -64,7 +64,7 @@ export function aCertificateMaker(validators: number): CertificateMaker {
     },
     proposal(round, asked, by = proposerOf(round)) {
       const candidate = block(round);
-      const place = { height: committee.height, round, digest: candidate.digest };
+      const place = { height: validatorSet.height, round, digest: candidate.digest };
       const signed = signPayload(signerAt(by), { kind: "proposal", ...place });
       return encodeMessage({ kind: "proposal", signed, candidate, certificate: asked });
     },

@@ -57,10 +57,10 @@ describe("a disk that forgets what was not synced", () => {
       disk.witness.writeSynced({ position: 1n, fingerprint: new Uint8Array(32) });
       disk.witness.write({ position: 2n, fingerprint: new Uint8Array(32) });
       disk.witness.write({ position: 3n, fingerprint: new Uint8Array(32) });
-      await disk.voteStore.write(Uint8Array.of(1));
+      await disk.voteLog.write(Uint8Array.of(1));
       const after = disk.powerCut();
       marks.add(after.witness.read()?.position);
-      expect(after.voteStore.read()).toEqual(Uint8Array.of(1));
+      expect(after.voteLog.read()).toEqual(Uint8Array.of(1));
     }
     expect(marks).toEqual(new Set([1n, 2n, 3n]));
   });

@@ -1,8 +1,8 @@
 import type { Batch, Database } from "../../src/storage/database.ts";
 import { DiskFailure } from "../../src/storage/database.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import type { VoteStore } from "../../src/storage/votes/voteStore.ts";
-import type { Mark, Witness } from "../../src/storage/witness.ts";
+import type { VoteLog } from "../../src/storage/votes/voteStore.ts";
+import type { HeadMarkerFile, HighWaterMark } from "../../src/storage/witness.ts";
 import { generator, type Random } from "../storage/random.ts";
 
 /** A database at power-cut strength: what was not synced when the power went may be gone. */
@@ -17,8 +17,8 @@ export interface ForgetfulDatabase extends Database {
 /** A whole disk at power-cut strength: the database, the head witness beside it and the vote record. */
 export interface ForgetfulDisk {
   readonly database: ForgetfulDatabase;
-  readonly witness: Witness;
-  readonly voteStore: VoteStore;
+  readonly witness: HeadMarkerFile;
+  readonly voteLog: VoteLog;
   powerCut(): ForgetfulDisk;
 }
 
@@ -109,12 +109,12 @@ const UNSYNCED_WRITES = 3;
 
 function diskOf(
   database: ForgetfulDatabase,
-  mark: Mark | undefined,
+  mark: HighWaterMark | undefined,
   vote: Uint8Array | undefined,
   random: Random,
 ): ForgetfulDisk {
   /** Newest last. The first is durable; of the others any may be what the disk has. */
-  let marks: (Mark | undefined)[] = [mark];
+  let marks: (HighWaterMark | undefined)[] = [mark];
   let votes: (Uint8Array | undefined)[] = [vote];
   let isCut = false;
 
@@ -129,7 +129,7 @@ function diskOf(
       },
       close: () => undefined,
     },
-    voteStore: {
+    voteLog: {
       read: () => votes[0],
       async write(record) {
         votes.push(Uint8Array.from(record));

@@ -26,7 +26,7 @@ export const NOTHING: BlockContent = { transactions: [], logs: [] };
 
 export interface LongChainWish {
   /** A database as a node has it, or one in memory. */
-  readonly stored: Pick<ChainDatabase, "database" | "headWitness">;
+  readonly stored: Pick<ChainDatabase, "database" | "headMarker">;
   /** Number of the last block. */
   readonly head: number;
   contentOf(number: number): BlockContent;
@@ -40,7 +40,7 @@ export interface LongChainWish {
  * chain that is there.
  */
 export async function aLongChain(wish: LongChainWish): Promise<Chain> {
-  const { database, headWitness } = wish.stored;
+  const { database, headMarker } = wish.stored;
   const { chain, blocks, world } = await openChain(wish);
   let parent: NamedHeader = chain.head;
   const unchanged = world.overlay().changes();
@@ -60,11 +60,11 @@ export async function aLongChain(wish: LongChainWish): Promise<Chain> {
     }
     await database.write(batch);
   }
-  headWitness.record({ number: parent.header.number, hash: parent.hash });
+  headMarker.record({ number: parent.header.number, hash: parent.hash });
   return (await openChain(wish)).chain;
 }
 
-async function openChain({ stored: { database, headWitness }, genesis }: LongChainWish) {
+async function openChain({ stored: { database, headMarker }, genesis }: LongChainWish) {
   const parsed = parseGenesis(genesis, "the genesis of a long chain");
   if (!parsed.ok) throw new Error(parsed.rejection.message);
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
@@ -73,7 +73,7 @@ async function openChain({ stored: { database, headWitness }, genesis }: LongCha
     { builder: ZERO_ADDRESS, vanity: new Uint8Array(32) },
     {
       spec: parsed.value,
-      stores: { database, blocks, world, headWitness },
+      stores: { database, blocks, world, headMarker },
       clock: systemClock,
       recoverSenders: () => Promise.reject(new Error("nothing is imported here")),
       production: {

@@ -16,14 +16,14 @@ import { nodeOf, type OpensString, withReplaced } from "./rlpMutations.ts";
 import { aSchedule } from "./toyChain.ts";
 
 /** What becomes of the bytes at a validator: "understood", or why not. Throws where they are neither. */
-export type MessageJudge = (code: number, payload: Uint8Array) => string;
+export type MessageValidator = (code: number, payload: Uint8Array) => string;
 
 /**
  * Judges as the validator with key 3 in the network of ibft2.md#example-network, at height 1: bytes are
  * refused with a known reason, or encoded again to the very same (but for seals, which are left out); and
  * what the machine rejects leaves it as it was.
  */
-export function createMessageJudge(): MessageJudge {
+export function createMessageValidator(): MessageValidator {
   const { rules, state } = aValidatorOfTheSheet();
   return (code, payload) => {
     peekPlace(code, payload);
@@ -40,8 +40,9 @@ export function createMessageJudge(): MessageJudge {
     const after = step(rules, state, 0, { kind: "message", message: read.value });
     const [effect] = after.effects;
     if (effect?.kind !== "rejectMessage") return "understood";
-    if (after.state !== state) throw new Error(`rejected with ${effect.flaw}, and yet something has changed`);
-    return `rejected: ${effect.flaw}`;
+    if (after.state !== state)
+      throw new Error(`rejected with ${effect.error}, and yet something has changed`);
+    return `rejected: ${effect.error}`;
   };
 }
 

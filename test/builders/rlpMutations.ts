@@ -1,4 +1,4 @@
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString, readRlp, readRlpList } from "../../src/primitives/rlp.ts";
 
@@ -102,7 +102,7 @@ export function replacementsFor(
   const flipped = Uint8Array.from(payload);
   if (flipped.length > 0) {
     const at = below(flipped.length);
-    flipped[at] = present(flipped[at], "a byte") ^ (1 << below(8));
+    flipped[at] = expectDefined(flipped[at], "a byte") ^ (1 << below(8));
   }
   const asKind = (bytes: Uint8Array): Uint8Array =>
     node.isList ? encodeRlpList([bytes]) : encodeRlpString(bytes);

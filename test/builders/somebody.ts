@@ -4,7 +4,7 @@ import type { Caller } from "../../src/rpc/dispatcher.ts";
 export const somebody: Caller = {
   connection: undefined,
   isForeignPage: false,
-  machine: "somewhere",
+  remoteHost: "somewhere",
   client: {},
   isAbandoned: () => false,
 };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { inspect, type StoredStates } from "../../src/calls/inspect.ts";
+import { queryState, type StoredStates } from "../../src/calls/inspect.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash, keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 async function slotsAt(transactions: number, from: Hash = ZERO_HASH, limit = 10) {
   const at = { blockNumber: 2n, transactions };
-  const answer = await inspect(stored, { kind: "slots", at, address: CONTRACT, from, limit });
+  const answer = await queryState(stored, { kind: "slots", at, address: CONTRACT, from, limit });
   if (answer.kind !== "slots") throw new Error(answer.kind);
   const { slots, next } = answer;
   return {
@@ -68,7 +68,7 @@ describe("a state in the middle of a block", () => {
   it("has an account as the transactions so far left it", async () => {
     const nonceAfter = async (transactions: number) => {
       const at = { blockNumber: 2n, transactions };
-      const answer = await inspect(stored, { kind: "account", at, address: account(0).address });
+      const answer = await queryState(stored, { kind: "account", at, address: account(0).address });
       return answer.kind === "account" ? answer.account?.nonce : answer.kind;
     };
     expect(await Promise.all([0, 1, 4].map(nonceAfter))).toEqual([2n, 3n, 6n]);
@@ -94,7 +94,7 @@ describe("a state in the middle of a block", () => {
 describe("the accounts of a state", () => {
   it("are listed in the order of hashes, from one on, with their addresses", async () => {
     const list = async (blockNumber: bigint, from: Hash, limit: number) => {
-      const answer = await inspect(stored, { kind: "accounts", blockNumber, from, limit });
+      const answer = await queryState(stored, { kind: "accounts", blockNumber, from, limit });
       if (answer.kind !== "accounts") throw new Error(answer.kind);
       for (const { hash, address } of answer.accounts) expect(address && keccak256(address)).toEqual(hash);
       return answer;

@@ -15,7 +15,7 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
-import type { Asker } from "../../src/primitives/asker.ts";
+import type { Requester } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
@@ -68,28 +68,28 @@ function openPool(settings: Partial<SimulationSettings> = {}, logger: Logger = s
   );
 }
 
-type Changes = Partial<CallRequest> & { readonly asker?: Asker };
+type Changes = Partial<CallRequest> & { readonly requester?: Requester };
 
 function call(
   to: string,
   argument: bigint,
-  { asker = somebody, ...changes }: Changes = {},
+  { requester = somebody, ...changes }: Changes = {},
 ): Promise<SimulationResult> {
   const data = bigintToFixedBytes(argument, 32);
   return pool.run(
     { kind: "call", call: { to: addressFromHex(to), data, ...changes }, blockNumber: 0n },
-    asker,
+    requester,
   );
 }
 
 /** Calls that take until their time limit, or until `gasLimit` is burnt. */
 function endlessCalls(
   count: number,
-  asker: Asker,
+  requester: Requester,
   gasLimit = 2n ** 62n,
 ): { readonly endedCount: number; readonly results: readonly Promise<SimulationResult>[] } {
   let endedCount = 0;
-  const results = Array.from({ length: count }, (_, n) => call(ENDLESS, BigInt(n), { asker, gasLimit }));
+  const results = Array.from({ length: count }, (_, n) => call(ENDLESS, BigInt(n), { requester, gasLimit }));
   for (const result of results)
     result.then(
       () => endedCount++,
@@ -104,10 +104,10 @@ function endlessCalls(
 }
 
 /** An asker with a client of its own, until it leaves. */
-function aClient(): Asker & { leave(): void } {
+function aClient(): Requester & { leave(): void } {
   let isGone = false;
   return {
-    machine: "somewhere",
+    remoteHost: "somewhere",
     client: {},
     isAbandoned: () => isGone,
     leave: () => {
@@ -187,7 +187,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
     const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
     expect(await flood).toEqual({ kind: "tooLarge" });
-    expect(warnings).toEqual([{ machine: somebody.machine, thread: "simulationWorker" }]);
+    expect(warnings).toEqual([{ remoteHost: somebody.remoteHost, thread: "simulationWorker" }]);
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
@@ -221,25 +221,27 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
   it("refuses the newest job of whoever has most of them when too many are waiting", async () => {
     openPool({ waitingLimit: 2 });
     const [greedy, modest] = [aClient(), aClient()];
-    const jobs = [greedy, greedy, modest, greedy].map((asker, n) => call(ADDER, BigInt(n), { asker }));
+    const jobs = [greedy, greedy, modest, greedy].map((requester, n) =>
+      call(ADDER, BigInt(n), { requester }),
+    );
     expect((await Promise.all(jobs)).map(sumOf)).toEqual([42n, "busy", 44n, "busy"]);
   });
 
   it("lets nobody wait for more than one job of somebody else, whom the time limit stops", async () => {
     openPool({ timeoutMs: 1000 });
     const [greedy, modest] = [aClient(), aClient()];
-    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { asker: greedy });
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
     const endless = endlessCalls(100, greedy);
-    await call(ADDER, 1n, { asker: modest });
+    await call(ADDER, 1n, { requester: modest });
     expect(endless.endedCount).toBe(1);
   });
 
   it("lets nobody wait for more than one job of somebody else, whom only gas stops", async () => {
     openPool();
     const [greedy, modest] = [aClient(), aClient()];
-    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { asker: greedy });
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
     const endless = endlessCalls(100, greedy, 3_000_000n);
-    expect(sumOf(await call(ADDER, 1n, { asker: modest }))).toBe(43n);
+    expect(sumOf(await call(ADDER, 1n, { requester: modest }))).toBe(43n);
     expect(endless.endedCount).toBe(1);
   });
 
@@ -250,7 +252,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     const ended: number[][] = [[], []];
     await Promise.all(
       Array.from({ length: 40 }, async (_, n) => {
-        const changes = { asker: clients[n % 2] ?? somebody, gasLimit: 1_000_000n };
+        const changes = { requester: clients[n % 2] ?? somebody, gasLimit: 1_000_000n };
         await call(n % 7 === 3 ? ENDLESS : ADDER, BigInt(n), changes);
         ended[n % 2]?.push(n);
       }),
@@ -261,10 +263,10 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
   it("begins no job of a caller who is gone, and stops the one that it has begun", async () => {
     openPool({ timeoutMs: 60_000 });
     const [leaving, staying] = [aClient(), aClient()];
-    await call(ADDER, 0n, { asker: leaving });
+    await call(ADDER, 0n, { requester: leaving });
     const endless = endlessCalls(1, leaving);
-    const others = [1n, 2n, 3n].map((n) => call(ADDER, n, { asker: leaving }));
-    const sum = call(ADDER, 4n, { asker: staying });
+    const others = [1n, 2n, 3n].map((n) => call(ADDER, n, { requester: leaving }));
+    const sum = call(ADDER, 4n, { requester: staying });
     leaving.leave();
     expect(sumOf(await sum)).toBe(46n);
     expect(endless.endedCount).toBe(1);
@@ -277,7 +279,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     // A long call: after it none is sent to the thread beforehand, so those below wait.
     await call(ENDLESS, 0n, { gasLimit: 3_000_000n });
     const endless = endlessCalls(1, busy);
-    const dropped = [1n, 2n, 3n].map((n) => call(ADDER, n, { asker: leaving }));
+    const dropped = [1n, 2n, 3n].map((n) => call(ADDER, n, { requester: leaving }));
     leaving.leave();
     expect((await Promise.all(dropped)).map(sumOf)).toEqual(["timedOut", "timedOut", "timedOut"]);
     expect([endless.endedCount, pool.load.waiting]).toEqual([0, 0]);

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { checkState } from "../../src/state/check.ts";
@@ -13,7 +13,7 @@ import { sealEntry } from "../../src/storage/checksum.ts";
 import { receiptsKey } from "../../src/storage/keys.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../src/storage/stateKeys.ts";
-import { createMemoryWitness } from "../../src/storage/witness.ts";
+import { createMemoryMarker } from "../../src/storage/witness.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -44,7 +44,7 @@ async function damageReceipts(...numbers: readonly bigint[]): Promise<void> {
   const batch = createBatch();
   for (const number of numbers) {
     const key = receiptsKey(number, 0);
-    const bytes = Uint8Array.from(present(database.get(key), "the receipts"));
+    const bytes = Uint8Array.from(expectDefined(database.get(key), "the receipts"));
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     batch.put(key, bytes);
   }
@@ -80,7 +80,7 @@ describe("the way back", () => {
     const logs = [Array<Log>(40_000).fill(log)];
     const full = createMemoryDatabase();
     const long = await aLongChain({
-      stored: { database: full, headWitness: await verifyChain(full, createMemoryWitness()) },
+      stored: { database: full, headMarker: await verifyChain(full, createMemoryMarker()) },
       head: 4,
       contentOf: (number) => ({ transactions: [aTransaction({ nonce: BigInt(number) })], logs }),
       genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPunctuality } from "../../src/chain/punctuality.ts";
+import { createBlockTimeBudget } from "../../src/chain/punctuality.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 
 const transaction = aTransaction();
@@ -14,10 +14,10 @@ interface Costs {
 /** One who proposes blocks of a second from endless transactions. */
 function aProposer({ isSharedOut = false } = {}) {
   const clock = { nowMs: 0 };
-  const punctuality = createPunctuality({ nowMs: () => clock.nowMs });
+  const timeBudget = createBlockTimeBudget({ nowMs: () => clock.nowMs });
   /** Fills a block; says how many went in. */
   function fill(executionMs: number): number {
-    const source = punctuality.inTime(endless, {
+    const source = timeBudget.inTime(endless, {
       startMs: clock.nowMs,
       periodMs: 1000,
       isSharedOut,
@@ -32,12 +32,12 @@ function aProposer({ isSharedOut = false } = {}) {
     for (let block = 0; block < blocks; block++) {
       const transactions = fill(executionMs);
       const finishMs = fixedMs + transactions * eachMs;
-      punctuality.learn(transactions, finishMs);
+      timeBudget.learn(transactions, finishMs);
       tookMs = transactions * executionMs + finishMs;
     }
     return tookMs;
   }
-  return { clock, punctuality, fill, live };
+  return { clock, punctuality: timeBudget, fill, live };
 }
 
 const LIGHT: Costs = { executionMs: 0.1, fixedMs: 10, eachMs: 0.02 };
@@ -75,9 +75,9 @@ describe("punctuality", () => {
   });
 
   it("fills the first block of a flood as the later ones when it knows what a transaction costs", () => {
-    const { punctuality, live } = aProposer();
-    punctuality.expect({ fixedMs: 10, eachMs: 0.02 });
-    for (let block = 0; block < 30; block++) punctuality.learn(0, 10);
+    const { punctuality: timeBudget, live } = aProposer();
+    timeBudget.expect({ fixedMs: 10, eachMs: 0.02 });
+    for (let block = 0; block < 30; block++) timeBudget.learn(0, 10);
     const first = live(1, LIGHT);
     expect(first).toBeGreaterThan(740);
     expect(first).toBeLessThan(860);
@@ -86,10 +86,10 @@ describe("punctuality", () => {
 
   it("is at most half a period later than the block before where others share the work", () => {
     for (const isSharedOut of [true, false]) {
-      const { clock, punctuality, fill } = aProposer({ isSharedOut });
-      punctuality.expect({ fixedMs: 0, eachMs: 0.001 });
+      const { clock, punctuality: timeBudget, fill } = aProposer({ isSharedOut });
+      timeBudget.expect({ fixedMs: 0, eachMs: 0.001 });
       clock.nowMs = 5_010;
-      punctuality.done();
+      timeBudget.done();
       clock.nowMs = 6_000;
       const executionMs = fill(1) * (isSharedOut ? 2 : 1);
       expect(executionMs).toBeGreaterThan(isSharedOut ? 490 : 780);
@@ -98,8 +98,8 @@ describe("punctuality", () => {
   });
 
   it("leaves others the time to execute what it executed, from the first block on", () => {
-    const { fill, punctuality } = aProposer({ isSharedOut: true });
-    punctuality.expect({ fixedMs: 20, eachMs: 0.01 });
+    const { fill, punctuality: timeBudget } = aProposer({ isSharedOut: true });
+    timeBudget.expect({ fixedMs: 20, eachMs: 0.01 });
     const executionMs = fill(10) * 10;
     expect(executionMs).toBeGreaterThan(370);
     expect(executionMs).toBeLessThan(400);
@@ -108,9 +108,9 @@ describe("punctuality", () => {
   it("fills half a block where others share the work and nothing is known, and a whole one once a transaction was measured", () => {
     const [lone, many] = [aProposer(), aProposer({ isSharedOut: true })];
     expect(many.fill(0.1) * (0.1 + 0.1 + 0.25)).toBeLessThan(400);
-    for (const { punctuality } of [lone, many]) {
-      punctuality.guess(0.02);
-      expect(punctuality.timing).toBeUndefined();
+    for (const { punctuality: timeBudget } of [lone, many]) {
+      timeBudget.guess(0.02);
+      expect(timeBudget.timing).toBeUndefined();
     }
     expect(lone.live(1, LIGHT)).toBeGreaterThan(740);
     expect(many.fill(0.1) * (0.1 + 0.1 + 0.02)).toBeGreaterThan(700);
@@ -120,9 +120,9 @@ describe("punctuality", () => {
   });
 
   it("does not hold what makes every block late against the transactions of a few", () => {
-    const { punctuality, fill } = aProposer();
-    punctuality.expect({ fixedMs: 40, eachMs: 0.1 });
-    for (let block = 0; block < 10; block++) punctuality.learn(200, 400 + 200 * 0.1);
+    const { punctuality: timeBudget, fill } = aProposer();
+    timeBudget.expect({ fixedMs: 40, eachMs: 0.1 });
+    for (let block = 0; block < 10; block++) timeBudget.learn(200, 400 + 200 * 0.1);
     const finishedMs = 400 + fill(0.1) * (0.1 + 0.1);
     expect(finishedMs).toBeGreaterThan(700);
     expect(finishedMs).toBeLessThan(860);
@@ -130,9 +130,9 @@ describe("punctuality", () => {
 
   it("leaves others what the execution used of the processor, where other processes had it meanwhile", () => {
     const clock = { nowMs: 0, cpuMs: 0 };
-    const punctuality = createPunctuality({ nowMs: () => clock.nowMs, cpuMs: () => clock.cpuMs });
-    punctuality.expect({ fixedMs: 0, eachMs: 0.001 });
-    const source = punctuality.inTime(endless, { startMs: 0, periodMs: 1000, isSharedOut: true });
+    const timeBudget = createBlockTimeBudget({ nowMs: () => clock.nowMs, cpuMs: () => clock.cpuMs });
+    timeBudget.expect({ fixedMs: 0, eachMs: 0.001 });
+    const source = timeBudget.inTime(endless, { startMs: 0, periodMs: 1000, isSharedOut: true });
     for (; source.next() !== undefined; clock.nowMs += 10) clock.cpuMs += 2.5;
     expect(clock.nowMs).toBeGreaterThan(620);
     expect(clock.nowMs).toBeLessThan(660);
@@ -141,9 +141,9 @@ describe("punctuality", () => {
   });
 
   it("does not count what was stopped and left out as work of the others", () => {
-    const { clock, punctuality } = aProposer({ isSharedOut: true });
-    punctuality.expect({ fixedMs: 0, eachMs: 0.001 });
-    const source = punctuality.inTime(endless, { startMs: 0, periodMs: 1000, isSharedOut: true });
+    const { clock, punctuality: timeBudget } = aProposer({ isSharedOut: true });
+    timeBudget.expect({ fixedMs: 0, eachMs: 0.001 });
+    const source = timeBudget.inTime(endless, { startMs: 0, periodMs: 1000, isSharedOut: true });
     source.next();
     clock.nowMs += 300;
     source.skipSender();
@@ -153,29 +153,29 @@ describe("punctuality", () => {
   });
 
   it("hands on what it has learnt, and believes nothing absurd", () => {
-    const { punctuality, live } = aProposer();
+    const { punctuality: timeBudget, live } = aProposer();
     live(40, LIGHT);
-    const { timing } = punctuality;
+    const { timing } = timeBudget;
     expect(timing?.eachMs).toBeGreaterThan(0.015);
     expect(timing?.eachMs).toBeLessThan(0.035);
     for (const eachMs of [-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e9])
-      punctuality.expect({ fixedMs: 1, eachMs });
-    punctuality.expect({ fixedMs: Number.NaN, eachMs: 1 });
-    expect(punctuality.timing).toEqual(timing);
+      timeBudget.expect({ fixedMs: 1, eachMs });
+    timeBudget.expect({ fixedMs: Number.NaN, eachMs: 1 });
+    expect(timeBudget.timing).toEqual(timing);
   });
 
   it("is full again within a few blocks after one of few transactions took very long", () => {
-    const { punctuality, live } = aProposer();
+    const { punctuality: timeBudget, live } = aProposer();
     live(40, LIGHT);
-    punctuality.learn(220, 1700);
+    timeBudget.learn(220, 1700);
     live(6, LIGHT);
     expect(live(1, LIGHT)).toBeGreaterThan(600);
   });
 
   it("holds what empty blocks take against none of the transactions of a full one", () => {
-    const { punctuality, fill } = aProposer();
+    const { punctuality: timeBudget, fill } = aProposer();
     const before = fill(1);
-    for (let block = 0; block < 40; block++) punctuality.learn(1, 30);
+    for (let block = 0; block < 40; block++) timeBudget.learn(1, 30);
     expect(fill(1)).toBeGreaterThan(before * 0.95);
   });
 
@@ -187,20 +187,20 @@ describe("punctuality", () => {
   });
 
   it("puts transactions into blocks, and gets over it, when even empty ones take longer than the period", () => {
-    const { punctuality, fill, live } = aProposer();
-    for (let block = 0; block < 20; block++) punctuality.learn(0, 3000);
-    for (let block = 0; block < 20; block++) punctuality.learn(1000, 9000);
+    const { punctuality: timeBudget, fill, live } = aProposer();
+    for (let block = 0; block < 20; block++) timeBudget.learn(0, 3000);
+    for (let block = 0; block < 20; block++) timeBudget.learn(1000, 9000);
     expect(fill(1000)).toBeGreaterThan(0);
     live(40, LIGHT);
     expect(live(1, LIGHT)).toBeGreaterThan(740);
   });
 
   it("gets over one block that took an hour to finish, because the machine slept or its clock jumped", () => {
-    const { punctuality, fill, live } = aProposer();
+    const { punctuality: timeBudget, fill, live } = aProposer();
     live(40, LIGHT);
     const before = fill(0.1);
-    punctuality.learn(300, 3_600_000);
-    punctuality.learn(300, -3_600_000);
+    timeBudget.learn(300, 3_600_000);
+    timeBudget.learn(300, -3_600_000);
     expect(fill(0.1)).toBe(before);
   });
 });

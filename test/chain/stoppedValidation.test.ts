@@ -76,7 +76,7 @@ function seal(candidate: Candidate): Block {
   return { header: sealedHeader(candidate, [sign(digest, DEV_VALIDATOR_KEY)]), transactions, ommers: [] };
 }
 
-const turns = async (count: number): Promise<void> => {
+const mutex = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise((resume) => setImmediate(resume));
 };
 
@@ -86,7 +86,7 @@ describe("the validation of a proposal", () => {
     const endless = createCandidate(header, long.extra, [ENDLESS]);
     const controller = new AbortController();
     const checked = chain.check(endless, controller.signal);
-    await turns(20);
+    await mutex(20);
     expect(chain.isExecuting).toBe(true);
     controller.abort();
     expect(await checked).toMatchObject({
@@ -101,7 +101,7 @@ describe("the validation of a proposal", () => {
   it("stops when the head moves", async () => {
     const header = { ...long.header, transactionsRoot: rootOfList([ENDLESS.raw]) };
     const checked = chain.check(createCandidate(header, long.extra, [ENDLESS]), new AbortController().signal);
-    await turns(5);
+    await mutex(5);
     expect((await chain.importBlock(seal(await build((await open()).chain, [])))).ok).toBe(true);
     expect(await checked).toMatchObject({ ok: false, rejection: { code: "notAfterHead", fault: "local" } });
     expect(chain.isExecuting).toBe(false);
@@ -111,9 +111,9 @@ describe("the validation of a proposal", () => {
     const overlays = vi.spyOn(world, "overlay");
     const controller = new AbortController();
     const checked = chain.check(long, controller.signal);
-    await turns(5);
+    await mutex(5);
     const imported = chain.importBlock(seal(long));
-    await turns(5);
+    await mutex(5);
     expect(chain.isExecuting).toBe(true);
     controller.abort();
     expect((await imported).ok).toBe(true);
@@ -127,9 +127,9 @@ describe("the validation of a proposal", () => {
       const { chain: other } = await open();
       const controller = new AbortController();
       const checked = other.check(long, controller.signal);
-      await turns(4);
+      await mutex(4);
       controller.abort();
-      await turns(later % 3);
+      await mutex(later % 3);
       for (let tick = 0; tick < later; tick++) await Promise.resolve();
       expect((await other.importBlock(seal(long))).ok).toBe(true);
       await checked;

@@ -146,7 +146,7 @@ async function aDataFolder(blocks = chain): Promise<string> {
     store.put(batch, block);
     store.complete(batch, block);
     await stored.database.write(batch);
-    stored.headWitness.record({ number: block.header.number, hash: block.hash });
+    stored.headMarker.record({ number: block.header.number, hash: block.hash });
   }
   await stored.close();
   return dataPath;

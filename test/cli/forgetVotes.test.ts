@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { decodeVoteRecord, encodeVoteRecord, type VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/voteRecord.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
-import { openVoteStore } from "../../src/storage/votes/voteStore.ts";
+import { openVoteLog } from "../../src/storage/votes/voteStore.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { encodeExtraData } from "../../src/types/extraData.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
@@ -19,7 +19,7 @@ import { ibexHere } from "./program.ts";
 const KEYS = [1, 2, 3, 4].map(accountFromSeed);
 const [SELF, ...OTHERS] = KEYS.map(({ address }) => address) as [Address, Address, Address, Address];
 /** After a network stood: the node asked for round 8 of block 1, and saw no block in it. */
-const ASKED: VoteRecord = { height: 1n, round: 8, digest: undefined, prepared: undefined };
+const ASKED: LastSignedState = { height: 1n, round: 8, digest: undefined, prepared: undefined };
 
 describe("ibex validator forget-votes", () => {
   it("puts the record aside when all have the same newest block and no block was prepared", async () => {
@@ -29,9 +29,9 @@ describe("ibex validator forget-votes", () => {
     expect(output).toContain("A validator that lies and kept old messages could still make a fork");
     expect(exitCode).toBe(0);
     expect(node.files()).toEqual(["votes.log.height-1"]);
-    const copy = await openVoteStore(join(node.dataPath, "votes.log.height-1"));
+    const copy = await openVoteLog(join(node.dataPath, "votes.log.height-1"));
     onTestFinished(() => copy.close());
-    expect(decodeVoteRecord(copy.read() ?? new Uint8Array())).toMatchObject({ ok: true, value: ASKED });
+    expect(decodeLastSigned(copy.read() ?? new Uint8Array())).toMatchObject({ ok: true, value: ASKED });
   });
 
   it("asks running validators for their newest block, over JSON-RPC", async () => {
@@ -66,7 +66,7 @@ describe("ibex validator forget-votes", () => {
     const signed = { signature: { r: 1n, s: 1n, yParity: 0 }, author: SELF } as const;
     const place = { height: 1n, round: 0, digest: candidate.digest };
     const proposal = { payload: { kind: "proposal", ...place }, ...signed } as const;
-    const cases: readonly (readonly [VoteRecord, string])[] = [
+    const cases: readonly (readonly [LastSignedState, string])[] = [
       [{ ...ASKED, digest: ZERO_HASH as Digest }, "this node voted for a block in round 8"],
       [
         { ...ASKED, prepared: { candidate, certificate: { proposal, prepares: [] } } },
@@ -121,7 +121,7 @@ describe("ibex validator forget-votes", () => {
 
   it("refuses a record that is whole, but none of ours, with 74, and puts it aside when forced", async () => {
     const node = await aStoppedValidator(ASKED);
-    const store = await openVoteStore(join(node.dataPath, "votes.log"));
+    const store = await openVoteLog(join(node.dataPath, "votes.log"));
     await store.write(Uint8Array.of(1, 2, 3));
     await store.close();
     const { exitCode, errors } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
@@ -138,15 +138,15 @@ interface HeadOverRpc {
 }
 
 /** One of four, on the genesis block. */
-async function aStoppedValidator(record: VoteRecord | undefined) {
+async function aStoppedValidator(record: LastSignedState | undefined) {
   const dataPath = temporaryFolder();
   const genesisFile = join(temporaryFolder(), "genesis.json");
   writeFileSync(genesisFile, GENESIS);
   writeFileSync(join(dataPath, "key"), toHex(KEYS[0]?.privateKey ?? ZERO_HASH));
   mkdirSync(join(dataPath, "chain"));
   if (record !== undefined) {
-    const store = await openVoteStore(join(dataPath, "votes.log"));
-    await store.write(encodeVoteRecord(record));
+    const store = await openVoteLog(join(dataPath, "votes.log"));
+    await store.write(encodeLastSigned(record));
     await store.close();
   }
   const options = [`--data-path=${dataPath}`, `--genesis-file=${genesisFile}`];

@@ -1,9 +1,9 @@
 import { run } from "../../src/cli/run.ts";
-import type { World } from "../../src/cli/world.ts";
+import type { ProcessIo } from "../../src/cli/world.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 /** Runs the program in this process, in a folder of its own unless told, and gathers what it prints. */
-export async function ibexHere(args: readonly string[], world: Partial<World> = {}) {
+export async function ibexHere(args: readonly string[], world: Partial<ProcessIo> = {}) {
   let output = "";
   let errors = "";
   const exitCode = await run(args, {

@@ -5,7 +5,7 @@ import { decodeMessage, encodeMessage } from "../../src/network/eth/messages.ts"
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import type { Hello } from "../../src/network/rlpx/hello.ts";
 import { createWire, ownHello, type Wire } from "../../src/network/rlpx/wire.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import type { Header } from "../../src/types/header.ts";
 import type { Identity } from "../network/identities.ts";
@@ -130,7 +130,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
       wire.send(id, payload);
       return concatBytes(...withheld);
     },
-    shown: () => present(shown, "the head of the node"),
+    shown: () => expectDefined(shown, "the head of the node"),
     dismissal: dismissed.promise,
     isGone: () => isGone,
   };

@@ -3,16 +3,16 @@ import { settingsOf } from "../node/settingsOf.ts";
 
 /** Who may open how many connections, and whose pages may change the node. */
 
-function doorsOf(options: Readonly<Record<string, string>> = {}) {
+function serversOf(options: Readonly<Record<string, string>> = {}) {
   const { http, webSocket } = settingsOf("/", { "rpc-http-max-active-connections": "80", ...options });
   return { http, webSocket };
 }
 
 describe("connections of one address", () => {
   it("are three quarters of each door, unless it is said", () => {
-    const { http, webSocket } = doorsOf({ "rpc-ws-max-active-connections": "1" });
+    const { http, webSocket } = serversOf({ "rpc-ws-max-active-connections": "1" });
     expect([http?.maxConnectionsPerAddress, webSocket?.maxConnectionsPerAddress]).toEqual([60, 1]);
-    const told = doorsOf({ "rpc-max-connections-per-address": "7" });
+    const told = serversOf({ "rpc-max-connections-per-address": "7" });
     expect([told.http, told.webSocket]).toMatchObject([
       { maxConnectionsPerAddress: 7 },
       { maxConnectionsPerAddress: 7 },
@@ -20,25 +20,25 @@ describe("connections of one address", () => {
   });
 
   it("are not counted for this machine, nor for proxies that are named by their IP addresses", () => {
-    expect(doorsOf().http?.proxyAddresses).toEqual(["localhost"]);
-    expect(doorsOf({ "rpc-proxy-addresses": "none" }).webSocket?.proxyAddresses).toEqual([]);
+    expect(serversOf().http?.proxyAddresses).toEqual(["localhost"]);
+    expect(serversOf({ "rpc-proxy-addresses": "none" }).webSocket?.proxyAddresses).toEqual([]);
     const proxies = "10.0.0.5, ::1,localhost";
-    expect(doorsOf({ "rpc-proxy-addresses": proxies }).http?.proxyAddresses).toEqual([
+    expect(serversOf({ "rpc-proxy-addresses": proxies }).http?.proxyAddresses).toEqual([
       "10.0.0.5",
       "::1",
       "localhost",
     ]);
     for (const broken of ["proxy.example", "10.0.0", "", "10.0.0.5,"])
-      expect(() => doorsOf({ "rpc-proxy-addresses": broken })).toThrow("is not an IP address");
+      expect(() => serversOf({ "rpc-proxy-addresses": broken })).toThrow("is not an IP address");
   });
 });
 
 describe("origins that are trusted", () => {
   it("are those of --rpc-ws-origins at both doors, and those of --rpc-http-cors-origins over HTTP", () => {
     const [one, other] = ["http://a.example", "http://b.example:3000"];
-    const { http, webSocket } = doorsOf({ "rpc-ws-origins": one, "rpc-http-cors-origins": other });
+    const { http, webSocket } = serversOf({ "rpc-ws-origins": one, "rpc-http-cors-origins": other });
     expect(webSocket?.trustedOrigins).toEqual([one]);
     expect(http).toMatchObject({ trustedOrigins: [one, other], corsOrigins: [other] });
-    expect(doorsOf().webSocket?.trustedOrigins).toEqual([]);
+    expect(serversOf().webSocket?.trustedOrigins).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { type Environment, readEnvironment, variablesOf } from "../../src/config
 import { OPTION_NAMES } from "../../src/config/options.ts";
 
 function given(environment: Environment) {
-  return readEnvironment(environment).given.map(({ name, text, source }) => [name, text, source]);
+  return readEnvironment(environment).raw.map(({ name, text, source }) => [name, text, source]);
 }
 
 describe("environment variables", () => {
@@ -26,7 +26,7 @@ describe("environment variables", () => {
 
   it("count under our prefix first, and say so when the other differs", () => {
     const reading = readEnvironment({ BESU_IDENTITY: "theirs", IBEX_IDENTITY: "ours" });
-    expect(reading.given).toMatchObject([{ name: "identity", text: "ours" }]);
+    expect(reading.raw).toMatchObject([{ name: "identity", text: "ours" }]);
     expect(reading.warnings).toEqual(["IBEX_IDENTITY counts; BESU_IDENTITY says otherwise and is ignored."]);
     expect(readEnvironment({ BESU_IDENTITY: "same", IBEX_IDENTITY: "same" }).warnings).toEqual([]);
   });

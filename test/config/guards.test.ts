@@ -4,7 +4,7 @@ import { askingIn, DEV_GENESIS } from "./asking.ts";
 
 const { settings, problems } = askingIn("ibex-guards-");
 const GUARDS = OPTION_NAMES.filter((name) => optionNamed(name).refusedWhenOn !== undefined);
-const DOORS = ["--rpc-http-enabled", "--rpc-ws-enabled"];
+const SERVERS = ["--rpc-http-enabled", "--rpc-ws-enabled"];
 
 describe("a switch that closes what this version cannot close", () => {
   it("exists for every kind of access control and encryption", () => {
@@ -23,10 +23,10 @@ describe("a switch that closes what this version cannot close", () => {
   });
 
   it.each(GUARDS)("--%s: refused when on, quiet when off", (name) => {
-    expect(problems({ args: [DEV_GENESIS, ...DOORS, `--${name}`] })).toEqual([
+    expect(problems({ args: [DEV_GENESIS, ...SERVERS, `--${name}`] })).toEqual([
       `--${name}=true is refused: ${optionNamed(name).refusedWhenOn}. (--${name} is given on the command line)`,
     ]);
-    expect(settings({ args: [DEV_GENESIS, ...DOORS, `--${name}=false`] }).warnings).toEqual([]);
+    expect(settings({ args: [DEV_GENESIS, ...SERVERS, `--${name}=false`] }).warnings).toEqual([]);
   });
 
   it("of a door that is shut stops nobody", () => {
@@ -53,7 +53,7 @@ describe("every option that has no effect", () => {
   it.each(idle)("--%s says so when it is given, in one line", (name) => {
     const { requires } = optionNamed(name);
     const main = requires === "ethstats" ? "--ethstats=x:y@h" : `--${requires}`;
-    const mains = requires === undefined || DOORS.includes(main) ? DOORS : [...DOORS, main];
+    const mains = requires === undefined || SERVERS.includes(main) ? SERVERS : [...SERVERS, main];
     const asked = { args: [DEV_GENESIS, ...mains, `--${name}=${textFor(name)}`] };
     const refused = problems(asked);
     if (refused.length > 0) {

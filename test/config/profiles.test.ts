@@ -74,7 +74,7 @@ describeWithVectors("the incumbent's profiles", () => {
     ["staker.toml", "STAKER"],
     ["dev.toml", "DEV"],
   ] as const)("%s is our %s", (file, profile) => {
-    const { given } = readToml(readFileSync(vectorPath("besu-core", "profiles", file), "utf8"), file);
+    const { raw: given } = readToml(readFileSync(vectorPath("besu-core", "profiles", file), "utf8"), file);
     const values = given.map(({ name, text }) => [name, text]).sort();
     expect(
       givenByProfile(profile)

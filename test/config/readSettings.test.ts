@@ -97,7 +97,7 @@ describe("with nothing asked", () => {
         vanity: new Uint8Array(32),
       },
       minFreeDiskBytes: 512 * 1024 ** 2,
-      databasePatrolMs: 86_400_000,
+      databaseScrubMs: 86_400_000,
       keepsRevertReasons: false,
       warnings: [],
     });

@@ -6,7 +6,7 @@ import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 /** The texts that the file gives, by option. */
 function texts(toml: string): Record<string, string> {
-  const { given, problems } = readToml(toml, "node.toml");
+  const { raw: given, problems } = readToml(toml, "node.toml");
   expect(problems).toEqual([]);
   return Object.fromEntries(given.map(({ name, text }) => [name, text]));
 }
@@ -53,7 +53,7 @@ describe("a TOML file", () => {
 
   it("remembers file, key and line of every value", () => {
     const toml = '# a comment\n\n"rpc-http-port" = 1\n[x]\n  rpc-ws-apis=["ETH"]\n';
-    expect(readToml(toml, "node.toml").given.map(({ source }) => source)).toEqual([
+    expect(readToml(toml, "node.toml").raw.map(({ source }) => source)).toEqual([
       { kind: "file", path: "node.toml", key: "rpc-http-port", line: 3 },
       { kind: "file", path: "node.toml", key: "rpc-ws-apis", line: 5 },
     ]);
@@ -142,7 +142,7 @@ describe("a TOML file that makes no sense is refused", () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 15 }), (parts) => {
         const reading = readToml(parts.join(""), "node.toml");
-        expect(reading.given.length + reading.problems.length).toBeGreaterThan(0);
+        expect(reading.raw.length + reading.problems.length).toBeGreaterThan(0);
       }),
       { numRuns: 3000 },
     );
@@ -154,7 +154,7 @@ describeWithVectors("the incumbent's example files", () => {
     "%s is read, and every key of it is known",
     (file) => {
       const reading = readToml(readFileSync(vectorPath("besu-core", "cli", file), "utf8"), file);
-      expect(reading.given.length).toBeGreaterThan(0);
+      expect(reading.raw.length).toBeGreaterThan(0);
       expect(reading.problems).toEqual([]);
     },
   );
@@ -164,7 +164,7 @@ describeWithVectors("the incumbent's example files", () => {
       readFileSync(vectorPath("besu-core", "cli", "everything_config.toml"), "utf8"),
       "everything.toml",
     );
-    const given = Object.fromEntries(reading.given.map(({ name, text }) => [name, text]));
+    const given = Object.fromEntries(reading.raw.map(({ name, text }) => [name, text]));
     expect(given).toMatchObject({
       "data-path": "~/besudata",
       "rpc-tx-feecap": "2000000000000000000",

@@ -26,11 +26,11 @@ const aLife: fc.Arbitrary<Life> = fc.record({
 });
 
 it("a lone validator that crashes anywhere, again and again, keeps every promise and goes on", async () => {
-  await fc.assert(keepsPromises({ remembers: true }), { numRuns: 150 });
+  await fc.assert(keepsLastSigned({ remembers: true }), { numRuns: 150 });
 });
 
 it("without its memory it would not: the test is looking", async () => {
-  const { failed, errorInstance } = await fc.check(keepsPromises({ remembers: false }), {
+  const { failed, errorInstance } = await fc.check(keepsLastSigned({ remembers: false }), {
     numRuns: 150,
     endOnFailure: true,
   });
@@ -40,7 +40,7 @@ it("without its memory it would not: the test is looking", async () => {
   );
 });
 
-function keepsPromises({ remembers }: { readonly remembers: boolean }) {
+function keepsLastSigned({ remembers }: { readonly remembers: boolean }) {
   return fc.asyncProperty(fc.array(aLife, { minLength: 1, maxLength: 8 }), async (lives) => {
     const clock = createHandClock(1_700_000_000_000);
     const disk: ToyDisk = { heads: [aGenesisHead([self], 1_700_000_000n)], votes: undefined };

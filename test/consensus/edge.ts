@@ -1,10 +1,10 @@
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";
 import {
-  type Correspondence,
-  createCorrespondence,
-  declareCorrespondenceMetrics,
-  FATES,
+  createMessageRouter,
+  declareMessageRouterMetrics,
+  type MessageRouter,
+  VALIDATION_RESULTS,
 } from "../../src/consensus/router/correspondence.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage } from "../../src/ibft/codec.ts";
@@ -20,7 +20,7 @@ import type {
   RoundChangePayload,
   Signed,
 } from "../../src/ibft/message.ts";
-import { MESSAGE_FLAWS } from "../../src/ibft/messageRules.ts";
+import { MESSAGE_ERRORS } from "../../src/ibft/messageRules.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
@@ -184,9 +184,9 @@ export async function anEdge(): Promise<Edge> {
   const witnessed: Witnessed = { messages: [], commits: [] };
   const failures: unknown[] = [];
   const news: string[] = [];
-  const counted = declareCorrespondenceMetrics(registry);
+  const counted = declareMessageRouterMetrics(registry);
   const metrics = declareConsensusMetrics(registry);
-  const desk: Correspondence = createCorrespondence({
+  const desk: MessageRouter = createMessageRouter({
     self: signerOf("d").self,
     schedule,
     carrier: { send: () => undefined },
@@ -211,7 +211,7 @@ export async function anEdge(): Promise<Edge> {
       metrics: {
         ...metrics,
         asked(effect, by) {
-          if (effect.kind === "rejectMessage") news.push(effect.flaw);
+          if (effect.kind === "rejectMessage") news.push(effect.error);
           if (effect.kind === "reportDoubleVote") news.push("double vote");
           metrics.asked(effect, by);
         },
@@ -260,8 +260,8 @@ export async function countedAt(
     return samples.reduce<number>((total, sample) => total + (sample ?? Number.NaN), 0);
   };
   return {
-    received: await sum("messages_judged_total", "fate", FATES),
-    rejected: await sum("messages_rejected_total", "flaw", MESSAGE_FLAWS),
+    received: await sum("messages_judged_total", "fate", VALIDATION_RESULTS),
+    rejected: await sum("messages_rejected_total", "flaw", MESSAGE_ERRORS),
   };
 }
 

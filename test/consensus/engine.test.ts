@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
-import { decodeVoteRecord } from "../../src/ibft/voteRecord.ts";
+import { decodeLastSigned } from "../../src/ibft/voteRecord.ts";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
@@ -278,7 +278,7 @@ describe("an engine", () => {
     expect(() => aRun({}, { ...aDisk(), votes: bytes })).toThrow("the record of our votes is unusable");
     const { clock, disk } = aRun({ onMoment: (moment) => (moment === "commit asked" ? "crash" : undefined) });
     await live(clock, 2_000);
-    const record = decodeVoteRecord(disk.votes ?? new Uint8Array());
+    const record = decodeLastSigned(disk.votes ?? new Uint8Array());
     expect(record.ok && record.value.prepared !== undefined).toBe(true);
     const other = { heads: [aGenesisHead([self], 1_699_999_999n)], votes: disk.votes };
     expect(() => aRun({}, other)).toThrow("of another chain");

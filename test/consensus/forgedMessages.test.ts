@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Candidate, createCandidate, withRound } from "../../src/ibft/candidate.ts";
-import { CERTIFICATE_FLAWS } from "../../src/ibft/certificate.ts";
+import { CERTIFICATE_ERRORS } from "../../src/ibft/certificate.ts";
 import { decodeMessage, type Encoded, encodeMessage, PAYLOAD_LIMITS } from "../../src/ibft/codec.ts";
-import { committeeAfter } from "../../src/ibft/committee.ts";
+import { validatorSetAfter } from "../../src/ibft/committee.ts";
 import type { Authored, PreparedBlock } from "../../src/ibft/message.ts";
-import { findMessageFlaw } from "../../src/ibft/messageRules.ts";
+import { findMessageError } from "../../src/ibft/messageRules.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import {
   anEdge,
@@ -278,7 +278,7 @@ const LATER_NAMES: Readonly<Record<string, string>> = {
 };
 
 function isFoundByReading(outcome: string): boolean {
-  return outcome === "wrongCandidate" || CERTIFICATE_FLAWS.some((flaw) => flaw === outcome);
+  return outcome === "wrongCandidate" || CERTIFICATE_ERRORS.some((flaw) => flaw === outcome);
 }
 
 function withBlock(brought: PreparedBlock, name?: string): Authored {
@@ -318,7 +318,7 @@ describe("a forged message, by its bytes and with real keys", () => {
       const { code, payload } = "kind" in made ? encodeMessage(made) : made;
       const read = decodeMessage(code, payload);
       if (!read.ok) throw new Error(read.rejection.message);
-      const flaw = findMessageFlaw(committeeAfter(PARENT), withRound, read.value);
+      const flaw = findMessageError(validatorSetAfter(PARENT), withRound, read.value);
       expect([outcome, LATER_NAMES[outcome]]).toContain(flaw);
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Correspondence, createCorrespondence } from "../../src/consensus/router/correspondence.ts";
+import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/correspondence.ts";
 import { decodeMessage, encodeMessage } from "../../src/ibft/codec.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
@@ -34,7 +34,7 @@ async function livedTogether(
 ) {
   const clock = createHandClock(START_MS);
   const schedule = aSchedule();
-  const desks = new Map<number, Correspondence>();
+  const desks = new Map<number, MessageRouter>();
   const nodes = new Map<number, ToyNode>();
   let kept = 0;
 
@@ -52,7 +52,7 @@ async function livedTogether(
   for (const place of places) {
     const self = MEMBERS[place] ?? new Uint8Array();
     const disk: ToyDisk = { heads: [aGenesisHead(MEMBERS, 1_700_000_000n)], votes: undefined };
-    const desk = createCorrespondence({
+    const desk = createMessageRouter({
       self: addressOfPrivateKey(KEYS[place] ?? self),
       schedule,
       carrier: {

@@ -6,7 +6,7 @@ import type {
   CandidateChecker,
   Committer,
   Outbox,
-  VoteStore,
+  VoteLog,
 } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { Head } from "../../src/ibft/input.ts";
@@ -127,7 +127,7 @@ export function startToyNode(
       return true;
     },
   };
-  const voteStore: VoteStore = {
+  const voteLog: VoteLog = {
     read: () => disk.votes,
     async write(bytes) {
       await moment("vote written");
@@ -141,7 +141,7 @@ export function startToyNode(
       builder,
       checker,
       committer,
-      voteStore,
+      voteLog,
       outbox: {
         multicast(message, validators) {
           if (!isDead) witnessed.messages.push(message);

@@ -4,7 +4,7 @@ import type { BlockContext } from "../../src/execution/blockContext.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuildSettings, buildBlock, type TransactionSource } from "../../src/execution/buildBlock.ts";
 import { executeBlock } from "../../src/execution/executeBlock.ts";
-import { createPace, TIRELESS } from "../../src/execution/pace.ts";
+import { createYieldPolicy, NEVER_YIELD } from "../../src/execution/pace.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { EMPTY_BYTES, toHex } from "../../src/primitives/hex.ts";
@@ -50,7 +50,7 @@ describe("executing a block", () => {
     { fork = "cancun" as ForkName, context = {} as Partial<BlockContext>, rewardWei = 0n } = {},
   ) =>
     executeBlock(theRules(fork, context, rewardWei), transactions, overlay, {
-      pace: TIRELESS,
+      yieldPolicy: NEVER_YIELD,
       keepsRevertReasons: true,
     });
 
@@ -170,7 +170,7 @@ describe("building a block", () => {
     expect(built.transactions).toEqual(offered);
     expect(built.dropped).toEqual([]);
     const overlay = anOverlay(CODE);
-    const replayed = await executeBlock(rules, built.transactions, overlay, { pace: TIRELESS });
+    const replayed = await executeBlock(rules, built.transactions, overlay, { yieldPolicy: NEVER_YIELD });
     if (!replayed.ok) throw new Error(replayed.rejection.message);
     const { gasUsed, receipts, logsBloom } = built;
     expect(replayed.value).toEqual({ gasUsed, receipts, logsBloom });
@@ -289,14 +289,14 @@ describe("building a block", () => {
 describe("the pace of long work", () => {
   it("is due to rest every ten milliseconds, and throws once the deadline has passed", async () => {
     const clock = createHandClock(0);
-    const pace = createPace(clock, { deadlineMs: 25 });
-    expect(pace.isDue()).toBe(false);
+    const yieldPolicy = createYieldPolicy(clock, { deadlineMs: 25 });
+    expect(yieldPolicy.isDue()).toBe(false);
     clock.advanceTo(10);
-    expect(pace.isDue()).toBe(true);
-    await pace.rest();
-    expect(pace.isDue()).toBe(false);
+    expect(yieldPolicy.isDue()).toBe(true);
+    await yieldPolicy.yield();
+    expect(yieldPolicy.isDue()).toBe(false);
     clock.advanceTo(25);
-    expect(pace.isDue()).toBe(true);
-    await expect(pace.rest()).rejects.toThrow("time");
+    expect(yieldPolicy.isDue()).toBe(true);
+    await expect(yieldPolicy.yield()).rejects.toThrow("time");
   });
 });

@@ -5,7 +5,7 @@ import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { MemoryExhausted } from "../../src/execution/heldMemory.ts";
 import { libraryCommon } from "../../src/execution/libraryCommon.ts";
-import { boundedPace, type Pace, TIRELESS } from "../../src/execution/pace.ts";
+import { memoryBounded, NEVER_YIELD, type YieldPolicy } from "../../src/execution/pace.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
 import { LARGE_BYTES } from "../../src/execution/precompiles/largeNumbers.ts";
 import { concatBytes, toHex } from "../../src/primitives/hex.ts";
@@ -21,13 +21,13 @@ interface Call {
   readonly data: Uint8Array;
   readonly fork?: ForkName;
   readonly gasLimit?: bigint;
-  readonly pace?: Pace;
+  readonly yieldPolicy?: YieldPolicy;
 }
 
-async function callModexp({ data, fork = "prague", gasLimit = 10n ** 12n, pace = TIRELESS }: Call) {
+async function callModexp({ data, fork = "prague", gasLimit = 10n ** 12n, yieldPolicy = NEVER_YIELD }: Call) {
   const overlay = anOverlay();
   overlay.beginTransaction();
-  const session = openSession({ ...theRules(fork), overlay, pace });
+  const session = openSession({ ...theRules(fork), overlay, yieldPolicy });
   return session.evm.run({
     caller: account(0).address,
     to: precompileAddress(5),
@@ -145,7 +145,7 @@ describe("0x05, powers modulo a number", () => {
 
   it("counts what a call of any gas would hold", async () => {
     const data = lengthsOnly(0n, 1n, 2n ** 29n);
-    const call = callModexp({ data, gasLimit: 2n ** 63n, pace: boundedPace() });
+    const call = callModexp({ data, gasLimit: 2n ** 63n, yieldPolicy: memoryBounded() });
     await expect(call).rejects.toThrow(MemoryExhausted);
   });
 });

@@ -25,9 +25,9 @@ import {
   aSession,
   BENEFICIARY,
   CHAIN_ID,
+  type ContextAccount,
   contractAt,
   ETHER,
-  type SceneAccount,
   slotOf,
 } from "./scene.ts";
 
@@ -60,7 +60,7 @@ const CONTRACTS: readonly string[] = [
   "0x600054600056", // SLOAD and a bad jump
 ];
 
-const PRE_STATE: readonly (readonly [Address, SceneAccount])[] = [
+const PRE_STATE: readonly (readonly [Address, ContextAccount])[] = [
   [account(0).address, { balance: 10n * ETHER }],
   [account(1).address, { balance: 10n * ETHER, nonce: 3n }],
   ...CONTRACTS.map(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createPace, inSteps, OutOfTime } from "../../src/execution/pace.ts";
+import { createYieldPolicy, inSteps, OutOfTime } from "../../src/execution/pace.ts";
 
 /** Each look at it is 4 ms later than the one before. */
 function hurriedClock(): { nowMs(): number } {
@@ -20,7 +20,7 @@ it("lets others have their turn between the steps of long work", async () => {
     if (done.steps < 100) setImmediate(others);
   };
   setImmediate(others);
-  expect(await inSteps(hundredSteps(done), createPace(hurriedClock()))).toBe("done");
+  expect(await inSteps(hundredSteps(done), createYieldPolicy(hurriedClock()))).toBe("done");
   expect(turns).toBeGreaterThanOrEqual(25);
 });
 
@@ -30,7 +30,7 @@ it("begins no further step once nobody waits for the work", async () => {
   setImmediate(() => {
     signal.aborted = true;
   });
-  await expect(inSteps(hundredSteps(done), createPace(hurriedClock(), { signal }))).rejects.toThrow(
+  await expect(inSteps(hundredSteps(done), createYieldPolicy(hurriedClock(), { signal }))).rejects.toThrow(
     OutOfTime,
   );
   expect(done.steps).toBeLessThan(10);

@@ -13,7 +13,7 @@ import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { libraryCommon } from "../../src/execution/libraryCommon.ts";
-import { TIRELESS } from "../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../src/execution/pace.ts";
 import { precompileKeys } from "../../src/execution/precompiles/addresses.ts";
 import { bls12 } from "../../src/execution/precompiles/bls12.ts";
 import { bn254 } from "../../src/execution/precompiles/bn254.ts";
@@ -31,7 +31,7 @@ import { anOverlay, theRules } from "./scene.ts";
 async function callPrecompile(number: number, data: Uint8Array, fork: ForkName): Promise<MessageResult> {
   const overlay = anOverlay();
   overlay.beginTransaction();
-  const session = openSession({ ...theRules(fork), overlay, pace: TIRELESS });
+  const session = openSession({ ...theRules(fork), overlay, yieldPolicy: NEVER_YIELD });
   return session.evm.run({
     caller: account(0).address,
     to: asAddress(bigintToFixedBytes(BigInt(number), 20)),

@@ -4,13 +4,13 @@ import type { BlockRules } from "../../src/execution/blockRules.ts";
 import { type BlockSession, openSession } from "../../src/execution/blockSession.ts";
 import type { TransactionRefusal } from "../../src/execution/checkTransaction.ts";
 import { executeTransaction } from "../../src/execution/executeTransaction.ts";
-import { TIRELESS } from "../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../src/execution/pace.ts";
 import { rulesOf } from "../../src/execution/rules.ts";
 import type { TransactionResult } from "../../src/execution/transactionResult.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
-import type { Outcome } from "../../src/primitives/outcome.ts";
+import type { Result } from "../../src/primitives/outcome.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
@@ -34,7 +34,7 @@ export function contractAt(n: number): Address {
   return addressFromHex(`0xc0de${n.toString(16).padStart(36, "0")}`);
 }
 
-export interface SceneAccount {
+export interface ContextAccount {
   readonly balance?: bigint;
   readonly nonce?: bigint;
   /** Hex. */
@@ -44,7 +44,7 @@ export interface SceneAccount {
 
 /** An overlay on which the ten test accounts own ten ether each, and `accounts` are as given (keys in hex). */
 export function anOverlay(
-  accounts: readonly (readonly [Address, SceneAccount])[] = [],
+  accounts: readonly (readonly [Address, ContextAccount])[] = [],
   below = NOTHING,
 ): Overlay {
   const overlay = createOverlay(below);
@@ -88,7 +88,7 @@ export function chainHashOf(number: bigint): Hash {
 export function theRules(fork: ForkName, context: Partial<BlockContext> = {}, rewardWei = 0n): BlockRules {
   return {
     rules: rulesOf(fork),
-    terms: { chainId: CHAIN_ID, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
+    config: { chainId: CHAIN_ID, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     block: aContext(context),
     parentHash: chainHashOf((context.number ?? 100n) - 1n),
     rewardWei,
@@ -100,7 +100,7 @@ export function aSession(
   overlay: Overlay,
   context: Partial<BlockContext> = {},
 ): BlockSession {
-  return openSession({ ...theRules(fork, context), overlay, pace: TIRELESS });
+  return openSession({ ...theRules(fork, context), overlay, yieldPolicy: NEVER_YIELD });
 }
 
 /** Executes one transaction as the first of its block. */
@@ -109,7 +109,7 @@ export async function execute(
   overlay: Overlay,
   transaction: SentTransaction,
   context: Partial<BlockContext> = {},
-): Promise<Outcome<TransactionResult, TransactionRefusal>> {
+): Promise<Result<TransactionResult, TransactionRefusal>> {
   overlay.beginTransaction();
   return executeTransaction(aSession(fork, overlay, context), transaction);
 }

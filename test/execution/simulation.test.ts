@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
-import { boundedPace } from "../../src/execution/pace.ts";
+import { memoryBounded } from "../../src/execution/pace.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
-import type { SimulationScene } from "../../src/execution/simulate.ts";
+import type { CallContext } from "../../src/execution/simulate.ts";
 import {
   type CallRequest,
   type SimulationResult,
@@ -19,10 +19,10 @@ import {
   anOverlay,
   BENEFICIARY,
   CHAIN_ID,
+  type ContextAccount,
   chainHashOf,
   contractAt,
   ETHER,
-  type SceneAccount,
   slotOf,
   word,
 } from "./scene.ts";
@@ -36,14 +36,14 @@ interface Choices {
   readonly fork?: ForkName;
   readonly header?: Partial<Header>;
   readonly gasCap?: bigint;
-  readonly accounts?: Readonly<Record<string, SceneAccount>>;
+  readonly accounts?: Readonly<Record<string, ContextAccount>>;
 }
 
 /** Block 100 of a chain under one fork from its first block on; London and later with a base fee of 7 wei. */
-function aScene(
+function aCallContext(
   code: string,
   { fork = "cancun", header = {}, gasCap = 0n, accounts = {} }: Choices = {},
-): SimulationScene {
+): CallContext {
   const state: StateReader = anOverlay([
     [CONTRACT, { code, ...accounts["contract"] }],
     [OTHER, accounts["other"] ?? {}],
@@ -75,15 +75,15 @@ function aScene(
   };
 }
 
-function call(scene: SimulationScene, request: CallRequest = {}): Promise<SimulationResult> {
+function call(scene: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation({ kind: "call", call: { to: CONTRACT, ...request }, blockNumber: 100n }, scene);
 }
 
-function estimate(scene: SimulationScene, request: CallRequest = {}): Promise<SimulationResult> {
+function estimate(scene: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation({ kind: "estimateGas", call: { to: CONTRACT, ...request }, blockNumber: 100n }, scene);
 }
 
-function list(scene: SimulationScene, request: CallRequest = {}): Promise<SimulationResult> {
+function list(scene: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation(
     { kind: "createAccessList", call: { to: CONTRACT, ...request }, blockNumber: 100n },
     scene,
@@ -96,24 +96,24 @@ function dataOf(result: SimulationResult): string {
 
 describe("eth_call", () => {
   it("sees the chosen block's own header, its parent by BLOCKHASH, and the raised nonce", async () => {
-    expect(dataOf(await call(aScene(`0x43${RETURN_WORD}`)))).toBe(toHex(word(100n)));
-    expect(dataOf(await call(aScene(`0x45${RETURN_WORD}`)))).toBe(toHex(word(30_000_000n)));
-    expect(dataOf(await call(aScene(`0x606340${RETURN_WORD}`)))).toBe(toHex(chainHashOf(99n)));
+    expect(dataOf(await call(aCallContext(`0x43${RETURN_WORD}`)))).toBe(toHex(word(100n)));
+    expect(dataOf(await call(aCallContext(`0x45${RETURN_WORD}`)))).toBe(toHex(word(30_000_000n)));
+    expect(dataOf(await call(aCallContext(`0x606340${RETURN_WORD}`)))).toBe(toHex(chainHashOf(99n)));
     const creation = await runSimulation(
       {
         kind: "call",
         call: { from: account(0).address, data: hexToBytes(`0x30${RETURN_WORD}`) },
         blockNumber: 100n,
       },
-      aScene("0x"),
+      aCallContext("0x"),
     );
     // The address of a creation follows from the nonce before it was raised.
     expect(dataOf(creation)).toBe(toHex(word(hexToBytes("0x5fbdb2315678afecb367f032d93f642f64180aa3"))));
   });
 
   it("costs nothing, and sees a base fee of zero, unless a price is named", async () => {
-    const price = aScene(`0x3a${RETURN_WORD}`);
-    const baseFee = aScene(`0x48${RETURN_WORD}`);
+    const price = aCallContext(`0x3a${RETURN_WORD}`);
+    const baseFee = aCallContext(`0x48${RETURN_WORD}`);
     const from = account(0).address;
     expect(dataOf(await call(price))).toBe(toHex(word(0n)));
     expect(dataOf(await call(baseFee))).toBe(toHex(word(0n)));
@@ -126,8 +126,8 @@ describe("eth_call", () => {
 
   it("must be affordable when it is strict", async () => {
     const poor = contractAt(7);
-    const london = aScene("0x00");
-    const berlin = aScene("0x00", { fork: "berlin" });
+    const london = aCallContext("0x00");
+    const berlin = aCallContext("0x00", { fork: "berlin" });
     const refused = { kind: "refused", code: "upfrontCostAboveBalance" };
     const strict = { from: poor, strict: true };
     expect(await call(london, { ...strict, gasPrice: 8n })).toMatchObject(refused);
@@ -150,7 +150,7 @@ describe("eth_call", () => {
     // The price, the value, what the sender has left, and what the contract has.
     const seen = `0x3a600052346020523331604052475f60605260806000f3`;
     const wordsOf = async (request: CallRequest): Promise<readonly bigint[]> => {
-      const data = dataOf(await call(aScene(seen, { fork: "shanghai" }), { from: poor, ...request }));
+      const data = dataOf(await call(aCallContext(seen, { fork: "shanghai" }), { from: poor, ...request }));
       return [2, 66, 130].map((at) => BigInt(`0x${data.slice(at, at + 64)}`));
     };
     for (const strict of [undefined, false]) {
@@ -164,23 +164,28 @@ describe("eth_call", () => {
     // Who can pay is lent nothing.
     const rich = await wordsOf({ from: account(0).address, value: ETHER });
     expect(rich[2]).toBeGreaterThan(0n);
-    expect(await estimate(aScene("0x00"), { from: poor, value: 1n })).toMatchObject({
+    expect(await estimate(aCallContext("0x00"), { from: poor, value: 1n })).toMatchObject({
       code: "upfrontCostAboveBalance",
     });
-    expect(await list(aScene("0x00"), { from: poor, value: 1n })).toMatchObject({
+    expect(await list(aCallContext("0x00"), { from: poor, value: 1n })).toMatchObject({
       code: "upfrontCostAboveBalance",
     });
   });
 
   it("may be sent by a contract, and is bounded by its own gas limit, the block's, or the operator's cap", async () => {
-    expect(await call(aScene("0x00"), { from: CONTRACT })).toMatchObject({ kind: "returned", gas: 21_000n });
+    expect(await call(aCallContext("0x00"), { from: CONTRACT })).toMatchObject({
+      kind: "returned",
+      gas: 21_000n,
+    });
     const gas = `0x5a${RETURN_WORD}`;
-    expect(dataOf(await call(aScene(gas)))).toBe(toHex(word(30_000_000n - 21_002n)));
-    expect(dataOf(await call(aScene(gas), { gasLimit: 10n ** 12n }))).toBe(toHex(word(10n ** 12n - 21_002n)));
-    expect(dataOf(await call(aScene(gas, { gasCap: 50_000n }), { gasLimit: 22_000n }))).toBe(
+    expect(dataOf(await call(aCallContext(gas)))).toBe(toHex(word(30_000_000n - 21_002n)));
+    expect(dataOf(await call(aCallContext(gas), { gasLimit: 10n ** 12n }))).toBe(
+      toHex(word(10n ** 12n - 21_002n)),
+    );
+    expect(dataOf(await call(aCallContext(gas, { gasCap: 50_000n }), { gasLimit: 22_000n }))).toBe(
       toHex(word(28_998n)),
     );
-    expect(await call(aScene("0x00"), { gasLimit: 20_999n })).toEqual({
+    expect(await call(aCallContext("0x00"), { gasLimit: 20_999n })).toEqual({
       kind: "refused",
       code: "intrinsicGasAboveLimit",
       detail: "intrinsic gas cost 21000 exceeds gas limit 20999",
@@ -190,7 +195,7 @@ describe("eth_call", () => {
   it("ends where it takes or returns too much memory, whatever its gas", async () => {
     const gasLimit = 2n ** 60n;
     const ask = (code: string, request: CallRequest = {}) =>
-      call(aScene(code, { fork: "shanghai" }), { gasLimit, ...request });
+      call(aCallContext(code, { fork: "shanghai" }), { gasLimit, ...request });
     const [filled, callsItself] = ["63039387005f5f39", "5f5f5f5f5f305af1"];
     expect(await ask(`0x${filled}${callsItself}`)).toEqual({ kind: "tooLarge" });
     // What callees before took is free again.
@@ -217,7 +222,7 @@ describe("eth_call", () => {
   ])("ends where it keeps too much, whatever its gas, because it %s", async (_, body) => {
     // A counter lies on the stack.
     const flood = `0x5f5b${body}600101600156`;
-    const scene = { ...aScene(flood), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    const scene = { ...aCallContext(flood), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
     expect(await call(scene, { gasLimit: 2n ** 60n })).toEqual({ kind: "tooLarge" });
   });
 
@@ -227,7 +232,7 @@ describe("eth_call", () => {
       value: Uint8Array.of(1),
     }));
     const overrides = { accounts: [{ address: CONTRACT, storage: { replacesAll: false, slots } }] };
-    const scene = { ...aScene("0x00"), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    const scene = { ...aCallContext("0x00"), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
     const job = { kind: "call", call: { to: CONTRACT }, blockNumber: 100n, overrides } as const;
     expect(await runSimulation(job, scene)).toEqual({ kind: "tooLarge" });
   });
@@ -237,7 +242,7 @@ describe("eth_call", () => {
     ["a transient slot", "805f5d"],
   ])("keeps little where it writes %s again and again", async (_, body) => {
     const tenThousandTimes = `0x5f5b${body}6001018061271011600157`;
-    const scene = { ...aScene(tenThousandTimes), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    const scene = { ...aCallContext(tenThousandTimes), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
     expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
   });
 
@@ -250,13 +255,16 @@ describe("eth_call", () => {
     const steps = Array.from({ length: 20 }, (_, slot) => step(slot.toString(16).padStart(2, "0")));
     const callee = `5b${steps.join("")}5f5ffd`;
     const code = `0x36601a5760c85b5f5f60015f5f305af1506001900380600657005b${callee.slice(2)}`;
-    const scene = { ...aScene(code), pace: boundedPace(SMALL_MEMORY_BYTES) };
+    const scene = { ...aCallContext(code), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
     expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
   });
 
   it("tells a revert with its data from a halt with its reason", async () => {
-    expect(await call(aScene("0x602a60005260206000fd"))).toMatchObject({ kind: "reverted", data: word(42n) });
-    expect(await call(aScene("0xfe"), { gasLimit: 30_000n })).toEqual({
+    expect(await call(aCallContext("0x602a60005260206000fd"))).toMatchObject({
+      kind: "reverted",
+      data: word(42n),
+    });
+    expect(await call(aCallContext("0xfe"), { gasLimit: 30_000n })).toEqual({
       kind: "halted",
       reason: "INVALID_OPERATION",
       gas: 30_000n,
@@ -269,20 +277,25 @@ describe("eth_estimateGas", () => {
 
   it("is what the call uses, where that much is enough", async () => {
     expect(
-      gasOf(await estimate(aScene("0x00"), { to: account(1).address, value: 1n, from: account(0).address })),
+      gasOf(
+        await estimate(aCallContext("0x00"), { to: account(1).address, value: 1n, from: account(0).address }),
+      ),
     ).toBe(21_000n);
-    expect(gasOf(await estimate(aScene("0x6001600055")))).toBe(21_006n + 22_100n);
-    const creation = await runSimulation({ kind: "estimateGas", call: {}, blockNumber: 100n }, aScene("0x"));
+    expect(gasOf(await estimate(aCallContext("0x6001600055")))).toBe(21_006n + 22_100n);
+    const creation = await runSimulation(
+      { kind: "estimateGas", call: {}, blockNumber: 100n },
+      aCallContext("0x"),
+    );
     expect(gasOf(creation)).toBe(53_000n);
     expect(
-      gasOf(await estimate(aScene("0x00", { fork: "prague" }), { data: new Uint8Array(100).fill(1) })),
+      gasOf(await estimate(aCallContext("0x00", { fork: "prague" }), { data: new Uint8Array(100).fill(1) })),
     ).toBe(25_000n);
   });
 
   it("ignores the call's own gas limit, and finds what the 63/64 rule asks for by search", async () => {
     // CALL(all gas, other), and a jump to nowhere if that failed.
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}5af115602257`;
-    const scene = aScene(calling, { accounts: { other: { code: "0x6001600055" } } });
+    const scene = aCallContext(calling, { accounts: { other: { code: "0x6001600055" } } });
     const found = await estimate(scene, { gasLimit: 1n });
     if (found.kind !== "returned") throw new Error(found.kind);
     const at = (gasLimit: bigint): Promise<SimulationResult> => call(scene, { gasLimit });
@@ -293,21 +306,21 @@ describe("eth_estimateGas", () => {
   });
 
   it("does not count refunds, and needs no money unless strict", async () => {
-    const clearing = aScene("0x6000600055", { accounts: { contract: { storage: { 0: 7n } } } });
+    const clearing = aCallContext("0x6000600055", { accounts: { contract: { storage: { 0: 7n } } } });
     expect(gasOf(await estimate(clearing))).toBe(26_006n);
     const poor = { from: contractAt(7), gasPrice: 10n ** 18n };
-    expect(gasOf(await estimate(aScene("0x00"), poor))).toBe(21_000n);
-    expect(await estimate(aScene("0x00"), { ...poor, strict: true })).toMatchObject({
+    expect(gasOf(await estimate(aCallContext("0x00"), poor))).toBe(21_000n);
+    expect(await estimate(aCallContext("0x00"), { ...poor, strict: true })).toMatchObject({
       code: "upfrontCostAboveBalance",
     });
-    expect(await estimate(aScene("0x00"), { from: contractAt(7), value: 1n })).toMatchObject({
+    expect(await estimate(aCallContext("0x00"), { from: contractAt(7), value: 1n })).toMatchObject({
       code: "upfrontCostAboveBalance",
     });
   });
 
   it("fails as the call does", async () => {
-    expect(await estimate(aScene("0x60006000fd"))).toMatchObject({ kind: "reverted" });
-    expect(await estimate(aScene("0x01"))).toMatchObject({
+    expect(await estimate(aCallContext("0x60006000fd"))).toMatchObject({ kind: "reverted" });
+    expect(await estimate(aCallContext("0x01"))).toMatchObject({
       kind: "halted",
       reason: "INSUFFICIENT_STACK_ITEMS",
     });
@@ -324,7 +337,7 @@ describe("eth_createAccessList", () => {
     });
 
   it("names the storage that was touched, and the gas with that list", async () => {
-    const result = await list(aScene("0x600354506001600455"));
+    const result = await list(aCallContext("0x600354506001600455"));
     if (result.kind !== "returned") throw new Error(result.kind);
     expect(readable(result.accessList)).toEqual([[toHex(CONTRACT), [3n, 4n]]]);
     // 21,000 + 2,400 + 2 × 1,900 for the list, a warm SLOAD, a warm SSTORE; and the stipend that SSTORE asks for.
@@ -334,19 +347,19 @@ describe("eth_createAccessList", () => {
   it("leaves out addresses alone, and what a failed call touched", async () => {
     const failing = { other: { code: "0x600154fe" } };
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}620186a0f131`;
-    const result = await list(aScene(calling, { accounts: failing }));
+    const result = await list(aCallContext(calling, { accounts: failing }));
     expect(result).toMatchObject({ kind: "returned", accessList: [] });
   });
 
   it("lists nothing for a plain transfer, and keeps what the caller listed", async () => {
     const to = account(1).address;
-    expect(await list(aScene("0x"), { to })).toMatchObject({
+    expect(await list(aCallContext("0x"), { to })).toMatchObject({
       kind: "returned",
       gas: 21_000n,
       accessList: [],
     });
     const accessList = [{ address: CONTRACT, storageKeys: [asHash(slotOf(9))] }];
-    const result = await list(aScene("0x"), { to, accessList });
+    const result = await list(aCallContext("0x"), { to, accessList });
     if (result.kind !== "returned") throw new Error(result.kind);
     expect(readable(result.accessList)).toEqual([[toHex(CONTRACT), [9n]]]);
     expect(result.gas).toBe(25_300n);
@@ -355,7 +368,7 @@ describe("eth_createAccessList", () => {
   it("inflates the gas by 65/64 for each level of calls", async () => {
     const codeless = { other: {} };
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}620186a0f1`;
-    const result = await list(aScene(calling, { accounts: codeless }));
+    const result = await list(aCallContext(calling, { accounts: codeless }));
     if (result.kind !== "returned") throw new Error(result.kind);
     const used = 21_000n + 6n * 3n + 3n + 2_600n;
     expect(result.gas).toBe(BigInt(Math.trunc((Number(used) * 65) / 64)));
@@ -364,7 +377,7 @@ describe("eth_createAccessList", () => {
 
 describe("simulations", () => {
   it("leave no trace in the state they look at", async () => {
-    const scene = aScene("0x6001600055");
+    const scene = aCallContext("0x6001600055");
     await call(scene, { from: account(0).address, value: ETHER });
     expect(scene.state.account(account(0).address)).toMatchObject({ nonce: 0n, balance: 10n * ETHER });
     expect(scene.state.storage(CONTRACT, slotOf(0))).toHaveLength(0);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
-import { createPace, OutOfTime, type Pace, TIRELESS } from "../../src/execution/pace.ts";
+import { createYieldPolicy, NEVER_YIELD, OutOfTime, type YieldPolicy } from "../../src/execution/pace.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
 import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
@@ -10,10 +10,10 @@ import { anOverlay, theRules } from "./scene.ts";
 
 const GAS = 10n ** 10n;
 
-function callPrecompile(number: number, data: Uint8Array, pace: Pace): Promise<MessageResult> {
+function callPrecompile(number: number, data: Uint8Array, yieldPolicy: YieldPolicy): Promise<MessageResult> {
   const overlay = anOverlay();
   overlay.beginTransaction();
-  return openSession({ ...theRules("prague"), overlay, pace }).evm.run({
+  return openSession({ ...theRules("prague"), overlay, yieldPolicy }).evm.run({
     caller: account(0).address,
     to: precompileAddress(number),
     value: 0n,
@@ -25,11 +25,11 @@ function callPrecompile(number: number, data: Uint8Array, pace: Pace): Promise<M
 }
 
 /** Always due: every part of the work is followed by the others' turn. Counts them. */
-function eagerPace(): Pace & { readonly rests: () => number } {
+function eagerPace(): YieldPolicy & { readonly rests: () => number } {
   let rests = 0;
   return {
     isDue: () => true,
-    async rest() {
+    async yield() {
       rests++;
       await Promise.resolve();
     },
@@ -95,16 +95,16 @@ const LARGE: readonly (readonly [string, number, Uint8Array, number])[] = [
 
 describe("precompiled contracts in slices", () => {
   it.each(LARGE)("%s: gives others their turn, and the same result", async (_, number, data, leastRests) => {
-    const expected = await callPrecompile(number, data, TIRELESS);
+    const expected = await callPrecompile(number, data, NEVER_YIELD);
     expect(expected.outcome.kind).toBe("succeeded");
-    const pace = eagerPace();
-    const result = await callPrecompile(number, data, pace);
+    const yieldPolicy = eagerPace();
+    const result = await callPrecompile(number, data, yieldPolicy);
     expect([toHex(result.output.subarray(0, 64)), result.gasUsed]).toEqual([
       toHex(expected.output.subarray(0, 64)),
       expected.gasUsed,
     ]);
     expect(Buffer.compare(result.output, expected.output)).toBe(0);
-    expect(pace.rests()).toBeGreaterThanOrEqual(leastRests);
+    expect(yieldPolicy.rests()).toBeGreaterThanOrEqual(leastRests);
   });
 
   it("keeps two calls apart that take turns", async () => {
@@ -119,7 +119,7 @@ describe("precompiled contracts in slices", () => {
     ];
     const alone: string[] = [];
     for (const [number, data] of calls)
-      alone.push(toHex((await callPrecompile(number, data, TIRELESS)).output));
+      alone.push(toHex((await callPrecompile(number, data, NEVER_YIELD)).output));
     const together = calls.map(([number, data]) => callPrecompile(number, data, eagerPace()));
     expect((await Promise.all(together)).map(({ output }) => toHex(output))).toEqual(alone);
   });
@@ -130,7 +130,7 @@ describe("precompiled contracts in slices", () => {
     ["ECPAIRING of 2,000 pairs", 0x08, times(1_000, PAIR_OF_PAIRS)],
   ])("%s ends at the deadline", async (_, number, data) => {
     const clock = { nowMs: () => performance.now() };
-    const pace = createPace(clock, { deadlineMs: clock.nowMs() + 100 });
-    await expect(callPrecompile(number, data, pace)).rejects.toThrow(OutOfTime);
+    const yieldPolicy = createYieldPolicy(clock, { deadlineMs: clock.nowMs() + 100 });
+    await expect(callPrecompile(number, data, yieldPolicy)).rejects.toThrow(OutOfTime);
   });
 });

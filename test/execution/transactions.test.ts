@@ -14,12 +14,12 @@ import { account, accountFromSeed } from "../builders/testAccounts.ts";
 import {
   anOverlay,
   BENEFICIARY,
+  type ContextAccount,
   chainHashOf,
   contractAt,
   ETHER,
   execute,
   executed,
-  type SceneAccount,
   slotOf,
   theRules,
   word,
@@ -28,7 +28,7 @@ import {
 const SENDER = account(0).address;
 const CONTRACT = contractAt(1);
 
-function withCode(code: string, rest: SceneAccount = {}): Overlay {
+function withCode(code: string, rest: ContextAccount = {}): Overlay {
   return anOverlay([[CONTRACT, { code, ...rest }]]);
 }
 
@@ -251,14 +251,14 @@ describe("a set-code transaction", () => {
     overlay.beginTransaction();
     let rests = 0;
     const rest = async () => void rests++;
-    const pace = { isDue: () => true, rest };
-    await executeTransaction(openSession({ ...theRules("prague"), overlay, pace }), many);
+    const yieldPolicy = { isDue: () => true, yield: rest };
+    await executeTransaction(openSession({ ...theRules("prague"), overlay, yieldPolicy }), many);
     expect(rests).toBeGreaterThanOrEqual(20);
     expect(overlay.account(accountFromSeed(20).address)?.nonce).toBe(1n);
     const stopped = anOverlay();
     stopped.beginTransaction();
-    const stop = { isDue: () => true, rest: () => Promise.reject(new OutOfTime("over")) };
-    const session = openSession({ ...theRules("prague"), overlay: stopped, pace: stop });
+    const stop = { isDue: () => true, yield: () => Promise.reject(new OutOfTime("over")) };
+    const session = openSession({ ...theRules("prague"), overlay: stopped, yieldPolicy: stop });
     await expect(async () => executeTransaction(session, many)).rejects.toThrow(OutOfTime);
     expect(stopped.account(accountFromSeed(1).address)).toBeUndefined();
   });
@@ -302,7 +302,7 @@ describe("a transaction is refused", () => {
   ];
 
   it.each(refusals)("as %s under %s", async (code, fork, changes) => {
-    const accounts: readonly (readonly [Address, SceneAccount])[] = [
+    const accounts: readonly (readonly [Address, ContextAccount])[] = [
       [account(5).address, { balance: ETHER, nonce: 1n }],
       [account(6).address, { balance: ETHER, code: "0x00" }],
     ];

@@ -41,7 +41,7 @@ describe("transient storage", () => {
           take: (bytes) => {
             heldBytes += bytes;
           },
-          giveBack: (bytes) => {
+          release: (bytes) => {
             heldBytes -= bytes;
           },
         });

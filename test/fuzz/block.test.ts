@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { concatBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { type Block, decodeBlock, encodeBlock } from "../../src/types/block.ts";
@@ -49,7 +49,7 @@ fuzz({
     );
   },
   async judge(input) {
-    const ground = present(grounds[input[0] ?? 0], "the chain of the input");
+    const ground = expectDefined(grounds[input[0] ?? 0], "the chain of the input");
     const bytes = input.subarray(1);
     const decoded = decodeBlock(bytes);
     if (!decoded.ok) return `undecodable: ${decoded.rejection.message.replace(/0x\w+|\d+/g, "n")}`;
@@ -131,7 +131,7 @@ function blockBytes(ground: Ground): fc.Arbitrary<Uint8Array> {
 }
 
 function sealedBlock(ground: Ground): fc.Arbitrary<Block> {
-  const keys = present(ground.validatorKeys, "the validators' keys");
+  const keys = expectDefined(ground.validatorKeys, "the validators' keys");
   return fc
     .record({
       header: headerChanges(ground),

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { concatBytes, hexToBytes } from "../../src/primitives/hex.ts";
-import { createMessageJudge, type MessageJudge, opensMessageStrings } from "../builders/messageJudge.ts";
+import {
+  createMessageValidator,
+  type MessageValidator,
+  opensMessageStrings,
+} from "../builders/messageJudge.ts";
 import { derivedMessages, NETWORKS, recordedMessages } from "../builders/recordedMessages.ts";
 import { describeWithVectors } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";
@@ -8,7 +12,7 @@ import { mutatedRlp } from "./mutatedInputs.ts";
 
 /** Consensus messages, real ones and those of the sheet, changed; the first byte of an input is the message's code. */
 describeWithVectors("consensus messages", () => {
-  let judge: MessageJudge | undefined;
+  let judge: MessageValidator | undefined;
   fuzz({
     name: "consensus messages",
     dailyInputs: 800,
@@ -19,7 +23,7 @@ describeWithVectors("consensus messages", () => {
       return fc.oneof(mutated(derived), mutated(NETWORKS.flatMap(recordedMessages)));
     },
     judge(input) {
-      judge ??= createMessageJudge();
+      judge ??= createMessageValidator();
       const outcome = judge(input[0] ?? 0, input.subarray(1));
       return outcome === "understood" ? ACCEPTED : outcome;
     },

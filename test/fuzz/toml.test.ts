@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { afterAll } from "vitest";
-import type { Given } from "../../src/config/given.ts";
+import type { RawOption } from "../../src/config/given.ts";
 import { OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { readToml } from "../../src/config/toml.ts";
-import type { Outcome } from "../../src/primitives/outcome.ts";
+import type { Result } from "../../src/primitives/outcome.ts";
 import { vectorPath, vectorsDirectory } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedText } from "./mutatedInputs.ts";
@@ -51,7 +51,7 @@ fuzz({
 
 const ACCEPTED_WITH_WARNINGS = "accepted with warnings";
 
-function settingsBy(given: readonly Given[]): Outcome<Settings, "badConfiguration"> {
+function settingsBy(given: readonly RawOption[]): Result<Settings, "badConfiguration"> {
   return readSettings({
     given: [{ name: "config-file", text: FILE, source: { kind: "commandLine" } }, ...given],
     environment: {},
@@ -61,8 +61,8 @@ function settingsBy(given: readonly Given[]): Outcome<Settings, "badConfiguratio
 }
 
 function expectSameByCommandLine(text: string, settings: Settings): void {
-  const given = readToml(text, FILE).given.map(
-    (each): Given => ({ ...each, source: { kind: "commandLine" } }),
+  const given = readToml(text, FILE).raw.map(
+    (each): RawOption => ({ ...each, source: { kind: "commandLine" } }),
   );
   const again = settingsBy(given);
   if (!again.ok) throw new Error(`refused on the command line: ${again.rejection.message}`);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createMessageReading } from "../../src/consensus/router/messageReading.ts";
 import type { NextStep, ReadingJob } from "../../src/consensus/router/readingShares.ts";
-import { IBF_SPELLING } from "../../src/consensus/router/spelling.ts";
+import { IBF_CODEC } from "../../src/consensus/router/spelling.ts";
 import { encodeMessage } from "../../src/ibft/codec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { decodeTransaction, type Transaction } from "../../src/types/transaction.ts";
@@ -12,13 +12,13 @@ import { aCertificateMaker } from "../builders/certificates.ts";
 
 const maker = aCertificateMaker(4);
 const proposer = maker.proposerOf(0);
-const address = present(maker.committee.validators[proposer], "the proposer");
+const address = expectDefined(maker.validatorSet.validators[proposer], "the proposer");
 
 /** As short as one can be, of nobody. */
 function tiny(nonce: number): Transaction {
   const scalars = [BigInt(nonce), 0n, 0n, 0n, 0n, 0n, 27n, 1n, 1n].map(bigintToBytes);
   const decoded = decodeTransaction(encodeRlpList(scalars.map(encodeRlpString)));
-  return present(decoded.ok ? decoded.value : undefined, "a transaction");
+  return expectDefined(decoded.ok ? decoded.value : undefined, "a transaction");
 }
 
 interface Trial {
@@ -44,7 +44,7 @@ function read({ count, kind = "proposal", sender = address }: Trial) {
   let job: ReadingJob | undefined;
   let result: string | undefined;
   const reading = createMessageReading({
-    spelling: IBF_SPELLING,
+    codec: IBF_CODEC,
     findTransaction() {
       decoded++;
       return undefined;
@@ -57,7 +57,7 @@ function read({ count, kind = "proposal", sender = address }: Trial) {
       clear: () => undefined,
     },
   });
-  const key = IBF_SPELLING.keyOf(message.code, message.payload);
+  const key = IBF_CODEC.keyOf(message.code, message.payload);
   reading.read({ ...message, key }, maker.head, (end) => {
     if (end.kind === "read") result = end.outcome.ok ? "read" : end.outcome.rejection.code;
   });
@@ -65,7 +65,7 @@ function read({ count, kind = "proposal", sender = address }: Trial) {
   const blockSteps = new Set<NextStep>();
   for (let next: NextStep = "charged"; next !== "done"; ) {
     const before = decoded;
-    next = present(job, "a job").step();
+    next = expectDefined(job, "a job").step();
     mostAtOnce = Math.max(mostAtOnce, decoded - before);
     if (decoded > 0 && next !== "done") blockSteps.add(next);
   }

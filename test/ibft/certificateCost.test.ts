@@ -3,7 +3,7 @@ import { createKnownSigners, KNOWN_SIGNATURES_OF_SIGNER } from "../../src/consen
 import { type Encoded, readMessage } from "../../src/ibft/codec.ts";
 import type { KnownSigners } from "../../src/ibft/signedReader.ts";
 import { asAddress } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { recoverAddress, SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import { aCertificateMaker, type CertificateMaker } from "../builders/certificates.ts";
 
@@ -13,7 +13,7 @@ function costOf(maker: CertificateMaker, { code, payload }: Encoded, known?: Kno
   let most = 0;
   let before = 0;
   const reading = readMessage(code, payload, {
-    committee: maker.committee,
+    validatorSet: maker.validatorSet,
     known,
     recover(digest, signature) {
       recoveries += 1;
@@ -40,7 +40,7 @@ describe("a certificate costs what its validator set can have signed", () => {
     const [prepare] = made.prepares;
     // Signatures that the liar made over the same words, each another: what is in them does not matter.
     const prepares = Array.from({ length: count }, (_, index) => {
-      const { signature, ...signed } = present(prepare, "a Prepare");
+      const { signature, ...signed } = expectDefined(prepare, "a Prepare");
       return { ...signed, signature: { ...signature, s: signature.s - BigInt(index) } };
     });
     const message = maker.roundChange(liar, 1, { ...made, prepares });
@@ -51,7 +51,7 @@ describe("a certificate costs what its validator set can have signed", () => {
     const maker = aCertificateMaker(20);
     const made = maker.prepared(0);
     const liar = maker.proposerOf(1);
-    const twice = present(made.prepares[0], "a Prepare");
+    const twice = expectDefined(made.prepares[0], "a Prepare");
     const { r, s, yParity } = twice.signature;
     const turned = { r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 } as const;
     const prepares = [twice, { ...twice, signature: turned }, ...made.prepares.slice(2)];
@@ -65,12 +65,12 @@ describe("a certificate costs what its validator set can have signed", () => {
     const made = maker.prepared(0);
     const liar = maker.proposerOf(1);
     const [first, ...rest] = made.prepares;
-    const honest = present(first, "a Prepare");
+    const honest = expectDefined(first, "a Prepare");
     const nobody = { ...honest, signature: { ...honest.signature, s: honest.signature.s - 1n } };
     const strange = maker.roundChange(liar, 1, { ...made, prepares: [nobody, ...rest] });
     expect(costOf(maker, strange)).toMatchObject({ result: "authorNotValidator", recoveries: 3 });
     const [other] = maker.prepared(1, [2]).prepares;
-    const misplaced = { ...made, prepares: [...rest, present(other, "a Prepare of round 1")] };
+    const misplaced = { ...made, prepares: [...rest, expectDefined(other, "a Prepare of round 1")] };
     expect(costOf(maker, maker.roundChange(liar, 2, misplaced))).toMatchObject({
       result: "wrongRound",
       recoveries: 0,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { withRound } from "../../src/ibft/candidate.ts";
-import { committeeAfter } from "../../src/ibft/committee.ts";
+import { validatorSetAfter } from "../../src/ibft/committee.ts";
 import type { Authored, Commit, Proposal, RoundChange } from "../../src/ibft/message.ts";
-import { findMessageFlaw } from "../../src/ibft/messageRules.ts";
+import { findMessageError } from "../../src/ibft/messageRules.ts";
 import { aGenesisHead, toyAddress, toyAddresses } from "../builders/toyChain.ts";
 import { aStage, type Stage } from "../scenarios/stage.ts";
 
 /** Four validators at height 1: a proposes in round 0, b in round 1, c in round 2; e is a stranger. */
-const committee = committeeAfter(aGenesisHead(toyAddresses(4)));
+const validatorSet = validatorSetAfter(aGenesisHead(toyAddresses(4)));
 
 interface Case {
   readonly title: string;
@@ -187,7 +187,7 @@ const CASES: readonly Case[] = [
 describe("a message is judged", () => {
   it.each(CASES)("$title: $flaw", ({ say, flaw }) => {
     const stage = aStage({ validators: 4, self: "d" });
-    expect(findMessageFlaw(committee, withRound, say(stage))).toBe(flaw);
+    expect(findMessageError(validatorSet, withRound, say(stage))).toBe(flaw);
   });
 });
 

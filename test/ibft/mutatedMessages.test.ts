@@ -5,7 +5,7 @@ import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, encodeSignature, sign } from "../../src/primitives/secp256k1.ts";
-import { createMessageJudge, opensMessageStrings } from "../builders/messageJudge.ts";
+import { createMessageValidator, opensMessageStrings } from "../builders/messageJudge.ts";
 import { decoded, derivedMessage, recordedMessages } from "../builders/recordedMessages.ts";
 import { nodeOf, nodesOf, rlpMutations, withReplaced } from "../builders/rlpMutations.ts";
 import { createRandom } from "../simulation/random.ts";
@@ -42,7 +42,7 @@ function genuineMessages(): readonly Genuine[] {
 
 describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
   const genuine = genuineMessages();
-  const judge = createMessageJudge();
+  const judge = createMessageValidator();
 
   it.each(genuine)("are refused or exactly understood, whatever is changed: $name", ({ code, payload }) => {
     const random = createRandom(SEED);

@@ -160,10 +160,10 @@ function signaturesIn({ network, timelines }: Recording): ReadonlySet<string> {
 }
 
 function certifiedBy(message: Authored): readonly Signed<Payload>[] {
-  const askers = message.kind === "proposal" ? (message.certificate ?? []) : [];
-  const roundChanges = message.kind === "roundChange" ? [message.signed] : askers;
+  const requesters = message.kind === "proposal" ? (message.certificate ?? []) : [];
+  const roundChanges = message.kind === "roundChange" ? [message.signed] : requesters;
   const prepared = roundChanges.flatMap(({ payload }) =>
     payload.prepared === undefined ? [] : [payload.prepared.proposal, ...payload.prepared.prepares],
   );
-  return [...askers, ...prepared];
+  return [...requesters, ...prepared];
 }

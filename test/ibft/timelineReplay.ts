@@ -193,14 +193,14 @@ export function openRecording(network: Network): Recording {
           decided = {
             candidate: effect.candidate,
             sealers:
-              state.height?.inbox
+              state.height?.messages
                 .filter(({ kind }) => kind === "commit")
                 .map(({ signed }) => nodeOf(signed.author)) ?? [],
           };
           tell({ kind: "headAdvanced", head: must(heads[height], `block ${height}`) });
           break;
         case "rejectMessage":
-          rejected.push(`${idOf(effect.message)}: ${effect.flaw}`);
+          rejected.push(`${idOf(effect.message)}: ${effect.error}`);
           break;
         case "reportDoubleVote":
           rejected.push(`${idOf(effect.first)} twice`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import type { PreparedBlock } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
-import { decodeVoteRecord, encodeVoteRecord, type VoteRecord } from "../../src/ibft/voteRecord.ts";
+import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/voteRecord.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -11,7 +11,7 @@ import { aCandidate, aGenesisHead, tokenSignature, toyAddress, toyAddresses } fr
 const digest = keccak256(Uint8Array.of(1)) as Uint8Array as Digest;
 
 describe("the record of a vote", () => {
-  it.each<{ title: string; record: VoteRecord }>([
+  it.each<{ title: string; record: LastSignedState }>([
     {
       title: "a round that was only asked for",
       record: { height: 1n, round: 1, digest: undefined, prepared: undefined },
@@ -23,29 +23,29 @@ describe("the record of a vote", () => {
     },
     { title: "a lone validator's", record: { height: 1n, round: 3, digest, prepared: aPreparedBlock(0) } },
   ])("is read back as it was written: $title", ({ record }) => {
-    expect(decodeVoteRecord(encodeVoteRecord(record))).toEqual({ ok: true, value: record });
+    expect(decodeLastSigned(encodeLastSigned(record))).toEqual({ ok: true, value: record });
   });
 
   it("is refused when another version wrote it", () => {
-    const bytes = encodeVoteRecord({ height: 1n, round: 1, digest: undefined, prepared: undefined });
+    const bytes = encodeLastSigned({ height: 1n, round: 1, digest: undefined, prepared: undefined });
     bytes[1] = 2;
-    expect(decodeVoteRecord(bytes)).toMatchObject({
+    expect(decodeLastSigned(bytes)).toMatchObject({
       rejection: { code: "unknownVoteRecordVersion", fault: "local" },
     });
   });
 
   it("is refused, not misread, wherever it is cut short", () => {
-    const bytes = encodeVoteRecord({ height: 1n, round: 1, digest, prepared: aPreparedBlock(1) });
+    const bytes = encodeLastSigned({ height: 1n, round: 1, digest, prepared: aPreparedBlock(1) });
     for (let length = 0; length < bytes.length; length++) {
-      expect(decodeVoteRecord(bytes.subarray(0, length))).toMatchObject({
+      expect(decodeLastSigned(bytes.subarray(0, length))).toMatchObject({
         rejection: { code: "damagedVoteRecord" },
       });
     }
   });
 
   it("is refused when its block is of another height", () => {
-    const bytes = encodeVoteRecord({ height: 2n, round: 1, digest, prepared: aPreparedBlock(0) });
-    expect(decodeVoteRecord(bytes)).toMatchObject({ rejection: { code: "damagedVoteRecord" } });
+    const bytes = encodeLastSigned({ height: 2n, round: 1, digest, prepared: aPreparedBlock(0) });
+    expect(decodeLastSigned(bytes)).toMatchObject({ rejection: { code: "damagedVoteRecord" } });
   });
 });
 

@@ -10,7 +10,7 @@ import { CHUNK_BYTES, findSegment } from "../../src/storage/blooms/bloomFiles.ts
 import { createBloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { createMemoryWitness } from "../../src/storage/witness.ts";
+import { createMemoryMarker } from "../../src/storage/witness.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
@@ -184,9 +184,9 @@ async function aChainIn(
   head: number,
   content: (number: number) => BlockContent,
 ): Promise<Chain> {
-  const headWitness = await verifyChain(database, createMemoryWitness());
+  const headMarker = await verifyChain(database, createMemoryMarker());
   const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
-  return aLongChain({ stored: { database, headWitness }, head, contentOf: content, genesis });
+  return aLongChain({ stored: { database, headMarker }, head, contentOf: content, genesis });
 }
 
 /** Files of blooms of all full chunks. */

@@ -21,7 +21,7 @@ async function afterWaiting(named: NodeAddress, toy = createToy()) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
-  const parted = () => until(() => node.network.partings.length > 0);
+  const parted = () => until(() => node.network.disconnects.length > 0);
   const told = () => lines.map(({ message }) => message);
   return { node, clock, live, parted, told, name: `${named.host}:${named.tcpPort}` };
 }

@@ -157,11 +157,11 @@ describe("a stranger is dropped, and remembered, who", IN_REAL_TIME, () => {
     const stranger = callAsStranger(node, STRANGER);
     await act(stranger, node);
     expect(await stranger.dismissal).toBe(told);
-    await until(() => node.network.partings.length > 0);
-    expect(node.network.partings).toMatchObject([
+    await until(() => node.network.disconnects.length > 0);
+    expect(node.network.disconnects).toMatchObject([
       { reason, by: "us", detail: expect.stringMatching(detail) },
     ]);
-    expect(node.network.partings[0]?.nodeId).toEqual(isKnown ? STRANGER.nodeId : undefined);
+    expect(node.network.disconnects[0]?.nodeId).toEqual(isKnown ? STRANGER.nodeId : undefined);
     const again = callAsStranger(node, STRANGER);
     await again.enter();
     // Whoever has proven to be the one is not let in again; for others the key's owner is not to blame.
@@ -200,8 +200,8 @@ describe("what is strange but allowed is passed over", IN_REAL_TIME, () => {
     thief.write(recorded);
     thief.write(new Uint8Array(64));
     expect(await thief.dismissal).not.toBe(undefined);
-    await until(() => node.network.partings.length > 0);
-    expect(node.network.partings.map(({ nodeId }) => nodeId)).toEqual([undefined]);
+    await until(() => node.network.disconnects.length > 0);
+    expect(node.network.disconnects.map(({ nodeId }) => nodeId)).toEqual([undefined]);
   });
 
   it("a protocol of ours that throws costs that connection and no other", async () => {
@@ -258,8 +258,8 @@ describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX
       await until(() => heardOfFriends() === 2 * STRANGERS);
       expect(sent).toBe(2 * STRANGERS);
       await until(() => node.network.peerCount === 2);
-      expect(node.network.partings.length).toBeGreaterThan(0);
-      expect(node.network.partings.length).toBeLessThanOrEqual(500);
+      expect(node.network.disconnects.length).toBeGreaterThan(0);
+      expect(node.network.disconnects.length).toBeLessThanOrEqual(500);
       node.toy.heard.length = 0;
       (globalThis as { gc?: () => void }).gc?.();
       const after = process.memoryUsage();

@@ -40,7 +40,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     await alice.network.close();
     await until(() => bob.toy.closed.length === 1);
     expect(bob.toy.closed).toEqual([{ nodeId: toDigits(alice.identity.nodeId), reason: "clientQuitting" }]);
-    expect(bob.network.partings).toMatchObject([{ reason: "clientQuitting", by: "them", count: 1 }]);
+    expect(bob.network.disconnects).toMatchObject([{ reason: "clientQuitting", by: "them", count: 1 }]);
     expect(alice.toy.closed).toMatchObject([{ reason: "clientQuitting" }]);
   });
 
@@ -85,7 +85,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     const again = await startToy(2, { clock, port: bob.address.tcpPort });
     clock.advanceBy(1_000);
     await until(() => again.network.peerCount === 1);
-    expect(alice.network.partings.map(({ reason, by }) => [reason, by])).toEqual([
+    expect(alice.network.disconnects.map(({ reason, by }) => [reason, by])).toEqual([
       ["clientQuitting", "them"],
     ]);
   });
@@ -139,8 +139,8 @@ describe("a node lets nobody in", IN_REAL_TIME, () => {
     const toy = what.includes("shares") ? createToy("other") : createToy();
     const late = await startToy(3, { toy });
     late.network.addPeer(host.address);
-    await until(() => late.network.partings.length === 1);
-    expect(late.network.partings).toMatchObject([{ reason, by: what.includes("shares") ? "us" : "them" }]);
+    await until(() => late.network.disconnects.length === 1);
+    expect(late.network.disconnects).toMatchObject([{ reason, by: what.includes("shares") ? "us" : "them" }]);
     expect(host.network.peerCount).toBe(1);
     expect(late.toy.sessions.size).toBe(0);
   });
@@ -170,7 +170,7 @@ describe("a node lets nobody in", IN_REAL_TIME, () => {
     const host = await startToy(1);
     const { parting } = introduce(host, identity(2), helloOf(identity(3)));
     expect(await parting).toBe("unexpectedIdentity");
-    expect(host.network.partings).toMatchObject([
+    expect(host.network.disconnects).toMatchObject([
       { nodeId: identity(2).nodeId, reason: "unexpectedIdentity", by: "us" },
     ]);
   });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { type Applicant, isLastingDirection, refuseConnection } from "../../src/network/admission.ts";
+import { type ConnectionRequest, isLastingDirection, refuseConnection } from "../../src/network/admission.ts";
 import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
-import { createPeerMemory } from "../../src/network/peerMemory.ts";
-import { createReputation } from "../../src/network/reputation.ts";
-import type { Parting } from "../../src/network/rlpx/connection.ts";
+import { createBanList } from "../../src/network/peerMemory.ts";
+import { createPeerScore } from "../../src/network/reputation.ts";
+import type { Disconnect } from "../../src/network/rlpx/connection.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 const LOW = new Uint8Array(64).fill(1);
 const HIGH = new Uint8Array(64).fill(2);
-const BREACH: Parting = { reason: "breachOfProtocol", by: "us", detail: "" };
+const BREACH: Disconnect = { reason: "breachOfProtocol", by: "us", detail: "" };
 
 describe("admission", () => {
-  const applicant: Applicant = {
+  const applicant: ConnectionRequest = {
     ownId: LOW,
     nodeId: HIGH,
     isInbound: true,
@@ -25,7 +25,7 @@ describe("admission", () => {
   const LIMITS = { maxPeers: 25, maxInbound: 15 };
   const known = (isInbound: boolean, openedMs: number) => ({ known: [{ isInbound, openedMs }] });
 
-  it.each<[string, Partial<Applicant>, string | undefined]>([
+  it.each<[string, Partial<ConnectionRequest>, string | undefined]>([
     ["a stranger with room", {}, undefined],
     ["the last place", { peerCount: 24, inboundCount: 14 }, undefined],
     ["no place", { peerCount: 25 }, "tooManyPeers"],
@@ -56,7 +56,7 @@ describe("peers that are remembered", () => {
   const memoryOf = (
     settings: { banned?: Uint8Array[]; maintained?: Uint8Array; nowMs?: () => number } = {},
   ) =>
-    createPeerMemory(
+    createBanList(
       { bannedIds: settings.banned ?? [], isMaintained: (nodeId) => nodeId === settings.maintained },
       settings.nowMs ?? (() => 5),
     );
@@ -68,7 +68,7 @@ describe("peers that are remembered", () => {
     expect(memory.isDenied(LOW)).toBe(false);
     memory.remember(BREACH, { nodeId: LOW, host: "a" });
     expect(memory.isDenied(LOW)).toBe(true);
-    expect(memory.partings).toMatchObject([{ reason: "breachOfProtocol", count: 3, atMs: 5 }]);
+    expect(memory.disconnects).toMatchObject([{ reason: "breachOfProtocol", count: 3, atMs: 5 }]);
   });
 
   it("are denied for a minute when they were of no use", () => {
@@ -91,7 +91,7 @@ describe("peers that are remembered", () => {
 
   it("are let in again when the operator names them later", () => {
     const named: Uint8Array[] = [];
-    const memory = createPeerMemory(
+    const memory = createBanList(
       { bannedIds: [], isMaintained: (nodeId) => named.includes(nodeId) },
       () => 5,
     );
@@ -104,19 +104,19 @@ describe("peers that are remembered", () => {
     const memory = memoryOf();
     const idOf = (number: number) => new Uint8Array(64).fill(number >> 8, 0, 32).fill(number & 0xff, 32);
     for (let number = 0; number < 700; number++) memory.remember(BREACH, { nodeId: idOf(number), host: "a" });
-    expect(memory.partings.length).toBe(500);
+    expect(memory.disconnects.length).toBe(500);
     expect([199, 200, 699].map((number) => memory.isDenied(idOf(number)))).toEqual([false, true, true]);
   });
 });
 
 describe("reputation", () => {
   it("rises and falls with answers, and ends after five useless ones in a minute", () => {
-    const reputation = createReputation();
-    for (let count = 0; count < 100; count++) reputation.noteUseful();
+    const reputation = createPeerScore();
+    for (let count = 0; count < 100; count++) reputation.reward();
     expect(reputation.score).toBe(150);
-    expect([0, 1, 2, 3].map((nowMs) => reputation.noteUseless(nowMs))).toEqual([false, false, false, false]);
-    expect(reputation.noteUseless(60_002)).toBe(false);
-    const later = [60_003, 60_004, 60_005, 60_006].map((nowMs) => reputation.noteUseless(nowMs));
+    expect([0, 1, 2, 3].map((nowMs) => reputation.penalise(nowMs))).toEqual([false, false, false, false]);
+    expect(reputation.penalise(60_002)).toBe(false);
+    const later = [60_003, 60_004, 60_005, 60_006].map((nowMs) => reputation.penalise(nowMs));
     expect(later).toEqual([false, false, false, true]);
   });
 });

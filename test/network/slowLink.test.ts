@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Correspondence, createCorrespondence } from "../../src/consensus/router/correspondence.ts";
+import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/correspondence.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
@@ -10,7 +10,7 @@ import { createIbfTransport, type IbfTransport } from "../../src/network/ibf/pro
 import type { Network } from "../../src/network/network.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { compareBytes, equalBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
@@ -44,7 +44,7 @@ const PLACE = { height: 1n, round: 0 } as const;
 interface Speaker {
   readonly network: Network;
   readonly transport: IbfTransport;
-  readonly words: Correspondence;
+  readonly words: MessageRouter;
   /** Lengths of the messages that came. */
   readonly lengths: number[];
   /** What was handed to consensus. */
@@ -85,7 +85,7 @@ async function crosses(line: Line): Promise<void> {
   expect(bob.taken.map(({ kind }) => kind)).toEqual(["roundChange"]);
   expect(alice.lengths.length).toBeGreaterThan(10);
   expect(
-    [...alice.network.partings, ...bob.network.partings].filter(({ reason }) => reason !== "tcpError"),
+    [...alice.network.disconnects, ...bob.network.disconnects].filter(({ reason }) => reason !== "tcpError"),
   ).toEqual([]);
 }
 
@@ -103,7 +103,7 @@ async function aSpeaker(
     },
     onOpened: (address, say) => words.peerConnected(address, say),
   });
-  const words = createCorrespondence({
+  const words = createMessageRouter({
     self: addressOf(identity(number)),
     schedule: aSchedule(),
     carrier: transport,
@@ -122,7 +122,7 @@ function largeRoundChange(): Authored {
     self: addressOf(one),
     sign: (digest: Uint8Array) => sign(digest, one.privateKey),
   }));
-  const alice = present(signers[0], "the first validator");
+  const alice = expectDefined(signers[0], "the first validator");
   const proposer = proposerOf(VALIDATORS, HEAD.header.coinbase, 0);
   const { header, extra } = aCandidate(HEAD, { coinbase: proposer });
   const data = randomBytes(100_000);
@@ -133,7 +133,7 @@ function largeRoundChange(): Authored {
   const candidate = createCandidate({ ...header, transactionsRoot }, extra, transactions);
   const about = { ...PLACE, digest: candidate.digest };
   const isProposer = ({ self }: { readonly self: Address }): boolean => equalBytes(self, proposer);
-  const proposal = signPayload(present(signers.find(isProposer), "the proposer"), {
+  const proposal = signPayload(expectDefined(signers.find(isProposer), "the proposer"), {
     kind: "proposal",
     ...about,
   } as const);

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 /** Asks over HTTP; gives the result, or the error. */
-function askerAt(port: number | undefined): (method: string, ...params: unknown[]) => Promise<unknown> {
+function requesterAt(port: number | undefined): (method: string, ...params: unknown[]) => Promise<unknown> {
   return async (method, ...params) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", body });
@@ -21,7 +21,7 @@ describe("a validator's operator", IN_REAL_TIME, () => {
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
     if (!node.ok) throw new Error(node.rejection.message);
-    const ask = askerAt(node.value.http?.port);
+    const ask = requesterAt(node.value.http?.port);
     try {
       await expect.poll(() => ask("eth_blockNumber"), { timeout: 20_000 }).not.toBe("0x0");
       expect(await ask("miner_stop")).toBe(true);
@@ -68,7 +68,7 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
     const start = async () => {
       const node = await startNode(settingsOf(folder, options), logger);
       if (!node.ok) throw new Error(node.rejection.message);
-      return { node: node.value, ask: askerAt(node.value.http?.port) };
+      return { node: node.value, ask: requesterAt(node.value.http?.port) };
     };
     const { node, ask } = await start();
     try {
@@ -100,7 +100,7 @@ describe("the only validator of a network", IN_REAL_TIME, () => {
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
     if (!node.ok) throw new Error(node.rejection.message);
-    const ask = askerAt(node.value.http?.port);
+    const ask = requesterAt(node.value.http?.port);
     try {
       await ask("miner_stop");
       for (const [method, ...params] of [

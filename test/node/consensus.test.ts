@@ -9,7 +9,7 @@ import { type Facts, type Logger, silentLogger } from "../../src/observability/l
 import { rejected } from "../../src/primitives/outcome.ts";
 import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { createMemoryVoteStore } from "../../src/storage/votes/voteStore.ts";
+import { createMemoryVoteLog } from "../../src/storage/votes/voteStore.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -47,7 +47,7 @@ async function aNode(
     pool,
     key,
     outbox: { multicast: () => undefined },
-    voteStore: createMemoryVoteStore(),
+    voteLog: createMemoryVoteLog(),
     clock,
     logger,
     onFailure: (error) => failures.push(error),

@@ -1,8 +1,8 @@
 import net from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { openDoors } from "../../src/node/doors.ts";
+import { openRpcServers } from "../../src/node/doors.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { aChainSpec, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -18,18 +18,18 @@ it("answers a large request that waits to be read when the doors close", async (
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const { http } = settingsOf("/", { "rpc-http-enabled": "true", "rpc-http-port": "0" });
-  const opened = await openDoors({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
+  const opened = await openRpcServers({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
     connectionRoom: undefined,
     clock,
     logger: silentLogger,
     metrics: undefined,
   });
   if (!opened.ok) throw new Error(opened.rejection.message);
-  const door = present(opened.value.http, "the HTTP door");
+  const server = expectDefined(opened.value.http, "the HTTP door");
   const body = '{"id":1,"method":"eth_chainId"}'.padEnd(200_000);
   const answer = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
-  expect((await ask(door, { body })).body).toBe(answer);
-  const waiting = ask(door, { body });
+  expect((await ask(server, { body })).body).toBe(answer);
+  const waiting = ask(server, { body });
   await expect.poll(() => hand.nextAlarmMs).toBeDefined();
   const closed = opened.value.close();
   hand.advanceBy(60_000);
@@ -42,7 +42,7 @@ it("leaves the others a quarter of a door that has room for few connections", as
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const options = { "rpc-http-enabled": "true", "rpc-http-port": "0", "rpc-proxy-addresses": "none" };
   const { http } = settingsOf("/", options);
-  const opened = await openDoors({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
+  const opened = await openRpcServers({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
     connectionRoom: 8,
     clock: createHandClock(0),
     logger: silentLogger,
@@ -50,12 +50,12 @@ it("leaves the others a quarter of a door that has room for few connections", as
   });
   if (!opened.ok) throw new Error(opened.rejection.message);
   onTestFinished(() => opened.value.close());
-  const door = present(opened.value.http, "the HTTP door");
+  const server = expectDefined(opened.value.http, "the HTTP door");
   for (let count = 0; count < 12; count++) {
-    const socket = net.connect({ port: door.port, host: "127.0.0.1" });
+    const socket = net.connect({ port: server.port, host: "127.0.0.1" });
     onTestFinished(() => void socket.destroy());
     socket.on("error", () => undefined);
     await new Promise((resolve) => socket.once("connect", resolve));
   }
-  await expect.poll(() => door.connectionCount).toBe(6);
+  await expect.poll(() => server.connectionCount).toBe(6);
 });

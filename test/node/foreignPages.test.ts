@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type Doors, openDoors } from "../../src/node/doors.ts";
+import { openRpcServers, type RpcServers } from "../../src/node/doors.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
@@ -37,12 +37,12 @@ interface Answer {
 
 let stops = 0;
 
-async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promise<Doors> {
+async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promise<RpcServers> {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const settings = settingsOf("/", { "rpc-http-port": "0", "rpc-ws-port": "0", ...options });
   const mining = { ...aMiner(), stop: () => void stops++ };
-  const opened = await openDoors(settings, rpcPorts({ chain, spec, mining }), {
+  const opened = await openRpcServers(settings, rpcPorts({ chain, spec, mining }), {
     connectionRoom: undefined,
     clock: createHandClock(0),
     logger: silentLogger,
@@ -54,26 +54,26 @@ async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promi
 }
 
 async function overHttp(
-  { http }: Doors,
+  { http }: RpcServers,
   methods: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly Answer[]> {
   const body = JSON.stringify(methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] })));
-  const door = present(http, "the HTTP door");
-  return JSON.parse((await ask(door, { headers, body })).body) as readonly Answer[];
+  const server = expectDefined(http, "the HTTP door");
+  return JSON.parse((await ask(server, { headers, body })).body) as readonly Answer[];
 }
 
 async function overWebSocket(
-  { webSocket }: Doors,
+  { webSocket }: RpcServers,
   methods: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly Answer[]> {
-  const client = await aWebSocketClient(present(webSocket, "the WebSocket door"), { headers });
+  const client = await aWebSocketClient(expectDefined(webSocket, "the WebSocket door"), { headers });
   client.send(methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] })));
   return client.nextJson();
 }
 
-const DOORS = [
+const SERVERS = [
   ["HTTP", overHttp],
   ["WebSocket", overWebSocket],
 ] as const;
@@ -86,14 +86,14 @@ beforeEach(() => {
   stops = 0;
 });
 
-describe.each(DOORS)("over %s", (_, asked) => {
+describe.each(SERVERS)("over %s", (_, asked) => {
   /** Whether such a page may stop mining, which shows in the node too. */
   async function mayStop(
     headers: Readonly<Record<string, string>>,
     options?: Readonly<Record<string, string>>,
   ): Promise<boolean> {
-    const doors = await anOpenNode(options);
-    const [answer] = await asked(doors, ["miner_stop"], headers);
+    const servers = await anOpenNode(options);
+    const [answer] = await asked(servers, ["miner_stop"], headers);
     const wasStopped = stops > 0;
     stops = 0;
     expect(answer?.result).toBe(wasStopped ? true : undefined);
@@ -102,12 +102,12 @@ describe.each(DOORS)("over %s", (_, asked) => {
   }
 
   it("a foreign page is offered everything but what changes the node", async () => {
-    const doors = await anOpenNode();
-    const answers = await asked(doors, NAMES, { origin: EVIL });
+    const servers = await anOpenNode();
+    const answers = await asked(servers, NAMES, { origin: EVIL });
     const refused = answers.filter(isRefused).map(({ id }) => NAMES[id]);
     expect(refused).toEqual(GUARDED);
     expect(stops).toBe(0);
-    const [modules, document] = (await asked(doors, ["rpc_modules", "rpc.discover"], { origin: EVIL })).map(
+    const [modules, document] = (await asked(servers, ["rpc_modules", "rpc.discover"], { origin: EVIL })).map(
       ({ result }) => JSON.stringify(result),
     );
     expect(modules).toContain('"debug"');
@@ -116,8 +116,8 @@ describe.each(DOORS)("over %s", (_, asked) => {
   });
 
   it("a program is offered everything", async () => {
-    const doors = await anOpenNode();
-    expect((await asked(doors, NAMES, {})).filter(isRefused)).toEqual([]);
+    const servers = await anOpenNode();
+    expect((await asked(servers, NAMES, {})).filter(isRefused)).toEqual([]);
     expect(stops).toBe(1);
   });
 
@@ -159,8 +159,8 @@ describe.each(DOORS)("over %s", (_, asked) => {
 
 it("over HTTP a page of an origin that --rpc-http-cors-origins names in full may change the node", async () => {
   const stop = async (origin: string, names: string) => {
-    const doors = await anOpenNode({ "rpc-http-cors-origins": names });
-    const [answer] = await overHttp(doors, ["miner_stop"], { origin });
+    const servers = await anOpenNode({ "rpc-http-cors-origins": names });
+    const [answer] = await overHttp(servers, ["miner_stop"], { origin });
     return answer?.result === true;
   };
   expect(await stop("http://app.example:3000", "http://app.example:3000")).toBe(true);

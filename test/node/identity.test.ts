@@ -6,7 +6,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { openDataDirectory } from "../../src/node/dataDirectory.ts";
 import { openIdentity } from "../../src/node/identity.ts";
 import { toHex } from "../../src/primitives/hex.ts";
-import { CURE } from "../../src/storage/checksum.ts";
+import { REMEDY } from "../../src/storage/checksum.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
@@ -70,7 +70,7 @@ it("writes the public key where the development network is started by itself, wh
 });
 
 it("is kept by the cure for a damaged database, and so are the votes", () => {
-  const [, deleted, kept] = /or delete (.*) there.*Keep everything else as it is: (.*)$/.exec(CURE) ?? [];
+  const [, deleted, kept] = /or delete (.*) there.*Keep everything else as it is: (.*)$/.exec(REMEDY) ?? [];
   expect(deleted).toBe("chain/, caches/ and head.log");
   for (const name of ["key", "votes.log", "votes.log.mark"]) expect(kept).toContain(name);
 });

@@ -11,7 +11,7 @@ import {
 } from "../../src/logs/logSearch.ts";
 import { type Logs, openLogs } from "../../src/node/logs.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
-import type { Asker } from "../../src/primitives/asker.ts";
+import type { Requester } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { joinPieces } from "../../src/primitives/jsonPieces.ts";
 import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
@@ -189,11 +189,11 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     const place = await aPlace(20, (n) => ({ transactions: [aTransaction({ nonce: BigInt(n) })], logs }));
     const search = searchOf(place);
     let isGone = false;
-    const crowd: Asker = { machine: "crowd", client: {}, isAbandoned: () => isGone };
+    const crowd: Requester = { remoteHost: "crowd", client: {}, isAbandoned: () => isGone };
     const ended: string[] = [];
-    const find = async (asker: Asker, range = EVERYTHING) => {
-      const { kind } = await search.find(FOR_OURS, range, asker);
-      ended.push(`${asker.machine} ${kind}`);
+    const find = async (requester: Requester, range = EVERYTHING) => {
+      const { kind } = await search.find(FOR_OURS, range, requester);
+      ended.push(`${requester.remoteHost} ${kind}`);
       return kind;
     };
     const crowded = Array.from({ length: SEARCH_LIMIT }, () => find(crowd));
@@ -207,16 +207,18 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     const place = await aPlace(700);
     const search = searchOf(place);
     let isAbandoned = false;
-    const asker = { ...somebody, isAbandoned: () => isAbandoned };
-    const asked = Array.from({ length: SEARCH_LIMIT + 1 }, () => search.find(FOR_OURS, EVERYTHING, asker));
+    const requester = { ...somebody, isAbandoned: () => isAbandoned };
+    const asked = Array.from({ length: SEARCH_LIMIT + 1 }, () =>
+      search.find(FOR_OURS, EVERYTHING, requester),
+    );
     expect((await asked.at(-1))?.kind).toBe("busy");
     isAbandoned = true;
     const kinds = new Set((await Promise.all(asked)).map(({ kind }) => kind));
     expect([...kinds].sort()).toContain("busy");
     isAbandoned = false;
-    const last = search.find(FOR_OURS, EVERYTHING, asker);
+    const last = search.find(FOR_OURS, EVERYTHING, requester);
     await search.close();
     await expect(last).rejects.toThrow("the thread ended");
-    await expect(search.find(FOR_OURS, EVERYTHING, asker)).rejects.toThrow("closed");
+    await expect(search.find(FOR_OURS, EVERYTHING, requester)).rejects.toThrow("closed");
   });
 });

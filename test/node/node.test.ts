@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
 import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
-import { openVoteStore } from "../../src/storage/votes/voteStore.ts";
+import { openVoteLog } from "../../src/storage/votes/voteStore.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
@@ -44,7 +44,7 @@ describe("a node", () => {
 
   it("does not start with a record of votes that it cannot read, and says which file and what to do", async () => {
     const path = join(folder, "votes.log");
-    const votes = await openVoteStore(path);
+    const votes = await openVoteLog(path);
     await votes.write(Uint8Array.of(0xc0));
     await votes.close();
     const node = await start();

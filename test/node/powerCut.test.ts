@@ -44,7 +44,7 @@ interface Known {
 }
 
 async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promise<Machine> {
-  const { database, witness, voteStore } = disk;
+  const { database, witness, voteLog } = disk;
   const { chain, spec, world } = await aChain({ genesis, database, witness, clock, builder: key.address });
   const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
     chain: createPoolView(spec, chain, world.head, clock),
@@ -66,7 +66,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
     pool,
     key,
     outbox: { multicast: () => undefined },
-    voteStore,
+    voteLog,
     clock,
     logger: silentLogger,
     onFailure,

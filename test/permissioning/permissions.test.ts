@@ -19,7 +19,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import type { Allowlist } from "../../src/permissioning/allowlist.ts";
 import { openPermissions, type Permissions } from "../../src/permissioning/permissions.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-permissions-"));
@@ -47,7 +47,7 @@ function open(path: string, { nodes = false } = {}) {
 function opened(path: string, asked = {}): Permissions & { readonly accounts: Allowlist } {
   const outcome = open(path, asked);
   if (!outcome.ok) throw new Error(outcome.rejection.message);
-  return { ...outcome.value, accounts: present(outcome.value.accounts, "the account list") };
+  return { ...outcome.value, accounts: expectDefined(outcome.value.accounts, "the account list") };
 }
 
 function flawOf(outcome: ReturnType<Allowlist["add"]>): string {
@@ -65,7 +65,7 @@ describe("a node allowlist", () => {
       { nodeKind, logger: silentLogger },
     );
     if (!permissions.ok) throw new Error(permissions.rejection.message);
-    const nodes = present(permissions.value.nodes, "the node list");
+    const nodes = expectDefined(permissions.value.nodes, "the node list");
     expect(flawOf(nodes.remove([NODE]))).toBe("fixed");
     expect(nodes.has(NODE)).toBe(true);
   });
@@ -151,7 +151,7 @@ describe("the file of the lists", () => {
     expect(readFileSync(path, "utf8")).toBe(
       `# Who may send\n\n# Peers\nnodes-allowlist=["${NODE}"]\nother=1\naccounts-allowlist=["${B}"]\n`,
     );
-    expect(flawOf(present(nodes, "the nodes").remove([NODE]))).toBe("done");
+    expect(flawOf(expectDefined(nodes, "the nodes").remove([NODE]))).toBe("done");
     expect(readFileSync(path, "utf8")).toBe(
       `# Who may send\n\n# Peers\nother=1\naccounts-allowlist=["${B}"]\nnodes-allowlist=[]\n`,
     );

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createReadingPace } from "../../src/primitives/readingPace.ts";
+import { createIngressBudget } from "../../src/primitives/readingPace.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 /** A pace on a clock that reading moves on. */
 function start() {
   const clock = createHandClock(0);
-  const pace = createReadingPace(clock, { share: 0.25, burstMs: 50 });
+  const pace = createIngressBudget(clock, { share: 0.25, burstMs: 50 });
   const done: string[] = [];
   /** What takes so long to read. */
   const read = (name: string, tookMs: number): boolean =>

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../../src/primitives/clock.ts";
-import { createSteadyClock, STEP_LASTS_MS } from "../../src/primitives/steadyClock.ts";
+import { createMonotonicClock, STEP_LASTS_MS } from "../../src/primitives/steadyClock.ts";
 
 const HOUR_MS = 3_600_000;
 const START_MS = 1_700_000_000_000;
@@ -16,9 +16,9 @@ beforeEach(() => {
   sleptMs = 0;
   setByMs = 0;
   told = [];
-  clock = createSteadyClock({
+  clock = createMonotonicClock({
     wallMs: () => START_MS + passedMs + sleptMs + setByMs,
-    steadyMs: () => 5000 + passedMs,
+    monotonicMs: () => 5000 + passedMs,
     sinceBootMs: () => 90_000 + passedMs + sleptMs,
     onStep: (stepMs) => told.push(`step ${stepMs}`),
     onReturn: () => told.push("return"),

@@ -1,5 +1,5 @@
 import { silentLogger } from "../../src/observability/logger.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { createDispatcher } from "../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
@@ -9,7 +9,7 @@ import { somebody } from "../builders/somebody.ts";
 /** Asks our methods of all groups, over a node made of `parts`; gives the result, or the error. */
 export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
-export function askerOf(parts: BackendParts): Ask {
+export function requesterOf(parts: BackendParts): Ask {
   const dispatcher = createDispatcher(
     { methods: METHODS, modules: new Set(NAMESPACES) },
     { backend: anRpcBackend(parts), logger: silentLogger },
@@ -17,7 +17,7 @@ export function askerOf(parts: BackendParts): Ask {
   return async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
     const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-    const { result, error } = JSON.parse(present(reply, "the reply").text) as Record<string, unknown>;
+    const { result, error } = JSON.parse(expectDefined(reply, "the reply").text) as Record<string, unknown>;
     return error ?? result;
   };
 }

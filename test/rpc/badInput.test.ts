@@ -16,7 +16,7 @@ import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { hereWorkers } from "../builders/hereWorkers.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
-import { type Ask, askerOf } from "./asker.ts";
+import { type Ask, requesterOf } from "./asker.ts";
 
 /**
  * Every method, asked with parameters that are missing, too many, of a wrong type, out of range and enormous: made from
@@ -40,7 +40,7 @@ beforeAll(async () => {
     pool,
   );
   const prove = (...asked: Parameters<typeof node.world.prove>) => node.world.prove(...asked);
-  ask = askerOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks: node.chain.badBlocks });
+  ask = requesterOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks: node.chain.badBlocks });
 });
 
 const ADDRESS = `0x${"11".repeat(20)}`;

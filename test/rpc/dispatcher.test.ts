@@ -22,10 +22,10 @@ function answer(
 
 describe("the table of methods", () => {
   it("offers what its modules hold, under every name", () => {
-    const door = aToyDispatcher({ modules: ["ETH"] });
-    expect(answer(door, "eth_sendRawTransaction", "0x00")).toMatchObject({ result: "0x00" });
-    expect(answer(door, "toy_send", "0x00")).toMatchObject({ result: "0x00" });
-    expect(answer(door, "net_version")).toMatchObject({ error: { code: -32604 } });
+    const server = aToyDispatcher({ modules: ["ETH"] });
+    expect(answer(server, "eth_sendRawTransaction", "0x00")).toMatchObject({ result: "0x00" });
+    expect(answer(server, "toy_send", "0x00")).toMatchObject({ result: "0x00" });
+    expect(answer(server, "net_version")).toMatchObject({ error: { code: -32604 } });
     expect(answer(aToyDispatcher({ modules: ["NET"] }), "net_version")).toMatchObject({ result: "7171" });
   });
 
@@ -39,7 +39,7 @@ describe("the table of methods", () => {
     const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     // The incumbent's own table lacks this one.
     expect(names.filter((name) => !KNOWN_METHODS.has(name))).toEqual(["debug_accountRange"]);
-    const door = aToyDispatcher({ methods: [] });
+    const server = aToyDispatcher({ methods: [] });
     for (const name of [
       ...names.filter((name) => name !== "debug_accountRange"),
       "clique_getSigners",
@@ -47,31 +47,31 @@ describe("the table of methods", () => {
       "priv_call",
       "eea_sendRawTransaction",
     ])
-      expect(answer(door, name)).toEqual({
+      expect(answer(server, name)).toEqual({
         jsonrpc: "2.0",
         id: 1,
         error: { code: -32604, message: "Method not enabled" },
       });
     for (const name of ["debug_accountRange", "eth_sign", "admin_", "", "toString"])
-      expect(answer(door, name)).toMatchObject({ error: { code: -32601 } });
+      expect(answer(server, name)).toMatchObject({ error: { code: -32601 } });
   });
 });
 
 describe("a method", () => {
   it("that answers at once costs no promise", () => {
-    const door = aToyDispatcher();
-    expect(answer(door, "eth_chainId")).toMatchObject({ result: "0x1c03" });
-    expect(answer(door, "toy_throws")).toMatchObject({ error: { code: -32603 } });
-    expect(answer(door, "toy_later")).toBe("a promise");
+    const server = aToyDispatcher();
+    expect(answer(server, "eth_chainId")).toMatchObject({ result: "0x1c03" });
+    expect(answer(server, "toy_throws")).toMatchObject({ error: { code: -32603 } });
+    expect(answer(server, "toy_later")).toBe("a promise");
   });
 
   it("that fails is told to the operator, by name, id and what was thrown", async () => {
     const said: Facts[] = [];
-    const door = aToyDispatcher({ logger: { ...silentLogger, error: (facts) => said.push(facts) } });
-    answer(door, "toy_throws");
-    answer(door, "toy_unserializable");
+    const server = aToyDispatcher({ logger: { ...silentLogger, error: (facts) => said.push(facts) } });
+    answer(server, "toy_throws");
+    answer(server, "toy_unserializable");
     const request = '{"id":1,"method":"toy_rejects"}';
-    await door.dispatcher.answerRequest(JSON.parse(request), request, somebody);
+    await server.dispatcher.answerRequest(JSON.parse(request), request, somebody);
     expect(said.map(({ method }) => method)).toEqual(["toy_throws", "toy_unserializable", "toy_rejects"]);
     expect(said.every(({ id, error }) => id === "1" && error instanceof Error)).toBe(true);
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { createDispatcher } from "../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
@@ -46,7 +46,7 @@ async function discover(modules: ReadonlySet<Namespace>, connection?: "WebSocket
   const dispatcher = createDispatcher({ methods, modules }, { backend, logger: silentLogger });
   const request = { jsonrpc: "2.0", id: 1, method: "rpc.discover" };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-  return (JSON.parse(present(reply, "the reply").text) as { result: Document }).result;
+  return (JSON.parse(expectDefined(reply, "the reply").text) as { result: Document }).result;
 }
 
 const EVERYTHING = new Set(NAMESPACES);
@@ -121,7 +121,7 @@ describe("what rpc.discover says of traces", () => {
 /** Whether a method, as it is described, may be asked with these parameters. */
 function acceptorOf({ methods }: Document): (name: string, ...given: readonly unknown[]) => boolean {
   return (name, ...given) => {
-    const { params } = present(
+    const { params } = expectDefined(
       methods.find((method) => method.name === name),
       "the method",
     );

@@ -5,7 +5,7 @@ import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors/errors.ts";
 import { errorTypeOf } from "../../src/rpc/errors/errorTypes.ts";
 import { declareRpcMetrics } from "../../src/rpc/rpcMetrics.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
-import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor, sendRaw } from "./server/doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, sendRaw } from "./server/doors.ts";
 import { aToyDispatcher } from "./toyMethods.ts";
 
 function counted() {
@@ -25,22 +25,22 @@ function counted() {
 describe("a call", () => {
   it("is counted under the name it was asked by, in batches each for itself, whether it answers at once or later", async () => {
     const { metrics, dispatcher, calls } = counted();
-    const door = await anHttpDoor(dispatcher, {}, { metrics });
+    const server = await anHttpServer(dispatcher, {}, { metrics });
     for (const method of ["eth_chainId", "toy_later"])
-      await ask(door, { body: `{"id":1,"method":"${method}"}` });
+      await ask(server, { body: `{"id":1,"method":"${method}"}` });
     const batch = ["eth_chainId", "toy_send", "toy_later"].map((method) => ({
       id: 1,
       method,
       params: ["0x"],
     }));
-    await ask(door, { body: JSON.stringify(batch) });
+    await ask(server, { body: JSON.stringify(batch) });
     expect(await Promise.all(["eth_chainId", "toy_later", "toy_send"].map(calls))).toEqual([2, 2, 1]);
     expect(await calls("eth_sendRawTransaction")).toBeUndefined();
   });
 
   it("that is refused or fails is counted by the incumbent's name of the reason", async () => {
     const { metrics, dispatcher, errors } = counted();
-    const door = await anHttpDoor(dispatcher, {}, { metrics });
+    const server = await anHttpServer(dispatcher, {}, { metrics });
     const methods = [
       "toy_refuses",
       "toy_throws",
@@ -49,7 +49,7 @@ describe("a call", () => {
       "net_nothing",
       "debug_metrics",
     ];
-    for (const method of methods) await ask(door, { body: `{"id":1,"method":"${method}"}` });
+    for (const method of methods) await ask(server, { body: `{"id":1,"method":"${method}"}` });
     expect(await errors("toy_refuses", "BLOCK_NOT_FOUND")).toBe(1);
     expect(await errors("toy_throws", "INTERNAL_ERROR")).toBe(1);
     expect(await errors("toy_rejects", "INTERNAL_ERROR")).toBe(1);
@@ -60,7 +60,7 @@ describe("a call", () => {
 
   it("over WebSocket is counted with those over HTTP", async () => {
     const { metrics, dispatcher, calls } = counted();
-    const client = await aWebSocketClient(await aWebSocketDoor(dispatcher, {}, { metrics }));
+    const client = await aWebSocketClient(await aWebSocketServer(dispatcher, {}, { metrics }));
     client.send({ id: 1, method: "eth_chainId" });
     await client.next();
     expect(await calls("eth_chainId")).toBe(1);
@@ -71,29 +71,29 @@ describe("what is turned away is counted by its reason", () => {
   it("over HTTP: host, origin, body, batch and time", async () => {
     const { metrics, dispatcher, rejected } = counted();
     const settings = { maxBodyBytes: 200, maxBatchSize: 1, timeoutMs: 20 };
-    const door = await anHttpDoor(dispatcher, settings, { metrics });
-    await ask(door, { headers: { host: "elsewhere" } });
-    await ask(door, { headers: { origin: "http://elsewhere" } });
-    await ask(door, { body: " ".repeat(201) });
-    await ask(door, { body: "[{},{}]" });
-    await ask(door, { body: '{"id":1,"method":"toy_hold"}' });
+    const server = await anHttpServer(dispatcher, settings, { metrics });
+    await ask(server, { headers: { host: "elsewhere" } });
+    await ask(server, { headers: { origin: "http://elsewhere" } });
+    await ask(server, { body: " ".repeat(201) });
+    await ask(server, { body: "[{},{}]" });
+    await ask(server, { body: '{"id":1,"method":"toy_hold"}' });
     const reasons = ["host", "origin", "body", "batch", "timeout", "connections"];
     expect(await Promise.all(reasons.map(rejected))).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
   it("connections above the most, at either door, and upgrades under a wrong name", async () => {
     const { metrics, dispatcher, rejected } = counted();
-    for (const open of [anHttpDoor, aWebSocketDoor]) {
-      const door = await open(dispatcher, { maxActiveConnections: 1 }, { metrics });
-      const first = net.connect(door.port, "127.0.0.1");
+    for (const open of [anHttpServer, aWebSocketServer]) {
+      const server = await open(dispatcher, { maxActiveConnections: 1 }, { metrics });
+      const first = net.connect(server.port, "127.0.0.1");
       onTestFinished(() => void first.destroy());
       await once(first, "connect");
       // It asks nothing, and makes way.
-      await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      await sendRaw(server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     }
     expect(await rejected("connections")).toBe(2);
-    const door = await aWebSocketDoor(dispatcher, {}, { metrics });
-    await sendRaw(door, "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+    const server = await aWebSocketServer(dispatcher, {}, { metrics });
+    await sendRaw(server, "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
     expect(await rejected("host")).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
+import type { LastSignedState } from "../../src/ibft/voteRecord.ts";
 import { aStage, type Stage } from "./stage.ts";
 
 /**
@@ -28,14 +28,14 @@ describe("a liar that kept the wishes for a round from before all stopped", () =
   });
 });
 
-function playAfterRestart(record: VoteRecord | undefined): Readonly<Record<"a" | "c" | "d", Stage>> {
+function playAfterRestart(record: LastSignedState | undefined): Readonly<Record<"a" | "c" | "d", Stage>> {
   const [a, c, d] = ["a", "c", "d"].map((self) => aStage({ validators: 4, self })) as [Stage, Stage, Stage];
   for (const stage of [a, c, d]) {
     stage.at(1);
     stage.start(record);
   }
   // Round 0: a and c prepare X with the liar's help, and a alone hears enough to commit it. d hears nothing.
-  if (a.state.height?.round.turn !== undefined) a.built("X", 0);
+  if (a.state.height?.round.duty !== undefined) a.built("X", 0);
   const isProposed = a.transcript().includes("say proposal 1/0 by a: X@0");
   c.block("X", 0);
   c.hear(c.proposal("a", "X", 0));

@@ -174,14 +174,14 @@ describe("one of four validators", () => {
     const stage = started("a");
     stage.built("X", 0);
     for (const v of ["c", "d", "b"]) stage.hear(stage.prepare(v, "X", 0));
-    const needed = stage.state.record?.prepared?.certificate.prepares;
+    const needed = stage.state.lastSigned?.prepared?.certificate.prepares;
     stage.at(3);
     stage.roundTimer(0);
-    const { certificate } = stage.state.record?.prepared ?? {};
+    const { certificate } = stage.state.lastSigned?.prepared ?? {};
     expect(needed?.length).toBe(2);
     expect(certificate?.prepares.length).toBe(3);
     expect(certificate?.prepares.slice(0, 2)).toEqual(needed);
-    expect(stage.state.height?.inbox.at(-1)?.signed.payload).toMatchObject({ prepared: certificate });
+    expect(stage.state.height?.messages.at(-1)?.signed.payload).toMatchObject({ prepared: certificate });
   });
 
   it("proposes the block that was prepared last, though it never saw it itself", () => {

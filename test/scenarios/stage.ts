@@ -7,7 +7,7 @@ import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { RoundId } from "../../src/ibft/roundId.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/step.ts";
-import type { VoteRecord } from "../../src/ibft/voteRecord.ts";
+import type { LastSignedState } from "../../src/ibft/voteRecord.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import {
@@ -33,7 +33,7 @@ export interface Stage {
   readonly state: State;
   /** Turns the clock; nothing happens by that alone. */
   at(seconds: number): void;
-  start(record?: VoteRecord): void;
+  start(record?: LastSignedState): void;
   /** Forgets everything but the last promise, and starts again on the same head. */
   restart(): void;
   pause(): void;
@@ -149,7 +149,7 @@ export function aStage({ validators, self, buildAheadMs = 0, ...change }: StageS
         return `commit ${nameOf(effect.candidate)} sealed by ${sealers.join("")}`;
       }
       case "rejectMessage":
-        return `reject: ${effect.flaw}`;
+        return `reject: ${effect.error}`;
       case "reportDoubleVote":
         return `double vote: ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
     }
@@ -161,8 +161,8 @@ export function aStage({ validators, self, buildAheadMs = 0, ...change }: StageS
     const text = `${kind} ${place(payload)} by ${letterOf(author)}`;
     switch (message.kind) {
       case "proposal": {
-        const askers = message.certificate?.map((asker) => letterOf(asker.author)).join("");
-        return `${text}: ${nameOf(message.candidate)}${askers === undefined ? "" : ` as asked by ${askers}`}`;
+        const requesters = message.certificate?.map((requester) => letterOf(requester.author)).join("");
+        return `${text}: ${nameOf(message.candidate)}${requesters === undefined ? "" : ` as asked by ${requesters}`}`;
       }
       case "roundChange":
         return message.candidate === undefined ? text : `${text}, prepared ${nameOf(message.candidate)}`;
@@ -186,7 +186,7 @@ export function aStage({ validators, self, buildAheadMs = 0, ...change }: StageS
     },
     start: (record) => tell("started", { kind: "started", head, ...(record !== undefined && { record }) }),
     restart() {
-      const { record } = state;
+      const { lastSigned: record } = state;
       state = UNSTARTED;
       tell("started again", { kind: "started", head, ...(record !== undefined && { record }) });
     },

@@ -64,8 +64,8 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   }
 
   function holdForAWhile({ holds, plan }: SimulatedNode): void {
-    holds.hold("diskAlmostFull");
-    plan(about(HOLD_MS), () => holds.release("diskAlmostFull"));
+    holds.pause("diskAlmostFull");
+    plan(about(HOLD_MS), () => holds.resume("diskAlmostFull"));
   }
 
   /** Whoever gets a block gets all that it lacks before it, and looks at each. */
@@ -94,14 +94,14 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   /** As the real node does: a validator decides only the block after the newest there is. */
   function takeSlowly(node: SimulatedNode, offered: readonly SealedBlock[]): void {
     const { holds } = node;
-    holds.hold("catchingUp");
+    holds.pause("catchingUp");
     node.plan(about(FETCH_BLOCK_MS * offered.length), () => {
       const tip = tipOf(node).header.number;
       take(
         node,
         offered.filter(({ head }) => head.header.number > tip),
       );
-      holds.release("catchingUp");
+      holds.resume("catchingUp");
     });
   }
 

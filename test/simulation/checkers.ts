@@ -1,4 +1,4 @@
-import type { Correspondence } from "../../src/consensus/router/correspondence.ts";
+import type { MessageRouter } from "../../src/consensus/router/correspondence.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/inbox.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
@@ -33,7 +33,7 @@ export class Violation extends Error {
 export interface Checkers {
   onTransition(node: number, before: State, input: Input, transition: Transition): void;
   /** What is kept between a node's engine and its links. */
-  onDesk(desk: Correspondence, limits: DeskLimits, futureBytes: number): void;
+  onDesk(desk: MessageRouter, limits: DeskLimits, futureBytes: number): void;
   /** An honest validator made this block. */
   onBuilt(hash: Hash): void;
   /** Every word that an honest validator says. */
@@ -105,21 +105,21 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       checkPause(node, input, effects);
       check(effects.findIndex(({ kind }) => kind === "recordVote") <= 0, "order", "a promise comes first");
       if (after === undefined) return;
-      const { committee, inbox, round } = after;
-      const limit = 3 * KEPT_ROUNDS_PER_AUTHOR * committee.validators.length;
+      const { validatorSet, messages: inbox, round } = after;
+      const limit = 3 * KEPT_ROUNDS_PER_AUTHOR * validatorSet.validators.length;
       check(inbox.length <= limit, "bounds", `${inbox.length} messages in the inbox`);
-      const { trial } = round;
-      if (trial?.verdict === "accepted" && before?.round.trial?.verdict !== "accepted") {
-        const gap = findGap(trial.proposal, committee);
+      const { validation: trial } = round;
+      if (trial?.result === "accepted" && before?.round.validation?.result !== "accepted") {
+        const gap = findGap(trial.proposal, validatorSet);
         check(
           gap === undefined,
           "evidence",
-          `a proposal in ${committee.height}/${round.number} is taken: ${gap}`,
+          `a proposal in ${validatorSet.height}/${round.number} is taken: ${gap}`,
         );
       }
       if (before === undefined) return;
-      check(committee.height >= before.committee.height, "order", "a height went back");
-      const isSame = committee.height === before.committee.height;
+      check(validatorSet.height >= before.validatorSet.height, "order", "a height went back");
+      const isSame = validatorSet.height === before.validatorSet.height;
       check(!isSame || round.number >= before.round.number, "order", "a round went back");
     },
 
@@ -193,7 +193,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       }
       const { kind, signed } = effect.message;
       const { height, round } = signed.payload;
-      check(false, "order", `an honest ${kind} in ${height}/${round} is rejected: ${effect.flaw}`);
+      check(false, "order", `an honest ${kind} in ${height}/${round} is rejected: ${effect.error}`);
     },
   };
 }

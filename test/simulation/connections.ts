@@ -150,7 +150,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
       },
       greeted: () => undefined,
       noteUseful: () => undefined,
-      noteUseless: () => undefined,
+      penalise: () => undefined,
     };
   }
 

@@ -1,5 +1,5 @@
 import { withRound } from "../../src/ibft/candidate.ts";
-import type { Committee } from "../../src/ibft/committee.ts";
+import type { ValidatorSet } from "../../src/ibft/committee.ts";
 import type { PreparedCertificate, Proposal, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { proposerOf } from "../../src/ibft/proposer.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -12,21 +12,21 @@ import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
  */
 export function findGap(
   { signed, candidate, certificate }: Proposal,
-  committee: Committee,
+  validatorSet: ValidatorSet,
 ): string | undefined {
   const { round, height, digest } = signed.payload;
   const { header, extra } = candidate;
-  if (!equalBytes(signed.author, turnOf(committee, round))) return "it was another's turn";
-  if (height !== committee.height || header.number !== height || extra.round !== round)
+  if (!equalBytes(signed.author, turnOf(validatorSet, round))) return "it was another's turn";
+  if (height !== validatorSet.height || header.number !== height || extra.round !== round)
     return "the block is for another place";
   if (!equalBytes(candidate.digest, digest)) return "the block is not the one that was signed";
   const isOfAuthor = equalBytes(header.coinbase, signed.author);
   if (round === 0) return certificate === undefined && isOfAuthor ? undefined : "another's block in round 0";
   const asked = certificate ?? [];
-  if (countOf(asked, committee) < asked.length || asked.length < quorumOf(committee))
+  if (countOf(asked, validatorSet) < asked.length || asked.length < quorumOf(validatorSet))
     return "too few asked for the round, or one of them twice, or nobody";
   for (const wish of asked) {
-    const gap = findGapOfWish(wish, round, committee);
+    const gap = findGapOfWish(wish, round, validatorSet);
     if (gap !== undefined) return gap;
   }
   const proofs = asked.flatMap(({ payload }) => payload.prepared?.proposal.payload ?? []);
@@ -40,22 +40,22 @@ export function findGap(
 function findGapOfWish(
   { payload }: Signed<RoundChangePayload>,
   round: number,
-  committee: Committee,
+  validatorSet: ValidatorSet,
 ): string | undefined {
-  if (payload.round !== round || payload.height !== committee.height) return "a wish for another round";
+  if (payload.round !== round || payload.height !== validatorSet.height) return "a wish for another round";
   if (payload.prepared === undefined) return undefined;
   if (payload.prepared.proposal.payload.round >= round) return "prepared in a round to come";
-  return isProven(payload.prepared, committee) ? undefined : "a prepared block without its proof";
+  return isProven(payload.prepared, validatorSet) ? undefined : "a prepared block without its proof";
 }
 
-function isProven({ proposal, prepares }: PreparedCertificate, committee: Committee): boolean {
+function isProven({ proposal, prepares }: PreparedCertificate, validatorSet: ValidatorSet): boolean {
   const { round, height, digest } = proposal.payload;
-  const proposer = turnOf(committee, round);
+  const proposer = turnOf(validatorSet, round);
   return (
-    height === committee.height &&
+    height === validatorSet.height &&
     equalBytes(proposal.author, proposer) &&
-    prepares.length >= quorumOf(committee) - 1 &&
-    countOf(prepares, committee) === prepares.length &&
+    prepares.length >= quorumOf(validatorSet) - 1 &&
+    countOf(prepares, validatorSet) === prepares.length &&
     prepares.every(
       ({ author, payload }) =>
         !equalBytes(author, proposer) &&
@@ -67,15 +67,15 @@ function isProven({ proposal, prepares }: PreparedCertificate, committee: Commit
 }
 
 /** Of the validators. The number is stated anew: a saboteur may have changed the committee's own. */
-function quorumOf({ validators }: Committee): number {
+function quorumOf({ validators }: ValidatorSet): number {
   return Math.ceil((2 * validators.length) / 3);
 }
 
-const turnOf = ({ validators, previousProposer }: Committee, round: number): Address =>
+const turnOf = ({ validators, previousProposer }: ValidatorSet, round: number): Address =>
   proposerOf(validators, previousProposer, round);
 
 /** How many different validators signed. */
-function countOf(signed: readonly { readonly author: Address }[], { validators }: Committee): number {
+function countOf(signed: readonly { readonly author: Address }[], { validators }: ValidatorSet): number {
   const members = new Set(validators.map(toDigits));
   return new Set(signed.map(({ author }) => toDigits(author)).filter((author) => members.has(author))).size;
 }

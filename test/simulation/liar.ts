@@ -92,7 +92,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     listeners.map((listener) => ({ to: listener, message }));
 
   const heard = <Kind extends Authored["kind"]>(kind: Kind): Extract<Authored, { kind: Kind }>[] => {
-    const now = height()?.committee.height;
+    const now = height()?.validatorSet.height;
     const isOfKind = (message: Authored): message is Extract<Authored, { kind: Kind }> =>
       message.kind === kind && message.signed.payload.height === now;
     return memory.all().filter(isOfKind);
@@ -100,7 +100,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
 
   /** A vote that its bearer may not want: on anybody, itself included. */
   function forgedVote(): ValidatorVote {
-    const recipient = pick(height()?.committee.validators ?? []) ?? rules.self;
+    const recipient = pick(height()?.validatorSet.validators ?? []) ?? rules.self;
     return { recipient, kind: random.chance(0.5) ? "drop" : "add" };
   }
 
@@ -109,7 +109,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     const cast = random.chance(0.3) ? forgedVote() : vote;
     const validators = random.chance(0.1) ? rest.validators.slice(1) : rest.validators;
     const extra = { ...rest, validators, ...(cast !== undefined && { vote: cast }) };
-    const builders = height()?.committee.validators ?? [];
+    const builders = height()?.validatorSet.validators ?? [];
     const coinbase = random.chance(0.2) ? (pick(builders) ?? header.coinbase) : header.coinbase;
     marks += 1;
     const stateRoot = keccak256(new TextEncoder().encode(`${toDigits(rules.self)} lie ${marks}`));
@@ -186,7 +186,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
   /** A certificate for some block of this height: of the Prepares it has, its own, and repetitions where they do not suffice. */
   function makeUpPrepared(): PreparedBlock | undefined {
     const proposal = pick(heard("proposal"));
-    const needed = height()?.committee.prepareQuorum ?? 0;
+    const needed = height()?.validatorSet.prepareQuorum ?? 0;
     if (proposal === undefined) return undefined;
     const { payload } = proposal.signed;
     const isSloppy = random.chance(0.3);
@@ -201,21 +201,24 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
   }
 
   /** A new block for a later round, with the proof that best hides what was prepared. */
-  function makeUpProposal({ parent, committee, round: { number } }: Height): Proposal {
-    const rounds = Array.from({ length: 2 * committee.validators.length }, (_, ahead) => number + ahead);
-    const ours = rounds.filter((round) => round > 0 && isProposer(committee, round, rules.self));
+  function makeUpProposal({ parent, validatorSet, round: { number } }: Height): Proposal {
+    const rounds = Array.from({ length: 2 * validatorSet.validators.length }, (_, ahead) => number + ahead);
+    const ours = rounds.filter((round) => round > 0 && isProposer(validatorSet, round, rules.self));
     const round = (random.chance(0.9) ? ours[0] : pick(rounds)) ?? number;
     const asking = heard("roundChange").filter(({ signed }) => signed.payload.round === round);
     const hiding = [...asking].sort(
       ({ signed: a }, { signed: b }) => preparedRoundOf(a.payload) - preparedRoundOf(b.payload),
     );
     const own = askFor(round, parent.header).signed;
-    const certificate = [own, ...onePerAuthor(hiding.map(({ signed }) => signed))].slice(0, committee.quorum);
-    while (certificate.length < committee.quorum) certificate.push(own);
+    const certificate = [own, ...onePerAuthor(hiding.map(({ signed }) => signed))].slice(
+      0,
+      validatorSet.quorum,
+    );
+    while (certificate.length < validatorSet.quorum) certificate.push(own);
     const known = random.chance(0.5) ? pick(heard("proposal"))?.candidate : undefined;
     const fresh = aCandidate(parent, {
       round,
-      coinbase: random.chance(0.8) ? rules.self : (pick(committee.validators) ?? rules.self),
+      coinbase: random.chance(0.8) ? rules.self : (pick(validatorSet.validators) ?? rules.self),
     });
     const candidate = known === undefined ? variantOf(fresh) : rules.withRound(known, round);
     return propose(candidate, certificate);

@@ -8,7 +8,7 @@ import type { Clients } from "./clients.ts";
 import type { Life, RealNode } from "./realNode.ts";
 
 /** Sees all that nodes say and tell, and remembers: what anybody was told may be relied on for ever. */
-export interface RealJudge {
+export interface RealValidation {
   readonly faults: readonly string[];
   /** The highest block that anybody told of. */
   readonly height: number;
@@ -25,7 +25,7 @@ export interface RealJudge {
   judgeEnd(nodes: readonly RealNode[]): Promise<void>;
 }
 
-export function createRealJudge(clients: Clients, nowMs: () => number): RealJudge {
+export function createRealValidation(clients: Clients, nowMs: () => number): RealValidation {
   const checkers = createCheckers({ nowMs, isHonest: () => true, blindTo: [] });
   const agreed = new Map<number, string>();
   const announced = new Map<number, Map<number, string>>();

@@ -4,7 +4,7 @@ import type { Engine } from "../../src/consensus/engine.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
 import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
-import { createHolds, type Holds } from "../../src/node/holds.ts";
+import { createPauseReasons, type PauseReasons } from "../../src/node/holds.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
 import { createPoolView } from "../../src/node/poolView.ts";
@@ -44,7 +44,7 @@ export interface Life {
   readonly pool: TxPool;
   readonly engine: Engine;
   readonly peering: Peering;
-  readonly holds: Holds;
+  readonly holds: PauseReasons;
   readonly disk: ForgetfulDisk;
 }
 
@@ -121,7 +121,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     const bornAfter = ends;
     const clock = clockOfThisLife();
     const logger = loggerOfThisLife();
-    const { database, witness, voteStore } = disk;
+    const { database, witness, voteLog } = disk;
     const { chain, spec, world } = await aChain({
       genesis: parts.genesis,
       database,
@@ -162,7 +162,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
           peering.outbox.multicast(message, validators);
         },
       },
-      voteStore: parts.forgetsVotes ? { ...voteStore, read: () => undefined } : voteStore,
+      voteLog: parts.forgetsVotes ? { ...voteLog, read: () => undefined } : voteLog,
       clock,
       logger,
       onFailure(error) {
@@ -173,7 +173,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     chain.onHeadChanged((change) => {
       if (ends === bornAfter) parts.onHeadChanged(node, change);
     });
-    const holds = createHolds({
+    const holds = createPauseReasons({
       pause() {
         parts.onPaused();
         engine.pause();

@@ -11,7 +11,7 @@ import { COUNTER, createClients } from "./clients.ts";
 import { createConnections } from "./connections.ts";
 import { drawMesh } from "./mesh.ts";
 import { createRandom } from "./random.ts";
-import { createRealJudge, type RealJudge } from "./realJudge.ts";
+import { createRealValidation, type RealValidation } from "./realJudge.ts";
 import { createRealNode, type RealNode } from "./realNode.ts";
 
 /**
@@ -99,7 +99,7 @@ export async function runRealSetting(
   const random = createRandom(seed);
   const agenda = createAgenda();
   const clients = createClients(createRandom(seed ^ 0xc11e));
-  const judge = createRealJudge(clients, () => agenda.nowMs);
+  const judge = createRealValidation(clients, () => agenda.nowMs);
   const keys = drawKeys(setting);
   const genesis = genesisOf(keys.slice(0, setting.validators));
   const counts = { powerCuts: 0, stops: 0, pauses: 0 };
@@ -289,7 +289,7 @@ function shapeOf(node: RealNode | undefined): { readonly laterRounds: number; re
   return { laterRounds, validators: chain.tallyAfter(chain.head).validators.length };
 }
 
-function reportOf(setting: RealSetting, { faults }: RealJudge, nodes: readonly RealNode[]): string {
+function reportOf(setting: RealSetting, { faults }: RealValidation, nodes: readonly RealNode[]): string {
   const logs = nodes.flatMap(({ index, log }) => [`  node ${index}`, ...log.map((line) => `    ${line}`)]);
   return [
     ...faults.slice(0, 10),

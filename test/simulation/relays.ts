@@ -1,9 +1,9 @@
 import {
-  type Correspondence,
-  createCorrespondence,
+  createMessageRouter,
   FUTURE_BYTES_LIMIT,
+  type MessageRouter,
 } from "../../src/consensus/router/correspondence.ts";
-import type { Spelling } from "../../src/consensus/router/spelling.ts";
+import type { MessageCodec } from "../../src/consensus/router/spelling.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
@@ -36,7 +36,7 @@ export type DeskLimits = Pick<
 export interface RelaysParts {
   readonly nodes: readonly SimulatedNode[];
   readonly mesh: Mesh;
-  readonly spelling: Spelling;
+  readonly codec: MessageCodec;
   /** Those that must hold, and those that the nodes have: not the same for a saboteur. */
   readonly limits: DeskLimits;
   readonly ownLimits: DeskLimits;
@@ -53,8 +53,8 @@ export interface RelaysParts {
 }
 
 export function createRelays(parts: RelaysParts): Relays {
-  const { nodes, mesh, spelling, checkers } = parts;
-  const desks = new Map<SimulatedNode, Correspondence>();
+  const { nodes, mesh, codec, checkers } = parts;
+  const desks = new Map<SimulatedNode, MessageRouter>();
 
   function send(from: SimulatedNode, to: SimulatedNode, code: number, payload: Uint8Array): void {
     parts.carry(from, to, () => {
@@ -65,11 +65,11 @@ export function createRelays(parts: RelaysParts): Relays {
     });
   }
 
-  function deskOf(node: SimulatedNode): Correspondence {
-    return createCorrespondence({
+  function deskOf(node: SimulatedNode): MessageRouter {
+    return createMessageRouter({
       self: node.rules.self,
       schedule: { ...parts.ownLimits, requestTimeoutSeconds: parts.requestTimeoutSeconds },
-      spelling,
+      codec,
       carrier: {
         send(code, payload, { to, except }) {
           const isOwn = except.length === 1;
@@ -123,7 +123,7 @@ export function createRelays(parts: RelaysParts): Relays {
     multicast: (node, message, validators) => desks.get(node)?.multicast(message, validators),
     tell(from, to, message) {
       if (!mesh.areLinked(from.index, to.index)) return;
-      const { code, payload } = spelling.encode(message);
+      const { code, payload } = codec.encode(message);
       send(from, to, code, payload);
     },
   };

@@ -1,4 +1,4 @@
-import { findHeld, hold } from "../../src/ibft/inbox.ts";
+import { addMessage, findMessage } from "../../src/ibft/inbox.ts";
 import type { Input } from "../../src/ibft/input.ts";
 import type { Height, State } from "../../src/ibft/state.ts";
 import { type Step, step, type Transition } from "../../src/ibft/step.ts";
@@ -34,9 +34,9 @@ export const FORGETS_CERTIFICATE: Sabotage = {
 
 export const LOWERS_QUORUM: Sabotage = {
   machine: spoiled((height) => {
-    const { validators } = height.committee;
+    const { validators } = height.validatorSet;
     const quorum = Math.ceil((2 * validators.length) / 3) - 1;
-    return { ...height, committee: { ...height.committee, quorum, prepareQuorum: quorum - 1 } };
+    return { ...height, validatorSet: { ...height.validatorSet, quorum, prepareQuorum: quorum - 1 } };
   }),
 };
 
@@ -68,7 +68,7 @@ export const AS_BESU: Sabotage = {
 
 /** One asks for a later round, and all go along: a liar leads them about. */
 export const JOINS_ANYBODY: Sabotage = {
-  machine: spoiled((height) => ({ ...height, committee: { ...height.committee, tolerableFaults: 0 } })),
+  machine: spoiled((height) => ({ ...height, validatorSet: { ...height.validatorSet, tolerableFaults: 0 } })),
 };
 
 /** Whoever says a thing twice counts for two. */
@@ -76,18 +76,18 @@ export const COUNTS_AUTHORS_TWICE: Sabotage = {
   machine(rules, state, nowMs, input) {
     const transition = step(rules, state, nowMs, input);
     const { height } = transition.state;
-    if (input.kind !== "message" || height === undefined || height.inbox !== state.height?.inbox) {
+    if (input.kind !== "message" || height === undefined || height.messages !== state.height?.messages) {
       return transition;
     }
     const { message } = input;
-    const isRepeated = height.inbox.some(
+    const isRepeated = height.messages.some(
       ({ kind, signed }) =>
         kind === message.kind &&
         equalBytes(signed.author, message.signed.author) &&
         signed.payload.round === message.signed.payload.round,
     );
     if (!isRepeated || message.kind === "proposal") return transition;
-    return withHeight(transition, { ...height, inbox: [...height.inbox, message] });
+    return withHeight(transition, { ...height, messages: [...height.messages, message] });
   },
 };
 
@@ -95,9 +95,9 @@ export const COUNTS_AUTHORS_TWICE: Sabotage = {
 export const TAKES_STALE_VERDICTS: Sabotage = {
   machine: misled((state, input) => {
     const { height } = state;
-    if (input.kind !== "candidateChecked" || height?.round.trial === undefined) return input;
-    const id = { height: height.committee.height, round: height.round.number };
-    return { ...input, id, digest: height.round.trial.proposal.candidate.digest };
+    if (input.kind !== "candidateChecked" || height?.round.validation === undefined) return input;
+    const id = { height: height.validatorSet.height, round: height.round.number };
+    return { ...input, id, digest: height.round.validation.proposal.candidate.digest };
   }),
 };
 
@@ -114,7 +114,7 @@ export const TAKES_STALE_TIMERS: Sabotage = {
   machine: misled((state, input) => {
     const { height } = state;
     if (input.kind !== "roundTimer" || height === undefined) return input;
-    return { ...input, id: { height: height.committee.height, round: height.round.number } };
+    return { ...input, id: { height: height.validatorSet.height, round: height.round.number } };
   }),
 };
 
@@ -152,10 +152,12 @@ export const BELIEVES_ROUND_CHANGES: Sabotage = {
     const [refusal] = transition.effects;
     const { height } = transition.state;
     if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
-    const { message, flaw } = refusal;
+    const { message, error: flaw } = refusal;
     if (message.kind !== "roundChange" || !CERTIFICATE_FLAWS.includes(flaw)) return transition;
-    const isKnown = findHeld(height.inbox, message) !== undefined;
-    return isKnown ? transition : withHeight(transition, { ...height, inbox: hold(height.inbox, message) });
+    const isKnown = findMessage(height.messages, message) !== undefined;
+    return isKnown
+      ? transition
+      : withHeight(transition, { ...height, messages: addMessage(height.messages, message) });
   },
 };
 
@@ -173,15 +175,15 @@ function believing(flaws: readonly string[]): Step {
     const [refusal] = transition.effects;
     const { height } = transition.state;
     if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
-    const { message, flaw } = refusal;
+    const { message, error: flaw } = refusal;
     if (message.kind !== "proposal" || !flaws.includes(flaw)) return transition;
     const { round } = height;
-    if (message.signed.payload.round !== round.number || round.trial !== undefined) return transition;
-    const id = { height: height.committee.height, round: round.number };
+    if (message.signed.payload.round !== round.number || round.validation !== undefined) return transition;
+    const id = { height: height.validatorSet.height, round: round.number };
     return {
       state: {
         ...transition.state,
-        height: { ...height, round: { ...round, trial: { proposal: message, verdict: "pending" } } },
+        height: { ...height, round: { ...round, validation: { proposal: message, result: "pending" } } },
       },
       effects: [{ kind: "checkCandidate", id, candidate: message.candidate }],
     };
@@ -212,11 +214,11 @@ function spoiled(change: (height: Height) => Height): Step {
 
 /** More would have to ask than there are, and whoever has begun a round that long ago does not stay in it. */
 function onItsOwn(height: Height): Height {
-  const { committee, round } = height;
+  const { validatorSet, round } = height;
   return {
     ...height,
     round: { ...round, startedAtMs: Number.NEGATIVE_INFINITY },
-    committee: { ...committee, tolerableFaults: committee.validators.length },
+    validatorSet: { ...validatorSet, tolerableFaults: validatorSet.validators.length },
   };
 }
 

@@ -5,8 +5,8 @@ import type { Head, Input } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/step.ts";
-import { decodeVoteRecord, encodeVoteRecord, type VoteRecord } from "../../src/ibft/voteRecord.ts";
-import { createHolds, type Holds } from "../../src/node/holds.ts";
+import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/voteRecord.ts";
+import { createPauseReasons, type PauseReasons } from "../../src/node/holds.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
@@ -32,7 +32,7 @@ export interface SimulatedNode {
   /** How far that clock is ahead. */
   readonly skewMs: number;
   /** Reasons for which it stands still; forgotten at each boot. */
-  readonly holds: Holds;
+  readonly holds: PauseReasons;
   hear(message: Authored): void;
   headAdvanced(head: Head): void;
   /** For this life of the node only: after a crash nobody is at home. */
@@ -47,7 +47,7 @@ export interface SimulatedNode {
 export interface Sabotage {
   readonly machine?: Step;
   /** The record that a node finds when it starts. */
-  readonly remember?: (record: VoteRecord | undefined) => VoteRecord | undefined;
+  readonly remember?: (record: LastSignedState | undefined) => LastSignedState | undefined;
   readonly speaksBeforeSync?: boolean;
   readonly passesNothingOn?: boolean;
   /** Ten times what the limits allow. */
@@ -89,7 +89,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   let state: State | undefined;
   let life = 0;
   let skewMs = 0;
-  let holds = createHolds(NOBODY);
+  let holds = createPauseReasons(NOBODY);
 
   const node: SimulatedNode = {
     index,
@@ -130,7 +130,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
       skewMs = (2 * random.next() - 1) * weather().skewMs;
       state = UNSTARTED;
       engine = bear();
-      holds = createHolds(engine);
+      holds = createPauseReasons(engine);
       engine.start(parts.head(node));
       onWork();
       parts.onBoot(node);
@@ -171,7 +171,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
         committer: {
           commit: (candidate, seals) => (mayAct() ? parts.commit(node, candidate, seals) : NEVER),
         },
-        voteStore: {
+        voteLog: {
           read: () => remembered(disk.read(), sabotage),
           write: (record) => (mayAct() ? write(record) : NEVER),
         },
@@ -235,7 +235,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     life += 1;
     state = undefined;
     engine = undefined;
-    holds = createHolds(NOBODY);
+    holds = createPauseReasons(NOBODY);
     parts.onCrash(node, isPowerCut);
   }
 
@@ -249,8 +249,8 @@ const NOBODY = { pause: () => undefined, resume: () => undefined };
 
 function remembered(bytes: Uint8Array | undefined, { remember }: Sabotage): Uint8Array | undefined {
   if (remember === undefined) return bytes;
-  const found = bytes === undefined ? undefined : decodeVoteRecord(bytes);
+  const found = bytes === undefined ? undefined : decodeLastSigned(bytes);
   if (found?.ok === false) throw new Error(found.rejection.message);
   const record = remember(found?.value);
-  return record === undefined ? undefined : encodeVoteRecord(record);
+  return record === undefined ? undefined : encodeLastSigned(record);
 }

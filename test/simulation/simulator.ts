@@ -19,7 +19,7 @@ import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.t
 import { isPunctual, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
 import { letterOfNode } from "./trace.ts";
 import { FAIR, type Setting } from "./weather.ts";
-import { createTokenSpelling, recoverSigners } from "./wire.ts";
+import { createTokenCodec, recoverSigners } from "./wire.ts";
 
 /**
  * A whole network in one process and in virtual time, drawn from one seed. In the storm messages get lost, doubled and
@@ -183,7 +183,7 @@ export function createWorld(
     return createRelays({
       nodes,
       mesh,
-      spelling: createTokenSpelling(),
+      codec: createTokenCodec(),
       limits,
       ownLimits: sabotage.hoards === true ? tenfold(limits) : limits,
       requestTimeoutSeconds: schedule.requestTimeoutSeconds,
@@ -328,7 +328,7 @@ export function createWorld(
       mendMesh();
       relays?.reconnect();
       for (const node of nodes) {
-        for (const reason of node.holds.reasons) node.holds.release(reason);
+        for (const reason of node.holds.reasons) node.holds.resume(reason);
         node.setClock((2 * random.next() - 1) * FAIR.skewMs);
         node.boot();
       }

@@ -53,7 +53,7 @@ export function describeEffect(effect: Effect): string {
     case "commitBlock":
       return `commit ${effect.candidate.header.number} ${nameOf(effect.candidate)}, ${effect.seals.length} seals`;
     case "rejectMessage":
-      return `reject ${describeMessage(effect.message)}: ${effect.flaw}`;
+      return `reject ${describeMessage(effect.message)}: ${effect.error}`;
     case "reportDoubleVote":
       return `report ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
   }
@@ -64,8 +64,8 @@ function describeMessage(message: Authored): string {
   const text = `${kind} ${place(signed.payload)} by ${letterOf(signed.author)}`;
   switch (message.kind) {
     case "proposal": {
-      const askers = message.certificate?.map(({ author }) => letterOf(author)).join("");
-      return `${text}: ${nameOf(message.candidate)}${askers === undefined ? "" : ` as asked by ${askers}`}`;
+      const requesters = message.certificate?.map(({ author }) => letterOf(author)).join("");
+      return `${text}: ${nameOf(message.candidate)}${requesters === undefined ? "" : ` as asked by ${requesters}`}`;
     }
     case "roundChange": {
       const prepared = message.signed.payload.prepared?.proposal.payload;

@@ -1,4 +1,4 @@
-import type { Spelling } from "../../src/consensus/router/spelling.ts";
+import type { MessageCodec } from "../../src/consensus/router/spelling.ts";
 import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { MESSAGE_CODES, messageHash } from "../../src/ibft/payloadCodec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
@@ -56,7 +56,7 @@ function recoveredRoundChange(signed: Signed<RoundChangePayload>): Signed<RoundC
  * Messages that are passed by reference, and still known by their content: the same words of the same author are the
  * same message. Never a copy, never a recovery; what a liar writes has been through `recoverSigners`.
  */
-export function createTokenSpelling(): Spelling {
+export function createTokenCodec(): MessageCodec {
   const payloads = new WeakMap<Authored, Uint8Array>();
   const letters = new WeakMap<Uint8Array, { readonly message: Authored; readonly key: string }>();
   return {

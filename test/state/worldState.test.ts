@@ -2,7 +2,7 @@ import { verifyMerkleProof } from "@ethereumjs/mpt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
@@ -76,8 +76,8 @@ describe("world state", () => {
         const node = new Node();
         for (const actions of chain) await node.commit(actions);
         const from = Math.max(0, chain.length - 1 - back);
-        const branch = present(node.bystander.branch(BigInt(from)), "the branch");
-        let state = present(node.states[from], "the model");
+        const branch = expectDefined(node.bystander.branch(BigInt(from)), "the branch");
+        let state = expectDefined(node.states[from], "the model");
         for (const actions of other) {
           const overlay = createOverlay(branch.head);
           state = structuredClone(state);
@@ -94,7 +94,7 @@ describe("world state", () => {
   it("ends a branch that takes too much memory", async () => {
     const node = new Node();
     await node.commit([]);
-    const branch = present(node.bystander.branch(0n, 1000), "the branch");
+    const branch = expectDefined(node.bystander.branch(0n, 1000), "the branch");
     const overlay = createOverlay(branch.head);
     for (let i = 0; i < 100; i++) overlay.putAccount(numberedAddress(i), EMPTY_ACCOUNT);
     expect(() => branch.extend(overlay.changes())).toThrow(BranchTooLarge);
@@ -143,15 +143,15 @@ describe("world state", () => {
     expect(staged.map(({ root }) => toHex(root))).toEqual(roots);
     expect(pauses).toBeGreaterThan(2 * (CHANGED / 64 + CHANGED / 128));
     const [whole, sliced] = [createBatch(), createBatch()];
-    present(staged[0], "the first").writeTo(whole);
-    expect(countSteps(present(staged[0], "the first").writeInSteps(sliced)).pauses).toBeGreaterThan(
+    expectDefined(staged[0], "the first").writeTo(whole);
+    expect(countSteps(expectDefined(staged[0], "the first").writeInSteps(sliced)).pauses).toBeGreaterThan(
       CHANGED / 128,
     );
     expect(digestOf(sliced)).toBe(digestOf(whole));
     await database.write(sliced);
-    expect(countSteps(world.prepareInSteps(present(staged[0], "the first"))).pauses).toBeGreaterThan(0);
+    expect(countSteps(world.prepareInSteps(expectDefined(staged[0], "the first"))).pauses).toBeGreaterThan(0);
     expect(world.head.account(numberedAddress(0))?.balance).toBe(LARGE_ACCOUNT.balance);
-    world.adopt(present(staged[0], "the first"));
+    world.adopt(expectDefined(staged[0], "the first"));
     expect(world.head.account(numberedAddress(0))?.balance).toBe(1n);
     expect(await checkState(database)).toMatchObject({});
   });

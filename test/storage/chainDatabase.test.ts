@@ -5,11 +5,11 @@ import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
-import type { HeadWitness } from "../../src/storage/headWitness.ts";
+import type { HeadMarker } from "../../src/storage/headWitness.ts";
 import { commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { putSchema } from "../../src/storage/schema.ts";
-import { createMemoryWitness, type Witness } from "../../src/storage/witness.ts";
+import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/witness.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import { createForgetfulDisk } from "../builders/forgetfulDisk.ts";
 import { aStoredChain } from "./storedBlocks.ts";
@@ -87,10 +87,10 @@ describe("what a start verifies", () => {
   });
 
   it("accepts a rewind whose mark was lowered first, wherever it stopped", async () => {
-    const { database, witness, headWitness } = await aVerifiedChain();
-    headWitness.lower({ number: 1n, hash: first.hash });
+    const { database, witness, headMarker } = await aVerifiedChain();
+    headMarker.lower({ number: 1n, hash: first.hash });
     await verifyChain(database, witness);
-    const lowered = createMemoryWitness();
+    const lowered = createMemoryMarker();
     lowered.write({ position: 1n, fingerprint: first.hash });
     const batch = createBatch();
     const store = storeOver(database);
@@ -131,7 +131,7 @@ describe("what a start verifies", () => {
     const batch = createBatch();
     storeOver(database).moveHead(batch, { header: second.header, hash: second.hash, totalDifficulty: 0n });
     await database.write(batch);
-    await expect(verifyChain(database, createMemoryWitness())).rejects.toThrow(/later blocks are stored/);
+    await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(/later blocks are stored/);
   });
 
   it("holds after every power cut: what had been committed is there, and the chain is whole", async () => {
@@ -141,7 +141,7 @@ describe("what a start verifies", () => {
       for (let cut = 0; cut < 4; cut++) {
         const opened = {
           database: disk.database,
-          headWitness: await verifyChain(disk.database, disk.witness),
+          headMarker: await verifyChain(disk.database, disk.witness),
         };
         const head = storeOver(disk.database).head()?.header.number ?? -1n;
         expect(head).toBeGreaterThanOrEqual(committed);
@@ -156,7 +156,7 @@ describe("what a start verifies", () => {
   });
 });
 
-type Opened = Pick<ChainDatabase, "database" | "headWitness">;
+type Opened = Pick<ChainDatabase, "database" | "headMarker">;
 
 async function inFolder(folder: string, use: (opened: ChainDatabase) => Promise<void>): Promise<void> {
   const opened = await openChainDatabase({ path: join(folder, "chain"), headFile: join(folder, "head.log") });
@@ -168,7 +168,7 @@ async function inFolder(folder: string, use: (opened: ChainDatabase) => Promise<
 }
 
 async function commit(
-  { database, headWitness }: Opened,
+  { database, headMarker }: Opened,
   blocks: readonly StoredBlock[],
   onCommitted: (block: StoredBlock) => void = () => undefined,
 ): Promise<void> {
@@ -178,18 +178,22 @@ async function commit(
     store.put(batch, block);
     store.complete(batch, block);
     await database.write(batch);
-    headWitness.record({ number: block.header.number, hash: block.hash });
+    headMarker.record({ number: block.header.number, hash: block.hash });
     onCommitted(block);
   }
 }
 
-async function aVerifiedChain(): Promise<{ database: Database; witness: Witness; headWitness: HeadWitness }> {
+async function aVerifiedChain(): Promise<{
+  database: Database;
+  witness: HeadMarkerFile;
+  headMarker: HeadMarker;
+}> {
   const database = createMemoryDatabase();
-  const witness = createMemoryWitness();
-  const headWitness = await verifyChain(database, witness);
-  await commit({ database, headWitness }, [genesis, first, second, third, ...chain.slice(4)]);
+  const witness = createMemoryMarker();
+  const headMarker = await verifyChain(database, witness);
+  await commit({ database, headMarker }, [genesis, first, second, third, ...chain.slice(4)]);
   await verifyChain(database, witness);
-  return { database, witness, headWitness };
+  return { database, witness, headMarker };
 }
 
 function storeOver(database: Database) {

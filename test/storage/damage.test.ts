@@ -7,7 +7,7 @@ import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, DiskFailure } from "../../src/storage/database.ts";
-import { openVoteStore } from "../../src/storage/votes/voteStore.ts";
+import { openVoteLog } from "../../src/storage/votes/voteStore.ts";
 import { encodeBlock, type StoredBlock } from "../../src/types/block.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import { damageSomeFile } from "../builders/damage.ts";
@@ -57,16 +57,16 @@ describe("a damaged data folder", () => {
 /** Blocks in tables of several starts and in the log of the last one; votes; the head witness. */
 async function writeFolder(folder: string, chain: readonly StoredBlock[]): Promise<void> {
   for (let start = 0; start < chain.length; start += 5) {
-    const { database, headWitness, close } = await openChainDatabase(pathsIn(folder));
+    const { database, headMarker, close } = await openChainDatabase(pathsIn(folder));
     const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
-    const votes = await openVoteStore(join(folder, "votes.log"));
+    const votes = await openVoteLog(join(folder, "votes.log"));
     for (const block of chain.slice(start, start + 5)) {
       await votes.write(voteFor(block));
       const batch = createBatch();
       blocks.put(batch, block);
       blocks.complete(batch, block);
       await database.write(batch);
-      headWitness.record({ number: block.header.number, hash: block.hash });
+      headMarker.record({ number: block.header.number, hash: block.hash });
     }
     await votes.close();
     await close();
@@ -77,7 +77,7 @@ async function writeFolder(folder: string, chain: readonly StoredBlock[]): Promi
 async function readFolder(folder: string, chain: readonly StoredBlock[]): Promise<"right" | "refused"> {
   const closing: (() => Promise<void>)[] = [];
   try {
-    const votes = await openVoteStore(join(folder, "votes.log"));
+    const votes = await openVoteLog(join(folder, "votes.log"));
     closing.push(() => votes.close());
     const { database, close } = await openChainDatabase(pathsIn(folder));
     closing.push(close);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { present } from "../../src/primitives/assert.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -23,7 +23,7 @@ describe("a check of the whole database", () => {
     batch.put(headerKey(1n), Uint8Array.from(database.get(headerKey(1n)) ?? []).fill(1, 5, 9));
     batch.delete(bodyKey(2n, 0));
     batch.delete(commitKey(3n));
-    batch.delete(transactionKey(present(chain[4]?.transactions[0], "a transaction of block 4").hash));
+    batch.delete(transactionKey(expectDefined(chain[4]?.transactions[0], "a transaction of block 4").hash));
     batch.put(codeKey(new Uint8Array(32)), Uint8Array.of(1));
     await database.write(batch);
     const damages = await damagesOf(database);

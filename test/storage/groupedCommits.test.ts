@@ -6,7 +6,7 @@ import { findBlocksWithoutState } from "../../src/state/blockStates.ts";
 import { checkState } from "../../src/state/check.ts";
 import { findDamage } from "../../src/storage/databaseCheck.ts";
 import { type GroupedCommits, type GroupLimits, groupCommits } from "../../src/storage/groupedCommits.ts";
-import type { Witness } from "../../src/storage/witness.ts";
+import type { HeadMarkerFile } from "../../src/storage/witness.ts";
 import { type Block, decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -41,7 +41,7 @@ async function groupedChain(disk: ForgetfulDisk, limits: GroupLimits) {
   const grouped: GroupedCommits = groupCommits(
     {
       database: disk.database,
-      headWitness: {
+      headMarker: {
         record: ({ number, hash }) => disk.witness.write({ position: number, fingerprint: hash }),
         lower: ({ number, hash }) => disk.witness.writeSynced({ position: number, fingerprint: hash }),
       },
@@ -49,10 +49,10 @@ async function groupedChain(disk: ForgetfulDisk, limits: GroupLimits) {
     },
     limits,
   );
-  const witness: Witness = {
+  const witness: HeadMarkerFile = {
     read: () => disk.witness.read(),
     write: ({ position, fingerprint }) =>
-      grouped.headWitness.record({ number: position, hash: asHash(fingerprint) }),
+      grouped.headMarker.record({ number: position, hash: asHash(fingerprint) }),
     writeSynced: () => expect.unreachable("an import does not rewind"),
     close: () => undefined,
   };

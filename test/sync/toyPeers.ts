@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../src/primitives/outcome.ts";
 import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
 import type { Block, Body, NamedHeader } from "../../src/types/block.ts";
@@ -23,11 +23,11 @@ export interface ToyPeer extends SyncPeer {
 export interface ToyPeerWays {
   readonly headers: (
     honest: readonly Header[],
-  ) => Outcome<readonly Header[]> | Promise<Outcome<readonly Header[]>>;
-  readonly bodies: (honest: readonly Body[]) => Outcome<readonly Body[]> | Promise<Outcome<readonly Body[]>>;
+  ) => Result<readonly Header[]> | Promise<Result<readonly Header[]>>;
+  readonly bodies: (honest: readonly Body[]) => Result<readonly Body[]> | Promise<Result<readonly Body[]>>;
 }
 
-export const silence: Outcome<never> = rejected({
+export const silence: Result<never> = rejected({
   code: "timedOut",
   fault: "peer",
   message: "no answer in time",
@@ -70,7 +70,7 @@ export function aPeer(
       const found = hashes.flatMap((hash) => source.blockByHash(hash) ?? []);
       return bodies(found.map(({ transactions, ommers }) => ({ transactions, ommers })));
     },
-    noteUseless() {
+    penalise() {
       useless++;
     },
     disconnect(_, detail) {
@@ -90,7 +90,7 @@ export interface ToyNode {
   /** Whom it knows. */
   peers: ToyPeer[];
   /** Says no to these blocks. */
-  refuse: (block: Block) => Outcome<never> | undefined;
+  refuse: (block: Block) => Result<never> | undefined;
   settle(): Promise<void>;
 }
 

@@ -95,7 +95,7 @@ describe("the census", () => {
       aTransaction({ privateKey: account(1).privateKey, nonce: 3n, type: 1 }),
     ];
     for (const transaction of [first, second, beyond]) pool.add(transaction, "local");
-    expect(pool.census()).toEqual({
+    expect(pool.breakdown()).toEqual({
       pending: {
         transactions: 2,
         bytes: first.raw.length + second.raw.length,

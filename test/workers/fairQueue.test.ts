@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { Asker } from "../../src/primitives/asker.ts";
+import type { Requester } from "../../src/primitives/asker.ts";
 import { FairQueue } from "../../src/workers/fairQueue.ts";
 
 interface Item {
   readonly name: string;
-  readonly asker: Asker;
+  readonly requester: Requester;
 }
 
 /** Asks for items that are named after it: a1, a2, ... */
 function aClient(
   letter: string,
-  machine = letter,
+  remoteHost = letter,
 ): { items(...numbers: number[]): readonly Item[]; isGone: boolean } {
   const client = { letter };
   const self = {
@@ -18,8 +18,8 @@ function aClient(
     items: (...numbers: number[]): readonly Item[] =>
       numbers.map((n) => ({
         name: `${letter}${n}`,
-        // Each message of a connection has an asker of its own.
-        asker: { machine, client, isAbandoned: () => self.isGone },
+        // Each message of a connection has an requester of its own.
+        requester: { remoteHost: remoteHost, client, isAbandoned: () => self.isGone },
       })),
   };
   return self;
@@ -55,7 +55,7 @@ describe("a fair queue", () => {
     const queue = queueOf(...a.items(1, 2, 3, 4), ...b.items(1, 2, 3));
     const [served, ...back] = takeSome(queue, 5);
     for (const item of c.items(1)) queue.add(item);
-    queue.putBack(back, served?.asker);
+    queue.putBack(back, served?.requester);
     expect(queue.size).toBe(7);
     expect(rest(queue)).toBe("b1 c1 a2 b2 a3 b3 a4");
   });
@@ -65,7 +65,7 @@ describe("a fair queue", () => {
     const queue = queueOf(...a.items(1, 2, 3));
     const [served] = takeSome(queue, 1);
     for (const item of b.items(1)) queue.add(item);
-    queue.putBack([], served?.asker);
+    queue.putBack([], served?.requester);
     expect(rest(queue)).toBe("b1 a2 a3");
   });
 
@@ -84,11 +84,11 @@ describe("a fair queue", () => {
     expect(rest(queue)).toBe("a1 c1 b1 c2 a2 c3 b2 a3");
   });
 
-  it("puts back to the head by machine and client, and lets both that were served wait longest", () => {
+  it("puts back to the head by remoteHost and client, and lets both that were served wait longest", () => {
     const [a, b, c] = [aClient("a", "crowd"), aClient("b", "crowd"), aClient("c", "alone")];
     const queue = queueOf(...a.items(1, 2, 3), ...b.items(1, 2), ...c.items(1, 2));
     const [served, ...back] = takeSome(queue, 3);
-    queue.putBack(back, served?.asker);
+    queue.putBack(back, served?.requester);
     expect(queue.size).toBe(6);
     expect(rest(queue)).toBe("c1 b1 c2 a2 b2 a3");
   });
@@ -101,14 +101,14 @@ describe("a fair queue that is full", () => {
     return { lost: lost.join(" "), kept: rest(queue) };
   }
 
-  it("drops the newest of the machine with most in it, though its clients have few each, for a newcomer", () => {
+  it("drops the newest of the remoteHost with most in it, though its clients have few each, for a newcomer", () => {
     const crowd = ["a", "b", "c"].map((letter) => aClient(letter, "crowd"));
     const alone = aClient("z");
     const all = [...crowd.flatMap((each) => each.items(1)), ...alone.items(1, 2)];
     expect(offer(3, ...all)).toEqual({ lost: "c1 z2", kept: "a1 z1 b1" });
   });
 
-  it("drops the newest of the client with most of that machine's", () => {
+  it("drops the newest of the client with most of that remoteHost's", () => {
     const [a, b, c] = [aClient("a", "crowd"), aClient("b", "crowd"), aClient("c", "crowd")];
     const all = [...a.items(1), ...b.items(1, 2, 3), ...c.items(1)];
     expect(offer(4, ...all)).toEqual({ lost: "b3", kept: "a1 b1 c1 b2" });

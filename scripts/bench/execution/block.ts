@@ -1,6 +1,6 @@
 import { encodeFunctionData, numberToHex, pad } from "viem";
 import { executeBlock } from "../../../src/execution/executeBlock.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
@@ -77,7 +77,7 @@ async function runBlock(
   });
   const overlay = state.overlay();
   const block = await executeBlock(RULES, transactions, overlay, {
-    pace: TIRELESS,
+    yieldPolicy: NEVER_YIELD,
     keepsRevertReasons: false,
   });
   if (!block.ok) throw new Error(block.rejection.message);

@@ -1,5 +1,5 @@
 import { openSession } from "../../../src/execution/blockSession.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { NOTHING } from "../../../test/execution/scene.ts";
 import { printBeside } from "../report.ts";
@@ -52,7 +52,7 @@ async function measure(
 async function runOnce(world: Overlay, { sender, to, input }: Workload): Promise<number> {
   const overlay = createOverlay(world);
   overlay.beginTransaction();
-  const session = openSession({ ...RULES, overlay, pace: TIRELESS });
+  const session = openSession({ ...RULES, overlay, yieldPolicy: NEVER_YIELD });
   session.accesses.clear();
   session.accesses.warm(sender);
   session.accesses.warm(to);

@@ -1,7 +1,7 @@
 import { encodeDeployData, getContractAddress } from "viem";
 import type { BlockRules } from "../../../src/execution/blockRules.ts";
 import { executeBlock } from "../../../src/execution/executeBlock.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { type Address, addressFromHex } from "../../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
@@ -34,7 +34,10 @@ export async function deployAll(overlay: Overlay): Promise<Deployed> {
     creation(1n, CONTRACTS.Loops, []),
     creation(2n, CONTRACTS.Token, [holder, toHex(pair)]),
   ];
-  const block = await executeBlock(RULES, creations, overlay, { pace: TIRELESS, keepsRevertReasons: false });
+  const block = await executeBlock(RULES, creations, overlay, {
+    yieldPolicy: NEVER_YIELD,
+    keepsRevertReasons: false,
+  });
   if (!block.ok) throw new Error(block.rejection.message);
   if (block.value.receipts.some(({ outcome }) => !("status" in outcome) || outcome.status === 0))
     throw new Error("a contract could not be deployed");

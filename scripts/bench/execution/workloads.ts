@@ -1,6 +1,6 @@
 import { encodeFunctionData } from "viem";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { CompiledContract } from "../../../test/contracts/compile.ts";
@@ -44,6 +44,6 @@ function workload(
     sender: HOLDER,
     to,
     input: hexToBytes(encodeFunctionData({ abi, functionName, args })),
-    codeOf: (world) => world.code(present(world.account(to), "a deployed contract").codeHash),
+    codeOf: (world) => world.code(expectDefined(world.account(to), "a deployed contract").codeHash),
   };
 }

@@ -1,6 +1,6 @@
 import type { ForkName } from "../../../src/chainspec/forks.ts";
 import { openSession } from "../../../src/execution/blockSession.ts";
-import { createPace, type Pace } from "../../../src/execution/pace.ts";
+import { createYieldPolicy, type YieldPolicy } from "../../../src/execution/pace.ts";
 import { createOverlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { NOTHING, theRules } from "../../../test/execution/scene.ts";
@@ -114,7 +114,7 @@ async function holdsOf(instructions: Uint8Array, fork: ForkName): Promise<Holds>
   const session = openSession({
     ...theRules(fork, { gasLimit: BigInt(GAS) }),
     overlay,
-    pace: watch.pace,
+    yieldPolicy: watch.pace,
   });
   await new Promise((resolve) => setTimeout(resolve, 50));
   watch.begin();
@@ -136,7 +136,7 @@ async function holdsOf(instructions: Uint8Array, fork: ForkName): Promise<Holds>
 
 /** The pace of blocks, which notes how long it is left alone, and how long others are. */
 function createWatch() {
-  const inner = createPace({ nowMs: () => performance.now() });
+  const inner = createYieldPolicy({ nowMs: () => performance.now() });
   let askedMs = 0;
   let turnMs = 0;
   let stepMs = 0;
@@ -151,15 +151,15 @@ function createWatch() {
     holdMs = Math.max(holdMs, nowMs - turnMs);
     turnMs = nowMs;
   };
-  const pace: Pace = {
+  const pace: YieldPolicy = {
     isDue() {
       look();
       return inner.isDue();
     },
-    async rest() {
+    async yield() {
       look();
       yielded();
-      await inner.rest();
+      await inner.yield();
       turnMs = performance.now();
       askedMs = turnMs;
     },

@@ -1,6 +1,6 @@
 import { openSession } from "../../../src/execution/blockSession.ts";
 import { MemoryExhausted } from "../../../src/execution/heldMemory.ts";
-import { OutOfTime, type Pace } from "../../../src/execution/pace.ts";
+import { OutOfTime, type YieldPolicy } from "../../../src/execution/pace.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { theRules } from "../../../test/execution/scene.ts";
 import type { Case } from "./instructions.ts";
@@ -26,7 +26,7 @@ export async function runOurs(
   overlay.putCode(addressOf(TARGET), one.code);
   overlay.beginTransaction();
   const watch = stopwatch(limitMs);
-  const session = openSession({ ...RULES, overlay, pace: watch.pace });
+  const session = openSession({ ...RULES, overlay, yieldPolicy: watch.pace });
   session.accesses.clear();
   for (const address of [SENDER, addressOf(TARGET), RULES.block.beneficiary]) session.accesses.warm(address);
   watch.begin();
@@ -58,9 +58,9 @@ function stopwatch(limitMs: number) {
     lastMs = nowMs;
     return nowMs;
   };
-  const pace: Pace = {
+  const pace: YieldPolicy = {
     isDue: () => look() - begunMs > limitMs,
-    rest: () => Promise.reject(new OutOfTime("the case takes longer than it may")),
+    yield: () => Promise.reject(new OutOfTime("the case takes longer than it may")),
   };
   return {
     pace,

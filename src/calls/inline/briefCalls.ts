@@ -1,15 +1,15 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isInterpreterLoaded } from "../../execution/blockSession.ts";
-import { briefPace } from "../../execution/pace.ts";
+import { deadlineOnly } from "../../execution/pace.ts";
 import { runSimulation } from "../../execution/runSimulation.ts";
-import type { SimulationScene } from "../../execution/simulate.ts";
+import type { CallContext } from "../../execution/simulate.ts";
 import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation.ts";
-import type { Asker } from "../../primitives/asker.ts";
-import { present } from "../../primitives/assert.ts";
+import type { Requester } from "../../primitives/asker.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { FairQueue } from "../../workers/fairQueue.ts";
-import { briefReader } from "./briefReader.ts";
-import { BRIEF_MS, createCallMemory } from "./callMemory.ts";
+import { inlineReader } from "./briefReader.ts";
+import { createCallCostEstimate, INLINE_MS } from "./callMemory.ts";
 import { callName, isSmall } from "./smallJob.ts";
 
 /**
@@ -26,7 +26,7 @@ import { callName, isSmall } from "./smallJob.ts";
  * or the state of the head is rewritten · what is spent on calls that are not known to be short is bounded, by which ones
  * were given up before and as a share of the time (callMemory.ts).
  */
-export interface BriefCallParts {
+export interface InlineCallParts {
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
@@ -44,7 +44,7 @@ export interface HeadChain {
   /** True while the head's state is rewound or repaired. */
   readonly isRewriting: boolean;
   headerByNumber(number: bigint): NamedHeader | undefined;
-  stateAt(number: bigint): SimulationScene["state"] | undefined;
+  stateAt(number: bigint): CallContext["state"] | undefined;
 }
 
 /** How long all calls of one turn of the event loop may take; it is what a batch of other requests may take, too. */
@@ -59,20 +59,20 @@ const NEWEST_WEIGHT = 1 / 64;
 interface WaitingCall {
   readonly job: SimulationJob;
   readonly name: string;
-  readonly asker: Asker;
+  readonly requester: Requester;
   /** It was given up once, though such calls are known to be short. */
   readonly isAgain: boolean;
   resolve(result: SimulationResult | Promise<SimulationResult>): void;
   reject(error: unknown): void;
 }
 
-export function createBriefCalls(parts: BriefCallParts): Simulator {
+export function createInlineCalls(parts: InlineCallParts): Simulator {
   const { chain, threads, nowMs } = parts;
-  let usualMs = BRIEF_MS;
+  let usualMs = INLINE_MS;
   const waiting = new FairQueue<WaitingCall>(() =>
     Math.max(FEWEST_WAITING, Math.min(WAITING_MS / usualMs, MOST_WAITING)),
   );
-  const memory = createCallMemory(nowMs);
+  const memory = createCallCostEstimate(nowMs);
   let isAtWork = false;
   let isTurnOpen = false;
   let spentMs = 0;
@@ -94,20 +94,20 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
 
   /** What held up a call that is known to be short was something else, and a thread takes longer than a second time here. */
   function settle(call: WaitingCall, result: SimulationResult | undefined): void {
-    const { job, name, asker, isAgain } = call;
+    const { job, name, requester, isAgain } = call;
     if (result !== undefined) call.resolve(result);
     else if (!isAgain && isPossible(job) && memory.isProven(name)) wait({ ...call, isAgain: true });
-    else call.resolve(threads.run(job, asker));
+    else call.resolve(threads.run(job, requester));
   }
 
   function wait(call: WaitingCall): void {
     const dropped = waiting.add(call);
-    dropped?.resolve(threads.run(dropped.job, dropped.asker));
+    dropped?.resolve(threads.run(dropped.job, dropped.requester));
   }
 
   /** Undefined when it is not for here, took too long, or failed: a thread reads the same state from other entries. */
-  async function attempt({ job, name, asker }: WaitingCall): Promise<SimulationResult | undefined> {
-    if (!isPossible(job) || !memory.mayTry(name) || asker.isAbandoned()) return undefined;
+  async function attempt({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
+    if (!isPossible(job) || !memory.mayRunInline(name) || requester.isAbandoned()) return undefined;
     const { head } = chain;
     const begunMs = nowMs();
     openTurn();
@@ -120,7 +120,7 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
     const tookMs = nowMs() - begunMs;
     spentMs += tookMs;
     usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
-    if (result === undefined) memory.wasLong(name, tookMs);
+    if (result === undefined) memory.abandoned(name, tookMs);
     else memory.ended(name, tookMs);
     return chain.head === head ? result : undefined;
   }
@@ -134,29 +134,29 @@ export function createBriefCalls(parts: BriefCallParts): Simulator {
     });
   }
 
-  function sceneOn({ header }: NamedHeader, endMs: number): SimulationScene {
-    const pace = briefPace(nowMs, endMs);
-    const { look } = pace.brief;
+  function sceneOn({ header }: NamedHeader, endMs: number): CallContext {
+    const yieldPolicy = deadlineOnly(nowMs, endMs);
+    const { check: look } = yieldPolicy.deadline;
     return {
       spec: parts.spec,
       gasCap: parts.gasCap,
       header,
-      state: briefReader(present(chain.stateAt(header.number), "the state of the head"), look),
+      state: inlineReader(expectDefined(chain.stateAt(header.number), "the state of the head"), look),
       ancestorHash(number) {
         look();
         return chain.headerByNumber(number)?.hash;
       },
-      pace,
+      yieldPolicy,
     };
   }
 
   return {
-    run(job, asker) {
-      if (!isPossible(job) || !isSmall(job)) return threads.run(job, asker);
+    run(job, requester) {
+      if (!isPossible(job) || !isSmall(job)) return threads.run(job, requester);
       const name = callName(job);
-      if (!memory.mayTry(name)) return threads.run(job, asker);
+      if (!memory.mayRunInline(name)) return threads.run(job, requester);
       return new Promise((resolve, reject) => {
-        wait({ job, name, asker, isAgain: false, resolve, reject });
+        wait({ job, name, requester, isAgain: false, resolve, reject });
         if (!isAtWork) void work();
       });
     },

@@ -1,7 +1,7 @@
 import type { StateReader } from "../../state/stateReader.ts";
 
 /** A reader that looks at the clock before each read: one from the disk may take as long as a thousand instructions. */
-export function briefReader(state: StateReader, look: () => void): StateReader {
+export function inlineReader(state: StateReader, look: () => void): StateReader {
   return {
     account(address) {
       look();

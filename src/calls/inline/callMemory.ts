@@ -4,8 +4,8 @@
  * tried. One without credit is left alone for longer each time that it was given up. All trials of such together have a
  * small share of the time, unless they were short after all.
  */
-export interface CallMemory {
-  mayTry(name: string): boolean;
+export interface CallCostEstimate {
+  mayRunInline(name: string): boolean;
   /** Whether its calls mostly end in time. */
   isProven(name: string): boolean;
   /** How long a call of that name may take. */
@@ -13,11 +13,11 @@ export interface CallMemory {
   /** It came to an end after so long. */
   ended(name: string, tookMs: number): void;
   /** It was given up after so long. */
-  wasLong(name: string, tookMs: number): void;
+  abandoned(name: string, tookMs: number): void;
 }
 
 /** How long one call may take. */
-export const BRIEF_MS = 1;
+export const INLINE_MS = 1;
 /**
  * How long one may take that is new, or whose last ones took too long: code that has never run here takes ten times as
  * long as it will, and would otherwise never be warm enough to be found short.
@@ -41,7 +41,7 @@ interface Known {
   retryAtMs: number;
 }
 
-export function createCallMemory(nowMs: () => number): CallMemory {
+export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
   const names = new Map<string, Known>();
   let trialMs = MOST_TRIAL_MS;
   let countedAtMs = nowMs();
@@ -67,27 +67,27 @@ export function createCallMemory(nowMs: () => number): CallMemory {
   }
 
   function mostMs(name: string): number {
-    return isProven(name) ? BRIEF_MS : TRIAL_MS;
+    return isProven(name) ? INLINE_MS : TRIAL_MS;
   }
 
   return {
     isProven,
     mostMs,
-    mayTry(name) {
+    mayRunInline(name) {
       if (isProven(name)) return true;
       const now = nowMs();
       return now >= (names.get(name)?.retryAtMs ?? 0) && isTimeForTrials(now);
     },
     ended(name, tookMs) {
       const call = known(name);
-      if (tookMs > BRIEF_MS) {
+      if (tookMs > INLINE_MS) {
         if (call.creditMs <= 0) trialMs -= Math.min(tookMs, MOST_COST_MS);
         return;
       }
       call.creditMs = Math.min(call.creditMs + tookMs, MOST_CREDIT_MS);
       if (call.pauses > 0) call.pauses--;
     },
-    wasLong(name, tookMs) {
+    abandoned(name, tookMs) {
       const call = known(name);
       const costMs = Math.min(tookMs, MOST_COST_MS);
       if (call.creditMs <= 0) trialMs -= costMs;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { Logger } from "../../observability/logger.ts";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { createProgress } from "./progress.ts";
@@ -31,7 +31,7 @@ export async function exportBlocks(
   const written = finished(file);
   written.catch(() => undefined);
   for (let number = startBlock; number < endBlock && !isStopped(); number++) {
-    const block = present(blocks.block(number), `block ${number}`);
+    const block = expectDefined(blocks.block(number), `block ${number}`);
     if (!file.write(encodeBlock(block))) await Promise.race([once(file, "drain"), written]);
     progress.advance({
       number,

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { Chain } from "../../chain/createChain.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { readRlpList } from "../../primitives/rlp.ts";
 import { type Block, decodeBlock } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
@@ -45,7 +45,7 @@ export async function importBlocks(
   order: ImportOrder,
   importChain: ImportChain,
   logger: Logger,
-): Promise<Outcome<ImportResult, ImportRefusal>> {
+): Promise<Result<ImportResult, ImportRefusal>> {
   const sizes: number[] = [];
   for (const { name, path } of order.files) {
     const size = await sizeOf(path);
@@ -98,7 +98,7 @@ class ImportRun {
   }
 
   /** `before` are the bytes of the files before this one. */
-  async importFile(name: string, path: string, before: number): Promise<Outcome<void, ImportRefusal>> {
+  async importFile(name: string, path: string, before: number): Promise<Result<void, ImportRefusal>> {
     try {
       for await (const raw of readBlockFile(path)) {
         if (this.order.isStopped()) return ok(undefined);
@@ -118,12 +118,12 @@ class ImportRun {
   }
 
   /** Skips a block, or lets it wait with its signers asked for. */
-  private take(raw: RawBlock, name: string, before: number): Outcome<void, ImportRefusal> {
+  private take(raw: RawBlock, name: string, before: number): Result<void, ImportRefusal> {
     const header = headerOf(raw.bytes);
     if (!header.ok) return malformed(name, raw, header.rejection.message);
     const { number } = header.value;
     const { startBlock, endBlock } = this.order;
-    const skip = (): Outcome<void, ImportRefusal> => {
+    const skip = (): Result<void, ImportRefusal> => {
       this.skipped++;
       this.progress.skip({ number, until: before + raw.offset + raw.bytes.length });
       return ok(undefined);
@@ -153,7 +153,7 @@ class ImportRun {
     header: Header,
     raw: RawBlock,
     name: string,
-  ): Outcome<never, ImportRefusal> | undefined {
+  ): Result<never, ImportRefusal> | undefined {
     const known = this.chain.headerByNumber(header.number);
     const hash = hashOfHeader(header);
     if (hash.ok && known !== undefined && equalBytes(known.hash, hash.value)) return undefined;
@@ -178,8 +178,8 @@ class ImportRun {
   private async afterWaiting(
     name: string,
     before: number,
-    outcome: Outcome<void, ImportRefusal>,
-  ): Promise<Outcome<void, ImportRefusal>> {
+    outcome: Result<void, ImportRefusal>,
+  ): Promise<Result<void, ImportRefusal>> {
     while (this.waiting.length > 0 && !this.order.isStopped()) {
       const imported = await this.importNext(name, before);
       if (!imported.ok) return imported;
@@ -187,7 +187,7 @@ class ImportRun {
     return outcome;
   }
 
-  private async importNext(name: string, before: number): Promise<Outcome<void, ImportRefusal>> {
+  private async importNext(name: string, before: number): Promise<Result<void, ImportRefusal>> {
     const next = this.waiting.shift();
     if (next === undefined) return ok(undefined);
     const { block, raw } = next;
@@ -225,7 +225,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
 }
 
 /** Of a block, its header alone. */
-function headerOf(bytes: Uint8Array): Outcome<Header, "malformedHeader" | "malformedBlock"> {
+function headerOf(bytes: Uint8Array): Result<Header, "malformedHeader" | "malformedBlock"> {
   try {
     const [header] = readRlpList(bytes);
     if (header !== undefined) return decodeHeader(bytes.subarray(header.start, header.until));
@@ -236,7 +236,7 @@ function headerOf(bytes: Uint8Array): Outcome<Header, "malformedHeader" | "malfo
   }
 }
 
-function malformed(name: string, raw: RawBlock, reason: string): Outcome<never, ImportRefusal> {
+function malformed(name: string, raw: RawBlock, reason: string): Result<never, ImportRefusal> {
   return refuse("badFile", `${placeOf(name, raw.offset)}: no block can be read: ${reason}.`);
 }
 
@@ -244,6 +244,6 @@ function placeOf(name: string, offset: number): string {
   return `${name}, byte ${offset}`;
 }
 
-function refuse(code: ImportRefusal, message: string): Outcome<never, ImportRefusal> {
+function refuse(code: ImportRefusal, message: string): Result<never, ImportRefusal> {
   return rejected({ code, fault: "caller", message });
 }

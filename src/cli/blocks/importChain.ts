@@ -5,7 +5,7 @@ import { type IdentityRefusal, openIdentity } from "../../node/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";
-import { type Outcome, ok } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/outcome.ts";
 import { createWorldState } from "../../state/worldState.ts";
 import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
@@ -30,7 +30,7 @@ export interface ImportChain {
 export async function openImportChain(
   settings: Settings,
   logger: Logger,
-): Promise<Outcome<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityRefusal>> {
+): Promise<Result<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityRefusal>> {
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   // As Besu does, and so that a chain is never without the key of its node.
@@ -53,7 +53,7 @@ export async function openImportChain(
     }
   };
   try {
-    const { database, headWitness } = grouped;
+    const { database, headMarker } = grouped;
     const ahead = createAheadRecovery(recovery);
     const opened = await createChain(
       { builder: asAddress(new Uint8Array(20)), vanity: settings.blockProduction.vanity },
@@ -61,7 +61,7 @@ export async function openImportChain(
         spec: settings.chainSpec,
         stores: {
           database,
-          headWitness,
+          headMarker,
           blocks: createBlockStore(IMPORT_STORE_LIMITS, { database }),
           world: createWorldState({ database }),
         },

@@ -1,6 +1,6 @@
 import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
 import { includesBytes, parseHex } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import type { ExtraDataType } from "./genesisExtraData.ts";
 
 /** The input of `operator generate-blockchain-config` (options.md#commands). */
@@ -16,7 +16,7 @@ export type JsonObject = Extract<Json, { kind: "object" }>;
 /** More keys than any network has validators. */
 const MOST_NODES = 10_000;
 
-export function readBlockchainConfig(text: string): Outcome<BlockchainConfig, "badConfig"> {
+export function readBlockchainConfig(text: string): Result<BlockchainConfig, "badConfig"> {
   const json = parseJson(text);
   if (!json.ok) return bad(`The configuration file is not JSON: ${json.rejection.message}.`);
   const genesis = objectIn(json.value, "genesis");
@@ -37,19 +37,19 @@ function extraDataTypeOf(config: JsonObject): ExtraDataType | undefined {
   return memberOf(config, "qbft") === undefined ? undefined : "QBFT_EXTRA_DATA";
 }
 
-function readNodes(nodes: JsonObject): Outcome<BlockchainConfig["nodes"], "badConfig"> {
+function readNodes(nodes: JsonObject): Result<BlockchainConfig["nodes"], "badConfig"> {
   const generate = memberOf(nodes, "generate");
   const isGenerated = generate?.kind === "boolean" && generate.value;
   return isGenerated ? readCount(memberOf(nodes, "count")) : readKeys(memberOf(nodes, "keys"));
 }
 
-function readCount(count: Json | undefined): Outcome<BlockchainConfig["nodes"], "badConfig"> {
+function readCount(count: Json | undefined): Result<BlockchainConfig["nodes"], "badConfig"> {
   const generate = count?.kind === "number" ? Number(count.text) : Number.NaN;
   if (Number.isInteger(generate) && generate > 0 && generate <= MOST_NODES) return ok({ generate });
   return bad(`The number of nodes to generate ("count") must be a whole number from 1 to ${MOST_NODES}.`);
 }
 
-function readKeys(keys: Json | undefined): Outcome<BlockchainConfig["nodes"], "badConfig"> {
+function readKeys(keys: Json | undefined): Result<BlockchainConfig["nodes"], "badConfig"> {
   if (keys?.kind !== "array" || keys.items.length === 0)
     return bad('"nodes" needs either "generate": true with a "count", or "keys": a list of public keys.');
   const publicKeys: Uint8Array[] = [];
@@ -113,6 +113,6 @@ function printJson(json: Json, indent: string): string {
   }
 }
 
-function bad(message: string): Outcome<never, "badConfig"> {
+function bad(message: string): Result<never, "badConfig"> {
   return rejected({ code: "badConfig", fault: "caller", message });
 }

@@ -9,7 +9,7 @@ import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskFailure.ts";
 import { fail, failToOpen, inDiskTerms } from "../endings.ts";
 import { EXIT } from "../exitCodes.ts";
-import { refuse, type World } from "../world.ts";
+import { type ProcessIo, refuse } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
 const FILE = { ...pathType, label: "<FILE>" };
@@ -74,16 +74,16 @@ interface ImportValues {
 }
 
 async function importFrom(invocation: Invocation<ImportValues>): Promise<number> {
-  const { values, operands, world, given, foreign } = invocation;
+  const { values, operands, io, given, foreign } = invocation;
   const names = [...(values.from === undefined ? [] : [values.from]), ...operands];
-  if (names.length === 0) return refuse("No files specified to import.", world);
+  if (names.length === 0) return refuse("No files specified to import.", io);
   const badRange = checkRange(values["start-block"], values["end-block"]);
-  if (badRange !== undefined) return refuse(badRange, world);
-  if (values.format === "JSON") return refuse(NO_JSON, world);
-  const settings = readSettings({ ...world, given, foreign });
-  if (!settings.ok) return refuse(settings.rejection.message, world);
+  if (badRange !== undefined) return refuse(badRange, io);
+  if (values.format === "JSON") return refuse(NO_JSON, io);
+  const settings = readSettings({ ...io, given, foreign });
+  if (!settings.ok) return refuse(settings.rejection.message, io);
   const logger = createLogger(settings.value.logging);
-  const exitCode = await inDiskTerms(world, () => importWith(settings.value, names, logger, invocation));
+  const exitCode = await inDiskTerms(io, () => importWith(settings.value, names, logger, invocation));
   if (exitCode !== EXIT.ok || values.run !== true) return exitCode;
   return invocation.runNode(settings.value, logger);
 }
@@ -92,23 +92,23 @@ async function importWith(
   settings: Settings,
   names: readonly string[],
   logger: Logger,
-  { values, world }: Invocation<ImportValues>,
+  { values, io }: Invocation<ImportValues>,
 ): Promise<number> {
   const { openImportChain } = await import("../blocks/importChain.ts");
   const { importBlocks } = await import("../blocks/importBlocks.ts");
-  const isStopped = listen(world);
+  const isStopped = listen(io);
   const opened = await openImportChain(settings, logger);
-  if (!opened.ok) return failToOpen(opened.rejection, settings, world);
+  if (!opened.ok) return failToOpen(opened.rejection, settings, io);
   try {
     const order = {
-      files: names.map((name) => ({ name, path: resolve(world.workingDirectory, name) })),
+      files: names.map((name) => ({ name, path: resolve(io.workingDirectory, name) })),
       startBlock: values["start-block"],
       endBlock: values["end-block"],
-      isTerminal: world.isTerminal,
+      isTerminal: io.isTerminal,
       isStopped,
     };
     const result = await importBlocks(order, opened.value, logger);
-    if (!result.ok) return fail(result.rejection.message, world, EXIT.failed);
+    if (!result.ok) return fail(result.rejection.message, io, EXIT.failed);
     return result.value.wasStopped ? EXIT.failed : EXIT.ok;
   } finally {
     await opened.value.close();
@@ -122,25 +122,25 @@ interface ExportValues {
   readonly "end-block": bigint | undefined;
 }
 
-async function exportTo({ values, world, given }: Invocation<ExportValues>): Promise<number> {
+async function exportTo({ values, io, given }: Invocation<ExportValues>): Promise<number> {
   const startBlock = values["start-block"] ?? 0n;
   const badRange = checkRange(startBlock, values["end-block"]);
-  if (badRange !== undefined) return refuse(badRange, world);
-  if (values.format === "JSON") return refuse(NO_JSON, world);
-  const folder = readDataFolder({ ...world, given });
-  if (!folder.ok) return refuse(folder.rejection.message, world);
+  if (badRange !== undefined) return refuse(badRange, io);
+  if (values.format === "JSON") return refuse(NO_JSON, io);
+  const folder = readDataFolder({ ...io, given });
+  if (!folder.ok) return refuse(folder.rejection.message, io);
   const { dataPath, logging } = folder.value;
-  return inDiskTerms(world, async () => {
+  return inDiskTerms(io, async () => {
     const { openStoredBlocks } = await import("../blocks/storedBlocks.ts");
     const stored = await openStoredBlocks(dataPath);
-    if (stored === undefined) return refuse(`${CHAIN_IS_EMPTY}: ${dataPath}`, world);
+    if (stored === undefined) return refuse(`${CHAIN_IS_EMPTY}: ${dataPath}`, io);
     try {
       const after = stored.head.header.number + 1n;
       if (startBlock >= after)
-        return fail(`Block ${startBlock} is above the newest block, ${after - 1n}.`, world, EXIT.failed);
+        return fail(`Block ${startBlock} is above the newest block, ${after - 1n}.`, io, EXIT.failed);
       const asked = values["end-block"] ?? after;
       const endBlock = smaller(asked, after);
-      return await writeBlocks({ startBlock, endBlock, values, blocks: stored.blocks, world, logging });
+      return await writeBlocks({ startBlock, endBlock, values, blocks: stored.blocks, io, logging });
     } finally {
       await stored.close();
     }
@@ -152,19 +152,19 @@ interface WriteOrder {
   readonly endBlock: bigint;
   readonly values: ExportValues;
   readonly blocks: BlockStore;
-  readonly world: World;
+  readonly io: ProcessIo;
   readonly logging: LoggingSettings;
 }
 
 async function writeBlocks(order: WriteOrder): Promise<number> {
-  const { startBlock, endBlock, values, blocks, world, logging } = order;
+  const { startBlock, endBlock, values, blocks, io, logging } = order;
   const { exportBlocks } = await import("../blocks/exportBlocks.ts");
-  const isStopped = listen(world);
-  const path = resolve(world.workingDirectory, values.to);
+  const isStopped = listen(io);
+  const path = resolve(io.workingDirectory, values.to);
   const isAppended = values["start-block"] !== undefined;
   try {
     await exportBlocks(
-      { path, startBlock, endBlock, isAppended, isTerminal: world.isTerminal, isStopped },
+      { path, startBlock, endBlock, isAppended, isTerminal: io.isTerminal, isStopped },
       blocks,
       createLogger(logging),
     );
@@ -173,7 +173,7 @@ async function writeBlocks(order: WriteOrder): Promise<number> {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!/^E[A-Z]+$/.test(code)) throw error;
     const message = `The file ${values.to} cannot be written: ${messageOf(error)}`;
-    return isDiskAtFault(error) ? fail(message, world, EXIT.disk) : refuse(message, world);
+    return isDiskAtFault(error) ? fail(message, io, EXIT.disk) : refuse(message, io);
   }
 }
 
@@ -186,9 +186,9 @@ function checkRange(startBlock: bigint, endBlock: bigint | undefined): string | 
 }
 
 /** Answers whether somebody asked for a stop by now. */
-function listen(world: World): () => boolean {
+function listen(io: ProcessIo): () => boolean {
   let isStopped = false;
-  void world.awaitStop().received.then(() => {
+  void io.awaitStop().received.then(() => {
     isStopped = true;
   });
   return () => isStopped;

@@ -1,10 +1,10 @@
-import type { ForeignGiven, Given } from "../../config/given.ts";
+import type { RawOption, UnknownOption } from "../../config/given.ts";
 import type { OptionName } from "../../config/options.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
 import type { RootLogger } from "../../observability/logger.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
-import { refuse, type World } from "../world.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { type ProcessIo, refuse } from "../world.ts";
 
 /** An option that only one command knows. It stands after the command's words, and in no file and no variable. */
 export interface CommandOption<V = unknown> {
@@ -32,10 +32,10 @@ export interface Invocation<Values = unknown> {
   /** What stood there without a name. */
   readonly operands: readonly string[];
   /** The node's options of the command line. */
-  readonly given: readonly Given[];
+  readonly given: readonly RawOption[];
   /** Those of other releases of the incumbent. */
-  readonly foreign: readonly ForeignGiven[];
-  readonly world: World;
+  readonly foreign: readonly UnknownOption[];
+  readonly io: ProcessIo;
   /** Runs the node until it ends; answers its exit code. */
   runNode(settings: Settings, logger: RootLogger): Promise<number>;
 }
@@ -78,7 +78,7 @@ export function defineCommand<const O extends CommandOptions = Readonly<Record<n
     ignoresOptions,
     async start({ texts, ...rest }) {
       const values = readValues(options, texts);
-      if (!values.ok) return refuse(values.rejection.message, rest.world);
+      if (!values.ok) return refuse(values.rejection.message, rest.io);
       // Read by the very table that the type is made from.
       return definition.run({ ...rest, values: values.value as ValuesOf<O> });
     },
@@ -89,7 +89,7 @@ export function defineCommand<const O extends CommandOptions = Readonly<Record<n
 function readValues(
   options: CommandOptions,
   texts: ReadonlyMap<string, string>,
-): Outcome<Readonly<Record<string, unknown>>, "badValue"> {
+): Result<Readonly<Record<string, unknown>>, "badValue"> {
   const problems = missingOptions(options, texts);
   const values: Record<string, unknown> = {};
   for (const [name, { type, default: assumed }] of Object.entries(options)) {

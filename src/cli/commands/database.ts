@@ -25,12 +25,12 @@ export const DATABASE_COMMANDS: readonly Command[] = [
 ];
 
 async function lookIntoDatabase(
-  { world, given }: Invocation,
+  { io, given }: Invocation,
   look: typeof import("../checkDatabase.ts").checkDatabase,
 ): Promise<number> {
-  const folder = readDataFolder({ ...world, given });
-  if (!folder.ok) return refuse(folder.rejection.message, world);
+  const folder = readDataFolder({ ...io, given });
+  if (!folder.ok) return refuse(folder.rejection.message, io);
   const place = findDatabase(folder.value.dataPath);
-  if (!place.ok) return refuse(place.rejection.message, world);
-  return look(place.value, (line) => world.print(`${line}\n`));
+  if (!place.ok) return refuse(place.rejection.message, io);
+  return look(place.value, (line) => io.print(`${line}\n`));
 }

@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { readRlp } from "../../primitives/rlp.ts";
 import { decodeExtraData, encodeExtraData, VANITY_BYTES } from "../../types/extraData.ts";
 
@@ -25,7 +25,7 @@ export function encodeGenesisExtraData(type: ExtraDataType, validators: readonly
 export function decodeValidators(
   type: ExtraDataType,
   bytes: Uint8Array,
-): Outcome<readonly Address[], "malformedExtraData"> {
+): Result<readonly Address[], "malformedExtraData"> {
   if (type === "IBFT_EXTRA_DATA") {
     const extra = decodeExtraData(bytes);
     return extra.ok ? ok(extra.value.validators) : extra;
@@ -44,6 +44,6 @@ function isAddressBytes(item: unknown): item is Uint8Array {
   return item instanceof Uint8Array && item.length === 20;
 }
 
-function malformed(message: string): Outcome<never, "malformedExtraData"> {
+function malformed(message: string): Result<never, "malformedExtraData"> {
   return rejected({ code: "malformedExtraData", fault: "caller", message });
 }

@@ -21,8 +21,8 @@ export const NOT_APPLICABLE: readonly Command[] = [
     words: "password hash",
     help: "Not applicable: this version has no authentication for JSON-RPC.",
     ignoresOptions: true,
-    run: async ({ world }) => {
-      world.printError("Not applicable: this version of Ibex has no authentication for JSON-RPC.\n");
+    run: async ({ io }) => {
+      io.printError("Not applicable: this version of Ibex has no authentication for JSON-RPC.\n");
       return EXIT.failed;
     },
   }),
@@ -33,8 +33,8 @@ function nothingToDo(words: string, why: string): Command {
     words,
     help: `Not applicable: ${why}.`,
     ignoresOptions: true,
-    run: async ({ world }) => {
-      world.print(`Not applicable: ${why}.\n`);
+    run: async ({ io }) => {
+      io.print(`Not applicable: ${why}.\n`);
       return EXIT.ok;
     },
   });

@@ -7,7 +7,7 @@ import type { Address } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
 import { EXIT } from "../exitCodes.ts";
-import { refuse, type World } from "../world.ts";
+import { type ProcessIo, refuse } from "../world.ts";
 import { type BlockchainConfig, genesisText, readBlockchainConfig } from "./blockchainConfig.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { encodeGenesisExtraData } from "./genesisExtraData.ts";
@@ -55,26 +55,26 @@ interface KeyPair {
   readonly privateKey?: Uint8Array;
 }
 
-async function generate({ values, given, world }: Invocation<Values>): Promise<number> {
-  const folder = readDataFolder({ ...world, given });
-  if (!folder.ok) return refuse(folder.rejection.message, world);
-  const to = resolve(world.workingDirectory, values.to);
+async function generate({ values, given, io }: Invocation<Values>): Promise<number> {
+  const folder = readDataFolder({ ...io, given });
+  if (!folder.ok) return refuse(folder.rejection.message, io);
+  const to = resolve(io.workingDirectory, values.to);
   const names = [
     values["genesis-file-name"],
     values["private-key-file-name"],
     values["public-key-file-name"],
   ];
-  if (new Set(names).size < names.length) return refuse("Output file paths must be unique.", world);
-  if (isTaken(to)) return refuse("Output directory already exists.", world);
-  const text = readText(values["config-file"], world);
-  if (!text.ok) return refuse(text.rejection.message, world);
+  if (new Set(names).size < names.length) return refuse("Output file paths must be unique.", io);
+  if (isTaken(to)) return refuse("Output directory already exists.", io);
+  const text = readText(values["config-file"], io);
+  if (!text.ok) return refuse(text.rejection.message, io);
   const config = readBlockchainConfig(text.value);
-  if (!config.ok) return refuse(config.rejection.message, world);
+  if (!config.ok) return refuse(config.rejection.message, io);
   const logger = createLogger(folder.value.logging);
   const pairs = await keyPairs(config.value, logger);
   const genesis = await genesisFor(config.value, pairs, logger);
-  if (!genesis.isUsable) return refuse(genesis.problem, world);
-  return writeAll({ to, names: values, pairs, genesis: genesis.text }, logger, world);
+  if (!genesis.isUsable) return refuse(genesis.problem, io);
+  return writeAll({ to, names: values, pairs, genesis: genesis.text }, logger, io);
 }
 
 function isTaken(folder: string): boolean {
@@ -124,7 +124,7 @@ interface Output {
 async function writeAll(
   { to, names, pairs, genesis }: Output,
   logger: Logger,
-  world: World,
+  io: ProcessIo,
 ): Promise<number> {
   const { createFolders } = await import("../../node/dataDirectory.ts");
   const { isDiskAtFault } = await import("../../storage/diskFailure.ts");
@@ -145,7 +145,7 @@ async function writeAll(
     writeFileSync(path, genesis, { flush: true });
     return EXIT.ok;
   } catch (error) {
-    world.printError(`The folder ${to} cannot be written: ${messageOf(error)}. Remove it and try again.\n`);
+    io.printError(`The folder ${to} cannot be written: ${messageOf(error)}. Remove it and try again.\n`);
     return isDiskAtFault(error) ? EXIT.disk : EXIT.badInput;
   }
 }

@@ -5,7 +5,7 @@ import { choiceType, pathType } from "../../config/valueTypes.ts";
 import type { NodeKey } from "../../node/nodeKey.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { refuse, type World } from "../world.ts";
+import { type ProcessIo, refuse } from "../world.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { writeAnswer } from "./textFiles.ts";
 
@@ -38,19 +38,19 @@ export const PUBLIC_KEY_COMMANDS: readonly Command[] = [
 ];
 
 async function exportOf(
-  { given, values, world }: Invocation<{ readonly to: string | undefined }>,
+  { given, values, io }: Invocation<{ readonly to: string | undefined }>,
   part: (key: NodeKey) => Uint8Array,
 ): Promise<number> {
-  const source = readKeyFile({ ...world, given });
-  if (!source.ok) return refuse(source.rejection.message, world);
-  const key = await openKey(source.value, world);
-  return typeof key === "string" ? refuse(key, world) : writeAnswer(toHex(part(key)), values.to, world);
+  const source = readKeyFile({ ...io, given });
+  if (!source.ok) return refuse(source.rejection.message, io);
+  const key = await openKey(source.value, io);
+  return typeof key === "string" ? refuse(key, io) : writeAnswer(toHex(part(key)), values.to, io);
 }
 
 /** The key, or why there is none. That one was made is told beside the answer, which scripts read. */
 async function openKey(
   source: { readonly path: string; readonly initialKey?: Uint8Array },
-  world: World,
+  io: ProcessIo,
 ): Promise<NodeKey | string> {
   const { openNodeKey } = await import("../../node/nodeKey.ts");
   const { createFolders } = await import("../../node/dataDirectory.ts");
@@ -62,6 +62,6 @@ async function openKey(
   }
   const key = openNodeKey(source);
   if (!key.ok) return key.rejection.message;
-  if (isNew) world.printError(`A new node key was made: ${source.path}\n`);
+  if (isNew) io.printError(`A new node key was made: ${source.path}\n`);
   return key.value;
 }

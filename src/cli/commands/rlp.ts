@@ -2,8 +2,8 @@ import { choiceType, pathType } from "../../config/valueTypes.ts";
 import { type Address, addressFromHex } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
-import { refuse, type World } from "../world.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { type ProcessIo, refuse } from "../world.ts";
 import { type Command, defineCommand } from "./command.ts";
 import { decodeValidators, EXTRA_DATA_TYPES, encodeGenesisExtraData } from "./genesisExtraData.ts";
 import { readText, writeAnswer } from "./textFiles.ts";
@@ -23,12 +23,12 @@ export const RLP_COMMANDS: readonly Command[] = [
       to: { type: pathType, help: "File to write. Standard output when absent." },
       type: TYPE,
     },
-    run: async ({ values, world }) => {
-      const text = readText(values.from, world);
-      if (!text.ok) return refuse(text.rejection.message, world);
+    run: async ({ values, io }) => {
+      const text = readText(values.from, io);
+      if (!text.ok) return refuse(text.rejection.message, io);
       const validators = readAddresses(text.value);
-      if (!validators.ok) return refuse(validators.rejection.message, world);
-      return writeAnswer(toHex(encodeGenesisExtraData(values.type, validators.value)), values.to, world);
+      if (!validators.ok) return refuse(validators.rejection.message, io);
+      return writeAnswer(toHex(encodeGenesisExtraData(values.type, validators.value)), values.to, io);
     },
   }),
   defineCommand({
@@ -42,7 +42,7 @@ export const RLP_COMMANDS: readonly Command[] = [
       to: { type: pathType, help: "File to write. Standard output when absent." },
       type: TYPE,
     },
-    run: async ({ values, world }) => decode(values, world),
+    run: async ({ values, io }) => decode(values, io),
   }),
 ];
 
@@ -52,22 +52,22 @@ interface DecodeValues {
   readonly type: (typeof EXTRA_DATA_TYPES)[number];
 }
 
-function decode({ from, to, type }: DecodeValues, world: World): number {
-  const text = readText(from, world);
-  if (!text.ok) return refuse(text.rejection.message, world);
+function decode({ from, to, type }: DecodeValues, io: ProcessIo): number {
+  const text = readText(from, io);
+  if (!text.ok) return refuse(text.rejection.message, io);
   const bytes = parseHex(text.value.trim());
   if (bytes === undefined || bytes.length === 0) {
-    return refuse("Unable to decode the RLP data: hexadecimal digits are expected.", world);
+    return refuse("Unable to decode the RLP data: hexadecimal digits are expected.", io);
   }
   const validators = decodeValidators(type, bytes);
   if (!validators.ok) {
-    return refuse(`Unable to decode the RLP data as ${type}: ${validators.rejection.message}.`, world);
+    return refuse(`Unable to decode the RLP data as ${type}: ${validators.rejection.message}.`, io);
   }
-  return writeAnswer(`[${validators.value.map(toHex).join(", ")}]`, to, world);
+  return writeAnswer(`[${validators.value.map(toHex).join(", ")}]`, to, io);
 }
 
 /** Refused with the incumbent's words. */
-function readAddresses(text: string): Outcome<readonly Address[], "badJson"> {
+function readAddresses(text: string): Result<readonly Address[], "badJson"> {
   if (text.trim() === "") return bad("An error occurred while trying to read the JSON data.");
   let json: unknown;
   try {
@@ -86,6 +86,6 @@ function isAddressText(item: unknown): boolean {
   return typeof item === "string" && parseHex(item)?.length === 20;
 }
 
-function bad(message: string): Outcome<never, "badJson"> {
+function bad(message: string): Result<never, "badJson"> {
   return rejected({ code: "badJson", fault: "caller", message });
 }

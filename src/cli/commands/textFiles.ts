@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { EXIT } from "../exitCodes.ts";
-import { refuse, type World } from "../world.ts";
+import { type ProcessIo, refuse } from "../world.ts";
 
 /** The text of a file, or of standard input where none is named. */
-export function readText(path: string | undefined, world: World): Outcome<string, "unreadable"> {
+export function readText(path: string | undefined, io: ProcessIo): Result<string, "unreadable"> {
   try {
-    return ok(readFileSync(path === undefined ? 0 : resolve(world.workingDirectory, path), "utf8"));
+    return ok(readFileSync(path === undefined ? 0 : resolve(io.workingDirectory, path), "utf8"));
   } catch (error) {
     const where = path === undefined ? "Standard input" : `The file ${path}`;
     return rejected({
@@ -20,15 +20,15 @@ export function readText(path: string | undefined, world: World): Outcome<string
 }
 
 /** Writes a command's answer to a file as it is, or as a line to standard output; answers the exit code. */
-export function writeAnswer(text: string, path: string | undefined, world: World): number {
+export function writeAnswer(text: string, path: string | undefined, io: ProcessIo): number {
   if (path === undefined) {
-    world.print(`${text}\n`);
+    io.print(`${text}\n`);
     return EXIT.ok;
   }
   try {
-    writeFileSync(resolve(world.workingDirectory, path), text);
+    writeFileSync(resolve(io.workingDirectory, path), text);
     return EXIT.ok;
   } catch (error) {
-    return refuse(`The file ${path} cannot be written: ${messageOf(error)}`, world);
+    return refuse(`The file ${path} cannot be written: ${messageOf(error)}`, io);
   }
 }

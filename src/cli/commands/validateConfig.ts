@@ -9,11 +9,11 @@ export const VALIDATE_CONFIG = defineCommand({
     json: { type: switchType, help: "Answer as JSON: valid, problems, warnings.", default: "false" },
   },
   nodeOptions: ["config-file"],
-  run: async ({ given, values, world }) => {
+  run: async ({ given, values, io }) => {
     const { validateConfig, verdictText } = await import("../validateConfig.ts");
-    const verdict = validateConfig(given, world.workingDirectory);
+    const verdict = validateConfig(given, io.workingDirectory);
     const { isValid, ...found } = verdict;
-    world.print(`${values.json ? JSON.stringify({ valid: isValid, ...found }) : verdictText(verdict)}\n`);
+    io.print(`${values.json ? JSON.stringify({ valid: isValid, ...found }) : verdictText(verdict)}\n`);
     return isValid ? EXIT.ok : EXIT.badInput;
   },
 });

@@ -31,13 +31,13 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
       },
     },
     nodeOptions: ["data-path", "genesis-file", "config-file", "node-private-key-file"],
-    async run({ values, given, foreign, world }) {
-      const settings = readSettings({ ...world, given, foreign });
-      if (!settings.ok) return refuse(settings.rejection.message, world);
+    async run({ values, given, foreign, io }) {
+      const settings = readSettings({ ...io, given, foreign });
+      if (!settings.ok) return refuse(settings.rejection.message, io);
       const { forgetVotes } = await import("../forgetVotes.ts");
       const { heads, "heads-from": urls, force } = values;
-      return inDiskTerms(world, () =>
-        forgetVotes({ settings: settings.value, heads, urls, isForced: force === true }, world),
+      return inDiskTerms(io, () =>
+        forgetVotes({ settings: settings.value, heads, urls, isForced: force === true }, io),
       );
     },
   }),

@@ -17,7 +17,7 @@ const openGraphql = { requires: "graphql-http-enabled" };
 const openIpc = { requires: "Xrpc-ipc-enabled" };
 const openEngine = { requires: "engine-rpc-enabled" };
 
-export const OTHER_DOOR_OPTIONS = {
+export const UNSUPPORTED_SERVER_OPTIONS = {
   "graphql-http-enabled": graphql.switched(false, "Answer GraphQL over HTTP."),
   "graphql-http-host": graphql.valued(hostType, "127.0.0.1", "Address to listen on.", openGraphql),
   "graphql-http-port": graphql.valued(portType, 8547, "Port to listen on.", openGraphql),

@@ -8,7 +8,7 @@ import type { RawMessage } from "./futureMessages.ts";
  * only then; were that forgotten while it catches up, it would meet them again at the end of their round, which may be an
  * hour long.
  */
-export interface DistantWords<M extends RawMessage> {
+export interface FarFutureRoundChanges<M extends RawMessage> {
   note(message: M, height: bigint): void;
   /** Those of `height`; they and all below are kept no longer. */
   takeUpTo(height: bigint): readonly M[];
@@ -17,21 +17,22 @@ export interface DistantWords<M extends RawMessage> {
   readonly count: number;
 }
 
-export function createDistantWords<M extends RawMessage>(limits: {
+export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
   readonly messagesPerSender: number;
   readonly bytesPerSender: number;
   /** Of all together: whoever has most is forgotten first. */
   readonly bytes: number;
-}): DistantWords<M> {
-  type Word = { readonly message: M; readonly height: bigint };
-  const bySender = new Map<string, readonly Word[]>();
+}): FarFutureRoundChanges<M> {
+  type Waiting = { readonly message: M; readonly height: bigint };
+  const bySender = new Map<string, readonly Waiting[]>();
 
-  const totalBytes = (): number => [...bySender.values()].reduce((sum, words) => sum + bytesOf(words), 0);
+  const totalBytes = (): number =>
+    [...bySender.values()].reduce((sum, messages) => sum + bytesOf(messages), 0);
 
   function forgetHeaviest(): void {
     let heaviest: readonly [key: string, bytes: number] | undefined;
-    for (const [key, words] of bySender) {
-      const bytes = bytesOf(words);
+    for (const [key, messages] of bySender) {
+      const bytes = bytesOf(messages);
       if (heaviest === undefined || bytes > heaviest[1]) heaviest = [key, bytes];
     }
     if (heaviest !== undefined) bySender.delete(heaviest[0]);
@@ -40,20 +41,20 @@ export function createDistantWords<M extends RawMessage>(limits: {
   return {
     note(message, height) {
       const key = toKey(message.sender);
-      let words: readonly Word[] = [...(bySender.get(key) ?? []), { message, height }];
+      let messages: readonly Waiting[] = [...(bySender.get(key) ?? []), { message, height }];
       while (
-        words.length > limits.messagesPerSender ||
-        (words.length > 1 && bytesOf(words) > limits.bytesPerSender)
+        messages.length > limits.messagesPerSender ||
+        (messages.length > 1 && bytesOf(messages) > limits.bytesPerSender)
       )
-        words = words.slice(1);
-      bySender.set(key, words);
+        messages = messages.slice(1);
+      bySender.set(key, messages);
       while (totalBytes() > limits.bytes) forgetHeaviest();
     },
     takeUpTo(height) {
       const taken: M[] = [];
-      for (const [key, words] of bySender) {
-        for (const word of words) if (word.height === height) taken.push(word.message);
-        const left = words.filter((word) => word.height > height);
+      for (const [key, messages] of bySender) {
+        for (const waiting of messages) if (waiting.height === height) taken.push(waiting.message);
+        const left = messages.filter((waiting) => waiting.height > height);
         if (left.length > 0) bySender.set(key, left);
         else bySender.delete(key);
       }
@@ -65,11 +66,11 @@ export function createDistantWords<M extends RawMessage>(limits: {
       for (const key of bySender.keys()) if (!keys.has(key)) bySender.delete(key);
     },
     get count() {
-      return [...bySender.values()].reduce((sum, words) => sum + words.length, 0);
+      return [...bySender.values()].reduce((sum, messages) => sum + messages.length, 0);
     },
   };
 }
 
-function bytesOf(words: readonly { readonly message: RawMessage }[]): number {
-  return words.reduce((sum, { message }) => sum + message.payload.length, 0);
+function bytesOf(messages: readonly { readonly message: RawMessage }[]): number {
+  return messages.reduce((sum, { message }) => sum + message.payload.length, 0);
 }

@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
 /** A message as it came, to be read when its height has come. */
@@ -76,7 +76,7 @@ export function createFutureMessages<M extends RawMessage>(
     let heaviest: readonly [key: string, load: Load<M>] | undefined;
     for (const one of loads)
       if (heaviest === undefined || yieldsBefore(one[1], heaviest[1], unit)) heaviest = one;
-    const [key, load] = present(heaviest, "a sender of what is kept");
+    const [key, load] = expectDefined(heaviest, "a sender of what is kept");
     let highest = 0n;
     for (const height of load.byHeight.keys()) if (height > highest) highest = height;
     const kept = load.byHeight.get(highest) ?? [];

@@ -1,33 +1,33 @@
 import type { RoundId } from "../../ibft/roundId.ts";
 
 /** A message as it is spelled. */
-interface Word {
+interface SentMessage {
   readonly code: number;
   readonly payload: Uint8Array;
 }
 
 /** What we said in the latest round in which we spoke: our wish for the round, and our part in it; four messages at most. */
-export interface OwnWords {
+export interface LastSentMessages {
   /** Words of an earlier place are forgotten by those of a later one. */
-  add(place: RoundId, word: Word): void;
+  add(place: RoundId, message: SentMessage): void;
   dropUpTo(height: bigint): void;
-  readonly words: readonly Word[];
+  readonly messages: readonly SentMessage[];
 }
 
-export function createOwnWords(): OwnWords {
+export function createLastSentMessages(): LastSentMessages {
   let place: RoundId = { height: 0n, round: 0 };
-  let words: readonly Word[] = [];
+  let messages: readonly SentMessage[] = [];
   return {
-    add({ height, round }, word) {
+    add({ height, round }, message) {
       const isSame = height === place.height && round === place.round;
-      words = isSame ? [...words, word] : [word];
+      messages = isSame ? [...messages, message] : [message];
       place = { height, round };
     },
     dropUpTo(height) {
-      if (place.height <= height) words = [];
+      if (place.height <= height) messages = [];
     },
-    get words() {
-      return words;
+    get messages() {
+      return messages;
     },
   };
 }

@@ -16,12 +16,12 @@ import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
  */
 export interface ClockSkew {
   /** A message came when our clock showed `atMs`. Answers with what the operator does not know yet. */
-  heard(message: Authored, atMs: number): SkewNews | undefined;
+  heard(message: Authored, atMs: number): SkewReport | undefined;
   /** Only of these anything is remembered. */
   validatorsAre(validators: readonly Address[]): void;
 }
 
-export interface SkewNews {
+export interface SkewReport {
   readonly level: "warn" | "info";
   readonly facts: Facts;
   readonly message: string;
@@ -78,7 +78,7 @@ export function createClockSkew(self: Address): ClockSkew {
     return isSure ? { address: newest.address, aheadMs, of: [self] } : undefined;
   }
 
-  function tell(difference: Difference, atMs: number): SkewNews | undefined {
+  function tell(difference: Difference, atMs: number): SkewReport | undefined {
     const key = difference.address === undefined ? OURS : toKey(difference.address);
     const isAhead = difference.aheadMs > 0;
     const before = told.get(key);
@@ -89,7 +89,7 @@ export function createClockSkew(self: Address): ClockSkew {
     return { level: "warn", facts, message: describe(difference, others.length) };
   }
 
-  function tellAgreement({ address }: Measured): SkewNews | undefined {
+  function logAgreement({ address }: Measured): SkewReport | undefined {
     const different = [...measured.values()].filter((one) => (smallestOf(one) ?? 0) !== 0).length;
     if (different * 2 <= others.length && told.delete(OURS)) {
       const message = "this machine's clock and those of most other validators agree again";
@@ -107,7 +107,7 @@ export function createClockSkew(self: Address): ClockSkew {
       const newest = measure(message, message.candidate.header.timestamp, atMs);
       const verdict = newest && judge(newest);
       if (newest === undefined || verdict === undefined) return undefined;
-      return verdict === "none" ? tellAgreement(newest) : tell(verdict, atMs);
+      return verdict === "none" ? logAgreement(newest) : tell(verdict, atMs);
     },
     validatorsAre(validators) {
       others = validators.filter((address) => !equalBytes(address, self));

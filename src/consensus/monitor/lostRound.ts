@@ -1,12 +1,12 @@
 import type { Input } from "../../ibft/input.ts";
 import { proposerOf } from "../../ibft/proposer.ts";
-import { type Height, isPrepared, type State, type Trial } from "../../ibft/state.ts";
+import { type Height, isPrepared, type ProposalValidation, type State } from "../../ibft/state.ts";
 import type { Facts } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 
 /** A round that came to nothing, as the operator reads of it: why it ended, whose turn it was, who voted, who did not. */
-export interface LostRound {
+export interface FailedRound {
   readonly facts: Facts;
   readonly message: string;
   readonly height: bigint;
@@ -19,40 +19,40 @@ export interface LostRound {
  * Undefined when the step did not lead from one round of a height to a later one. Without a proposal nobody can vote:
  * then all that can be told of the others is whether they were heard.
  */
-export function describeLostRound(
+export function describeFailedRound(
   { self, isHeard }: { readonly self: Address; isHeard(address: Address): boolean },
   { before, after, by }: { readonly before: State; readonly after: State; readonly by: Input },
-): LostRound | undefined {
+): FailedRound | undefined {
   const was = before.height;
   const is = after.height;
   if (was === undefined || is === undefined || was.parent !== is.parent) return undefined;
-  const { number, startedAtMs, trial } = was.round;
+  const { number, startedAtMs, validation } = was.round;
   if (is.round.number <= number) return undefined;
-  const { committee } = was;
+  const { validatorSet } = was;
   const proposer = proposerFor(was, number);
   const isOurs = equalBytes(proposer, self);
   const votes = votesIn(was);
-  const unheard = committee.validators.filter((address) => !isHeard(address));
+  const unheard = validatorSet.validators.filter((address) => !isHeard(address));
   return {
     facts: {
-      height: committee.height,
+      height: validatorSet.height,
       round: number,
       proposer,
       nextRound: is.round.number,
       nextProposer: proposerFor(is, is.round.number),
-      quorum: committee.quorum,
-      ...(trial === undefined ? { unheard } : { voted: votes.voted, silent: votes.silent }),
+      quorum: validatorSet.quorum,
+      ...(validation === undefined ? { unheard } : { voted: votes.voted, silent: votes.silent }),
     },
     message:
-      `round ${number} of height ${committee.height} is lost, ` +
+      `round ${number} of height ${validatorSet.height} is lost, ` +
       `${by.kind === "message" ? "others went on" : `its ${seconds(is.round.startedAtMs - startedAtMs)} are over`}: ` +
       `${isOurs ? "it was our turn" : `it was the turn of ${toHex(proposer)}`}, and ` +
-      (trial === undefined
+      (validation === undefined
         ? `${isOurs ? "no block of ours was ready" : "no proposal came"}, so that nobody could vote; ${hearing(self, unheard)}`
-        : `${isOurs ? "our" : "its"} proposal ${outcomeOf(was, trial, votes)}; ${voting(self, was, votes)}`),
-    height: committee.height,
+        : `${isOurs ? "our" : "its"} proposal ${outcomeOf(was, validation, votes)}; ${voting(self, was, votes)}`),
+    height: validatorSet.height,
     nextRound: is.round.number,
-    missed: trial === undefined && !isOurs ? proposer : undefined,
+    missed: validation === undefined && !isOurs ? proposer : undefined,
   };
 }
 
@@ -63,25 +63,29 @@ interface Votes {
   readonly silent: readonly Address[];
 }
 
-function votesIn({ inbox, round, committee }: Height): Votes {
-  const proposer = round.trial?.proposal.signed.author;
+function votesIn({ messages: inbox, round, validatorSet }: Height): Votes {
+  const proposer = round.validation?.proposal.signed.author;
   const ofRound = inbox.filter(
     ({ kind, signed }) => kind !== "roundChange" && signed.payload.round === round.number,
   );
   const authors = ofRound.map(({ signed }) => signed.author);
   const sealers = ofRound.filter(({ kind }) => kind === "commit").map(({ signed }) => signed.author);
   const membersIn = (list: readonly Address[]) =>
-    committee.validators.filter((address) => includesBytes(list, address));
+    validatorSet.validators.filter((address) => includesBytes(list, address));
   const voted = membersIn(proposer === undefined ? authors : [proposer, ...authors]);
   return {
     voted,
     sealed: membersIn(sealers),
-    silent: committee.validators.filter((address) => !voted.includes(address)),
+    silent: validatorSet.validators.filter((address) => !voted.includes(address)),
   };
 }
 
-function outcomeOf(height: Height, { verdict }: Trial, { voted, sealed }: Votes): string {
-  const { quorum } = height.committee;
+function outcomeOf(
+  height: Height,
+  { result: verdict }: ProposalValidation,
+  { voted, sealed }: Votes,
+): string {
+  const { quorum } = height.validatorSet;
   switch (verdict) {
     case "pending":
       return "was still being checked";
@@ -127,8 +131,8 @@ function namesOf(self: Address, addresses: readonly Address[]): string {
 /** The facts beside the sentence name all. */
 const NAMES_LIMIT = 20;
 
-function proposerFor({ committee }: Height, round: number): Address {
-  return proposerOf(committee.validators, committee.previousProposer, round);
+function proposerFor({ validatorSet }: Height, round: number): Address {
+  return proposerOf(validatorSet.validators, validatorSet.previousProposer, round);
 }
 
 function seconds(durationMs: number): string {

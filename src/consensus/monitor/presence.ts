@@ -9,7 +9,7 @@ import { equalBytes, includesBytes } from "../../primitives/hex.ts";
  * nothing to say in a good round is silent, so whoever spoke since the round or height before this one is taken as
  * present; past round 0 each must speak, if only to ask for the next round, and is missing if it does not.
  */
-export interface Presence {
+export interface Liveness {
   /** A message whose signature is sound; the author's last sign of life, if it is a validator. */
   heard(message: Authored, nowMs: number): void;
   /** The proposer of the new block was there. Only the validators after it are remembered. */
@@ -25,13 +25,13 @@ export interface Presence {
 export interface Member {
   readonly address: Address;
   /** Undefined when it was not heard since the start. */
-  readonly lastHeard: SignOfLife | undefined;
+  readonly lastHeard: Heartbeat | undefined;
   readonly isPresent: boolean;
   /** Turns in a row in which it proposed nothing. */
   readonly missedTurns: number;
 }
 
-export interface SignOfLife {
+export interface Heartbeat {
   readonly atMs: number;
   /** "block": it proposed a block that was committed. */
   readonly kind: Authored["kind"] | "block";
@@ -39,17 +39,17 @@ export interface SignOfLife {
   readonly round: number | undefined;
 }
 
-export function createPresence(self: Address): Presence {
+export function createLiveness(self: Address): Liveness {
   let validators: readonly Address[] = [];
   let height = 0n;
   let round = 0;
   let beganAtMs = Number.POSITIVE_INFINITY;
   /** When the round or height before this one began. */
   let countsFromMs = Number.POSITIVE_INFINITY;
-  const signs = new Map<string, SignOfLife>();
+  const signs = new Map<string, Heartbeat>();
   const missedTurns = new Map<string, number>();
 
-  function note(address: Address, sign: SignOfLife): void {
+  function note(address: Address, sign: Heartbeat): void {
     if (includesBytes(validators, address)) signs.set(toKey(address), sign);
   }
 

@@ -128,12 +128,12 @@ function modeOf({ head, height, isPaused }: State, self: Address): ConsensusMode
 }
 
 function describeRound(height: Height): RoundStatus {
-  const { committee, round, inbox } = height;
-  const { trial } = round;
-  const digest = trial?.verdict === "accepted" ? trial.proposal.candidate.digest : undefined;
+  const { validatorSet, round, messages: inbox } = height;
+  const { validation } = round;
+  const digest = validation?.result === "accepted" ? validation.proposal.candidate.digest : undefined;
   return {
     number: round.number,
-    proposer: proposerOf(committee.validators, committee.previousProposer, round.number),
+    proposer: proposerOf(validatorSet.validators, validatorSet.previousProposer, round.number),
     startedAtMs: round.startedAtMs,
     timeoutAtMs: round.timeoutAtMs,
     phase: phaseOf(height),
@@ -149,8 +149,8 @@ function describeRound(height: Height): RoundStatus {
 function phaseOf(height: Height): RoundStatus["phase"] {
   if (height.decision !== undefined) return "decided";
   if (isPrepared(height)) return "prepared";
-  const { trial, turn } = height.round;
-  if (trial !== undefined) return trial.verdict === "pending" ? "onTrial" : trial.verdict;
+  const { validation, duty: turn } = height.round;
+  if (validation !== undefined) return validation.result === "pending" ? "onTrial" : validation.result;
   return turn === undefined || turn.building === "notYet" ? "waiting" : "building";
 }
 

@@ -8,7 +8,7 @@ import { decodeExtraData } from "../../types/extraData.ts";
 import { epochBlockFrom } from "./status.ts";
 
 /** Tells how far a vote on a validator is and until when it counts, and every change of the set. */
-export function tellValidatorVotes(
+export function logValidatorVotes(
   logger: Logger,
   {
     rules,

@@ -4,19 +4,19 @@ import type { Rules, State } from "../../ibft/state.ts";
 import { earliestTimestamp, roundTimeoutMs } from "../../ibft/timeouts.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { createClockSkew } from "./clockSkew.ts";
-import { describeLostRound } from "./lostRound.ts";
-import { createPresence, type Member } from "./presence.ts";
+import { describeFailedRound } from "./lostRound.ts";
+import { createLiveness, type Member } from "./presence.ts";
 import { describeStall } from "./stall.ts";
 import type { ConsensusStatus } from "./status.ts";
-import { tellValidatorVotes } from "./validatorNews.ts";
+import { logValidatorVotes } from "./validatorNews.ts";
 
 /**
  * Looks on for the operator: who is there, why a round was lost, how long there has been no block and whom it waits for,
  * whose clock differs. It decides nothing.
  */
-export interface Watch {
+export interface Monitor {
   /** It came `waitedMs` ago. */
   heard(message: Authored, waitedMs: number): void;
   /** The machine took one step. */
@@ -26,7 +26,7 @@ export interface Watch {
   end(): void;
 }
 
-export interface WatchParts {
+export interface MonitorParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -34,10 +34,10 @@ export interface WatchParts {
   readonly onTurnMissed?: ((proposer: Address) => void) | undefined;
 }
 
-export function createWatch({ rules, clock, logger, status, onTurnMissed }: WatchParts): Watch {
-  const presence = createPresence(rules.self);
+export function createMonitor({ rules, clock, logger, status, onTurnMissed }: MonitorParts): Monitor {
+  const liveness = createLiveness(rules.self);
   const skew = createClockSkew(rules.self);
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
   let headAtMs = 0;
   let isStalled = false;
   let hasEnded = false;
@@ -52,9 +52,9 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
     }
     isStalled = false;
     headAtMs = nowMs;
-    presence.headAdvanced(head, nowMs);
+    liveness.headAdvanced(head, nowMs);
     skew.validatorsAre(head.tally.validators);
-    if (before !== undefined) tellValidatorVotes(logger, { rules, before, head });
+    if (before !== undefined) logValidatorVotes(logger, { rules, before, head });
     const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
     const patienceMs = Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)) + ROUND_CHANGE_MS;
     watchFor(Math.max(SHORTEST_STALL_MS, patienceMs), FIRST_REPEAT_MS);
@@ -62,8 +62,8 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
 
   /** Warns in `delayMs` unless a block comes, then again and again, ever more rarely. */
   function watchFor(delayMs: number, repeatMs: number): void {
-    alarm?.cancel();
-    alarm = clock.at(clock.nowMs() + delayMs, () => {
+    timer?.cancel();
+    timer = clock.at(clock.nowMs() + delayMs, () => {
       isStalled = true;
       const nowMs = clock.nowMs();
       const { facts, message } = describeStall(status(), { nowMs, headAtMs });
@@ -72,17 +72,17 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
     });
   }
 
-  function onLostRound(before: State, after: State, input: Input): void {
+  function onFailedRound(before: State, after: State, input: Input): void {
     const { self } = rules;
-    const lost = describeLostRound({ self, isHeard: presence.isPresent }, { before, after, by: input });
+    const lost = describeFailedRound({ self, isHeard: liveness.isPresent }, { before, after, by: input });
     if (lost === undefined) return;
     const nowMs = clock.nowMs();
     if (lost.missed !== undefined) {
-      presence.turnMissed(lost.missed);
+      liveness.turnMissed(lost.missed);
       onTurnMissed?.(lost.missed);
     }
-    presence.roundBegan(lost.nextRound, nowMs);
-    const member = presence.members().find(({ address }) => address === lost.missed);
+    liveness.roundBegan(lost.nextRound, nowMs);
+    const member = liveness.members().find(({ address }) => address === lost.missed);
     const facts = { ...lost.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
     const times = lost.height === toldOfLoss.height ? toldOfLoss.times : LOSSES_TOLD_AT_ONCE;
     if (times >= LOSSES_TOLD_AT_ONCE && nowMs - toldOfLoss.atMs < LOSS_PAUSE_MS) {
@@ -100,7 +100,7 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
   return {
     heard(message, waitedMs) {
       const nowMs = clock.nowMs();
-      presence.heard(message, nowMs);
+      liveness.heard(message, nowMs);
       const news = skew.heard(message, nowMs - waitedMs);
       if (news !== undefined) logger[news.level](news.facts, news.message);
     },
@@ -108,12 +108,12 @@ export function createWatch({ rules, clock, logger, status, onTurnMissed }: Watc
       if (hasEnded) return;
       const { head } = after;
       if (head !== undefined && head !== before.head) onHead(head, before.head);
-      else onLostRound(before, after, input);
+      else onFailedRound(before, after, input);
     },
-    members: presence.members,
+    members: liveness.members,
     end() {
       hasEnded = true;
-      alarm?.cancel();
+      timer?.cancel();
     },
   };
 }

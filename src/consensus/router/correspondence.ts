@@ -11,16 +11,16 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
-import { createDistantWords } from "../buffers/distantWords.ts";
+import { createFarFutureRoundChanges } from "../buffers/distantWords.ts";
 import { createFutureMessages, type FutureLimits, type RawMessage } from "../buffers/futureMessages.ts";
-import { createOwnWords } from "../buffers/ownWords.ts";
+import { createLastSentMessages } from "../buffers/ownWords.ts";
 import type { Carrier } from "../ports.ts";
 import { createMessageReading, type Keyed } from "./messageReading.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { createRelayBudget } from "./relayBudget.ts";
 import { createRelayPaths, RELAY_PATIENCE_MS } from "./relayPaths.ts";
 import { createSeenMessages } from "./seenMessages.ts";
-import { IBF_SPELLING, type Spelling } from "./spelling.ts";
+import { IBF_CODEC, type MessageCodec } from "./spelling.ts";
 
 /**
  * Between bytes on the wire and the engine: what is read at all, what is passed on, what waits
@@ -36,7 +36,7 @@ import { IBF_SPELLING, type Spelling } from "./spelling.ts";
  * everything that is kept is bounded, and so is what is passed on for one author in a height. Nothing that arrives can make
  * it throw.
  */
-export interface Correspondence {
+export interface MessageRouter {
   /** From the network: a payload, uncompressed, which belongs to us from now on. */
   receive(message: RawMessage): void;
   /** Another block is the head, and the engine has been told. Messages that waited for this are taken now. */
@@ -55,7 +55,7 @@ export interface Correspondence {
 }
 
 /** What may become of a message that comes in; to be counted by. */
-export const FATES = [
+export const VALIDATION_RESULTS = [
   "taken",
   "duplicate",
   "past",
@@ -67,10 +67,10 @@ export const FATES = [
   ...DECODING_DEFECTS,
 ] as const;
 
-export type Fate = (typeof FATES)[number];
+export type ValidationResult = (typeof VALIDATION_RESULTS)[number];
 
-export interface CorrespondenceMetrics {
-  received(fate: Fate): void;
+export interface MessageRouterMetrics {
+  received(fate: ValidationResult): void;
   relayed(): void;
   /** A message that the machine is given. */
   taken?(message: Authored): void;
@@ -78,14 +78,14 @@ export interface CorrespondenceMetrics {
   futureDropped?(count: number): void;
 }
 
-export function declareCorrespondenceMetrics(metrics: Metrics): CorrespondenceMetrics {
+export function declareMessageRouterMetrics(metrics: Metrics): MessageRouterMetrics {
   const judged = metrics.counter({
     category: "BFT",
     name: "messages_judged_total",
     help: "Consensus messages that came in, by what became of them",
     labels: ["fate"],
   });
-  for (const fate of FATES) judged.with(fate);
+  for (const fate of VALIDATION_RESULTS) judged.with(fate);
   const received = metrics.counter({
     category: "BFT",
     name: "messages_received_total",
@@ -110,7 +110,7 @@ export function declareCorrespondenceMetrics(metrics: Metrics): CorrespondenceMe
   };
 }
 
-export interface CorrespondenceParts {
+export interface MessageRouterParts {
   readonly self: Address;
   readonly schedule: Pick<
     Rules["schedule"],
@@ -131,10 +131,10 @@ export interface CorrespondenceParts {
   /** Somebody speaks of a height beyond ours, so that its chain may have that many blocks less one. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
   /** A message that no honest node sends, from one that is no validator. */
-  readonly onJunk?: (sender: Address) => void;
-  readonly metrics?: CorrespondenceMetrics | undefined;
+  readonly penalisePeer?: (sender: Address) => void;
+  readonly metrics?: MessageRouterMetrics | undefined;
   /** That of IBF/1 unless stated. */
-  readonly spelling?: Spelling;
+  readonly codec?: MessageCodec;
   /** Passes on what waits, so much later: at once unless given. */
   readonly later?: (passOn: () => void, waitMs: number) => void;
   /** Time for reading, to each author its share; everything is read at once unless given. */
@@ -145,10 +145,10 @@ interface Arrived extends Keyed {
   readonly arrivedAtMs: number;
 }
 
-export function createCorrespondence(parts: CorrespondenceParts): Correspondence {
-  const { self, schedule, carrier, deliver, clock, logger, onAhead, onJunk, metrics, findTransaction } =
+export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
+  const { self, schedule, carrier, deliver, clock, logger, onAhead, penalisePeer, metrics, findTransaction } =
     parts;
-  const { spelling = IBF_SPELLING, later = (passOn) => passOn() } = parts;
+  const { codec = IBF_CODEC, later = (passOn) => passOn() } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
   const limits: FutureLimits = {
@@ -162,9 +162,9 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   );
   /** What validators say once, when they connect, may come before we are told of our own head. */
   const early = createFutureMessages<Arrived>(limits);
-  const distant = createDistantWords<Arrived>(DISTANT_LIMITS);
-  const own = createOwnWords();
-  const reading = createMessageReading({ spelling, findTransaction, shares: parts.shares });
+  const distant = createFarFutureRoundChanges<Arrived>(DISTANT_LIMITS);
+  const own = createLastSentMessages();
+  const reading = createMessageReading({ codec, findTransaction, shares: parts.shares });
   /** To be passed on in a moment, by key, to whoever is not known to have it by then. */
   const relays = new Map<string, Relay>();
   /**
@@ -176,7 +176,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   let head: Head | undefined;
 
   /** A message of the height in progress: `settle` hears what became of it, at once or when its author has time. */
-  function take(raw: Arrived, current: Head, settle: (fate: Fate) => void): void {
+  function take(raw: Arrived, current: Head, settle: (fate: ValidationResult) => void): void {
     if (!isValidator(current.tally, self)) {
       settle("notValidating");
       return;
@@ -261,7 +261,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     for (let copy = 0; copy < 2; copy++) carrier.send(code, payload, { to, except: [self, self] });
   }
 
-  function judge(message: Arrived, known: Head, settle: (fate: Fate) => void): void {
+  function judge(message: Arrived, known: Head, settle: (fate: ValidationResult) => void): void {
     const { key, sender, code, payload } = message;
     if (!received.add(key) && !reading.isAwaited(key, sender)) {
       paths.repeated(key, sender);
@@ -269,7 +269,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
       settle("duplicate");
       return;
     }
-    const place = spelling.peekPlace(code, payload);
+    const place = codec.peekPlace(code, payload);
     const current = known.header.number + 1n;
     if (place === undefined) settle(refusalOf(message));
     else if (place.height === current) take(message, known, settle);
@@ -278,12 +278,12 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
   }
 
   /** What is wrong with a message that cannot even be asked for its place. */
-  function refusalOf({ code, payload }: Arrived): Fate {
-    const outcome = readToEnd(spelling.read(code, payload, { maySpeak: () => false }));
+  function refusalOf({ code, payload }: Arrived): ValidationResult {
+    const outcome = readToEnd(codec.read(code, payload, { maySpeak: () => false }));
     return outcome.ok ? "malformed" : outcome.rejection.code;
   }
 
-  function keep(message: Arrived, height: bigint, { header, tally }: Head): Fate {
+  function keep(message: Arrived, height: bigint, { header, tally }: Head): ValidationResult {
     onAhead?.(message.sender, height - 1n);
     const before = future.count;
     const fate = future.add(message, height, header.number + 1n);
@@ -302,10 +302,11 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     judge(message, head, (fate) => settle(message, fate));
   }
 
-  function settle({ sender }: RawMessage, fate: Fate): void {
+  function settle({ sender }: RawMessage, fate: ValidationResult): void {
     metrics?.received(fate);
     // A validator's words may have been made by a liar so that others relay what only we cannot read.
-    if (isDecodingDefect(fate) && head !== undefined && !isValidator(head.tally, sender)) onJunk?.(sender);
+    if (isDecodingDefect(fate) && head !== undefined && !isValidator(head.tally, sender))
+      penalisePeer?.(sender);
   }
 
   return {
@@ -316,7 +317,7 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
         settle(message, "oversized");
         return;
       }
-      const key = spelling.keyOf(message.code, message.payload);
+      const key = codec.keyOf(message.code, message.payload);
       receive({ ...message, key, arrivedAtMs: clock.nowMs() });
     },
     headAdvanced(next) {
@@ -336,15 +337,15 @@ export function createCorrespondence(parts: CorrespondenceParts): Correspondence
     multicast(message, validators) {
       // A lone validator's proposal is a whole block, to be spelled and hashed for nobody.
       if (validators.every((validator) => equalBytes(validator, self))) return;
-      const { code, payload } = spelling.encode(message);
-      if (!sent.add(spelling.keyOf(code, payload))) return;
+      const { code, payload } = codec.encode(message);
+      if (!sent.add(codec.keyOf(code, payload))) return;
       own.add(message.signed.payload, { code, payload });
       carrier.send(code, payload, { to: validators, except: [self] });
     },
     peerConnected(address, say) {
       paths.forgetDecline(address);
       if (head === undefined || equalBytes(address, self) || !isValidator(head.tally, address)) return;
-      for (const { code, payload } of own.words) say(code, payload);
+      for (const { code, payload } of own.messages) say(code, payload);
     },
     get waiting() {
       return { messages: future.count, bytes: future.bytes, distant: distant.count };
@@ -373,7 +374,7 @@ interface Relay {
   readonly except: readonly Address[];
 }
 
-function isDecodingDefect(fate: Fate): boolean {
+function isDecodingDefect(fate: ValidationResult): boolean {
   return DECODING_DEFECTS.some((defect) => defect === fate);
 }
 

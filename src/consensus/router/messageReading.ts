@@ -1,16 +1,16 @@
-import { type Committee, committeeAfter, isMember } from "../../ibft/committee.ts";
+import { isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/committee.ts";
 import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import type { DecodingDefect } from "../../ibft/strictRlp.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import type { Outcome } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/outcome.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createKnownSigners } from "./knownSigners.ts";
 import { type NextStep, READ_AT_ONCE, type ReadingAccount, type ReadingShares } from "./readingShares.ts";
-import type { Spelling } from "./spelling.ts";
+import type { MessageCodec } from "./spelling.ts";
 
 /**
  * Reads messages of the height in progress, each in the share of time of whom it comes from. A validator pays for its own
@@ -35,11 +35,11 @@ export interface Keyed extends RawMessage {
 }
 
 export type ReadingResult =
-  | { readonly kind: "read"; readonly outcome: Outcome<Authored, DecodingDefect> }
+  | { readonly kind: "read"; readonly outcome: Result<Authored, DecodingDefect> }
   | { readonly kind: "unread"; readonly fate: "past" | "duplicate" | "overShare" };
 
 export interface MessageReadingParts {
-  readonly spelling: Spelling;
+  readonly codec: MessageCodec;
   readonly findTransaction?: FindTransaction | undefined;
   /** Everything is read at once when absent. */
   readonly shares?: ReadingShares | undefined;
@@ -65,7 +65,7 @@ const ROUNDS_OPENED = 8;
 const STRANGERS: ReadingAccount = { key: "strangers", share: 0.05, burstMs: 10 };
 
 export function createMessageReading(parts: MessageReadingParts): MessageReading {
-  const { spelling, findTransaction, shares = READ_AT_ONCE } = parts;
+  const { codec, findTransaction, shares = READ_AT_ONCE } = parts;
   const known = createKnownSigners();
   /** Senders of the copies that are being read or wait for it, by key. */
   const underWay = new Map<string, Address[]>();
@@ -94,23 +94,23 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
   return {
     read(message, head, done) {
       const { key, sender, code, payload } = message;
-      const committee = committeeAfter(head);
+      const validatorSet = validatorSetAfter(head);
       let author: Address | undefined;
-      let account = accountOf(committee, sender);
-      const reading = spelling.read(code, payload, {
+      let account = accountOf(validatorSet, sender);
+      const reading = codec.read(code, payload, {
         maySpeak(by) {
-          if (!isMember(committee, by)) return false;
+          if (!isMember(validatorSet, by)) return false;
           author = by;
-          account = accountOf(committee, sender, by);
+          account = accountOf(validatorSet, sender, by);
           return true;
         },
-        committee,
+        validatorSet,
         known,
         mostTransactions: mostTransactionsAfter(head),
         ...(findTransaction !== undefined && { findTransaction }),
       });
       let isOpenedForNothing: boolean | undefined;
-      const round = spelling.peekPlace(code, payload)?.round ?? 0;
+      const round = codec.peekPlace(code, payload)?.round ?? 0;
       underWay.set(key, [...(underWay.get(key) ?? []), sender]);
       function end(result: ReadingResult): void {
         leave(message);
@@ -156,10 +156,10 @@ function mostTransactionsAfter({ header }: Head): number {
 }
 
 /** Until its author is known, a message is its sender's. */
-function accountOf(committee: Committee, sender: Address, author = sender): ReadingAccount {
-  if (!isMember(committee, sender)) return STRANGERS;
+function accountOf(validatorSet: ValidatorSet, sender: Address, author = sender): ReadingAccount {
+  if (!isMember(validatorSet, sender)) return STRANGERS;
   const name = toKey(sender);
   if (equalBytes(author, sender)) return { key: name, share: OWN_SHARE, burstMs: OWN_BURST_MS };
-  const share = RELAYED_SHARE / Math.max(committee.validators.length - 1, 1);
+  const share = RELAYED_SHARE / Math.max(validatorSet.validators.length - 1, 1);
   return { key: `${name}${toKey(author)}`, share, burstMs: RELAYED_BURST_MS };
 }

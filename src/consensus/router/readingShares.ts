@@ -1,4 +1,4 @@
-import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 
 /**
  * A share of the thread's time for each author of consensus messages, so that the flood of one validator waits for
@@ -66,7 +66,7 @@ export function createReadingShares(parts: {
   let waitingBytes = 0;
   let turnEndMs: number | undefined;
   let isDeferred = false;
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
 
   function ledgerOf(account: ReadingAccount): Ledger {
     const known = ledgers.get(account.key);
@@ -176,8 +176,8 @@ export function createReadingShares(parts: {
       soonestMs = Math.min(soonestMs, -ledger.leftMs / ledger.account.share);
     }
     if (soonestMs === Number.POSITIVE_INFINITY) return;
-    alarm?.cancel();
-    alarm = clock.at(clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), takeTurn);
+    timer?.cancel();
+    timer = clock.at(clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), takeTurn);
   }
 
   return {
@@ -194,8 +194,8 @@ export function createReadingShares(parts: {
       return true;
     },
     clear() {
-      alarm?.cancel();
-      alarm = undefined;
+      timer?.cancel();
+      timer = undefined;
       const jobs = [...rows].flatMap((ledger) => ledger.jobs.splice(0));
       rows.clear();
       waitingBytes = 0;

@@ -1,8 +1,8 @@
 import { withRound } from "../../ibft/candidate.ts";
-import { committeeAfter } from "../../ibft/committee.ts";
+import { validatorSetAfter } from "../../ibft/committee.ts";
 import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
-import { findMessageFlaw } from "../../ibft/messageRules.ts";
+import { findMessageError } from "../../ibft/messageRules.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
@@ -76,7 +76,7 @@ export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
       if (account.messages >= RELAYS_OF_AUTHOR || variants >= (isLarge ? 1 : VARIANTS)) return false;
       refill(account);
       if (isLarge && account.leftBytes < bytes) return false;
-      if (findMessageFlaw(committeeAfter(head), withRound, message) !== undefined) return false;
+      if (findMessageError(validatorSetAfter(head), withRound, message) !== undefined) return false;
       account.messages++;
       account.places.set(place, variants + 1);
       if (isLarge) account.leftBytes -= bytes;

@@ -7,7 +7,7 @@ import { concatBytes } from "../../primitives/hex.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
-import type { Pace } from "../pace.ts";
+import type { YieldPolicy } from "../pace.ts";
 import { hashInSlices } from "./slices.ts";
 
 /**
@@ -16,12 +16,12 @@ import { hashInSlices } from "./slices.ts";
  */
 export class ContractAddresses {
   private readonly overlay: Overlay;
-  private readonly pace: Pace;
+  private readonly yieldPolicy: YieldPolicy;
   private last: { readonly message: Message; readonly address: LibraryAddress } | undefined;
 
-  constructor(overlay: Overlay, pace: Pace) {
+  constructor(overlay: Overlay, yieldPolicy: YieldPolicy) {
     this.overlay = overlay;
-    this.pace = pace;
+    this.yieldPolicy = yieldPolicy;
   }
 
   /** To be asked with the init code in `message.code`, after the caller's nonce was raised. */
@@ -41,7 +41,7 @@ export class ContractAddresses {
 
   /** EIP-1014. */
   private async ofCode({ caller, code }: Message, salt: Uint8Array): Promise<Uint8Array> {
-    const codeHash = await hashInSlices(code as Uint8Array, this.pace);
+    const codeHash = await hashInSlices(code as Uint8Array, this.yieldPolicy);
     return keccak256(concatBytes(CREATE2_MARK, caller.bytes, salt, codeHash));
   }
 }

@@ -8,7 +8,7 @@ import {
 } from "@ethereumjs/evm";
 import type { Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { bytesOfKey, toKey } from "../../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { EMPTY_BYTES, toDigits } from "../../primitives/hex.ts";
@@ -19,14 +19,14 @@ import type { BlockContext } from "../blockContext.ts";
 import { delegationTarget } from "../delegation.ts";
 import { credit } from "../emptyAccounts.ts";
 import type { EvmParts, Observed } from "../evm.ts";
-import type { HeldMemory } from "../heldMemory.ts";
+import type { MemoryBudget } from "../heldMemory.ts";
 import { libraryCommon } from "../libraryCommon.ts";
 import { LibraryJournal } from "../libraryJournal.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
-import { type Pace, restIfDue } from "../pace.ts";
+import { type YieldPolicy, yieldIfDue } from "../pace.ts";
 import { hasLowNumber } from "../precompiles/addresses.ts";
-import type { PrecompilePlaces } from "../precompiles/places.ts";
+import type { PrecompileOverrides } from "../precompiles/places.ts";
 import type { Rules } from "../rules.ts";
 import { ContractAddresses } from "./contractAddresses.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
@@ -45,21 +45,31 @@ import { TransientSlots } from "./transientSlots.ts";
 export class ForkEvm extends SharedEvm implements FrameEvm {
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
   readonly observed: Observed;
   readonly stackLimit: number;
-  readonly held: HeldMemory | undefined;
+  readonly held: MemoryBudget | undefined;
   readonly isObserved: boolean;
   private readonly rules: Rules;
-  private readonly places: PrecompilePlaces | undefined;
+  private readonly places: PrecompileOverrides | undefined;
   private readonly ownJournal: LibraryJournal;
   private readonly instructions: InstructionSet;
   private keptBytes = 0;
   private ownSubstate = new Substate();
   private readonly addresses: ContractAddresses;
 
-  constructor({ terms, rules, block, overlay, accesses, pace, observed, precompiles, observer }: EvmParts) {
-    const common = libraryCommon(terms, rules.fork);
+  constructor({
+    config,
+    rules,
+    block,
+    overlay,
+    accesses,
+    yieldPolicy,
+    observed,
+    precompiles,
+    observer,
+  }: EvmParts) {
+    const common = libraryCommon(config, rules.fork);
     const state = new LibraryState(overlay);
     const journal = new LibraryJournal(accesses, overlay, state);
     super({
@@ -68,19 +78,19 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
       blockchain: hashLookup(block),
       // The same methods by design; the library asks for its classes by name only.
       journal: journal as unknown as EVM["journal"],
-      transientStorage: new TransientSlots(pace.held) as unknown as EVM["transientStorage"],
+      transientStorage: new TransientSlots(yieldPolicy.memory) as unknown as EVM["transientStorage"],
     });
     this.ownJournal = journal;
     this.overlay = overlay;
     this.accesses = accesses;
-    this.pace = pace;
+    this.yieldPolicy = yieldPolicy;
     this.observed = observed;
-    this.stackLimit = terms.stackLimit;
-    this.held = pace.held;
+    this.stackLimit = config.stackLimit;
+    this.held = yieldPolicy.memory;
     this.isObserved = observer !== undefined;
     this.rules = rules;
     this.places = precompiles;
-    this.addresses = new ContractAddresses(overlay, pace);
+    this.addresses = new ContractAddresses(overlay, yieldPolicy);
     this.instructions = instructionsOf(opcodeTables(common), rules);
   }
 
@@ -109,7 +119,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
    * outside, because it is its result now.
    */
   release(keptBytes = 0): void {
-    this.held?.giveBack(this.keptBytes - keptBytes);
+    this.held?.release(this.keptBytes - keptBytes);
     this.keptBytes = keptBytes;
   }
 
@@ -140,7 +150,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
-    if (this.pace.isDue()) await this.pace.rest();
+    if (this.yieldPolicy.isDue()) await this.yieldPolicy.yield();
     const failure = message.delegatecall ? undefined : this.transferValue(message);
     this.loadCode(message);
     const { code, gasRefund, depth } = message;
@@ -158,9 +168,9 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   protected override async _executeCreate(message: Message): Promise<EVMResult> {
-    if (this.pace.isDue()) await this.pace.rest();
+    if (this.yieldPolicy.isDue()) await this.yieldPolicy.yield();
     // Code of any length is hashed, analysed, and run once.
-    this.pace.brief?.giveUp();
+    this.yieldPolicy.deadline?.abort();
     this.observe(message.depth);
     return super._executeCreate(message);
   }
@@ -176,11 +186,11 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     const frame = new Frame(this, this.environmentOf(message), message.gasLimit);
     const { _result: result, _runState: state } = frame;
     const { code } = frame._env;
-    if (code.length > LONG_BYTES) await state.analysis.prepare(code, () => restIfDue(this.pace));
+    if (code.length > LONG_BYTES) await state.analysis.prepare(code, () => yieldIfDue(this.yieldPolicy));
     const error = await this.performCode(state, this.instructions);
     const givingBack = state.giveMemoryBack();
     if (givingBack !== undefined) await givingBack;
-    this.held?.giveBack(ownCodeBytes);
+    this.held?.release(ownCodeBytes);
     if (error !== undefined) this.release(keptBytesBefore);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
@@ -243,8 +253,8 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   protected environmentOf(message: Message): FrameEnvironment {
-    const { gasPrice, origin } = present(this._tx, "the transaction that runs");
-    const address = present(message.to, "the account whose code runs");
+    const { gasPrice, origin } = expectDefined(this._tx, "the transaction that runs");
+    const address = expectDefined(message.to, "the account whose code runs");
     return {
       address,
       caller: message.caller,
@@ -268,10 +278,10 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
 
   /** The gas of precompiled contracts is the price of native code; some have to be loaded first. */
   private keepBrief({ codeAddress, data }: Message): void {
-    const { brief } = this.pace;
+    const { deadline: brief } = this.yieldPolicy;
     if (brief === undefined) return;
     const isSimple = (this.precompileNumber(codeAddress.bytes) ?? 0) <= LAST_SIMPLE_PRECOMPILE;
-    if (!isSimple || data.length > BRIEF_INPUT_BYTES) brief.giveUp();
+    if (!isSimple || data.length > BRIEF_INPUT_BYTES) brief.abort();
   }
 
   private observe(depth: number): void {

@@ -6,8 +6,8 @@ import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { AccessJournal } from "../accessJournal.ts";
 import type { Observed } from "../evm.ts";
-import type { HeldMemory } from "../heldMemory.ts";
-import type { Pace } from "../pace.ts";
+import type { MemoryBudget } from "../heldMemory.ts";
+import type { YieldPolicy } from "../pace.ts";
 import { analyse, type CodeAnalysis } from "./analysis.ts";
 import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
 import { Memory } from "./memory.ts";
@@ -21,13 +21,13 @@ import type { Substate } from "./substate.ts";
 export interface FrameEvm extends EVM {
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
   readonly observed: Observed;
   readonly stackLimit: number;
   /** Of the message from outside that runs. */
   readonly substate: Substate;
   /** Absent where gas alone bounds memory. */
-  readonly held: HeldMemory | undefined;
+  readonly held: MemoryBudget | undefined;
   /** Counts what stays until the message from outside has ended, or the frame has failed. */
   keep(bytes: number): void;
   /** Whether somebody watches, who may keep what calls return. */
@@ -118,7 +118,7 @@ export class FrameState {
     this.interpreter = interpreter;
     this.evm = evm;
     this.gasRefund = env.gasRefund;
-    this.mostAtHand = evm.pace.brief === undefined ? MOST_AT_HAND : BRIEF_AT_HAND;
+    this.mostAtHand = evm.yieldPolicy.deadline === undefined ? MOST_AT_HAND : BRIEF_AT_HAND;
     this.gasLeft = gasLeft;
   }
 
@@ -160,7 +160,7 @@ export class FrameState {
   forgetReturned(): Promise<void> | undefined {
     const lent = lentBuffer(this.returned);
     this.returnBytes = EMPTY_BYTES;
-    return lent && releaseInSlices(lent, this.evm.pace);
+    return lent && releaseInSlices(lent, this.evm.yieldPolicy);
   }
 
   /**
@@ -169,19 +169,21 @@ export class FrameState {
    */
   async takeOutput(offset: number, size: number): Promise<Uint8Array> {
     const { memory, evm, env } = this;
-    await memory.extendInSlices(offset + size, evm.pace);
+    await memory.extendInSlices(offset + size, evm.yieldPolicy);
     const mayLend = env.depth > 0 && !env.isCreate && !evm.isObserved;
     this.hasLent = mayLend && memory.reserved !== undefined && 2 * size >= memory._store.length;
-    return this.hasLent ? memory.read(offset, size, true) : memory.readInSlices(offset, size, evm.pace);
+    return this.hasLent
+      ? memory.read(offset, size, true)
+      : memory.readInSlices(offset, size, evm.yieldPolicy);
   }
 
   /** After the end of the frame. Gives what is to be waited for, if that takes long. */
   giveMemoryBack(): Promise<void> | undefined {
     const { memory, evm, returned } = this;
-    evm.held?.giveBack(memory._store.length + bytesBehind(returned));
+    evm.held?.release(memory._store.length + bytesBehind(returned));
     const own = this.hasLent ? undefined : memory.reserved;
     const lent = lentBuffer(returned);
-    return own === undefined && lent === undefined ? undefined : releaseAll([own, lent], evm.pace);
+    return own === undefined && lent === undefined ? undefined : releaseAll([own, lent], evm.yieldPolicy);
   }
 
   /** All gas there is: the library's name for it. */
@@ -207,7 +209,7 @@ export class FrameState {
 
   /** After more was spent than was at hand. Gives what is at hand then; throws EVMError when there is no reserve. */
   drawOnReserve(): number {
-    this.evm.pace.brief?.look();
+    this.evm.yieldPolicy.deadline?.check();
     this.interruption ??= "look";
     const left = this.reserve + BigInt(this.gas);
     this.gasLeft = left < 0n ? 0n : left;
@@ -217,7 +219,7 @@ export class FrameState {
 
   /** As charge: the library's name for it. */
   useGas(amount: bigint): void {
-    this.evm.pace.brief?.look();
+    this.evm.yieldPolicy.deadline?.check();
     if (amount <= MOST_AT_HAND) {
       this.charge(Number(amount));
       return;
@@ -229,7 +231,7 @@ export class FrameState {
 
   /** Memory is to reach so far; whoever says so pays for it. */
   growMemory(words: number): void {
-    if (words > BRIEF_WORDS) this.evm.pace.brief?.giveUp();
+    if (words > BRIEF_WORDS) this.evm.yieldPolicy.deadline?.abort();
     this.memoryWords = words;
     this.memoryEnd = BigInt(words * 32);
   }
@@ -271,8 +273,11 @@ function bytesBehind(returned: Uint8Array): number {
   return lentBuffer(returned)?.byteLength ?? returned.length;
 }
 
-async function releaseAll(buffers: readonly (ReservedBuffer | undefined)[], pace: Pace): Promise<void> {
-  for (const buffer of buffers) if (buffer !== undefined) await releaseInSlices(buffer, pace);
+async function releaseAll(
+  buffers: readonly (ReservedBuffer | undefined)[],
+  yieldPolicy: YieldPolicy,
+): Promise<void> {
+  for (const buffer of buffers) if (buffer !== undefined) await releaseInSlices(buffer, yieldPolicy);
 }
 
 /** Stands where the library's instructions expect its interpreter, and inherits what they call: calls, creations… */

@@ -41,7 +41,7 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
       state.gas = gas;
       gas = state.drawOnReserve();
       state.interruption = undefined;
-      if (evm.pace.isDue()) {
+      if (evm.yieldPolicy.isDue()) {
         keep(state, at, gas + (fees[instruction] as number), top);
         return "rest";
       }
@@ -229,7 +229,7 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         if (items[top] !== 0n) at = jumpTarget(analysis, pushed, items[top + 1] as bigint);
         break;
       case 0x5b: // JUMPDEST: all loops pass one
-        if (++state.jumps % JUMPS_PER_LOOK === 0 && evm.pace.isDue()) {
+        if (++state.jumps % JUMPS_PER_LOOK === 0 && evm.yieldPolicy.isDue()) {
           keep(state, at, gas, top);
           return "rest";
         }
@@ -283,7 +283,7 @@ function pauseFor(state: FrameState): Pause | undefined {
   const { interruption } = state;
   if (interruption !== "look") return interruption;
   state.interruption = undefined;
-  return state.evm.pace.isDue() ? "rest" : undefined;
+  return state.evm.yieldPolicy.isDue() ? "rest" : undefined;
 }
 
 /** Gas that is left once the growth of memory is paid for. */
@@ -296,7 +296,7 @@ function afterGrowth(state: FrameState, gas: number, growth: number): number {
 function loadSlowly(state: FrameState, offset: number): void {
   const { memory, stack, evm } = state;
   state.putOff(async () => {
-    await memory.extendInSlices(offset + 32, evm.pace);
+    await memory.extendInSlices(offset + 32, evm.yieldPolicy);
     stack.replace(1, memory.readWord(offset));
   });
 }
@@ -304,7 +304,7 @@ function loadSlowly(state: FrameState, offset: number): void {
 function storeSlowly(state: FrameState, offset: number, word: bigint): void {
   const { memory, evm } = state;
   state.putOff(async () => {
-    await memory.extendInSlices(offset + 32, evm.pace);
+    await memory.extendInSlices(offset + 32, evm.yieldPolicy);
     memory.writeWord(offset, word);
   });
 }

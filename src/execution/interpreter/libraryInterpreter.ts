@@ -1,6 +1,6 @@
 import type { StateManagerInterface } from "@ethereumjs/common";
 import { EVM, EVMMockBlockchain, NobleBN254 } from "@ethereumjs/evm";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { libraryCommon } from "../libraryCommon.ts";
 
 /**
@@ -28,5 +28,5 @@ async function findPrototype(): Promise<object> {
     ],
   });
   await probe.runCode({ code: Uint8Array.of(0), gasLimit: 1n });
-  return present(prototype, "the library's interpreter");
+  return expectDefined(prototype, "the library's interpreter");
 }

@@ -1,7 +1,7 @@
 import { EVMError } from "@ethereumjs/evm";
 import { isAtLeast } from "../../chainspec/forks.ts";
 import type { OpcodeTables } from "../libraryOpcodes.ts";
-import { restIfDue } from "../pace.ts";
+import { yieldIfDue } from "../pace.ts";
 import type { Rules } from "../rules.ts";
 import type { FrameState } from "./frame.ts";
 import { runHot } from "./hotLoop.ts";
@@ -63,7 +63,7 @@ export async function runFrame(
     for (;;) {
       const pause = runHot(state, hot);
       if (pause === "ended") return undefined;
-      if (pause === "rest") await state.evm.pace.rest();
+      if (pause === "rest") await state.evm.yieldPolicy.yield();
       else if (pause === "longWork") await state.catchUp();
       else {
         const waited = runLibrary(state, library);
@@ -81,7 +81,7 @@ export async function runFrame(
 /** So much gas is spent since the last look at the clock that it is time for one. */
 async function lookAtClock(state: FrameState): Promise<void> {
   state.interruption = undefined;
-  await restIfDue(state.evm.pace);
+  await yieldIfDue(state.evm.yieldPolicy);
 }
 
 /** Performs one instruction of the library's; gives what is to be waited for before the next, if anything is. */
@@ -109,5 +109,5 @@ function runLibrary(state: FrameState, library: LibraryMap): Promise<void> | und
 /** The library's instructions let memory grow as they use it, at once; what would take long is done before. */
 export function growMemory({ memory, memoryWords, evm }: FrameState): Promise<void> | undefined {
   const end = memoryWords * 32;
-  return memory.growsSlowly(end) ? memory.extendInSlices(end, evm.pace) : undefined;
+  return memory.growsSlowly(end) ? memory.extendInSlices(end, evm.yieldPolicy) : undefined;
 }

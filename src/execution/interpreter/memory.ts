@@ -1,6 +1,6 @@
 import { EVMError } from "@ethereumjs/evm";
-import type { HeldMemory } from "../heldMemory.ts";
-import type { Pace } from "../pace.ts";
+import type { MemoryBudget } from "../heldMemory.ts";
+import type { YieldPolicy } from "../pace.ts";
 import { type ReservedBuffer, reserveBuffer } from "./reservedBuffer.ts";
 import { copyInSlices, eachSlice, LONG_BYTES } from "./slices.ts";
 import { readWord, writeWord } from "./words.ts";
@@ -20,9 +20,9 @@ export class Memory {
   private view = NO_VIEW;
   /** What the memory lies in where it grows in place. */
   reserved: ReservedBuffer | undefined = undefined;
-  private readonly held: HeldMemory | undefined;
+  private readonly held: MemoryBudget | undefined;
 
-  constructor(held?: HeldMemory) {
+  constructor(held?: MemoryBudget) {
     this.held = held;
   }
 
@@ -47,17 +47,17 @@ export class Memory {
   }
 
   /** As extend, up to `end`. Throws OutOfTime, as all that goes in slices does, when the pace says so. */
-  async extendInSlices(end: number, pace: Pace): Promise<void> {
+  async extendInSlices(end: number, yieldPolicy: YieldPolicy): Promise<void> {
     const { length: before } = this._store;
     if (end <= before) return;
     const length = this.take(end);
     if (length > RESERVED_FROM) {
       const reserved = this.reserve();
-      await eachSlice(length - before, pace, (_, until) => reserved.resize(before + until));
+      await eachSlice(length - before, yieldPolicy, (_, until) => reserved.resize(before + until));
       return;
     }
     const larger = new Uint8Array(length);
-    await eachSlice(before, pace, (at, until) => larger.set(this._store.subarray(at, until), at));
+    await eachSlice(before, yieldPolicy, (at, until) => larger.set(this._store.subarray(at, until), at));
     this.adopt(larger);
   }
 
@@ -76,9 +76,9 @@ export class Memory {
   }
 
   /** A copy. */
-  async readInSlices(offset: number, size: number, pace: Pace): Promise<Uint8Array> {
-    await this.extendInSlices(offset + size, pace);
-    return copyInSlices(this.read(offset, size, true), pace);
+  async readInSlices(offset: number, size: number, yieldPolicy: YieldPolicy): Promise<Uint8Array> {
+    await this.extendInSlices(offset + size, yieldPolicy);
+    return copyInSlices(this.read(offset, size, true), yieldPolicy);
   }
 
   readWord(offset: number): bigint {
@@ -108,10 +108,10 @@ export class Memory {
     offset: number,
     source: Uint8Array,
     { from, size }: { readonly from: number; readonly size: number },
-    pace: Pace,
+    yieldPolicy: YieldPolicy,
   ): Promise<void> {
-    await this.extendInSlices(offset + size, pace);
-    await eachSlice(size, pace, (at, until) => this.copy(offset + at, source, from + at, until - at));
+    await this.extendInSlices(offset + size, yieldPolicy);
+    await eachSlice(size, yieldPolicy, (at, until) => this.copy(offset + at, source, from + at, until - at));
   }
 
   /** As if by way of a copy: both places may overlap. */
@@ -120,10 +120,10 @@ export class Memory {
     this._store.copyWithin(to, from, from + size);
   }
 
-  async moveInSlices(to: number, from: number, size: number, pace: Pace): Promise<void> {
-    await this.extendInSlices(Math.max(to, from) + size, pace);
+  async moveInSlices(to: number, from: number, size: number, yieldPolicy: YieldPolicy): Promise<void> {
+    await this.extendInSlices(Math.max(to, from) + size, yieldPolicy);
     // From the end that lies ahead, so that no slice overwrites what a later one reads.
-    await eachSlice(size, pace, (at, until) => {
+    await eachSlice(size, yieldPolicy, (at, until) => {
       const start = to > from ? size - until : at;
       this._store.copyWithin(to + start, from + start, from + start + until - at);
     });

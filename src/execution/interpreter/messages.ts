@@ -3,7 +3,7 @@ import { Account as LibraryAccount, type Address as LibraryAddress } from "@ethe
 import { asAddress } from "../../primitives/address.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
-import type { Pace } from "../pace.ts";
+import type { YieldPolicy } from "../pace.ts";
 import { reservedBufferOf } from "./reservedBuffer.ts";
 import { copyInSlices } from "./slices.ts";
 import type { Substate } from "./substate.ts";
@@ -14,7 +14,7 @@ export interface Sender {
   readonly _evm: Pick<EVM, "runCall"> & {
     readonly overlay: Overlay;
     readonly substate: Substate;
-    readonly pace: Pace;
+    readonly yieldPolicy: YieldPolicy;
   };
   readonly _env: {
     readonly address: LibraryAddress;
@@ -82,7 +82,7 @@ export async function sendCreation(
     gasLimit,
     value,
     // Its loop over code is the faster for never having seen memory that grows in place.
-    data: reservedBufferOf(code) === undefined ? code : await copyInSlices(code, evm.pace),
+    data: reservedBufferOf(code) === undefined ? code : await copyInSlices(code, evm.yieldPolicy),
     ...(salt !== undefined && { salt }),
     depth: env.depth + 1,
     selfdestruct: substate.destroyed,

@@ -1,7 +1,7 @@
 import type { EVMError, EVMResult, Message } from "@ethereumjs/evm";
 import type { Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { EvmParts } from "../evm.ts";
 import { haltReasonOf } from "../haltReason.ts";
@@ -62,7 +62,10 @@ export class ObservedEvm extends ForkEvm {
     if (call !== undefined) call.perform(this.observer);
     this.held?.take(message.data.length);
     const callee: Callee = {
-      kind: call === undefined ? outermostKind(message) : present(CALL_KINDS.get(call.instruction), "a call"),
+      kind:
+        call === undefined
+          ? outermostKind(message)
+          : expectDefined(CALL_KINDS.get(call.instruction), "a call"),
       depth: message.depth,
       from: asAddress((call?.state.env.address ?? message.caller).bytes),
       to: asAddress(to.bytes),
@@ -77,7 +80,7 @@ export class ObservedEvm extends ForkEvm {
   }
 
   private leave(callee: Callee, { execResult }: EVMResult): void {
-    this.held?.giveBack(callee.input.length);
+    this.held?.release(callee.input.length);
     const error = execResult.exceptionError?.error;
     const isFailure = error !== undefined && error !== UNPAID_CODE;
     const hasReverted = error === REVERTED && callee.precompile === undefined;

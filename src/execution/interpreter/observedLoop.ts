@@ -75,7 +75,7 @@ async function beginHot(
     for (;;) {
       const pause = runHot(state, hot);
       if (pause !== "rest") return pause;
-      await state.evm.pace.rest();
+      await state.evm.yieldPolicy.yield();
     }
   } finally {
     mask[at] = UNKNOWN;

@@ -71,9 +71,9 @@ function hash(basicFee: number): QuickInstruction {
     state.charge(basicFee + HASH_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
     if (size > LONG_BYTES) {
       state.putOff(async () => {
-        await memory.extendInSlices(Number(offset) + Number(size), state.evm.pace);
+        await memory.extendInSlices(Number(offset) + Number(size), state.evm.yieldPolicy);
         const bytes = memory.read(Number(offset), Number(size), true);
-        stack.replace(2, wordOfBytes(await hashInSlices(bytes, state.evm.pace)));
+        stack.replace(2, wordOfBytes(await hashInSlices(bytes, state.evm.yieldPolicy)));
       });
       return;
     }
@@ -94,7 +94,7 @@ function copier(sourceOf: (state: FrameState) => Uint8Array): (basicFee: number)
     const source = sourceOf(state);
     const part = { from: from < source.length ? Number(from) : source.length, size: Number(size) };
     if (size > LONG_BYTES)
-      state.putOff(() => memory.copyInSlices(Number(offset), source, part, state.evm.pace));
+      state.putOff(() => memory.copyInSlices(Number(offset), source, part, state.evm.yieldPolicy));
     else memory.copy(Number(offset), source, part.from, part.size);
   };
 }
@@ -119,7 +119,7 @@ function storeByte(basicFee: number): QuickInstruction {
     const end = Number(offset) + 1;
     if (memory.growsSlowly(end))
       state.putOff(async () => {
-        await memory.extendInSlices(end, state.evm.pace);
+        await memory.extendInSlices(end, state.evm.yieldPolicy);
         memory.writeByte(Number(offset), byte);
       });
     else memory.writeByte(Number(offset), byte);
@@ -138,7 +138,7 @@ function copyMemory(basicFee: number): QuickInstruction {
     stack.drop(3);
     if (size === 0n) return;
     if (size > LONG_BYTES)
-      state.putOff(() => memory.moveInSlices(Number(to), Number(from), Number(size), state.evm.pace));
+      state.putOff(() => memory.moveInSlices(Number(to), Number(from), Number(size), state.evm.yieldPolicy));
     else memory.move(Number(to), Number(from), Number(size));
   };
 }
@@ -160,7 +160,7 @@ function log(topicCount: number): (basicFee: number) => QuickInstruction {
       logs.push([env.address.bytes, topics, data]);
     };
     if (size > LONG_BYTES)
-      state.putOff(async () => add(await memory.readInSlices(Number(offset), Number(size), evm.pace)));
+      state.putOff(async () => add(await memory.readInSlices(Number(offset), Number(size), evm.yieldPolicy)));
     else add(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
   };
 }

@@ -1,4 +1,4 @@
-import type { Pace } from "../pace.ts";
+import type { YieldPolicy } from "../pace.ts";
 import { eachSlice } from "./slices.ts";
 
 /**
@@ -22,9 +22,9 @@ export function reservedBufferOf({ buffer }: Uint8Array): ReservedBuffer | undef
 }
 
 /** Gives the system all of it back: views of it are empty from then on. Throws OutOfTime when the pace says so. */
-export async function releaseInSlices(buffer: ReservedBuffer, pace: Pace): Promise<void> {
+export async function releaseInSlices(buffer: ReservedBuffer, yieldPolicy: YieldPolicy): Promise<void> {
   const { byteLength } = buffer;
-  await eachSlice(byteLength, pace, (_, until) => buffer.resize(byteLength - until));
+  await eachSlice(byteLength, yieldPolicy, (_, until) => buffer.resize(byteLength - until));
 }
 
 /** The runtime has these; the compiler knows them with the library of a later year, which has more than the runtime. */

@@ -1,22 +1,22 @@
 import { asHash, createRunningKeccak, type Hash, keccak256 } from "../../primitives/hash.ts";
-import { type Pace, restIfDue } from "../pace.ts";
+import { type YieldPolicy, yieldIfDue } from "../pace.ts";
 
 /** Does something to `size` bytes, from one place until another at a time. Throws OutOfTime when the pace says so. */
 export async function eachSlice(
   size: number,
-  pace: Pace,
+  yieldPolicy: YieldPolicy,
   act: (at: number, until: number) => void,
 ): Promise<void> {
   for (let at = 0; at < size; at += LONG_BYTES) {
     act(at, Math.min(at + LONG_BYTES, size));
-    await restIfDue(pace);
+    await yieldIfDue(yieldPolicy);
   }
 }
 
 /** Other bytes with the same contents. */
-export async function copyInSlices(bytes: Uint8Array, pace: Pace): Promise<Uint8Array> {
+export async function copyInSlices(bytes: Uint8Array, yieldPolicy: YieldPolicy): Promise<Uint8Array> {
   const copy = new Uint8Array(bytes.length);
-  await eachSlice(bytes.length, pace, (at, until) => copy.set(bytes.subarray(at, until), at));
+  await eachSlice(bytes.length, yieldPolicy, (at, until) => copy.set(bytes.subarray(at, until), at));
   return copy;
 }
 
@@ -24,9 +24,9 @@ export async function copyInSlices(bytes: Uint8Array, pace: Pace): Promise<Uint8
 export const LONG_BYTES = 1024 * 1024;
 
 /** Keccak-256; at once unless there is much of it. Throws OutOfTime when the pace says so. */
-export async function hashInSlices(bytes: Uint8Array, pace: Pace): Promise<Hash> {
+export async function hashInSlices(bytes: Uint8Array, yieldPolicy: YieldPolicy): Promise<Hash> {
   if (bytes.length <= LONG_BYTES) return keccak256(bytes);
   const keccak = createRunningKeccak();
-  await eachSlice(bytes.length, pace, (at, until) => keccak.update(bytes.subarray(at, until)));
+  await eachSlice(bytes.length, yieldPolicy, (at, until) => keccak.update(bytes.subarray(at, until)));
   return asHash(keccak.digest());
 }

@@ -1,6 +1,6 @@
 import type { EVM } from "@ethereumjs/evm";
 import type { Address as LibraryAddress } from "@ethereumjs/util";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { MemoryMeter } from "../../state/overlay.ts";
@@ -39,13 +39,13 @@ export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
   }
 
   commit(): void {
-    present(this.checkpoints.pop(), "an open checkpoint to commit");
+    expectDefined(this.checkpoints.pop(), "an open checkpoint to commit");
   }
 
   revert(): void {
-    const length = present(this.checkpoints.pop(), "an open checkpoint to revert to");
+    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
     while (this.journal.length > length) {
-      const { cell, value } = present(this.journal.pop(), "a journal entry");
+      const { cell, value } = expectDefined(this.journal.pop(), "a journal entry");
       cell.value = value;
       this.take(-UNDO_BYTES);
     }

@@ -23,7 +23,7 @@ export const IDENTITY: SlicedPrecompile = function* ({ data, gasLimit, held }) {
     copy.set(data.subarray(at, at + COPIED_IN_SLICE), at);
     yield;
   }
-  held?.giveBack(data.length);
+  held?.release(data.length);
   return { executionGasUsed: gas, returnValue: copy };
 };
 

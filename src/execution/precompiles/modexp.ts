@@ -37,7 +37,7 @@ export function modexp(price: Price): SlicedPrecompile {
           data.subarray(exponentAt, modulusAt),
           bytesToBigint(modulus) << BigInt(8 * (size - modulus.length)),
         );
-    held?.giveBack(keptBytes);
+    held?.release(keptBytes);
     return { executionGasUsed: gas, returnValue: bigintToFixedBytes(result, size) };
   };
 }

@@ -1,12 +1,12 @@
 import type { ForkName } from "../../chainspec/forks.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import type { AccountOverride } from "../simulation.ts";
 import { precompileKeys } from "./addresses.ts";
 
 /** Where precompiled contracts answer when a caller wants some elsewhere: key of an address, key of the contract's own. */
-export type PrecompilePlaces = ReadonlyMap<string, string>;
+export type PrecompileOverrides = ReadonlyMap<string, string>;
 
 /**
  * Moves precompiled contracts as overrides say, and takes away those whose code is overridden; undefined when all are
@@ -16,7 +16,7 @@ export type PrecompilePlaces = ReadonlyMap<string, string>;
 export function placePrecompiles(
   fork: ForkName,
   overrides: readonly AccountOverride[],
-): Outcome<PrecompilePlaces | undefined, "precompileNotMovable"> {
+): Result<PrecompileOverrides | undefined, "precompileNotMovable"> {
   if (overrides.every(({ code, precompileTo }) => code === undefined && precompileTo === undefined))
     return ok(undefined);
   const places = new Map([...precompileKeys(fork)].map((key) => [key, key]));
@@ -35,6 +35,6 @@ export function placePrecompiles(
   return ok(places);
 }
 
-function refuse(message: string): Outcome<never, "precompileNotMovable"> {
+function refuse(message: string): Result<never, "precompileNotMovable"> {
   return rejected({ code: "precompileNotMovable", fault: "caller", message });
 }

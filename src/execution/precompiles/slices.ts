@@ -1,13 +1,13 @@
 import type { ExecResult, PrecompileFunc, PrecompileInput } from "@ethereumjs/evm";
-import type { HeldMemory } from "../heldMemory.ts";
-import { type Pace, TIRELESS } from "../pace.ts";
+import type { MemoryBudget } from "../heldMemory.ts";
+import { NEVER_YIELD, type YieldPolicy } from "../pace.ts";
 
 /** What a precompiled contract of ours gets: its input may be a view of the caller's memory, which stays as it is. */
 export interface PrecompileCall {
   readonly data: Uint8Array;
   readonly gasLimit: bigint;
   /** Counts what is kept meanwhile; absent where gas is the only bound. */
-  readonly held: HeldMemory | undefined;
+  readonly held: MemoryBudget | undefined;
 }
 
 /**
@@ -19,29 +19,29 @@ export type SlicedPrecompile = (call: PrecompileCall) => Generator<undefined, Ex
 /** As the library's machine runs it: at once when it ends within the pace's slice, else with a rest where one is due. */
 export function paced(contract: SlicedPrecompile): PrecompileFunc {
   return (input) => {
-    const pace = paceOf(input);
+    const yieldPolicy = paceOf(input);
     const { data, gasLimit } = input;
-    return runToEnd(contract({ data, gasLimit, held: pace.held }), pace);
+    return runToEnd(contract({ data, gasLimit, held: yieldPolicy.memory }), yieldPolicy);
   };
 }
 
 /** Ours has a pace; the library's own, which tests run, has none. */
-export function paceOf({ _EVM: machine }: PrecompileInput): Pace {
-  return (machine as { readonly pace?: Pace }).pace ?? TIRELESS;
+export function paceOf({ _EVM: machine }: PrecompileInput): YieldPolicy {
+  return (machine as { readonly yieldPolicy?: YieldPolicy }).yieldPolicy ?? NEVER_YIELD;
 }
 
 /** What comes of the work; at once when it ends before the pace is due, else with rests. Throws OutOfTime as they do. */
-export function runToEnd<T>(work: Generator<undefined, T>, pace: Pace): T | Promise<T> {
+export function runToEnd<T>(work: Generator<undefined, T>, yieldPolicy: YieldPolicy): T | Promise<T> {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;
-    if (pace.isDue()) return afterRest(work, pace);
+    if (yieldPolicy.isDue()) return afterRest(work, yieldPolicy);
   }
 }
 
-async function afterRest<T>(work: Generator<undefined, T>, pace: Pace): Promise<T> {
+async function afterRest<T>(work: Generator<undefined, T>, yieldPolicy: YieldPolicy): Promise<T> {
   for (;;) {
-    if (pace.isDue()) await pace.rest();
+    if (yieldPolicy.isDue()) await yieldPolicy.yield();
     const { done, value } = work.next();
     if (done === true) return value;
   }

@@ -1,5 +1,5 @@
 import { equalBytes } from "../../primitives/hex.ts";
-import type { Outcome } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/outcome.ts";
 import { encodeRlpList, rlpMembers } from "../../primitives/rlp.ts";
 import { withoutBlobs } from "../../types/blobWrapper.ts";
 import { type Block, type Body, decodeBlock, decodeBody } from "../../types/block.ts";
@@ -189,7 +189,7 @@ function canonicalBytes(part: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function must<T>(outcome: Outcome<T>): T {
+function must<T>(outcome: Result<T>): T {
   if (!outcome.ok) throw new RangeError(outcome.rejection.message);
   return outcome.value;
 }

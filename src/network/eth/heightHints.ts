@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
-import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { HINT_GRACE_MS } from "./limits.ts";
 
 /**
@@ -21,10 +21,10 @@ export function createHeightHints(parts: {
   const { clock, headNumber } = parts;
   /** One for each validator that spoke: no more than are connected. */
   const waiting = new Map<string, { readonly validator: Address; readonly number: bigint }>();
-  let alarm: Alarm | undefined;
+  let timer: Timer | undefined;
 
   function look(): void {
-    alarm = undefined;
+    timer = undefined;
     const hints = [...waiting.values()];
     waiting.clear();
     for (const { validator, number } of hints) if (number > headNumber()) parts.believe(validator, number);
@@ -36,8 +36,8 @@ export function createHeightHints(parts: {
       if (ahead > 1n) parts.believe(validator, number);
       if (ahead !== 1n) return;
       waiting.set(toKey(validator), { validator, number });
-      alarm ??= clock.at(clock.nowMs() + HINT_GRACE_MS, look);
+      timer ??= clock.at(clock.nowMs() + HINT_GRACE_MS, look);
     },
-    close: () => alarm?.cancel(),
+    close: () => timer?.cancel(),
   };
 }

@@ -1,7 +1,7 @@
 import { encodeForkId, forkIdFromItems } from "../../chainspec/forkId.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import { type Block, encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
@@ -103,7 +103,7 @@ export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
 }
 
 /** The payload keeps being used by what is decoded, but for transactions on their own, which are copied. */
-export function decodeMessage(code: number, payload: Uint8Array): Outcome<EthMessage, MessageDefect> {
+export function decodeMessage(code: number, payload: Uint8Array): Result<EthMessage, MessageDefect> {
   const kind = KINDS.get(code);
   if (kind === undefined) return refuse("unknownCode", `eth/68 has no message 0x${code.toString(16)}`);
   if (payload.length > LONGEST[kind]) {
@@ -121,7 +121,7 @@ export function decodeMessage(code: number, payload: Uint8Array): Outcome<EthMes
 export function openAnswer(
   kind: MessageKind,
   payload: Uint8Array,
-): Outcome<{ readonly requestId: bigint; readonly body: Uint8Array }, MessageDefect> {
+): Result<{ readonly requestId: bigint; readonly body: Uint8Array }, MessageDefect> {
   if (payload.length > LONGEST[kind]) return refuse("oversized", `${kind} of ${payload.length} bytes`);
   try {
     return ok(opened(payload));
@@ -134,7 +134,7 @@ export function openAnswer(
 /** Of a NewBlock the header and the total difficulty; the body may still be malformed. */
 export function openNewBlock(
   payload: Uint8Array,
-): Outcome<{ readonly header: Header; readonly totalDifficulty: bigint }, MessageDefect> {
+): Result<{ readonly header: Header; readonly totalDifficulty: bigint }, MessageDefect> {
   if (payload.length > LONGEST.newBlock) return refuse("oversized", `a block of ${payload.length} bytes`);
   try {
     return ok(readHeaderOfBlock(payload));
@@ -149,7 +149,7 @@ export function readNewBlock(
   payload: Uint8Array,
   header: Header,
   findTransaction?: FindTransaction,
-): Outcome<Block, BlockFlaw> {
+): Result<Block, BlockFlaw> {
   try {
     if (isBodyOfHeader(payload, header)) return ok(readBlock(payload, findTransaction).block);
     return rejected({ code: "foreignBody", fault: "peer", message: "its body is that of another block" });
@@ -331,6 +331,6 @@ function encodeScalar(value: bigint): Uint8Array {
   return encodeRlpString(bigintToBytes(value));
 }
 
-function refuse(code: MessageDefect, message: string): Outcome<never, MessageDefect> {
+function refuse(code: MessageDefect, message: string): Result<never, MessageDefect> {
   return rejected({ code, fault: "peer", message });
 }

@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { toDigits } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { larger, smaller } from "../../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import type { Body } from "../../types/block.ts";
@@ -43,9 +43,9 @@ export interface EthPeer {
   /** Announced by it and not asked for yet. */
   readonly announced: Map<string, Hash>;
   /** Refused ones gave no answer; a bad one has ended the connection already. */
-  askHeaders(query: HeaderQuery): Promise<Outcome<readonly Header[], AskFailure>>;
-  askBodies(hashes: readonly Hash[]): Promise<Outcome<readonly Body[], AskFailure>>;
-  askTransactions(hashes: readonly Hash[]): Promise<Outcome<readonly Transaction[], AskFailure>>;
+  askHeaders(query: HeaderQuery): Promise<Result<readonly Header[], AskFailure>>;
+  askBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], AskFailure>>;
+  askTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], AskFailure>>;
   /** Over the connection that lasts; false when there is none. */
   send(code: number, payload: Uint8Array): boolean;
   /** Does what follows from what it sent in its share of time. */
@@ -54,7 +54,7 @@ export interface EthPeer {
   readonly isTrusted: boolean;
   readonly transactionScore: TransactionScore;
   noteUseful(): void;
-  noteUseless(): void;
+  penalise(): void;
   disconnect(reason: DisconnectReason, detail: string): void;
 }
 
@@ -85,7 +85,7 @@ export function createPeer(
     receivedBytes: () => [...sessions.keys()].reduce((sum, { receivedBytes }) => sum + receivedBytes, 0),
     onTimeout(isHopeless) {
       if (isHopeless) peer.disconnect("timeout", "it leaves questions without answers");
-      else peer.noteUseless();
+      else peer.penalise();
     },
   });
 
@@ -105,14 +105,14 @@ export function createPeer(
     kind: AnswerKind,
     body: Uint8Array,
     read: (list: Uint8Array) => readonly T[] | Promise<readonly T[]>,
-  ): Promise<Outcome<readonly T[], AskFailure>> {
+  ): Promise<Result<readonly T[], AskFailure>> {
     const answer = await requests.ask(kind, body);
     if (!answer.ok) return answer;
     try {
       const items = await read(answer.value);
       // An empty list of transactions is usual: they may have been mined meanwhile.
       if (items.length > 0) peer.noteUseful();
-      else if (kind !== "pooledTransactions") peer.noteUseless();
+      else if (kind !== "pooledTransactions") peer.penalise();
       return ok(items);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
@@ -158,7 +158,7 @@ export function createPeer(
     },
     transactionScore: createTransactionScore(clock),
     noteUseful: () => preferred()?.noteUseful(),
-    noteUseless: () => preferred()?.noteUseless(),
+    penalise: () => preferred()?.penalise(),
     disconnect(reason, detail) {
       for (const session of [...sessions.keys()]) session.disconnect(reason, detail);
     },

@@ -1,6 +1,6 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { Outcome } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/outcome.ts";
 import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
@@ -44,7 +44,7 @@ export interface AnnouncedBlock {
   /** Its body may take as long as somebody likes to read: the header must be judged before. */
   readonly isLong: boolean;
   /** Reads the body. */
-  open(): Outcome<Block, BlockFlaw>;
+  open(): Result<Block, BlockFlaw>;
   /** The peer's node id in hexadecimal digits. */
   readonly peer: string;
 }

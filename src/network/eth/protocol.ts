@@ -160,7 +160,7 @@ export function createEth(parts: EthParts): Eth {
       return;
     }
     const verdict = peer.requests.answer(kind, opened.value.requestId, opened.value.body);
-    if (verdict === "useless") session.noteUseless();
+    if (verdict === "useless") session.penalise();
     if (verdict === "unasked") breach(session, `${kind} that nobody asked for`);
   }
 
@@ -175,7 +175,7 @@ export function createEth(parts: EthParts): Eth {
     const hash = hashOfHeader(header);
     // It cannot be a block of this chain, but that is no breach of the protocol (p2p.md#block-propagation).
     if (!hash.ok) {
-      peer.noteUseless();
+      peer.penalise();
       return;
     }
     const { number, parentHash, difficulty } = header;

@@ -1,5 +1,5 @@
-import type { Alarm, Clock } from "../../primitives/clock.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import {
   ANSWER_PROGRESS_BYTES,
   LONGEST_ANSWER_MS,
@@ -26,7 +26,7 @@ export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
  */
 export interface Requests {
   /** The body of the answer, undecoded. */
-  ask(kind: AnswerKind, body: Uint8Array): Promise<Outcome<Uint8Array, RequestFailure>>;
+  ask(kind: AnswerKind, body: Uint8Array): Promise<Result<Uint8Array, RequestFailure>>;
   answer(kind: AnswerKind, requestId: bigint, body: Uint8Array): AnswerVerdict;
   /** The peer is gone: open questions fail, and so do later ones. */
   close(): void;
@@ -40,8 +40,8 @@ const QUESTIONS: Readonly<Record<AnswerKind, number>> = {
 
 interface Open {
   readonly kind: AnswerKind;
-  alarm: Alarm;
-  readonly settle: (outcome: Outcome<Uint8Array, RequestFailure>) => void;
+  timer: Timer;
+  readonly settle: (outcome: Result<Uint8Array, RequestFailure>) => void;
 }
 
 export function createRequests(parts: {
@@ -76,12 +76,12 @@ export function createRequests(parts: {
   }
 
   /** Gives up in 5 s, or looks again if enough came by then. */
-  function setAlarm(key: string, kind: AnswerKind, lastMs: number): Alarm {
+  function setAlarm(key: string, kind: AnswerKind, lastMs: number): Timer {
     const before = receivedBytes();
     return clock.at(clock.nowMs() + REQUEST_TIMEOUT_MS, () => {
       const request = open.get(key);
       const isComing = receivedBytes() - before >= ANSWER_PROGRESS_BYTES && clock.nowMs() < lastMs;
-      if (isComing && request !== undefined) request.alarm = setAlarm(key, kind, lastMs);
+      if (isComing && request !== undefined) request.timer = setAlarm(key, kind, lastMs);
       else giveUp(key, kind);
     });
   }
@@ -94,10 +94,10 @@ export function createRequests(parts: {
       lastIds.set(kind, requestId);
       const key = `${kind} ${requestId}`;
       return new Promise((resolve) => {
-        const alarm = setAlarm(key, kind, clock.nowMs() + LONGEST_ANSWER_MS);
-        open.set(key, { kind, alarm, settle: resolve });
+        const timer = setAlarm(key, kind, clock.nowMs() + LONGEST_ANSWER_MS);
+        open.set(key, { kind, timer, settle: resolve });
         if (parts.send(QUESTIONS[kind], withRequestId(requestId, body))) return;
-        alarm.cancel();
+        timer.cancel();
         open.delete(key);
         resolve(failed("peerGone", "the peer cannot be reached"));
       });
@@ -109,7 +109,7 @@ export function createRequests(parts: {
         if (givenUp.delete(key)) return "late";
         return isAwaited(kind) ? "useless" : "unasked";
       }
-      request.alarm.cancel();
+      request.timer.cancel();
       open.delete(key);
       timeouts.delete(kind);
       request.settle(ok(body));
@@ -117,8 +117,8 @@ export function createRequests(parts: {
     },
     close() {
       isClosed = true;
-      for (const { alarm, settle } of open.values()) {
-        alarm.cancel();
+      for (const { timer, settle } of open.values()) {
+        timer.cancel();
         settle(failed("peerGone", "the peer is gone"));
       }
       open.clear();
@@ -126,6 +126,6 @@ export function createRequests(parts: {
   };
 }
 
-function failed(code: RequestFailure, message: string): Outcome<never, RequestFailure> {
+function failed(code: RequestFailure, message: string): Result<never, RequestFailure> {
   return rejected({ code, fault: code === "busy" ? "local" : "peer", message });
 }

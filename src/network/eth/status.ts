@@ -1,6 +1,6 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { ETH_VERSION, type Status } from "./message.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
@@ -31,7 +31,7 @@ export function checkStatus(
   theirs: Status,
   { networkId, forkIds }: EthIdentity,
   { genesis, head }: EthChain,
-): Outcome<void, StatusDefect> {
+): Result<void, StatusDefect> {
   if (theirs.networkId !== networkId) {
     return refuse("otherNetwork", `it is on network ${theirs.networkId}, we are on ${networkId}`);
   }
@@ -50,6 +50,6 @@ function progressOf({ header: { number, timestamp } }: NamedHeader): { number: b
   return { number, timestamp };
 }
 
-function refuse(code: StatusDefect, message: string): Outcome<never, StatusDefect> {
+function refuse(code: StatusDefect, message: string): Result<never, StatusDefect> {
   return rejected({ code, fault: "peer", message });
 }

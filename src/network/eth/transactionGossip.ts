@@ -1,5 +1,5 @@
 import { toKey } from "../../primitives/byteKey.ts";
-import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { encodeRlpList } from "../../primitives/rlp.ts";
 import { encodeBodyTransaction, type Transaction } from "../../types/transaction.ts";
@@ -53,7 +53,7 @@ export interface TransactionGossip {
 /** A blob transaction is announced only; the pool keeps its bytes without the blobs, so it cannot be handed out at all. */
 const BLOB_TYPE = 3;
 
-interface Parcel {
+interface PendingAnnouncement {
   readonly key: string;
   readonly transaction: Transaction;
 }
@@ -68,9 +68,9 @@ export function createTransactionGossip(parts: {
   readonly isAhead: (peer: EthPeer) => boolean;
 }): TransactionGossip {
   const { pool, clock } = parts;
-  let collected: Parcel[] = [];
-  let announceAlarm: Alarm | undefined;
-  let fetchAlarm: Alarm | undefined;
+  let collected: PendingAnnouncement[] = [];
+  let announceTimer: Timer | undefined;
+  let fetchTimer: Timer | undefined;
   /** Asked of somebody. */
   const underWay = new Set<string>();
   /** Questions that each peer has open. */
@@ -81,31 +81,31 @@ export function createTransactionGossip(parts: {
   const offered = new Map<string, number>();
 
   function sendCollected(): void {
-    announceAlarm?.cancel();
-    announceAlarm = undefined;
-    const parcels = collected;
+    announceTimer?.cancel();
+    announceTimer = undefined;
+    const pending = collected;
     collected = [];
     const peers = parts.peers();
-    if (peers.length > SMALL_NETWORK_PEERS) sendToSome(peers, parcels);
-    else sendToFew(peers, parcels);
+    if (peers.length > SMALL_NETWORK_PEERS) sendToSome(peers, pending);
+    else sendToFew(peers, pending);
   }
 
   /** Full copies to some, drawn among all, also among those that have them already; hashes to the rest. */
-  function sendToSome(peers: readonly EthPeer[], parcels: readonly Parcel[]): void {
-    const mail = createMail(parcels);
+  function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
+    const batch = createAnnouncementBatch(pending);
     const fullCount = Math.round(Math.sqrt(peers.length));
     for (const [index, peer] of shuffled(peers, parts.chance).entries()) {
-      if (index < fullCount) mail.sendFull(peer);
-      else mail.sendHashes(peer);
+      if (index < fullCount) batch.sendFull(peer);
+      else batch.sendHashes(peer);
     }
   }
 
   /** Whoever brought a transaction here has most likely sent it to everybody else as well. */
-  function sendToFew(peers: readonly EthPeer[], parcels: readonly Parcel[]): void {
-    const isOfPeer = ({ key }: Parcel): boolean =>
+  function sendToFew(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
+    const isOfPeer = ({ key }: PendingAnnouncement): boolean =>
       peers.some(({ knownTransactions }) => knownTransactions.has(key));
-    const ofPeers = createMail(parcels.filter(isOfPeer));
-    const ours = createMail(parcels.filter((parcel) => !isOfPeer(parcel)));
+    const ofPeers = createAnnouncementBatch(pending.filter(isOfPeer));
+    const ours = createAnnouncementBatch(pending.filter((pending) => !isOfPeer(pending)));
     for (const peer of peers) {
       ours.sendFull(peer);
       ofPeers.sendHashes(peer);
@@ -113,7 +113,7 @@ export function createTransactionGossip(parts: {
   }
 
   function fetchAnnounced(): void {
-    fetchAlarm = undefined;
+    fetchTimer = undefined;
     const peers = parts.peers();
     for (const peer of [...peers.filter((one) => !late.has(one)), ...peers.filter((one) => late.has(one))]) {
       if (!pool.isOpen) peer.announced.clear();
@@ -176,8 +176,8 @@ export function createTransactionGossip(parts: {
   }
 
   function scheduleFetch(): void {
-    if (fetchAlarm !== undefined || parts.peers().every(({ announced }) => announced.size === 0)) return;
-    fetchAlarm = clock.at(clock.nowMs() + FETCH_INTERVAL_MS, fetchAnnounced);
+    if (fetchTimer !== undefined || parts.peers().every(({ announced }) => announced.size === 0)) return;
+    fetchTimer = clock.at(clock.nowMs() + FETCH_INTERVAL_MS, fetchAnnounced);
   }
 
   function take(
@@ -231,15 +231,15 @@ export function createTransactionGossip(parts: {
         if (transaction.type !== BLOB_TYPE) collected.push({ key: toKey(transaction.hash), transaction });
       }
       if (collected.length >= MAX_COLLECTED_TRANSACTIONS) sendCollected();
-      else announceAlarm ??= clock.at(clock.nowMs() + ANNOUNCE_DELAY_MS, sendCollected);
+      else announceTimer ??= clock.at(clock.nowMs() + ANNOUNCE_DELAY_MS, sendCollected);
     },
     welcome(peer) {
       if (!pool.isOpen) return;
-      const parcels: Parcel[] = [];
+      const pending: PendingAnnouncement[] = [];
       for (const transaction of pool.transactions()) {
-        if (transaction.type !== BLOB_TYPE) parcels.push({ key: toKey(transaction.hash), transaction });
+        if (transaction.type !== BLOB_TYPE) pending.push({ key: toKey(transaction.hash), transaction });
       }
-      createMail(parcels).sendHashes(peer);
+      createAnnouncementBatch(pending).sendHashes(peer);
     },
     receive(peer, transactions) {
       return pool.isOpen ? take(peer, transactions) : NOTHING_JUDGED;
@@ -258,25 +258,25 @@ export function createTransactionGossip(parts: {
       scheduleFetch();
     },
     close() {
-      announceAlarm?.cancel();
-      fetchAlarm?.cancel();
+      announceTimer?.cancel();
+      fetchTimer?.cancel();
     },
   };
 }
 
 /** Parcels for several peers, each of whom gets those that it is not known to have; what is the same for all is spelled once. */
-interface Mail {
+interface AnnouncementBatch {
   sendFull(peer: EthPeer): void;
   sendHashes(peer: EthPeer): void;
 }
 
-function createMail(parcels: readonly Parcel[]): Mail {
+function createAnnouncementBatch(pending: readonly PendingAnnouncement[]): AnnouncementBatch {
   const spelled = new Map<Spelling, readonly Uint8Array[]>();
 
   function send(peer: EthPeer, code: number, spell: Spelling): void {
-    const unknown = parcels.filter(({ key }) => !peer.knownTransactions.has(key));
+    const unknown = pending.filter(({ key }) => !peer.knownTransactions.has(key));
     if (unknown.length === 0) return;
-    const isWhole = unknown.length === parcels.length;
+    const isWhole = unknown.length === pending.length;
     const messages = (isWhole ? spelled.get(spell) : undefined) ?? spell(unknown);
     if (isWhole) spelled.set(spell, messages);
     for (const { key } of unknown) peer.knownTransactions.add(key);
@@ -289,14 +289,14 @@ function createMail(parcels: readonly Parcel[]): Mail {
   };
 }
 
-type Spelling = (parcels: readonly Parcel[]) => readonly Uint8Array[];
+type Spelling = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];
 
 /** In messages of at most a MiB, each with one transaction at least. */
-function spellFull(parcels: readonly Parcel[]): readonly Uint8Array[] {
+function spellFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
   let bytes = 0;
   let batch: Uint8Array[] = [];
-  for (const { transaction } of parcels) {
+  for (const { transaction } of pending) {
     const encoded = encodeBodyTransaction(transaction);
     if (batch.length > 0 && bytes + encoded.length > TRANSACTIONS_MESSAGE_BYTES) {
       messages.push(encodeRlpList(batch));
@@ -310,10 +310,10 @@ function spellFull(parcels: readonly Parcel[]): readonly Uint8Array[] {
   return messages;
 }
 
-function spellHashes(parcels: readonly Parcel[]): readonly Uint8Array[] {
+function spellHashes(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
-  for (let from = 0; from < parcels.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
-    const announcements = parcels
+  for (let from = 0; from < pending.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
+    const announcements = pending
       .slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS)
       .map(({ transaction: { type, hash, raw } }) => ({ type, size: raw.length, hash }));
     messages.push(encodeMessage({ kind: "newPooledTransactionHashes", announcements }));

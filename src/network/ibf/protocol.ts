@@ -29,7 +29,7 @@ export interface IbfTransport {
   /**
    * That peer says what nobody can use: whoever goes on like that is sent away (p2p.md#disconnect-reasons).
    */
-  noteUseless(sender: Address): void;
+  penalise(sender: Address): void;
   /** Whose sessions are open. */
   readonly connected: readonly Address[];
   /** Messages that found their sender's queue full. */
@@ -141,8 +141,8 @@ export function createIbfTransport(parts: {
         for (const session of lasting.length > 0 ? lasting : known) session.send(code, payload);
       }
     },
-    noteUseless(sender) {
-      for (const session of [...(sessions.get(toKey(sender)) ?? [])]) session.noteUseless();
+    penalise(sender) {
+      for (const session of [...(sessions.get(toKey(sender)) ?? [])]) session.penalise();
     },
     get connected() {
       return [...sessions.values()].flatMap(([session]) => (session === undefined ? [] : [session.address]));

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { CLOSE_DELAY_MS, KEEP_ALIVE_MS, MAX_WRITTEN_BYTES, PUMP_BYTES, SETUP_TIMEOUT_MS } from "../limits.ts";
 import type { DisconnectReason } from "./disconnectReason.ts";
 import type { OwnIdentity } from "./handshake.ts";
@@ -11,7 +11,7 @@ import type { Urgency } from "./urgency.ts";
 import { createWire, type Wire } from "./wire.ts";
 
 /** How a connection ended. */
-export interface Parting {
+export interface Disconnect {
   readonly reason: DisconnectReason;
   /** Who ended it; nobody, when the line went dead. */
   readonly by: "us" | "them" | "nobody";
@@ -55,7 +55,7 @@ export interface ConnectionEvents {
   /** A message of the base protocol came or went. */
   base?(direction: "inbound" | "outbound", id: number): void;
   /** Once; no other event follows but `released`. */
-  ended(parting: Parting): void;
+  ended(disconnect: Disconnect): void;
   /** Once; the socket is closed. */
   released(): void;
 }
@@ -104,12 +104,12 @@ export function createConnection(
   const reading = createProgress(clock);
   /** Takes what came and waits for its turn. */
   let held: (() => void) | undefined;
-  let alarm: Alarm = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
+  let timer: Timer = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
     destroy("timeout", "handshake and Hello took too long"),
   );
 
   const share: LinkShare = memory.join({
-    get isStranger() {
+    get isUntrusted() {
       const nodeId = settings.remoteId ?? wire.provenId;
       return nodeId === undefined || !isFavoured(nodeId);
     },
@@ -150,7 +150,7 @@ export function createConnection(
       disconnected(reason) {
         end({ reason, by: "them", detail: "it said so" });
         socket.end();
-        alarm = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
+        timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
       },
       broken: disconnect,
     },
@@ -202,9 +202,9 @@ export function createConnection(
 
   /** Looks after an open connection from time to time. */
   function watch(): void {
-    alarm.cancel();
+    timer.cancel();
     const nextLookMs = Math.min(clock.nowMs() + LOOK_EVERY_MS, lastInboundMs + KEEP_ALIVE_MS);
-    alarm = clock.at(Math.max(nextLookMs, clock.nowMs() + 1), look);
+    timer = clock.at(Math.max(nextLookMs, clock.nowMs() + 1), look);
   }
 
   function look(): void {
@@ -233,12 +233,12 @@ export function createConnection(
     watch();
   }
 
-  function end(parting: Parting): void {
+  function end(disconnect: Disconnect): void {
     if (hasEnded) return;
     hasEnded = true;
-    alarm.cancel();
+    timer.cancel();
     share.noteUnread(0);
-    events.ended(parting);
+    events.ended(disconnect);
   }
 
   function disconnect(reason: DisconnectReason, detail: string): void {
@@ -247,7 +247,7 @@ export function createConnection(
     end({ reason, by: "us", detail });
     if (!isTold) socket.destroy();
     // What still arrives is read and dropped, so that our last words are not lost in a reset.
-    else alarm = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
+    else timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
   }
 
   function destroy(reason: DisconnectReason, detail: string): void {
@@ -285,7 +285,7 @@ export function createConnection(
     wire.stop();
     share.leave();
     end({ reason: "tcpError", by: "nobody", detail: lineError });
-    alarm.cancel();
+    timer.cancel();
     events.released();
   });
 

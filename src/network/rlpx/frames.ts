@@ -1,7 +1,7 @@
 import { type Cipher, createCipheriv, timingSafeEqual } from "node:crypto";
 import type { RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
 /**
@@ -69,7 +69,7 @@ export interface FrameReader {
    * The next frame's body once all of it arrived; undefined until then. Refused when a MAC is wrong or the frame is
    * longer than `maxBytes`, which is known before any of its body is waited for.
    */
-  read(queue: ByteQueue, maxBytes: number): Outcome<Uint8Array | undefined, "badFrame">;
+  read(queue: ByteQueue, maxBytes: number): Result<Uint8Array | undefined, "badFrame">;
 }
 
 export function createFrameReader({ aesSecret, macSecret, ingressMac }: FrameSecrets): FrameReader {
@@ -143,6 +143,6 @@ function createTags(
   };
 }
 
-function bad(message: string): Outcome<never, "badFrame"> {
+function bad(message: string): Result<never, "badFrame"> {
   return rejected({ code: "badFrame", fault: "peer", message });
 }

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { encodeRlpList, encodeRlpString, readLeadingRlpList } from "../../primitives/rlp.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { MAX_HANDSHAKE_BYTES } from "../limits.ts";
@@ -36,10 +36,10 @@ interface Drawn {
 export interface Initiator {
   /** The first packet, to be written at once and in one piece. */
   readonly auth: Uint8Array;
-  readAck(packet: HandshakePacket): Outcome<FrameSecrets, "badHandshake">;
+  readAck(packet: HandshakePacket): Result<FrameSecrets, "badHandshake">;
 }
 
-export function createInitiator(own: OwnIdentity, remoteId: Uint8Array): Outcome<Initiator, "badHandshake"> {
+export function createInitiator(own: OwnIdentity, remoteId: Uint8Array): Result<Initiator, "badHandshake"> {
   return attempt(() => {
     const drawn = own.drawn ?? draw();
     const auth = sealSized(encodeAuth(own, drawn, remoteId), remoteId);
@@ -55,7 +55,7 @@ export interface Answer {
   readonly remoteId: Uint8Array;
 }
 
-export function answerAuth(own: OwnIdentity, packet: HandshakePacket): Outcome<Answer, "badHandshake"> {
+export function answerAuth(own: OwnIdentity, packet: HandshakePacket): Result<Answer, "badHandshake"> {
   return attempt(() => acceptAuth(own, own.drawn ?? draw(), packet));
 }
 
@@ -74,7 +74,7 @@ const OLD_LENGTHS = { auth: 307, ack: 210 } as const;
 export function takeHandshakePacket(
   queue: ByteQueue,
   kind: "auth" | "ack",
-): Outcome<HandshakePacket | undefined, "badHandshake"> {
+): Result<HandshakePacket | undefined, "badHandshake"> {
   const first = queue.peek(0);
   const second = queue.peek(1);
   if (first === undefined || second === undefined) return ok(undefined);
@@ -268,7 +268,7 @@ function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 /** Cryptography and RLP refuse packets by throwing. */
-function attempt<T>(work: () => T): Outcome<T, "badHandshake"> {
+function attempt<T>(work: () => T): Result<T, "badHandshake"> {
   try {
     return ok(work());
   } catch (error) {
@@ -276,6 +276,6 @@ function attempt<T>(work: () => T): Outcome<T, "badHandshake"> {
   }
 }
 
-function bad(message: string): Outcome<never, "badHandshake"> {
+function bad(message: string): Result<never, "badHandshake"> {
   return rejected({ code: "badHandshake", fault: "peer", message: message.slice(0, 200) });
 }

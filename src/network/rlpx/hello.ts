@@ -1,5 +1,5 @@
 import { concatBytes } from "../../primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import {
   encodeRlpIndex,
   encodeRlpList,
@@ -47,7 +47,7 @@ export function encodeHello(hello: Hello): Uint8Array {
  * Items beyond the five are passed over, whatever they are. Refused when one of the five is missing or malformed, or a
  * version takes more than one byte. What a stranger calls itself is made fit for logs.
  */
-export function decodeHello(payload: Uint8Array): Outcome<Hello, "badHello"> {
+export function decodeHello(payload: Uint8Array): Result<Hello, "badHello"> {
   try {
     const [p2pVersion, clientId, capabilities, listenPort, nodeId] = readRlpList(payload);
     const id = text(payload, nodeId);
@@ -98,6 +98,6 @@ function printable(bytes: Uint8Array): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }
 
-function bad(message: string): Outcome<never, "badHello"> {
+function bad(message: string): Result<never, "badHello"> {
   return rejected({ code: "badHello", fault: "peer", message });
 }

@@ -1,4 +1,4 @@
-import { MAX_QUEUED_BYTES, MAX_STRANGERS_UNREAD_BYTES } from "../limits.ts";
+import { MAX_QUEUED_BYTES, MAX_UNTRUSTED_UNREAD_BYTES } from "../limits.ts";
 import type { Urgency } from "./urgency.ts";
 
 /**
@@ -17,7 +17,7 @@ export interface LinkMemory {
 }
 
 export interface MemoryLink {
-  readonly isStranger: boolean;
+  readonly isUntrusted: boolean;
   /** Since when the other end has not read what it was sent, undefined when it has; on any one clock. */
   readonly sendingSinceMs: number | undefined;
   /** Since when a message of the other end is not complete. */
@@ -40,7 +40,7 @@ export interface LinkShare {
 }
 
 export function createLinkMemory(
-  limits = { queuedBytes: MAX_QUEUED_BYTES, strangersUnreadBytes: MAX_STRANGERS_UNREAD_BYTES },
+  limits = { queuedBytes: MAX_QUEUED_BYTES, strangersUnreadBytes: MAX_UNTRUSTED_UNREAD_BYTES },
 ): LinkMemory {
   const links = new Set<MemoryLink>();
   const unread = new Map<MemoryLink, number>();
@@ -59,7 +59,7 @@ export function createLinkMemory(
   function isTooMuchUnread(): boolean {
     if (unreadBytes <= limits.strangersUnreadBytes) return false;
     let sum = 0;
-    for (const [link, bytes] of unread) if (link.isStranger) sum += bytes;
+    for (const [link, bytes] of unread) if (link.isUntrusted) sum += bytes;
     return sum > limits.strangersUnreadBytes;
   }
 
@@ -67,7 +67,7 @@ export function createLinkMemory(
   function slowest(sinceMs: (link: MemoryLink) => number | undefined): MemoryLink | undefined {
     let found: { readonly link: MemoryLink; readonly since: number } | undefined;
     for (const link of links) {
-      const since = link.isStranger ? sinceMs(link) : undefined;
+      const since = link.isUntrusted ? sinceMs(link) : undefined;
       if (since !== undefined && (found === undefined || since < found.since)) found = { link, since };
     }
     return found?.link;

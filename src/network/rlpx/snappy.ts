@@ -1,5 +1,5 @@
 import { compress } from "snappyjs";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 
 /**
  * Snappy's raw block format, in which messages travel after Hello (p2p.md#frames). Written by the package
@@ -25,7 +25,7 @@ const WORTH_KEEPING_BYTES = 1024;
 const LARGEST_EXPANSION = 22;
 
 /** Refused when it is malformed, or longer than `maxBytes` when uncompressed; no more memory is used than comes out. */
-export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Outcome<Uint8Array, "badSnappy"> {
+export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Result<Uint8Array, "badSnappy"> {
   const header = readLength(bytes);
   if (header === undefined) return bad("its length is not readable");
   const { length, from } = header;
@@ -97,6 +97,6 @@ function readLength(bytes: Uint8Array): { length: number; from: number } | undef
   return undefined;
 }
 
-function bad(message: string): Outcome<never, "badSnappy"> {
+function bad(message: string): Result<never, "badSnappy"> {
   return rejected({ code: "badSnappy", fault: "peer", message });
 }

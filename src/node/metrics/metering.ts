@@ -4,9 +4,9 @@ import type { MetricsSettings, Settings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { createMetrics, type Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
-import { type Outcome, ok } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/outcome.ts";
 import type { Endpoint, RpcPorts } from "../../rpc/ports.ts";
-import type { DoorRejectionCode } from "../../rpc/server/door.ts";
+import type { ServerErrorCode } from "../../rpc/server/door.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
@@ -49,7 +49,7 @@ export interface Metering {
 export async function openMetering(
   metrics: Metrics | undefined,
   parts: MeteringParts,
-): Promise<Outcome<Metering, DoorRejectionCode>> {
+): Promise<Result<Metering, ServerErrorCode>> {
   const { server, push } = parts.settings.metrics ?? {};
   if (metrics === undefined) return ok({ endpoint: undefined, close: async () => undefined });
   const stopMeasuring = declareAll(metrics, parts);

@@ -51,16 +51,16 @@ export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPu
   }
 
   function begin(): void {
-    alarm = clock.at(clock.nowMs() + intervalMs, begin);
+    timer = clock.at(clock.nowMs() + intervalMs, begin);
     underWay ??= push().finally(() => {
       underWay = undefined;
     });
   }
 
-  let alarm = clock.at(clock.nowMs() + intervalMs / 2, begin);
+  let timer = clock.at(clock.nowMs() + intervalMs / 2, begin);
   return {
     async stop() {
-      alarm.cancel();
+      timer.cancel();
       ending.abort();
       await underWay;
       await send(url, { method: "DELETE", signal: AbortSignal.timeout(FAREWELL_MS) }).catch(

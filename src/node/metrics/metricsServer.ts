@@ -3,13 +3,13 @@ import type { MetricsServerSettings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
-import { type Outcome, ok } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/outcome.ts";
 import {
-  type Door,
-  type DoorRejectionCode,
   listen,
   listening,
   portOf,
+  type RpcServer,
+  type ServerErrorCode,
   trackConnections,
 } from "../../rpc/server/door.ts";
 import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
@@ -37,7 +37,7 @@ export interface MetricsServerParts {
 export async function openMetricsServer(
   { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,
   { metrics, logger }: MetricsServerParts,
-): Promise<Outcome<Door, DoorRejectionCode>> {
+): Promise<Result<RpcServer, ServerErrorCode>> {
   const judgeHost = createHostAllowlist(hostAllowlist);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS, keepAliveTimeout: idleTimeoutMs },

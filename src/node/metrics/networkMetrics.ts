@@ -1,4 +1,4 @@
-import type { Parting } from "../../network/rlpx/connection.ts";
+import type { Disconnect } from "../../network/rlpx/connection.ts";
 import type { DisconnectReason } from "../../network/rlpx/disconnectReason.ts";
 import type { Traffic } from "../../network/traffic.ts";
 import type { Metrics } from "../../observability/registry.ts";
@@ -45,7 +45,7 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
 /** Counts peers as they come and go, and what they say; there are such counters also where there are no peers. */
 export function createPeerCounters(metrics: Metrics | undefined): {
   readonly connected: () => void;
-  readonly parted: (parting: Parting) => void;
+  readonly parted: (disconnect: Disconnect) => void;
   readonly traffic: Traffic | undefined;
 } {
   const connected = metrics?.counter({

@@ -3,7 +3,7 @@ import type { ChainReader, HeadChange, LocatedLog } from "../../chain/chain.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
 import { type BlockRange, createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
-import type { Asker } from "../../primitives/asker.ts";
+import type { Requester } from "../../primitives/asker.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { toHex } from "../../primitives/hex.ts";
@@ -25,9 +25,9 @@ export interface Filters {
   addBlockFilter(): string | undefined;
   addPendingFilter(): string | undefined;
   /** What is new since the last poll, hashes or logs; undefined when there is no such filter. */
-  changes(id: string, asker: Asker): Promise<FoundLogs | undefined>;
+  changes(id: string, requester: Requester): Promise<FoundLogs | undefined>;
   /** All logs of a log filter's whole range; undefined when there is no such log filter. */
-  logs(id: string, asker: Asker): Promise<FoundLogs | undefined>;
+  logs(id: string, requester: Requester): Promise<FoundLogs | undefined>;
   remove(id: string): boolean;
 }
 
@@ -95,13 +95,13 @@ export function createFilters(parts: {
   }
 
   /** Only a number bounds what a filter sees of the future; a tag does not. */
-  async function newLogs(installed: InstalledLogFilter, asker: Asker): Promise<FoundLogs> {
+  async function newLogs(installed: InstalledLogFilter, requester: Requester): Promise<FoundLogs> {
     const { filter, removed } = installed;
     const { from, to } = takeRange(chain, installed);
     installed.removed = [];
     const last = filter.to === "earliest" ? 0n : filter.to;
     const range = { from, to: typeof last === "bigint" ? smaller(last, to) : to };
-    const found = await findLogs(filter, range, asker);
+    const found = await findLogs(filter, range, requester);
     if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
     if (found.kind !== "tooManyLogs") {
       // Nobody has read them: the next poll tells them.
@@ -127,7 +127,7 @@ export function createFilters(parts: {
       ),
     addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain) }, 0),
     addPendingFilter: () => table.add({ kind: "pending", next: pooledHashes().end }, 0),
-    async changes(id, asker) {
+    async changes(id, requester) {
       const filter = table.use(id);
       switch (filter?.kind) {
         case undefined:
@@ -135,7 +135,7 @@ export function createFilters(parts: {
         case "blocks":
           return { kind: "found", pieces: await newBlocks(chain, filter) };
         case "logs":
-          return newLogs(filter, asker);
+          return newLogs(filter, requester);
         case "pending": {
           const hashes = newHashes(filter);
           if (hashes === undefined) table.remove(id);
@@ -145,12 +145,12 @@ export function createFilters(parts: {
           return assertNever(filter);
       }
     },
-    async logs(id, asker) {
+    async logs(id, requester) {
       const installed = table.use(id);
       if (installed?.kind !== "logs") return undefined;
       const { filter } = installed;
       const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
-      return findLogs(filter, range, asker);
+      return findLogs(filter, range, requester);
     },
     remove: (id) => table.remove(id),
   };

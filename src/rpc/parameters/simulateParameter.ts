@@ -1,4 +1,4 @@
-import type { BlockOrder, BlocksOrder } from "../../execution/plannedBlocks.ts";
+import type { BlockOrder, BlockStateCalls } from "../../execution/plannedBlocks.ts";
 import type { RpcError } from "../errors/errors.ts";
 import { BOOLEAN, CALL, listOf, OBJECT } from "../schemas.ts";
 import { decodeCall } from "./callParameter.ts";
@@ -11,7 +11,7 @@ import {
 import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 
 /** What eth_simulateV1 is asked, and how blocks are to be shown. */
-export interface SimulatePayload extends BlocksOrder {
+export interface SimulatePayload extends BlockStateCalls {
   readonly showsWholeTransactions: boolean;
 }
 

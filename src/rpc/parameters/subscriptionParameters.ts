@@ -7,7 +7,7 @@ import { decodeLogFilter, type LogFilter } from "./logFilterParameter.ts";
 import { decodeBoolean, isAbsent, isObject } from "./parameters.ts";
 
 /** What a subscriber wants to hear of. */
-export type Wish =
+export type SubscriptionParameters =
   | { readonly kind: "newHeads"; readonly detail: BlockDetail }
   | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher }
   | { readonly kind: "newPendingTransactions"; readonly detail: PendingDetail }
@@ -17,9 +17,9 @@ export type Wish =
 /** What is told of a transaction: its hash, what Besu shows of it, or all that go-ethereum does. */
 export type PendingDetail = BlockDetail | "whole";
 
-export type WishKind = Wish["kind"];
+export type SubscriptionKind = SubscriptionParameters["kind"];
 
-export const WISH_KINDS: readonly WishKind[] = [
+export const SUBSCRIPTION_KINDS: readonly SubscriptionKind[] = [
   "newHeads",
   "logs",
   "newPendingTransactions",
@@ -28,7 +28,7 @@ export const WISH_KINDS: readonly WishKind[] = [
 ];
 
 /** Logs have a filter, all others but what detail is wanted, of pending transactions in go-ethereum's form, too. */
-export const WISH_OPTIONS: JsonSchema = {
+export const SUBSCRIPTION_OPTIONS: JsonSchema = {
   anyOf: [
     LOG_FILTER,
     { type: "object", properties: { includeTransactions: BOOLEAN }, additionalProperties: false },
@@ -37,7 +37,7 @@ export const WISH_OPTIONS: JsonSchema = {
 };
 
 /** The parameters of eth_subscribe; undefined when the only answer is -32600. */
-export function decodeWish(type: unknown, options: unknown): Wish | undefined {
+export function decodeSubscription(type: unknown, options: unknown): SubscriptionParameters | undefined {
   if (type === "logs") {
     const filter = decodeLogFilter(options);
     return filter && { kind: "logs", filter, matcher: createLogMatcher(filter) };

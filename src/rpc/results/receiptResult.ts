@@ -2,7 +2,7 @@ import { writeReceiptLogs } from "../../logs/logResult.ts";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type JsonWriter, jsonInTurns, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
+import { type JsonWriter, jsonInSlices, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { bigintToBytes, toQuantity } from "../../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import type { StoredBlock } from "../../types/block.ts";
@@ -62,7 +62,7 @@ function answerOf(
   write: (writer: JsonWriter) => Generator<void, void>,
 ): RawJson | Promise<JsonPieces> {
   if (parts < MANY_PARTS) return new RawJson(jsonText((writer) => writeAtOnce(write(writer))));
-  return jsonInTurns(write).then((pieces) => new JsonPieces(pieces));
+  return jsonInSlices(write).then((pieces) => new JsonPieces(pieces));
 }
 
 /** Some milliseconds' worth. */

@@ -1,18 +1,18 @@
-import { LoopTurn } from "../../primitives/loopTurn.ts";
+import { EventLoopSlice } from "../../primitives/loopTurn.ts";
 import { JsonPieces, RawJson } from "../method.ts";
 
 /** The JSON that many parts make up, in pieces where it is large. Others have their turn in between. */
-export async function textInTurns(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
+export async function chunkedText(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
   const pieces: string[] = [];
   let open = "";
-  const turn = new LoopTurn();
+  const turn = new EventLoopSlice();
   for (const part of parts) {
     open += part;
     if (open.length >= PIECE_LENGTH) {
       pieces.push(open);
       open = "";
     }
-    if (turn.isOver) await turn.pass();
+    if (turn.isOver) await turn.yield();
   }
   return pieces.length === 0 ? new RawJson(open) : new JsonPieces([...pieces, open]);
 }

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
-import { machineOf } from "./machine.ts";
+import { remoteHostOf } from "./machine.ts";
 
 /**
  * Large answers on their way to the clients of a door, which together may take so much memory. Above that the connections
  * are cut on which nothing was read for the longest.
  */
-export class AnswersUnderWay {
+export class InFlightResponses {
   private readonly limitBytes: number;
   private readonly logger: Logger;
   /** What each answer takes; the one first of which nothing was read for the longest. */
@@ -51,7 +51,7 @@ export class AnswersUnderWay {
     for (const [{ req }, answerBytes] of this.bytesOf) {
       if (this.totalBytes() <= this.limitBytes) return;
       if (req.socket.destroyed) continue;
-      const remote = machineOf(req.socket.remoteAddress);
+      const remote = remoteHostOf(req.socket.remoteAddress);
       this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; cut off");
       req.socket.destroy();
     }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
-import { type OpenConnections, tellTurnedAway } from "./door.ts";
+import { logTurnedAway, type OpenConnections } from "./door.ts";
 import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
-import { canonicalAddress, machineOf } from "./machine.ts";
+import { canonicalAddress, remoteHostOf } from "./machine.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;
@@ -36,7 +36,7 @@ export function limitConnections(
   const isProxy = createProxyRule(limits.proxyAddresses);
   // A few more are let in to find out who goes.
   server.maxConnections = limit + ROOM_TO_CHOOSE;
-  const told = tellTurnedAway(server, { limit, option }, logger);
+  const told = logTurnedAway(server, { limit, option }, logger);
   server.on("drop", onTurnedAway);
 
   function makeRoom(among: readonly Held[]): boolean {
@@ -57,21 +57,21 @@ export function limitConnections(
     socket.destroy();
   }
 
-  function admits(socket: Socket, machine: string): boolean {
+  function admits(socket: Socket, remoteHost: string): boolean {
     if (!isProxy(socket.remoteAddress)) {
-      const own = [...open.values()].filter((held) => held.machine === machine);
+      const own = [...open.values()].filter((held) => held.remoteHost === remoteHost);
       if (own.length >= maxConnectionsPerAddress && !makeRoom(own)) return false;
     }
     return open.size < limit || makeRoom([...open.values()]);
   }
 
   server.on("connection", (socket: Socket) => {
-    const machine = machineOf(socket.remoteAddress);
-    if (!admits(socket, machine)) {
+    const remoteHost = remoteHostOf(socket.remoteAddress);
+    if (!admits(socket, remoteHost)) {
       turnAway(socket);
       return;
     }
-    open.set(socket, new Held(socket, machine));
+    open.set(socket, new Held(socket, remoteHost));
     socket.once("close", () => open.delete(socket));
   });
   server.on("request", (request: IncomingMessage, response: ServerResponse) =>
@@ -89,7 +89,9 @@ export function limitConnections(
     admitsPage(socket) {
       const held = open.get(socket);
       if (held === undefined) return false;
-      const others = [...open.values()].filter(({ isPage, machine }) => isPage && machine === held.machine);
+      const others = [...open.values()].filter(
+        ({ isPage, remoteHost }) => isPage && remoteHost === held.remoteHost,
+      );
       if (others.length >= maxConnectionsPerAddress) {
         onTurnedAway();
         told(socket.remoteAddress);
@@ -125,7 +127,7 @@ interface Exchange {
 /** An open connection. */
 class Held {
   readonly socket: Socket;
-  readonly machine: string;
+  readonly remoteHost: string;
   /** When it was opened, or its last request began. */
   sinceMs = performance.now();
   isUpgraded = false;
@@ -135,9 +137,9 @@ class Held {
   private bytesRead = 0;
   private heardAtMs = 0;
 
-  constructor(socket: Socket, machine: string) {
+  constructor(socket: Socket, remoteHost: string) {
     this.socket = socket;
-    this.machine = machine;
+    this.remoteHost = remoteHost;
   }
 
   began(exchange: Exchange): void {

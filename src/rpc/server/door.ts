@@ -2,10 +2,10 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { assert } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { type Outcome, ok, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 
 /** An open port, whatever is spoken there. */
-export interface Door {
+export interface RpcServer {
   readonly host: string;
   /** The real one, when port 0 asked for any. */
   readonly port: number;
@@ -15,14 +15,14 @@ export interface Door {
   close(): Promise<void>;
 }
 
-export type DoorRejectionCode = "addressInUse" | "cannotListen";
+export type ServerErrorCode = "addressInUse" | "cannotListen";
 
 /** Waits until the server listens; a refusal when the operating system does not let it. */
 export async function listening(
   listen: () => Promise<unknown>,
   host: string,
   port: number,
-): Promise<Outcome<void, DoorRejectionCode>> {
+): Promise<Result<void, ServerErrorCode>> {
   try {
     await listen();
     return ok(undefined);
@@ -54,7 +54,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
  * Says that connections are turned away, at most once a minute: the server itself closes them without a word; what is
  * returned is told of others. `option` is what an operator can change.
  */
-export function tellTurnedAway(
+export function logTurnedAway(
   server: Server,
   { limit, option }: { readonly limit: number; readonly option: string },
   logger: Logger,

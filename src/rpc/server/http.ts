@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "../../observability/logger.ts";
-import { type Outcome, ok } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, endBroken, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { type Door, type DoorRejectionCode, listening, portOf } from "./door.ts";
+import { listening, portOf, type RpcServer, type ServerErrorCode } from "./door.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
@@ -59,10 +59,10 @@ export interface HttpParts {
   readonly metrics?: RpcMetrics | undefined;
 }
 
-export async function openHttpDoor(
+export async function openHttpServer(
   settings: HttpSettings,
   parts: HttpParts,
-): Promise<Outcome<Door, DoorRejectionCode>> {
+): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port } = settings;
   const app = createApp(settings, parts);
   const connections = limitConnections(app.server, settings, {

@@ -8,12 +8,12 @@ import { isObject } from "../parameters/parameters.ts";
 import { prettyJson, prettySlices } from "../results/prettyJson.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
-import { AnswersUnderWay } from "./answersUnderWay.ts";
+import { InFlightResponses } from "./answersUnderWay.ts";
 import type { ForeignRule } from "./foreignPages.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
-import { machineOf } from "./machine.ts";
+import { remoteHostOf } from "./machine.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MUCH } from "./parseMessage.ts";
 
@@ -45,7 +45,7 @@ export function createHttpRequestHandler(
   },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { dispatcher, reader, logger, metrics } = parts;
-  const underWay = new AnswersUnderWay(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
+  const underWay = new InFlightResponses(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
 
   function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
@@ -179,8 +179,8 @@ class HttpCaller implements Caller {
   }
 
   /** Few requests ask for it; it stays the same when the connection is gone. */
-  get machine(): string {
-    this.#machine ??= machineOf(this.#request.socket.remoteAddress);
+  get remoteHost(): string {
+    this.#machine ??= remoteHostOf(this.#request.socket.remoteAddress);
     return this.#machine;
   }
 

@@ -4,7 +4,7 @@ import { isIPv6, SocketAddress } from "node:net";
  * The machine behind the remote address of a connection, as far as addresses tell: an IPv4 address, or the 64 bits of an
  * IPv6 address that name a network, because whoever has one such address has all of that network.
  */
-export function machineOf(remoteAddress: string | undefined): string {
+export function remoteHostOf(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return "unknown";
   const [, mapped] = IPV4_AS_IPV6.exec(remoteAddress) ?? [];
   if (mapped !== undefined || !remoteAddress.includes(":")) return mapped ?? remoteAddress;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Asker } from "../../primitives/asker.ts";
+import type { Requester } from "../../primitives/asker.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { createReadingPace } from "../../primitives/readingPace.ts";
+import { createIngressBudget } from "../../primitives/readingPace.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import {
   LARGE_MESSAGE,
@@ -27,11 +27,11 @@ export interface MessageReader {
   close(): void;
 }
 
-export type Sender = Pick<Asker, "machine" | "isAbandoned">;
+export type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
 
 /** With `metrics`, counts what is turned away. */
 export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">): MessageReader {
-  const pace = createReadingPace(clock, {
+  const ingressBudget = createIngressBudget(clock, {
     share: LARGE_MESSAGES_TIME_SHARE,
     burstMs: LARGE_MESSAGES_BURST_MS,
   });
@@ -39,26 +39,29 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
   /** The same by machine, of those that have anything waiting. */
   const waitingOf = new Map<string, number>();
 
-  function isTooMuch(machine: string, length: number): boolean {
-    const own = waitingOf.get(machine) ?? 0;
+  function isTooMuch(remoteHost: string, length: number): boolean {
+    const own = waitingOf.get(remoteHost) ?? 0;
     return waiting > 0 && own + length > LARGE_MESSAGES_WAITING - waiting;
   }
 
-  function countWaiting(machine: string, length: number): void {
+  function countWaiting(remoteHost: string, length: number): void {
     waiting += length;
-    const own = (waitingOf.get(machine) ?? 0) + length;
-    if (own === 0) waitingOf.delete(machine);
-    else waitingOf.set(machine, own);
+    const own = (waitingOf.get(remoteHost) ?? 0) + length;
+    if (own === 0) waitingOf.delete(remoteHost);
+    else waitingOf.set(remoteHost, own);
   }
 
   /** The value, once it was its turn; others have theirs before anything is made of it. */
   async function inTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
-    const { machine } = sender;
-    countWaiting(machine, text.length);
+    const { remoteHost } = sender;
+    countWaiting(remoteHost, text.length);
     const read = await new Promise<{ readonly value: unknown } | undefined>((resolve) =>
-      pace.take(() => resolve(sender.isAbandoned() ? undefined : { value: parseMessage(text) }), machine),
+      ingressBudget.take(
+        () => resolve(sender.isAbandoned() ? undefined : { value: parseMessage(text) }),
+        remoteHost,
+      ),
     );
-    countWaiting(machine, -text.length);
+    countWaiting(remoteHost, -text.length);
     await nextTurn();
     return read;
   }
@@ -69,7 +72,7 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
         then(parseMessage(text));
         return undefined;
       }
-      if (isTooMuch(sender.machine, text.length)) {
+      if (isTooMuch(sender.remoteHost, text.length)) {
         metrics?.rejected("busy");
         return "busy";
       }
@@ -77,9 +80,9 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
         if (read === undefined) return;
         if (read.value === TOO_MUCH) metrics?.rejected("parts");
         // Requests are taken out of the text at once, and a long id takes another look at all of it.
-        pace.charge(() => then(read.value));
+        ingressBudget.charge(() => then(read.value));
       });
     },
-    close: pace.close,
+    close: ingressBudget.close,
   };
 }

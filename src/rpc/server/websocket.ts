@@ -9,11 +9,11 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { type Outcome, ok } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/outcome.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
-import { type Door, type DoorRejectionCode, listen, listening, portOf } from "./door.ts";
+import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "./door.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
@@ -26,7 +26,7 @@ import {
   FRAMES_PER_MESSAGE,
   HEARTBEAT_MS,
 } from "./limits.ts";
-import { machineOf } from "./machine.ts";
+import { remoteHostOf } from "./machine.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
@@ -59,10 +59,10 @@ export interface WebSocketParts {
   readonly metrics?: RpcMetrics | undefined;
 }
 
-export async function openWebSocketDoor(
+export async function openWebSocketServer(
   settings: WebSocketSettings,
   { dispatcher, reader, clock, logger, metrics }: WebSocketParts,
-): Promise<Outcome<Door, DoorRejectionCode>> {
+): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, timeoutMs, arrivalTimes = ARRIVAL_TIMES } = settings;
   const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
   const judgeHost = createHostAllowlist(settings.allowedHosts);
@@ -108,7 +108,7 @@ export async function openWebSocketDoor(
       return;
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
-      const machine = machineOf(request.socket.remoteAddress);
+      const remoteHost = remoteHostOf(request.socket.remoteAddress);
       connections.keep(request.socket);
       const parts = {
         dispatcher,
@@ -116,7 +116,7 @@ export async function openWebSocketDoor(
         clock,
         logger,
         timeoutMs,
-        machine,
+        remoteHost: remoteHost,
         isForeignPage,
         onBacklog,
         onAnswer,
@@ -164,10 +164,10 @@ function refuseUpgrade(stream: Duplex, status: number): void {
 function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): { stop(): void } {
   const beat = (): void => {
     for (const connection of connections) connection.heartbeat();
-    alarm = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+    timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
   };
-  let alarm = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
-  return { stop: () => alarm.cancel() };
+  let timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+  return { stop: () => timer.cancel() };
 }
 
 /** Each reader is allowed its backlog of notifications, but not all of them at once: then the slowest go. */

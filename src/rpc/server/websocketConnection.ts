@@ -44,7 +44,7 @@ export interface ConnectionParts {
   /** Long queries stop this long after they were asked; the caller then gets -32603. */
   readonly timeoutMs: number;
   /** Where the client is (machine.ts). */
-  readonly machine: string;
+  readonly remoteHost: string;
   /** Whether the handshake was a foreign page's (foreignPages.ts). */
   readonly isForeignPage: boolean;
   /** Told what notifications wait to be sent here, before each of them. */
@@ -55,10 +55,10 @@ export interface ConnectionParts {
 
 /** `stream` is the connection under the socket. */
 export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
-  const { dispatcher, reader, clock, logger, timeoutMs, machine, isForeignPage } = parts;
+  const { dispatcher, reader, clock, logger, timeoutMs, remoteHost, isForeignPage } = parts;
   /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
   const waiting: string[] = [];
-  const sender = { machine, isAbandoned: () => socket.readyState !== socket.OPEN };
+  const sender = { remoteHost: remoteHost, isAbandoned: () => socket.readyState !== socket.OPEN };
   let underWay = 0;
   let isPaused = false;
   let isCorked = false;
@@ -138,7 +138,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
 
   function answerValue(value: unknown, message: string): void {
     const deadlineMs = clock.nowMs() + timeoutMs;
-    const caller = new MessageCaller({ machine, isForeignPage, connection, socket, clock, deadlineMs });
+    const caller = new MessageCaller({ remoteHost, isForeignPage, connection, socket, clock, deadlineMs });
     if (Array.isArray(value)) {
       // A batch is gathered before it is sent, so nothing else may be gathered beside it.
       start(MESSAGES_UNDER_WAY, () => answerBatch(value, message, caller));
@@ -261,7 +261,7 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
 const MESSAGE_TOO_BIG = 1009;
 
 class MessageCaller implements Caller {
-  readonly machine: string;
+  readonly remoteHost: string;
   readonly isForeignPage: boolean;
   readonly connection: Connection;
   readonly #socket: WebSocket;
@@ -269,14 +269,14 @@ class MessageCaller implements Caller {
   readonly #deadlineMs: number;
 
   constructor(parts: {
-    readonly machine: string;
+    readonly remoteHost: string;
     readonly isForeignPage: boolean;
     readonly connection: Connection;
     readonly socket: WebSocket;
     readonly clock: Pick<Clock, "nowMs">;
     readonly deadlineMs: number;
   }) {
-    this.machine = parts.machine;
+    this.remoteHost = parts.remoteHost;
     this.isForeignPage = parts.isForeignPage;
     this.connection = parts.connection;
     this.#socket = parts.socket;

@@ -4,7 +4,7 @@ import type { EventText } from "./eventText.ts";
 import type { Subscription } from "./subscriptionTable.ts";
 
 /** One subscriber is to be told of one event. */
-export interface Notice {
+export interface Notification {
   readonly subscription: Subscription;
   readonly event: EventText;
 }
@@ -18,7 +18,7 @@ export interface Notice {
  */
 export interface FanOut {
   /** `notices` may also yield undefined: it has done some work, and nobody is to be told. */
-  tell(notices: Iterator<Notice | undefined>): void;
+  tell(notifications: Iterator<Notification | undefined>): void;
 }
 
 export interface FanOutParts {
@@ -33,7 +33,7 @@ export interface FanOutParts {
 export const EVENTS_WAITING = 20_000;
 
 export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut {
-  const waiting: Iterator<Notice | undefined>[] = [];
+  const waiting: Iterator<Notification | undefined>[] = [];
   let isScheduled = false;
   /** Told last; undefined in a new turn. */
   let told: Connection | undefined;
@@ -44,9 +44,9 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
     let budget = WORK_PER_TURN;
     let done = 0;
     while (budget > 0) {
-      const notices = waiting[done];
-      if (notices === undefined) break;
-      const cost = tellNext(notices);
+      const notifications = waiting[done];
+      if (notifications === undefined) break;
+      const cost = tellNext(notifications);
       if (cost === undefined) done++;
       else budget -= cost;
     }
@@ -60,9 +60,9 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
   }
 
   /** What it took; undefined when there was no more. A fault of ours ends the event, and nothing else. */
-  function tellNext(notices: Iterator<Notice | undefined>): number | undefined {
+  function tellNext(notifications: Iterator<Notification | undefined>): number | undefined {
     try {
-      const next = notices.next();
+      const next = notifications.next();
       if (next.done === true) return undefined;
       if (next.value === undefined || !isLive(next.value.subscription)) return STEP_WORK;
       const { subscription, event } = next.value;
@@ -70,7 +70,7 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
       const isGathered = connection === told;
       told = connection;
       connection.notify(subscription.id, event);
-      return (isGathered ? GATHERED_NOTICE_WORK : NOTICE_WORK) + event.json.length;
+      return (isGathered ? GATHERED_NOTIFICATION_WORK : NOTIFICATION_WORK) + event.json.length;
     } catch (error) {
       logger.error({ error }, "notifying subscribers failed");
       return undefined;
@@ -78,8 +78,8 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
   }
 
   return {
-    tell(notices) {
-      waiting.push(notices);
+    tell(notifications) {
+      waiting.push(notifications);
       if (waiting.length > EVENTS_WAITING) {
         waiting.length = 0;
         onTooMany();
@@ -92,7 +92,7 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
 
 /** Work is counted in bytes that are sent, a notice as some more: sending costs more than bytes. Some milliseconds. */
 const WORK_PER_TURN = 1024 * 1024;
-const NOTICE_WORK = 4_000;
+const NOTIFICATION_WORK = 4_000;
 /** Of one that goes out together with another. */
-const GATHERED_NOTICE_WORK = 1_000;
+const GATHERED_NOTIFICATION_WORK = 1_000;
 const STEP_WORK = 1_000;

@@ -1,16 +1,16 @@
 import type { HeadChange, LocatedLog } from "../../chain/chain.ts";
 import { locateLogs } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { StoredBlock } from "../../types/block.ts";
 import type { Connection } from "../method.ts";
 import { type BlockDetail, blockJson } from "../results/blockResult.ts";
 import { createEventText, type EventText } from "./eventText.ts";
-import type { Notice } from "./fanOut.ts";
+import type { Notification } from "./fanOut.ts";
 import type { SubscriptionTable, SubscriptionTo } from "./subscriptionTable.ts";
 
-export type Notices = Generator<Notice | undefined, void>;
+export type Notifications = Generator<Notification | undefined, void>;
 
 /**
  * What subscribers are told of a new head: the logs of blocks that are gone, then of each block its logs and its header.
@@ -20,7 +20,7 @@ export type Notices = Generator<Notice | undefined, void>;
  * connection logs come in their order, each to its subscriptions by id, then the header. Only one that falls behind with
  * what it has been told hears the rest in goes, after the others, so that it has time to read.
  */
-export function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notices {
+export function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notifications {
   for (const block of removed) yield* ofBlock(table, block, "removed");
   for (const block of added) yield* ofBlock(table, block);
 }
@@ -35,20 +35,21 @@ interface Audience {
   logSubscriptions: number;
 }
 
-function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): Notices {
+function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "removed"): Notifications {
   const audiences = new Map<Connection, Audience>();
   yield* addLogSubscribers(audiences, table, block);
   if (removed === undefined) yield* addHeadSubscribers(audiences, table);
   if (audiences.size === 0) return;
   const logs = yield* locate(audiences, block, removed);
   const heads = new Map<BlockDetail, EventText>();
-  let behind: ConnectionNotices[] = [];
+  let behind: ConnectionNotifications[] = [];
   for (const [connection, audience] of audiences) {
-    const notices = noticesFor(audience, logs, block, heads);
+    const notifications = notificationsFor(audience, logs, block, heads);
     const most = audience.logSubscriptions * logs.all.length + audience.heads.length;
     // Nearly all have few, and to look at each of those on its way would cost time.
-    if (most <= NOTICES_PER_GO) yield* notices;
-    else if ((yield* tellInOneGo({ connection, notices })) === "behind") behind.push({ connection, notices });
+    if (most <= NOTIFICATIONS_PER_GO) yield* notifications;
+    else if ((yield* tellInOneGo({ connection, notifications })) === "behind")
+      behind.push({ connection, notifications });
   }
   while (behind.length > 0) {
     const before = behind;
@@ -57,34 +58,34 @@ function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "remov
   }
 }
 
-interface ConnectionNotices {
+interface ConnectionNotifications {
   readonly connection: Connection;
-  readonly notices: Notices;
+  readonly notifications: Notifications;
 }
 
 /** Tells a connection all that it wants to know, or as much as it keeps up with, but at least some. */
 function* tellInOneGo({
   connection,
-  notices,
-}: ConnectionNotices): Generator<Notice | undefined, "told" | "behind"> {
+  notifications,
+}: ConnectionNotifications): Generator<Notification | undefined, "told" | "behind"> {
   let count = 0;
   // Not for-of, which would end the notices with the first go.
-  for (let next = notices.next(); next.done !== true; next = notices.next()) {
+  for (let next = notifications.next(); next.done !== true; next = notifications.next()) {
     yield next.value;
-    if (++count % NOTICES_PER_GO === 0 && connection.isBehind()) return "behind";
+    if (++count % NOTIFICATIONS_PER_GO === 0 && connection.isBehind()) return "behind";
   }
   return "told";
 }
 
-function* noticesFor(
+function* notificationsFor(
   audience: Audience,
   logs: WantedLogs,
   block: StoredBlock,
   heads: Map<BlockDetail, EventText>,
-): Notices {
+): Notifications {
   yield* logsFor(audience, logs);
   for (const subscription of audience.heads) {
-    const { detail } = subscription.wish;
+    const { detail } = subscription.parameters;
     const event = heads.get(detail) ?? createEventText(blockJson(block, detail));
     heads.set(detail, event);
     yield { subscription, event };
@@ -96,12 +97,12 @@ function* addLogSubscribers(
   audiences: Map<Connection, Audience>,
   table: SubscriptionTable,
   { header }: StoredBlock,
-): Notices {
+): Notifications {
   let looks = 0;
   let keys = 0;
   for (const subscription of table.of("logs")) {
     if (++looks % LOOKS_PER_STEP === 0) yield undefined;
-    const { filter, matcher } = subscription.wish;
+    const { filter, matcher } = subscription.parameters;
     if (!isWithin(header.number, subscription) || !matcher.mayMatch(header.logsBloom)) continue;
     const audience = audienceOf(subscription.connection, audiences);
     audience.logSubscriptions++;
@@ -116,7 +117,7 @@ function* addLogSubscribers(
   }
 }
 
-function* addHeadSubscribers(audiences: Map<Connection, Audience>, table: SubscriptionTable): Notices {
+function* addHeadSubscribers(audiences: Map<Connection, Audience>, table: SubscriptionTable): Notifications {
   let looks = 0;
   for (const subscription of table.of("newHeads")) {
     if (++looks % LOOKS_PER_STEP === 0) yield undefined;
@@ -166,15 +167,15 @@ function* locate(
   return { all, byAddress, texts: [] };
 }
 
-function* logsFor({ ofAny, byAddress }: Audience, logs: WantedLogs): Notices {
+function* logsFor({ ofAny, byAddress }: Audience, logs: WantedLogs): Notifications {
   let looks = 0;
   for (const place of placesFor(ofAny, byAddress, logs)) {
-    const located = present(logs.all[place], "a log of the block");
+    const located = expectDefined(logs.all[place], "a log of the block");
     const ofThis = byAddress.get(toKey(located.log.address)) ?? [];
     const candidates = ofAny.length === 0 ? ofThis : [...ofThis, ...ofAny].sort(byId);
     for (const subscription of candidates) {
       if (++looks % LOOKS_PER_STEP === 0) yield undefined;
-      if (!subscription.wish.matcher.isWanted(located.log)) continue;
+      if (!subscription.parameters.matcher.isWanted(located.log)) continue;
       const event = logs.texts[place] ?? createEventText(logJson(located));
       logs.texts[place] = event;
       yield { subscription, event };
@@ -203,7 +204,7 @@ function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
 }
 
 /** Notices after which it is looked whether the connection keeps up: some 100 kB. */
-const NOTICES_PER_GO = 100;
+const NOTIFICATIONS_PER_GO = 100;
 
 /** Subscriptions, or logs, that are looked at for one piece of work. */
 const LOOKS_PER_STEP = 100;
@@ -215,7 +216,7 @@ function byId(a: LogSubscription, b: LogSubscription): number {
 }
 
 /** Only numbers bound a subscription, and the tag that is one; the others do not. */
-function isWithin(number: bigint, { wish: { filter } }: LogSubscription): boolean {
+function isWithin(number: bigint, { parameters: { filter } }: LogSubscription): boolean {
   const { from } = filter;
   const to = filter.to === "earliest" ? 0n : filter.to;
   return (typeof from !== "bigint" || number >= from) && (typeof to !== "bigint" || number <= to);

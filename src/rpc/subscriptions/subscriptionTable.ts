@@ -1,28 +1,28 @@
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Connection } from "../method.ts";
-import type { Wish, WishKind } from "../parameters/subscriptionParameters.ts";
+import type { SubscriptionKind, SubscriptionParameters } from "../parameters/subscriptionParameters.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 
 /** Who wants to hear of what. */
 export interface Subscription {
   readonly id: string;
   readonly connection: Connection;
-  readonly wish: Wish;
+  readonly parameters: SubscriptionParameters;
 }
 
-export type SubscriptionTo<Kind extends WishKind> = Subscription & {
-  readonly wish: Extract<Wish, { readonly kind: Kind }>;
+export type SubscriptionTo<Kind extends SubscriptionKind> = Subscription & {
+  readonly parameters: Extract<SubscriptionParameters, { readonly kind: Kind }>;
 };
 
 /** The subscriptions of all connections; those of a connection end with it. */
 export interface SubscriptionTable {
   /** Answers the new id, from one counter for the whole node; undefined when there are too many. */
-  add(connection: Connection, wish: Wish): string | undefined;
+  add(connection: Connection, parameters: SubscriptionParameters): string | undefined;
   find(id: string): Subscription | undefined;
   remove(subscription: Subscription): void;
   /** Those of one kind in the order of their ids. */
-  of<Kind extends WishKind>(kind: Kind): Iterable<SubscriptionTo<Kind>>;
-  has(kind: WishKind): boolean;
+  of<Kind extends SubscriptionKind>(kind: Kind): Iterable<SubscriptionTo<Kind>>;
+  has(kind: SubscriptionKind): boolean;
   /** The connection with most subscriptions; undefined when there are none. */
   busiestConnection(): Connection | undefined;
 }
@@ -39,7 +39,7 @@ export function createSubscriptionTable(
 ): SubscriptionTable {
   const byId = new Map<string, Subscription>();
   /** Ids only grow, so the order of a map is the order of the ids. */
-  const byKind: { readonly [Kind in WishKind]: Map<string, SubscriptionTo<Kind>> } = {
+  const byKind: { readonly [Kind in SubscriptionKind]: Map<string, SubscriptionTo<Kind>> } = {
     newHeads: new Map(),
     logs: new Map(),
     newPendingTransactions: new Map(),
@@ -51,12 +51,12 @@ export function createSubscriptionTable(
   let criteria = 0;
 
   function remove(subscription: Subscription): void {
-    const { id, connection, wish } = subscription;
+    const { id, connection, parameters } = subscription;
     if (!byId.delete(id)) return;
-    byKind[wish.kind].delete(id);
+    byKind[parameters.kind].delete(id);
     byConnection.get(connection)?.delete(subscription);
-    criteria -= sizeOf(wish);
-    metrics?.unsubscribed(wish.kind);
+    criteria -= sizeOf(parameters);
+    metrics?.unsubscribed(parameters.kind);
     onChanged();
   }
 
@@ -71,18 +71,19 @@ export function createSubscriptionTable(
   }
 
   return {
-    add(connection, wish) {
+    add(connection, parameters) {
       const own = byConnection.get(connection) ?? startConnection(connection);
-      const isTooMuch = own.size >= SUBSCRIPTIONS_PER_CONNECTION || criteria + sizeOf(wish) > CRITERIA_LIMIT;
+      const isTooMuch =
+        own.size >= SUBSCRIPTIONS_PER_CONNECTION || criteria + sizeOf(parameters) > CRITERIA_LIMIT;
       if (isTooMuch) return undefined;
       lastId++;
-      const subscription = { id: toQuantity(lastId), connection, wish };
+      const subscription = { id: toQuantity(lastId), connection, parameters: parameters };
       byId.set(subscription.id, subscription);
-      // The map is that of the wish's own kind.
-      (byKind[wish.kind] as Map<string, Subscription>).set(subscription.id, subscription);
+      // The map is that of the parameters's own kind.
+      (byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
       own.add(subscription);
-      criteria += sizeOf(wish);
-      metrics?.subscribed(wish.kind);
+      criteria += sizeOf(parameters);
+      metrics?.subscribed(parameters.kind);
       onChanged();
       return subscription.id;
     },
@@ -99,8 +100,8 @@ export function createSubscriptionTable(
   };
 }
 
-function sizeOf(wish: Wish): number {
-  if (wish.kind !== "logs") return 0;
-  const { addresses, topics } = wish.filter;
+function sizeOf(parameters: SubscriptionParameters): number {
+  if (parameters.kind !== "logs") return 0;
+  const { addresses, topics } = parameters.filter;
   return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
 }

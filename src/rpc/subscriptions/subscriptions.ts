@@ -13,12 +13,12 @@ import {
   required,
 } from "../method.ts";
 import {
+  decodeSubscription,
   decodeSubscriptionId,
-  decodeWish,
   type PendingDetail,
-  WISH_KINDS,
-  WISH_OPTIONS,
-  type WishKind,
+  SUBSCRIPTION_KINDS,
+  SUBSCRIPTION_OPTIONS,
+  type SubscriptionKind,
 } from "../parameters/subscriptionParameters.ts";
 import type { SyncStatus } from "../ports.ts";
 import { pendingDetailJson } from "../results/pendingDetailResult.ts";
@@ -28,7 +28,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
 import { createEventText, type EventText } from "./eventText.ts";
 import { createFanOut } from "./fanOut.ts";
-import { type Notices, ofHeadChange } from "./headNotices.ts";
+import { type Notifications, ofHeadChange } from "./headNotices.ts";
 import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionTable.ts";
 
 export interface SubscriptionPorts {
@@ -56,12 +56,15 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
     namespace: "EVERY",
     summary:
       "Sends a notification for every new head, log, pooled or dropped transaction, or change of syncing.",
-    parameters: [mandatory("type", { enum: WISH_KINDS }), optional("options", asIs, WISH_OPTIONS)],
+    parameters: [
+      mandatory("type", { enum: SUBSCRIPTION_KINDS }),
+      optional("options", asIs, SUBSCRIPTION_OPTIONS),
+    ],
     result: { name: "subscription", schema: QUANTITY },
     run([type, options], { connection }) {
-      const wish = decodeWish(type, options);
-      if (wish === undefined || connection === undefined) return ERRORS.invalidRequest;
-      return table.add(connection, wish) ?? TOO_MANY;
+      const parameters = decodeSubscription(type, options);
+      if (parameters === undefined || connection === undefined) return ERRORS.invalidRequest;
+      return table.add(connection, parameters) ?? TOO_MANY;
     },
   });
 
@@ -99,7 +102,7 @@ function asIs(value: unknown): unknown {
 }
 
 interface Source {
-  readonly kinds: readonly WishKind[];
+  readonly kinds: readonly SubscriptionKind[];
   listen(): () => void;
 }
 
@@ -154,11 +157,11 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   };
 }
 
-function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notices {
+function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notifications {
   const hash = createEventText(`"${toHex(transaction.hash)}"`);
   const details: Partial<Record<PendingDetail, EventText>> = { hashes: hash };
   for (const subscription of table.of("newPendingTransactions")) {
-    const { detail } = subscription.wish;
+    const { detail } = subscription.parameters;
     details[detail] ??= createEventText(
       detail === "whole" ? pooledTransactionJson(transaction) : pendingDetailJson(transaction),
     );
@@ -166,12 +169,12 @@ function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Not
   }
 }
 
-function* ofDropped(table: SubscriptionTable, transaction: SentTransaction): Notices {
+function* ofDropped(table: SubscriptionTable, transaction: SentTransaction): Notifications {
   const event = createEventText(`"${toHex(transaction.hash)}"`);
   for (const subscription of table.of("droppedPendingTransactions")) yield { subscription, event };
 }
 
-function* ofSyncing(table: SubscriptionTable, status: SyncStatus | undefined): Notices {
+function* ofSyncing(table: SubscriptionTable, status: SyncStatus | undefined): Notifications {
   const event = createEventText(JSON.stringify(syncingResult(status)));
   for (const subscription of table.of("syncing")) yield { subscription, event };
 }

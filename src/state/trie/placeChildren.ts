@@ -1,4 +1,4 @@
-import { assert, present } from "../../primitives/assert.ts";
+import { assert, expectDefined } from "../../primitives/assert.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
 import type { BranchFrame } from "./branchFrame.ts";
 import { withNibble } from "./nibbles.ts";
@@ -40,7 +40,7 @@ function sealLargest(stack: PageStack, frame: BranchFrame, branch: ClosingBranch
   const kept = builtChildren(frame).sort((a, b) => sizeOf(a.node) - sizeOf(b.node));
   let total = stack.length - base + branch.recordLength;
   while (total > PAGE_LIMIT && kept.length > 0) {
-    const { nibble, node } = present(kept.pop(), "a child to seal off");
+    const { nibble, node } = expectDefined(kept.pop(), "a child to seal off");
     stack.seal(node, triePageKey(version, trieId, withNibble(branch.key, depth, nibble), depth + 1), sink);
     frame.setPlace(nibble, version, depth + 1, node.record - node.start);
     frame.fresh[nibble] = undefined;

@@ -1,4 +1,4 @@
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import type { TrieSource } from "./findLeaf.ts";
 import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
 import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
@@ -63,7 +63,7 @@ function* leavesOf(
     { node: rootNode(root.hash, root.version), key: new Uint8Array(keyLength), depth: 0 },
   ];
   while (visits.length > 0) {
-    const visit = present(visits.pop(), "a node to visit");
+    const visit = expectDefined(visits.pop(), "a node to visit");
     if (!isWanted(visit.node, visit.key, visit.depth)) continue;
     let read: ReadNode;
     try {

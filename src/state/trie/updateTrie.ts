@@ -1,4 +1,4 @@
-import { assert, present } from "../../primitives/assert.ts";
+import { assert, expectDefined } from "../../primitives/assert.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { compareBytes } from "../../primitives/hex.ts";
 import type { Steps } from "../../primitives/steps.ts";
@@ -212,7 +212,8 @@ class Updater {
     while (end > start && changeAt(changes, end - 1).value === undefined) end--;
     if (start === end) return undefined;
     const { key, value, storage } = changeAt(changes, start);
-    if (end - start === 1) return { kind: "leaf", key, value: present(value, "a value to grow"), storage };
+    if (end - start === 1)
+      return { kind: "leaf", key, value: expectDefined(value, "a value to grow"), storage };
     const parting = partingDepth(key, changeAt(changes, end - 1).key, depth);
     const frame = this.frame(parting);
     frame.clear();
@@ -281,7 +282,12 @@ class Updater {
     }
     if (count === 0) return undefined;
     if (count === 1)
-      return this.collapse(fresh[only] ?? present(frame.child(only), "the child left"), depth, only, key);
+      return this.collapse(
+        fresh[only] ?? expectDefined(frame.child(only), "the child left"),
+        depth,
+        only,
+        key,
+      );
     for (let nibble = 0; nibble < 16; nibble++) {
       const child = fresh[nibble];
       if (child === undefined) continue;
@@ -377,5 +383,5 @@ function setChild(frame: BranchFrame, nibble: number, child: OpenNode | undefine
 }
 
 function changeAt(changes: readonly TrieChange[], at: number): TrieChange {
-  return present(changes[at], "a change");
+  return expectDefined(changes[at], "a change");
 }

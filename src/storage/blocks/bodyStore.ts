@@ -1,5 +1,5 @@
 import { asAddress } from "../../primitives/address.ts";
-import type { Outcome } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/outcome.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import {
   decodeTransaction,
@@ -91,7 +91,7 @@ function readChunk(database: Database, number: bigint, chunk: number): RecordRea
 
 function decodeEntry(reader: RecordReader, number: bigint): SentTransaction {
   const sender = asAddress(reader.fixed(SENDER_BYTES));
-  const transaction: Outcome<Transaction> = decodeTransaction(reader.sized());
+  const transaction: Result<Transaction> = decodeTransaction(reader.sized());
   if (!transaction.ok) throw damaged(nameOf(number), transaction.rejection.message);
   return withSender(transaction.value, sender);
 }

@@ -1,4 +1,4 @@
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import type { StoredBlock } from "../../types/block.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
@@ -26,7 +26,7 @@ export function residentFromMemory(block: StoredBlock): ResidentBlock {
   return {
     block,
     hasReceipts: true,
-    transaction: (index) => present(block.transactions[index], "a transaction of a resident block"),
+    transaction: (index) => expectDefined(block.transactions[index], "a transaction of a resident block"),
     receipt: receiptAt,
   };
 }
@@ -95,7 +95,7 @@ function receiptLookup(receipts: () => readonly Receipt[]): (index: number) => P
   let logsBefore: Uint32Array | undefined;
   return (index) => {
     logsBefore ??= countLogsBefore(receipts());
-    const receipt = present(receipts()[index], "a receipt of a resident block");
+    const receipt = expectDefined(receipts()[index], "a receipt of a resident block");
     return { receipt, firstLogIndex: logsBefore[index] ?? 0 };
   };
 }

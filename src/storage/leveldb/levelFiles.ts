@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { CURE } from "../checksum.ts";
+import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
 import { inDiskWords } from "../diskFailure.ts";
 import { readLog } from "./levelLog.ts";
@@ -48,7 +48,7 @@ export function* findLevelDamage(
 /** Throws DamagedData with the first damage; what start-up does. */
 export function refuseDamagedLevelFiles(path: string): void {
   for (const damage of findLevelDamage(path, TABLE_BYTES_AT_START))
-    throw new DamagedData(`The database is damaged: ${damage}. ${CURE}`);
+    throw new DamagedData(`The database is damaged: ${damage}. ${REMEDY}`);
 }
 
 export interface TableFile {
@@ -64,7 +64,7 @@ export function liveTables(path: string): readonly TableFile[] {
   const manifest = manifestPath === undefined ? undefined : readLog(read(manifestPath));
   if (manifest === undefined || manifest.damagedAt !== undefined)
     throw new DamagedData(
-      `The database is damaged: the manifest in ${path} is missing or does not match its checksums. ${CURE}`,
+      `The database is damaged: the manifest in ${path} is missing or does not match its checksums. ${REMEDY}`,
     );
   return [...versionOf(manifest.records).tables].map(([number, length]) => ({
     number,

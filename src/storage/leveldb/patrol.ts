@@ -1,21 +1,21 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../observability/logger.ts";
-import type { Alarm, Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { terminateWorker } from "../../primitives/workerTermination.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
-import { CURE } from "../checksum.ts";
+import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
-import type { PatrolReport, PatrolWorkerData } from "./patrolWorker.ts";
+import type { ScrubberWorkerData, ScrubReport } from "./patrolWorker.ts";
 
-export interface PatrolSettings {
+export interface ScrubberSettings {
   /** Folder of the database, which this thread has open. */
   readonly path: string;
   /** From the end of one round to the beginning of the next; the first one begins after at most FIRST_ROUND_MS. */
   readonly pauseMs: number;
 }
 
-export interface PatrolParts {
+export interface ScrubberParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told once. */
@@ -27,24 +27,24 @@ export interface PatrolParts {
  * looks at the newest part only and LevelDB reads its tables unchecked: where a key or a filter is hit, an entry that
  * exists is simply not found. The database closes after the patrol has.
  */
-export interface Patrol {
+export interface Scrubber {
   close(): Promise<void>;
 }
 
-export function startPatrol({ path, pauseMs }: PatrolSettings, parts: PatrolParts): Patrol {
+export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: ScrubberParts): Scrubber {
   const { clock, logger, onDamage } = parts;
-  const data: PatrolWorkerData = { path, ...PACE };
+  const data: ScrubberWorkerData = { path, ...PACE };
   let worker: Worker | undefined;
-  let alarm: Alarm | undefined = clock.at(clock.nowMs() + Math.min(pauseMs, FIRST_ROUND_MS), begin);
+  let timer: Timer | undefined = clock.at(clock.nowMs() + Math.min(pauseMs, FIRST_ROUND_MS), begin);
   let isClosed = false;
 
   function begin(): void {
-    let report: PatrolReport | undefined;
+    let report: ScrubReport | undefined;
     worker = new Worker(workerEntry(import.meta.url, "patrolWorker"), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });
-    worker.on("message", (message: PatrolReport) => {
+    worker.on("message", (message: ScrubReport) => {
       report = message;
     });
     worker.on("error", (error) => {
@@ -57,11 +57,13 @@ export function startPatrol({ path, pauseMs }: PatrolSettings, parts: PatrolPart
     worker.unref();
   }
 
-  function end(report: PatrolReport): void {
+  function end(report: ScrubReport): void {
     if (report.kind === "damaged") {
       const { message } = report;
       onDamage(
-        new DamagedData(message.includes(CURE) ? message : `The database is damaged: ${message}. ${CURE}`),
+        new DamagedData(
+          message.includes(REMEDY) ? message : `The database is damaged: ${message}. ${REMEDY}`,
+        ),
       );
       return;
     }
@@ -74,13 +76,13 @@ export function startPatrol({ path, pauseMs }: PatrolSettings, parts: PatrolPart
         "the database could not be looked through; it is tried again later",
       );
     }
-    alarm = clock.at(clock.nowMs() + pauseMs, begin);
+    timer = clock.at(clock.nowMs() + pauseMs, begin);
   }
 
   return {
     async close() {
       isClosed = true;
-      alarm?.cancel();
+      timer?.cancel();
       if (worker !== undefined) await terminateWorker(worker);
     },
   };

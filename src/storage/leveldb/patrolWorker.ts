@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { present } from "../../primitives/assert.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { comeAfterBlocks } from "../../workers/threadPriority.ts";
 import { readHeader } from "../blocks/headerStore.ts";
@@ -13,7 +13,7 @@ import { openLevelDatabase } from "./levelDatabase.ts";
 import { liveTables, type TableFile } from "./levelFiles.ts";
 import { findTableDamage } from "./levelTable.ts";
 
-export interface PatrolWorkerData {
+export interface ScrubberWorkerData {
   /** Folder of the database, which the main thread has open. */
   readonly path: string;
   readonly bytesPerSecond: number;
@@ -21,7 +21,7 @@ export interface PatrolWorkerData {
 }
 
 /** The end of one round. */
-export type PatrolReport =
+export type ScrubReport =
   | { readonly kind: "sound"; readonly tables: number; readonly bytes: number; readonly blocks: number }
   | { readonly kind: "damaged"; readonly message: string }
   /** The round could not be ended, for lack of open files perhaps; it says nothing about the database. */
@@ -29,13 +29,13 @@ export type PatrolReport =
 
 /** One round of the patrol (patrol.ts): the tables against LevelDB's checksums, the blocks against their commit records. */
 comeAfterBlocks();
-const { path, bytesPerSecond, entriesPerSecond } = workerData as PatrolWorkerData;
+const { path, bytesPerSecond, entriesPerSecond } = workerData as ScrubberWorkerData;
 
-async function patrol(): Promise<PatrolReport> {
+async function scrub(): Promise<ScrubReport> {
   try {
-    const found = await patrolTables();
+    const found = await scrubTables();
     if (typeof found === "string") return { kind: "damaged", message: found };
-    return { kind: "sound", ...found, blocks: await patrolBlocks() };
+    return { kind: "sound", ...found, blocks: await scrubBlocks() };
   } catch (error) {
     const message = messageOf(error);
     return { kind: error instanceof DamagedData ? "damaged" : "failed", message };
@@ -43,7 +43,7 @@ async function patrol(): Promise<PatrolReport> {
 }
 
 /** The oldest first: the newest were looked at when the node started. */
-async function patrolTables(): Promise<{ readonly tables: number; readonly bytes: number } | string> {
+async function scrubTables(): Promise<{ readonly tables: number; readonly bytes: number } | string> {
   const tables = [...liveTables(path)].sort((a, b) => a.number - b.number);
   let bytes = 0;
   for (const table of tables) {
@@ -74,7 +74,7 @@ async function damageIn({ path: file, length }: TableFile): Promise<string | und
  * A damaged table may have been compacted into one with good checksums before anybody looked at it: then entries are
  * missing, which only the count in the commit record of their block tells.
  */
-async function patrolBlocks(): Promise<number> {
+async function scrubBlocks(): Promise<number> {
   const database = await openLevelDatabase({ path, readOnlyThread: true });
   try {
     return await verifyBlocks(database);
@@ -101,4 +101,4 @@ async function verifyBlocks(database: Database): Promise<number> {
 const ENTRIES_PER_PAUSE = 500;
 
 // Last, when all that it needs is there.
-present(parentPort, "the port of a worker thread").postMessage(await patrol());
+expectDefined(parentPort, "the port of a worker thread").postMessage(await scrub());

@@ -5,13 +5,13 @@ import { syncFolder } from "../../primitives/syncFolder.ts";
 import { checksumOf, readUint32, writeUint32 } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
 import { inDiskWords, translateDiskError } from "../diskFailure.ts";
-import { openWitness, type Witness } from "../witness.ts";
+import { type HeadMarkerFile, openMarkerFile } from "../witness.ts";
 
 /**
  * What this validator has promised, kept apart from the chain so that a vote waits for one small synced write only
  * (architecture.md#vote-log). A record is opaque here; the newest one counts, those before it are history.
  */
-export interface VoteStore {
+export interface VoteLog {
   /** The newest record; undefined when there is none. */
   read(): Uint8Array | undefined;
   /** Resolves when the record is durable. Throws DiskFailure, and refuses everything after that. */
@@ -28,8 +28,8 @@ const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
  * was no more than that is vouched for by a witness beside the file (`path`.mark), because a promise that got lost
  * could be broken. Throws DamagedData when a record that had been durable is not there any more.
  */
-export async function openVoteStore(path: string, limitBytes = VOTE_FILE_LIMIT_BYTES): Promise<VoteStore> {
-  const witness = openWitness(`${path}.mark`, "the mark of the vote record");
+export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYTES): Promise<VoteLog> {
+  const witness = openMarkerFile(`${path}.mark`, "the mark of the vote record");
   try {
     const found = findNewest(existsSync(path) ? readAll(path) : new Uint8Array(), path);
     refuseLoss(found, witness, path);
@@ -54,7 +54,7 @@ export function setVotesAside(path: string, copy: string): void {
 }
 
 /** A vote store in memory, for tests. */
-export function createMemoryVoteStore(): VoteStore {
+export function createMemoryVoteLog(): VoteLog {
   let newest: Uint8Array | undefined;
   return {
     read: () => newest,
@@ -77,10 +77,10 @@ interface Found {
 interface Parts {
   readonly path: string;
   readonly limitBytes: number;
-  readonly witness: Witness;
+  readonly witness: HeadMarkerFile;
 }
 
-class FileVoteStore implements VoteStore {
+class FileVoteStore implements VoteLog {
   private readonly parts: Parts;
   private file: FileHandle;
   private newest: Found;
@@ -210,7 +210,7 @@ function markOf(sequence: number, encoded: Uint8Array): { position: bigint; fing
   return { position: BigInt(sequence), fingerprint };
 }
 
-function refuseLoss(found: Found, witness: Witness, path: string): void {
+function refuseLoss(found: Found, witness: HeadMarkerFile, path: string): void {
   const mark = witness.read();
   if (mark === undefined || BigInt(found.sequence) >= mark.position) return;
   throw lostVotes(

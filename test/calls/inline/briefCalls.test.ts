@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createBriefCalls, type HeadChain, TURN_MS } from "../../../src/calls/inline/briefCalls.ts";
+import { createInlineCalls, type HeadChain, TURN_MS } from "../../../src/calls/inline/briefCalls.ts";
 import { TRIAL_MS } from "../../../src/calls/inline/callMemory.ts";
 import {
   createSimulationPool,
@@ -109,12 +109,12 @@ function aCaller(changes: { readonly looks?: number; readonly isExecuting?: bool
   let nowMs = 0;
   let handedOver = 0;
   const threads: Simulator = {
-    run: (job, asker) => {
+    run: (job, requester) => {
       handedOver++;
-      return pool.run(job, asker);
+      return pool.run(job, requester);
     },
   };
-  const calls = createBriefCalls({
+  const calls = createInlineCalls({
     spec,
     gasCap: 0n,
     chain: {
@@ -284,7 +284,7 @@ describe("calls that are run at once", () => {
       const looksAtMs: number[] = [];
       let nowMs = 0;
       let looksBefore = 0;
-      const calls = createBriefCalls({
+      const calls = createInlineCalls({
         spec,
         gasCap: 0n,
         chain,

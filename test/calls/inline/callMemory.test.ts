@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type CallMemory, createCallMemory } from "../../../src/calls/inline/callMemory.ts";
+import { type CallCostEstimate, createCallCostEstimate } from "../../../src/calls/inline/callMemory.ts";
 
-function aMemory(): CallMemory & { wait(ms: number): void } {
+function aMemory(): CallCostEstimate & { wait(ms: number): void } {
   let nowMs = 0;
   return {
-    ...createCallMemory(() => nowMs),
+    ...createCallCostEstimate(() => nowMs),
     wait: (ms) => {
       nowMs += ms;
     },
@@ -16,10 +16,10 @@ describe("the memory of calls", () => {
     const memory = aMemory();
     const pauses: number[] = [];
     for (let n = 0; n < 6; n++) {
-      expect(memory.mayTry("heavy")).toBe(true);
-      memory.wasLong("heavy", 1);
+      expect(memory.mayRunInline("heavy")).toBe(true);
+      memory.abandoned("heavy", 1);
       let pausedMs = 0;
-      for (; !memory.mayTry("heavy"); pausedMs++) memory.wait(1);
+      for (; !memory.mayRunInline("heavy"); pausedMs++) memory.wait(1);
       pauses.push(pausedMs);
     }
     expect(pauses).toEqual([5, 10, 20, 40, 80, 160]);
@@ -29,8 +29,8 @@ describe("the memory of calls", () => {
     const memory = aMemory();
     for (let n = 1; n <= 1000; n++) {
       memory.wait(1);
-      expect(memory.mayTry("light")).toBe(true);
-      if (n % 100 === 0) memory.wasLong("light", 50);
+      expect(memory.mayRunInline("light")).toBe(true);
+      if (n % 100 === 0) memory.abandoned("light", 50);
       else memory.ended("light", 0.1);
     }
   });
@@ -39,7 +39,7 @@ describe("the memory of calls", () => {
     const memory = aMemory();
     for (let n = 0; n < 100; n++) memory.ended("light", 1);
     for (let n = 0; n < 20_000; n++) {
-      memory.wasLong(`invented ${n}`, 1);
+      memory.abandoned(`invented ${n}`, 1);
       if (n % 1000 === 0) memory.ended("light", 0.1);
     }
     expect(memory.isProven("light")).toBe(true);
@@ -47,12 +47,12 @@ describe("the memory of calls", () => {
 
   it("tries again soon a name that was too long while the code was cold", () => {
     const memory = aMemory();
-    for (let n = 0; n < 8; n++) memory.wasLong("cold", 1);
+    for (let n = 0; n < 8; n++) memory.abandoned("cold", 1);
     memory.wait(10_000);
     for (let n = 0; n < 20; n++) memory.ended("cold", 0.1);
-    memory.wasLong("cold", 2);
+    memory.abandoned("cold", 2);
     memory.wait(50);
-    expect(memory.mayTry("cold")).toBe(true);
+    expect(memory.mayRunInline("cold")).toBe(true);
   });
 
   it("spends a small share of the time on names that are new, and has all of it for those that proved themselves", () => {
@@ -62,13 +62,13 @@ describe("the memory of calls", () => {
     let isLightTried = true;
     for (let n = 0; n < 20_000; n++) {
       memory.wait(0.5);
-      isLightTried &&= memory.mayTry("light");
+      isLightTried &&= memory.mayRunInline("light");
       const name = `new ${n}`;
-      if (!memory.mayTry(name)) {
+      if (!memory.mayRunInline(name)) {
         memory.ended("light", 0.05);
         continue;
       }
-      memory.wasLong(name, 1);
+      memory.abandoned(name, 1);
       spentMs++;
     }
     expect(isLightTried).toBe(true);
@@ -83,11 +83,11 @@ describe("the memory of calls", () => {
       let spentMs = 0;
       for (let n = 0; n < 20_000; n++) {
         memory.wait(0.5);
-        if (!memory.mayTry("middling")) continue;
+        if (!memory.mayRunInline("middling")) continue;
         memory.wait(tookMs);
         spentMs += tookMs;
         if (tookMs < memory.mostMs("middling")) memory.ended("middling", tookMs);
-        else memory.wasLong("middling", memory.mostMs("middling"));
+        else memory.abandoned("middling", memory.mostMs("middling"));
       }
       expect(spentMs).toBeLessThan(350);
     },
@@ -98,13 +98,13 @@ describe("the memory of calls", () => {
     memory.ended("light", 0.5);
     for (let n = 0; n < 1000; n++) memory.ended("light", 1.2);
     expect(memory.isProven("light")).toBe(true);
-    expect(memory.mayTry("new")).toBe(true);
+    expect(memory.mayRunInline("new")).toBe(true);
   });
 
   it("finds a name short whose calls were long as long as their code was cold", () => {
     const memory = aMemory();
     for (const tookMs of [2.8, 2, 1.3, 0.6]) {
-      expect(memory.mayTry("warming")).toBe(true);
+      expect(memory.mayRunInline("warming")).toBe(true);
       memory.ended("warming", tookMs);
     }
     expect(memory.isProven("warming")).toBe(true);

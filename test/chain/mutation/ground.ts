@@ -3,7 +3,7 @@ import type { Chain } from "../../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { createCandidate, sealedHeader } from "../../../src/ibft/candidate.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { compareBytes, hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
@@ -44,7 +44,7 @@ export function sealAnew(
   { validatorKeys }: Pick<Ground, "validatorKeys">,
   header: Header,
   extra: ExtraData,
-  keys: readonly Uint8Array[] = present(validatorKeys, "the validators' keys"),
+  keys: readonly Uint8Array[] = expectDefined(validatorKeys, "the validators' keys"),
 ): Header {
   const candidate = createCandidate(header, extra, []);
   return sealedHeader(
@@ -99,7 +99,7 @@ export async function recordedGround(network: "net1" | "net2" | "net4", number: 
     const imported = await chain.importBlock(block);
     if (!imported.ok) throw new Error(imported.rejection.message);
   }
-  const { header, transactions, ommers } = present(blocks[number], "the block to mutate");
+  const { header, transactions, ommers } = expectDefined(blocks[number], "the block to mutate");
   const keysOf = (records: readonly { readonly privateKey: string }[]): Uint8Array[] =>
     records.map(({ privateKey }) => hexToBytes(privateKey));
   const senders = keysOf(readVectorJson("besu-ibft", "accounts.json"));

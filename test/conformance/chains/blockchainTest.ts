@@ -2,7 +2,7 @@ import type { GenesisAccount } from "../../../src/chainspec/chainSpec.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
-import { type Outcome, rejected } from "../../../src/primitives/outcome.ts";
+import { type Result, rejected } from "../../../src/primitives/outcome.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
 import { createWorldState } from "../../../src/state/worldState.ts";
@@ -55,13 +55,13 @@ export async function runBlockchainTest(test: BlockchainTest): Promise<string | 
 async function importRlp(
   chain: ForeignChain,
   rlp: string,
-): Promise<Outcome<unknown, ForeignDefect | "malformedBlock">> {
+): Promise<Result<unknown, ForeignDefect | "malformedBlock">> {
   const block = decodeBlock(hexToBytes(rlp));
   return block.ok ? chain.import(block.value) : rejected({ ...block.rejection, code: "malformedBlock" });
 }
 
 function complaintOf(
-  outcome: Outcome<unknown, ForeignDefect | "malformedBlock">,
+  outcome: Result<unknown, ForeignDefect | "malformedBlock">,
   exception: string | undefined,
 ): string | undefined {
   if (outcome.ok) return exception === undefined ? undefined : `accepted, expected ${exception}`;

@@ -1,18 +1,18 @@
 import { type BodyDefect, checkExecution } from "../../../src/chain/bodyRules.ts";
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
-import { type ChainStores, createHeadMover } from "../../../src/chain/headMover.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { type ChainStores, createChainWriter } from "../../../src/chain/headMover.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
 import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
-import { createMemoryWitness } from "../../../src/storage/witness.ts";
+import { createMemoryMarker } from "../../../src/storage/witness.ts";
 import { type Block, encodeBlock, type NamedBlock } from "../../../src/types/block.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
 import {
@@ -57,7 +57,7 @@ export interface ForeignChain {
   readonly rules: ForeignRules;
   /** Of the line of blocks that the stores hold. */
   hashOf(number: bigint): Hash | undefined;
-  import(block: Block): Promise<Outcome<TreeBlock, ForeignDefect>>;
+  import(block: Block): Promise<Result<TreeBlock, ForeignDefect>>;
   /** Brings the stores to a block of the chain, or of one of its branches: back by a rewind, forth by execution. */
   goTo(place: TreeBlock): Promise<void>;
 }
@@ -77,12 +77,12 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     parent: undefined,
   };
   const tree = new Map([[toDigits(hash), genesis]]);
-  const mover = createHeadMover(stores, genesis, { alsoWrite: () => undefined, logger: silentLogger });
+  const mover = createChainWriter(stores, genesis, { alsoWrite: () => undefined, logger: silentLogger });
   const hashOf = (number: bigint): Hash | undefined => stores.blocks.header(number)?.hash;
   let head = genesis;
 
   /** Executes a block whose parent the stores are at, and commits it. */
-  async function commit(place: TreeBlock): Promise<Outcome<void, ForeignDefect>> {
+  async function commit(place: TreeBlock): Promise<Result<void, ForeignDefect>> {
     const executed = await execute(place);
     if (!executed.ok) return executed;
     const { staged, receipts } = executed.value;
@@ -93,13 +93,13 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     const verdict = await checkExecution(
       block.header,
       { ...executed.value, stateRoot: staged.root },
-      TIRELESS,
+      NEVER_YIELD,
     );
     if (!verdict.ok) return verdict;
     await mover.commit(
       { ...block, receipts, totalDifficulty, size: encodeBlock(block).length },
       staged,
-      TIRELESS,
+      NEVER_YIELD,
     );
     return ok(undefined);
   }
@@ -108,7 +108,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     block,
     withdrawals,
     parent,
-  }: TreeBlock): Promise<Outcome<ForeignResult, ExecutionDefect>> {
+  }: TreeBlock): Promise<Result<ForeignResult, ExecutionDefect>> {
     return executeForeignBlock({
       rules,
       world: stores.world,
@@ -125,7 +125,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     let place = target;
     while (!isStored(place)) {
       ahead.unshift(place);
-      place = present(place.parent, "an ancestor that is stored");
+      place = expectDefined(place.parent, "an ancestor that is stored");
     }
     await mover.rewind(place.header.number);
     for (const next of ahead) {
@@ -169,7 +169,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
 }
 
 /** All rules that need no state. */
-function judge(rules: ForeignRules, parent: TreeBlock, block: NamedBlock): Outcome<TreeBlock, ForeignDefect> {
+function judge(rules: ForeignRules, parent: TreeBlock, block: NamedBlock): Result<TreeBlock, ForeignDefect> {
   const { header, hash } = block;
   const headerVerdict = checkForeignHeader(rules, parent, header);
   if (!headerVerdict.ok) return headerVerdict;
@@ -202,7 +202,7 @@ function isHeavier(rules: ForeignRules, candidate: TreeBlock, head: TreeBlock): 
 
 async function emptyStores(): Promise<ChainStores> {
   const database = createMemoryDatabase();
-  const headWitness = await verifyChain(database, createMemoryWitness());
+  const headMarker = await verifyChain(database, createMemoryMarker());
   const world = createWorldState({ database });
-  return { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headWitness };
+  return { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker };
 }

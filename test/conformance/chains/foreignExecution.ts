@@ -5,12 +5,12 @@ import { openSession } from "../../../src/execution/blockSession.ts";
 import { blobGasOf } from "../../../src/execution/checkTransaction.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
 import { type BlockRefusal, type BlockResult, executeBlock } from "../../../src/execution/executeBlock.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { callSystemContract, type DrainedRequests } from "../../../src/execution/systemCalls.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { StagedState, WorldState } from "../../../src/state/worldState.ts";
@@ -44,7 +44,7 @@ export interface ForeignJob {
  * Executes a block on the head of the world, whose block is the parent. Whatever can be executed, our builder must be
  * able to build: it is given the same transactions, and throws when something else comes of them.
  */
-export async function executeForeignBlock(job: ForeignJob): Promise<Outcome<ForeignResult, ExecutionDefect>> {
+export async function executeForeignBlock(job: ForeignJob): Promise<Result<ForeignResult, ExecutionDefect>> {
   const { rules, world, block } = job;
   const { header } = block;
   const terms = termsOf(job);
@@ -52,7 +52,7 @@ export async function executeForeignBlock(job: ForeignJob): Promise<Outcome<Fore
   if (!overlay.ok) return overlay;
   const stage = (): StagedState => world.stage(overlay.value.changes(), header.number);
   const executed = await executeBlock(terms, block.transactions, overlay.value, {
-    pace: TIRELESS,
+    yieldPolicy: NEVER_YIELD,
     ...(!terms.rules.hasStatusReceipts && { intermediateRoot: () => stage().root }),
   });
   if (!executed.ok) return executed;
@@ -68,7 +68,7 @@ export async function executeForeignBlock(job: ForeignJob): Promise<Outcome<Fore
 async function prepare(
   { rules, world, block: { header } }: ForeignJob,
   terms: BlockRules,
-): Promise<Outcome<Overlay, "systemCallFailed">> {
+): Promise<Result<Overlay, "systemCallFailed">> {
   const overlay = world.overlay();
   if (header.number === rules.daoForkBlock) drainDaoAccounts(overlay);
   const kept = await keepBeaconRoot(terms, overlay, header.parentBeaconBlockRoot);
@@ -128,15 +128,15 @@ async function keepBeaconRoot(
   terms: BlockRules,
   overlay: Overlay,
   root: Hash | undefined,
-): Promise<Outcome<unknown, "systemCallFailed">> {
+): Promise<Result<unknown, "systemCallFailed">> {
   if (root === undefined) return ok(undefined);
-  return callSystemContract(openSession({ ...terms, overlay, pace: TIRELESS }), BEACON_ROOTS, root);
+  return callSystemContract(openSession({ ...terms, overlay, yieldPolicy: NEVER_YIELD }), BEACON_ROOTS, root);
 }
 
 function checkLaterSums(
   { header, transactions }: Block<SentTransaction>,
   { requests }: BlockResult,
-): Outcome<never, ExecutionDefect> | undefined {
+): Result<never, ExecutionDefect> | undefined {
   const blobGas = transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n);
   if (header.blobGasUsed !== undefined && header.blobGasUsed !== blobGas)
     return refuse("wrongBlobGasUsed", `blob gas ${blobGas}, the header says ${header.blobGasUsed}`);
@@ -162,6 +162,6 @@ function sha256(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(createHash("sha256").update(bytes).digest());
 }
 
-function refuse(code: ExecutionDefect, message: string): Outcome<never, ExecutionDefect> {
+function refuse(code: ExecutionDefect, message: string): Result<never, ExecutionDefect> {
   return rejected({ code, fault: "peer", message });
 }

@@ -4,7 +4,7 @@ import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { EMPTY_LIST_HASH } from "../../../src/primitives/hash.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
 import type { NamedHeader } from "../../../src/types/block.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { nextExcessBlobGas } from "./blobGas.ts";
@@ -26,7 +26,7 @@ export function checkForeignHeader(
   rules: ForeignRules,
   parent: NamedHeader,
   header: Header,
-): Outcome<void, ForeignHeaderDefect> {
+): Result<void, ForeignHeaderDefect> {
   const fork = forkAt(rules.spec.forks, header.number, header.timestamp);
   return (
     againstParent(rules.spec, parent, header) ??
@@ -39,7 +39,7 @@ export function checkForeignHeader(
   );
 }
 
-type Verdict = Outcome<void, ForeignHeaderDefect> | undefined;
+type Verdict = Result<void, ForeignHeaderDefect> | undefined;
 
 function againstTime(parent: Header, header: Header): Verdict {
   if (header.timestamp > parent.timestamp) return undefined;
@@ -100,6 +100,6 @@ function laterFields(parent: Header, header: Header, fork: ForkName): Verdict {
     : undefined;
 }
 
-function refuse(code: ForeignHeaderDefect, message: string): Outcome<void, ForeignHeaderDefect> {
+function refuse(code: ForeignHeaderDefect, message: string): Result<void, ForeignHeaderDefect> {
   return rejected({ code, fault: "peer", message });
 }

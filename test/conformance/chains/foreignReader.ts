@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createStateHistory } from "../../../src/state/history.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { vectorPath } from "../../vectors.ts";
@@ -19,7 +19,7 @@ export interface ForeignReader {
 export async function readForeignChain(name: string): Promise<ForeignReader> {
   const folder = `besu-jsonrpc/chains/${name}`;
   const fileNamed = (ending: RegExp): string =>
-    present(
+    expectDefined(
       readdirSync(vectorPath(folder)).find((file) => ending.test(file)),
       `a file in ${folder}`,
     );
@@ -32,7 +32,7 @@ export async function readForeignChain(name: string): Promise<ForeignReader> {
   }
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: foreign.database });
   const history = createStateHistory(foreign.database);
-  const head = (): ChainReader["head"] => present(blocks.head(), "the head");
+  const head = (): ChainReader["head"] => expectDefined(blocks.head(), "the head");
   const chain: ChainReader = {
     genesis: foreign.genesis,
     get head() {

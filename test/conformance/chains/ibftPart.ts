@@ -1,9 +1,9 @@
 import { type BodyDefect, checkBody } from "../../../src/chain/bodyRules.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
-import type { Outcome } from "../../../src/primitives/outcome.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
+import type { Result } from "../../../src/primitives/outcome.ts";
 import type { Block } from "../../../src/types/block.ts";
 
 /** Our own rules for a body, of that part of it which IBFT blocks have, too: no ommers, no withdrawals. */
-export function checkIbftPart({ header, transactions }: Block): Promise<Outcome<void, BodyDefect>> {
-  return checkBody({ header, transactions, ommers: [] }, TIRELESS);
+export function checkIbftPart({ header, transactions }: Block): Promise<Result<void, BodyDefect>> {
+  return checkBody({ header, transactions, ommers: [] }, NEVER_YIELD);
 }

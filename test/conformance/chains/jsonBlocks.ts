@@ -5,7 +5,7 @@ import { nextGasLimit } from "../../../src/execution/gasLimit.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
 import type { Block } from "../../../src/types/block.ts";
@@ -51,7 +51,7 @@ export async function buildJsonBlock(
   chain: ForeignChain,
   instructions: JsonBlock,
   circumstances: Circumstances,
-): Promise<Outcome<Block<SentTransaction>, BuildRefusal>> {
+): Promise<Result<Block<SentTransaction>, BuildRefusal>> {
   await chain.goTo(chain.head);
   const { number, parentHash } = instructions;
   const isOnHead =
@@ -141,7 +141,7 @@ function addressOf(text: string): Address {
   return asAddress(bigintToFixedBytes(bytesToBigint(bytesOfHex(text)), 20));
 }
 
-function refuse(code: BuildRefusal, message: string): Outcome<never, BuildRefusal> {
+function refuse(code: BuildRefusal, message: string): Result<never, BuildRefusal> {
   return rejected({ code, fault: "caller", message });
 }
 

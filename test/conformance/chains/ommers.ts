@@ -1,6 +1,6 @@
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { encodeOmmers } from "../../../src/types/block.ts";
 import { encodeHeader, type Header } from "../../../src/types/header.ts";
@@ -24,7 +24,7 @@ export function checkOmmers(
   rules: ForeignRules,
   parent: TreeBlock,
   { header, ommers }: Block,
-): Outcome<void, OmmerDefect | ForeignHeaderDefect> {
+): Result<void, OmmerDefect | ForeignHeaderDefect> {
   if (!equalBytes(header.ommersHash, keccak256(encodeOmmers(ommers))))
     return refuse("wrongOmmersHash", "the ommers are not those of the header");
   if (ommers.length > MAX_OMMERS) return refuse("tooManyOmmers", `${ommers.length} ommers`);
@@ -58,6 +58,6 @@ function* generations(parent: TreeBlock): Iterable<TreeBlock> {
   }
 }
 
-function refuse(code: OmmerDefect, message: string): Outcome<void, OmmerDefect> {
+function refuse(code: OmmerDefect, message: string): Result<void, OmmerDefect> {
   return rejected({ code, fault: "peer", message });
 }

@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { clearIfEmpty, credit } from "../../../src/execution/emptyAccounts.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
-import { type Outcome, ok, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { Block } from "../../../src/types/block.ts";
@@ -20,7 +20,7 @@ export type WithdrawalDefect = "wrongShape" | "malformedWithdrawal" | "wrongWith
 export function readWithdrawals({
   header,
   withdrawals,
-}: Block): Outcome<readonly Withdrawal[], WithdrawalDefect> {
+}: Block): Result<readonly Withdrawal[], WithdrawalDefect> {
   if ((header.withdrawalsRoot === undefined) !== (withdrawals === undefined))
     return refuse("wrongShape", "withdrawals are in the header and in the body, or in neither");
   if (header.withdrawalsRoot === undefined || withdrawals === undefined) return ok([]);
@@ -60,6 +60,6 @@ function isScalar(item: unknown): item is Uint8Array {
   return item instanceof Uint8Array && item.length <= SCALAR_BYTES && item[0] !== 0;
 }
 
-function refuse(code: WithdrawalDefect, message: string): Outcome<never, WithdrawalDefect> {
+function refuse(code: WithdrawalDefect, message: string): Result<never, WithdrawalDefect> {
   return rejected({ code, fault: "peer", message });
 }

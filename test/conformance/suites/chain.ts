@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { addressFromHex } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
@@ -108,7 +108,7 @@ const HEAD_STATE: Case = {
 function ancestorOf(block: TreeBlock, number: bigint): TreeBlock {
   let ancestor: TreeBlock | undefined = block;
   while (ancestor !== undefined && ancestor.header.number > number) ancestor = ancestor.parent;
-  return present(ancestor, `the ancestor ${number}`);
+  return expectDefined(ancestor, `the ancestor ${number}`);
 }
 
 function compareAccount(state: StateReader, name: string, dumped: DumpedAccount): Failure | undefined {

@@ -2,7 +2,7 @@ import type { ForkName } from "../../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../../src/execution/blockContext.ts";
 import { type BlockSession, openSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { type Address, addressFromHex, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
@@ -50,11 +50,11 @@ export function loneSession(
     overlay.putCode(to, code);
   }
   return openSession({
-    terms: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
+    config: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     rules: rulesOf(fork),
     block: { ...BLOCK, ...block },
     overlay: createOverlay(overlay),
-    pace: TIRELESS,
+    yieldPolicy: NEVER_YIELD,
   });
 }
 

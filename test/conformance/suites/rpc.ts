@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ChainReader } from "../../../src/chain/chain.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ok } from "../../../src/primitives/outcome.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
@@ -114,7 +114,7 @@ async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Prom
   const dispatcher = await dispatcherOver(files);
   for (const { request, response } of exchanges) {
     const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-    const answer = JSON.parse(present(reply, "the reply").text) as Answer;
+    const answer = JSON.parse(expectDefined(reply, "the reply").text) as Answer;
     const flaw = firstDifference(comparable(request, answer), comparable(request, response), "answer");
     if (flaw !== undefined) return `${request.method}: ${flaw}`;
   }

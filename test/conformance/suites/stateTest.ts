@@ -4,7 +4,7 @@ import type { BlockContext } from "../../../src/execution/blockContext.ts";
 import { openSession } from "../../../src/execution/blockSession.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
 import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import type { TransactionResult } from "../../../src/execution/transactionResult.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
@@ -71,11 +71,11 @@ export async function runStateTest(
   const world = await worldOf(test.pre);
   const overlay = world.overlay();
   const session = openSession({
-    terms: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
+    config: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     rules: rulesOf(forkOfVector(forkName)),
     block: contextOf(test.env, forkName),
     overlay,
-    pace: TIRELESS,
+    yieldPolicy: NEVER_YIELD,
   });
   const result = await attempt();
   const untouchedRoot = toHex(world.stage(overlay.changes(), 1n).root);

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
@@ -39,24 +39,24 @@ interface Fixture {
 
 async function checkFixture(path: string, chain: string): Promise<Failure | undefined> {
   const { request, response } = readVectorJson<Fixture>(ROOT, path);
-  const ask = await asker(chain);
+  const ask = await requester(chain);
   const loose = looseMembers(path);
   return firstDifference(without(loose, await ask(request)), without(loose, response), "response");
 }
 
 type Ask = (request: Fixture["request"]) => Promise<unknown>;
 
-function asker(chain: string): Promise<Ask> {
-  let known = askers.get(chain);
+function requester(chain: string): Promise<Ask> {
+  let known = requesters.get(chain);
   if (known === undefined) {
     known = openAsker(chain);
-    askers.set(chain, known);
+    requesters.set(chain, known);
   }
   return known;
 }
 
 /** A chain is imported once for all fixtures over it. */
-const askers = new Map<string, Promise<Ask>>();
+const requesters = new Map<string, Promise<Ask>>();
 
 async function openAsker(name: string): Promise<Ask> {
   const { chain, spec } = await readForeignChain(name);
@@ -67,7 +67,9 @@ async function openAsker(name: string): Promise<Ask> {
   return async (request) => {
     const text = JSON.stringify(request);
     if (!isBatch(request))
-      return JSON.parse(present(await dispatcher.answerRequest(request, text, somebody), "a reply").text);
+      return JSON.parse(
+        expectDefined(await dispatcher.answerRequest(request, text, somebody), "a reply").text,
+      );
     let written = "";
     const rest = await dispatcher.answerBatch(request, text, somebody, (piece) => {
       written += piece;

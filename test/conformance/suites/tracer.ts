@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { addressFromHex } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex, viewAsBuffer } from "../../../src/primitives/hex.ts";
 import { decodeTraceOptions } from "../../../src/rpc/parameters/traceParameters.ts";
@@ -58,7 +58,7 @@ function inOrder(config: GenesisConfig): GenesisConfig {
 
 async function checkTracer(folder: string, file: string, tracer: string): Promise<Failure | undefined> {
   const test = readVectorJson<TracerTest>("geth-tracers", folder, file);
-  const style = present(decodeTraceOptions({ tracer, tracerConfig: test.tracerConfig }), "options");
+  const style = expectDefined(decodeTraceOptions({ tracer, tracerConfig: test.tracerConfig }), "options");
   const [actual, expected] = [await traceOf(test, style), test.result];
   if (folder === "call_tracer_flat") return firstDifference(comparable(actual), comparable(expected));
   return firstDifference(actual, folder.startsWith("prestate") ? withoutNothing(expected) : expected);
@@ -134,7 +134,7 @@ async function traceOf({ genesis, context, input }: TracerTest, style: DebugStyl
   const world = await worldOf(genesis.alloc);
   const decoded = decodeTransaction(hexToBytes(input));
   if (!decoded.ok) throw new Error(decoded.rejection.message);
-  const transaction = present(withRecoveredSender(decoded.value), "a sender");
+  const transaction = expectDefined(withRecoveredSender(decoded.value), "a sender");
   const quantity = (name: string): bigint => BigInt(context[name] ?? "0");
   const header: Header = {
     ...spec.genesis.header,

@@ -6,7 +6,7 @@ import { BlockReceipts } from "../../../src/execution/blockReceipts.ts";
 import { type BlockSession, openSession } from "../../../src/execution/blockSession.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
 import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { asHash, hashFromHex } from "../../../src/primitives/hash.ts";
@@ -78,7 +78,7 @@ export async function checkTransition({ cli, stdin, stdout }: Transition): Promi
   const overlay = world.overlay();
   const block = contextOf(stdin.env, forkName);
   const session = openSession({
-    terms: {
+    config: {
       chainId: BigInt(optionOf(cli, "state.chainid") ?? 1),
       contractSizeLimitBytes: 24_576,
       stackLimit: 1024,
@@ -86,7 +86,7 @@ export async function checkTransition({ cli, stdin, stdout }: Transition): Promi
     rules: rulesOf(forkOfVector(forkName)),
     block,
     overlay,
-    pace: TIRELESS,
+    yieldPolicy: NEVER_YIELD,
   });
   const run = await execute(session, transactionsOf(stdin.txs));
   const reward = BigInt(optionOf(cli, "state.reward") ?? ETHASH_REWARD);
@@ -125,7 +125,7 @@ async function execute(session: BlockSession, transactions: readonly Transaction
     const outcome = await executeTransaction(session, sent);
     if (outcome.ok) {
       executed.push(sent);
-      await receipts.add(sent.type, outcome.value, session.pace);
+      await receipts.add(sent.type, outcome.value, session.yieldPolicy);
       logs.push(...outcome.value.logs);
     } else rejected.push({ index, error: outcome.rejection.message });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createClockSkew, type SkewNews } from "../../../src/consensus/monitor/clockSkew.ts";
+import { createClockSkew, type SkewReport } from "../../../src/consensus/monitor/clockSkew.ts";
 import type { Authored } from "../../../src/ibft/message.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -16,7 +16,7 @@ function aRun(validators: readonly Address[] = VALIDATORS) {
   skew.validatorsAre(validators);
   let height = 0n;
   const run = {
-    news: [] as SkewNews[],
+    news: [] as SkewReport[],
     /** Our clock, in seconds since the start, when the last proposal came. */
     hear(author: Address, aheadMs: number, round = 0): void {
       height += 1n;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createDistantWords } from "../../../src/consensus/buffers/distantWords.ts";
+import { createFarFutureRoundChanges } from "../../../src/consensus/buffers/distantWords.ts";
 import { createFutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
 import {
-  type Correspondence,
-  createCorrespondence,
-  declareCorrespondenceMetrics,
-  type Fate,
+  createMessageRouter,
+  declareMessageRouterMetrics,
+  type MessageRouter,
+  type ValidationResult,
 } from "../../../src/consensus/router/correspondence.ts";
 import { createSeenMessages } from "../../../src/consensus/router/seenMessages.ts";
 import { encodeMessage } from "../../../src/ibft/codec.ts";
@@ -42,14 +42,14 @@ function aDesk(
 ) {
   const postponed: (() => void)[] = [];
   const schedule = { ...aSchedule(), ...change };
-  const fates: Fate[] = [];
+  const fates: ValidationResult[] = [];
   const taken: Authored[] = [];
   const sent: string[] = [];
   const ahead: string[] = [];
   const waits: number[] = [];
   let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
-  const desk = createCorrespondence({
+  const desk = createMessageRouter({
     self: addressAt(change.isStranger === true ? 4 : 0),
     schedule,
     carrier: {
@@ -94,7 +94,7 @@ function aDesk(
 
 const STOPPED_CLOCK = { nowMs: () => 0 };
 
-function hearFrom(desk: Correspondence, sender: number, message: Authored): void {
+function hearFrom(desk: MessageRouter, sender: number, message: Authored): void {
   desk.receive({ sender: addressAt(sender), ...encodeMessage(message) });
 }
 
@@ -136,7 +136,7 @@ describe("our own words", () => {
 });
 
 describe("a validator that connects", () => {
-  const tails = (desk: Correspondence, peer: number): readonly string[] => {
+  const tails = (desk: MessageRouter, peer: number): readonly string[] => {
     const said: string[] = [];
     desk.peerConnected(addressAt(peer), (_code, payload) => said.push(toHex(payload).slice(-6)));
     return said;
@@ -378,7 +378,11 @@ describe("wishes for a round in heights far above ours", () => {
   });
 
   it("are not kept where they are too large together, but for the last of each", () => {
-    const words = createDistantWords<RawMessage>({ messagesPerSender: 4, bytesPerSender: 25, bytes: 60 });
+    const words = createFarFutureRoundChanges<RawMessage>({
+      messagesPerSender: 4,
+      bytesPerSender: 25,
+      bytes: 60,
+    });
     const sized = (bytes: number, from = 1) => ({
       sender: addressAt(from),
       code: 3,
@@ -487,14 +491,14 @@ describe("what came in", () => {
   it("is counted by what became of it", async () => {
     const registry = aRegistry();
     const schedule = aSchedule();
-    const desk = createCorrespondence({
+    const desk = createMessageRouter({
       self: addressAt(0),
       schedule,
       carrier: { send: () => undefined },
       deliver: () => undefined,
       clock: STOPPED_CLOCK,
       logger: silentLogger,
-      metrics: declareCorrespondenceMetrics(registry),
+      metrics: declareMessageRouterMetrics(registry),
     });
     desk.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
     for (const sender of [1, 2, 3]) hearFrom(desk, sender, aMessage(1, 1n));
@@ -529,7 +533,7 @@ describeWithVectors("relays of real validators", () => {
       for (const node of NODES) {
         const relays = relaysOf(timeline, node);
         const ours = new Map<string, string[]>();
-        const desk = createCorrespondence({
+        const desk = createMessageRouter({
           self: addresses[NODES.indexOf(node)] ?? addressAt(0),
           schedule,
           carrier: {

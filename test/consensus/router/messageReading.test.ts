@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createCorrespondence, type Fate } from "../../../src/consensus/router/correspondence.ts";
+import { createMessageRouter, type ValidationResult } from "../../../src/consensus/router/correspondence.ts";
 import { createMessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
 import type { ReadingJob, ReadingShares } from "../../../src/consensus/router/readingShares.ts";
-import { IBF_SPELLING } from "../../../src/consensus/router/spelling.ts";
+import { IBF_CODEC } from "../../../src/consensus/router/spelling.ts";
 import type { Encoded } from "../../../src/ibft/codec.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toKey } from "../../../src/primitives/byteKey.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
@@ -30,14 +30,14 @@ function handShares() {
     jobs,
     shares,
     finish(index: number): void {
-      while (present(jobs[index], "a job").step() !== "done");
+      while (expectDefined(jobs[index], "a job").step() !== "done");
     },
   };
 }
 
 function aReading() {
   const hand = handShares();
-  const reading = createMessageReading({ spelling: IBF_SPELLING, shares: hand.shares });
+  const reading = createMessageReading({ codec: IBF_CODEC, shares: hand.shares });
   const results: string[] = [];
   const note = (result: ReadingResult): number =>
     results.push(result.kind === "unread" ? result.fate : result.outcome.ok ? "read" : "refused");
@@ -51,7 +51,7 @@ function aReading() {
   };
 }
 
-const keyOf = ({ code, payload }: Encoded): string => IBF_SPELLING.keyOf(code, payload);
+const keyOf = ({ code, payload }: Encoded): string => IBF_CODEC.keyOf(code, payload);
 const wish = (who: number): Encoded => maker.roundChange(who, 1, maker.prepared(0));
 
 describe("a message of the height in progress", () => {
@@ -65,7 +65,7 @@ describe("a message of the height in progress", () => {
       [2, 2],
     ] as const) {
       hand.read(addressOf(sender), wish(author));
-      const job = present(hand.jobs.at(-1), "a job");
+      const job = expectDefined(hand.jobs.at(-1), "a job");
       // Nobody knows yet whose it is.
       expect(job.account.key).toBe(toKey(addressOf(sender)));
       hand.finish(hand.jobs.length - 1);
@@ -100,10 +100,10 @@ describe("a message of the height in progress", () => {
 describe("a validator's messages", () => {
   function aDesk() {
     const hand = handShares();
-    const fates: Fate[] = [];
+    const fates: ValidationResult[] = [];
     let taken = 0;
     let hashedBytes = 0;
-    const desk = createCorrespondence({
+    const desk = createMessageRouter({
       self: addressOf(0),
       schedule: aSchedule(),
       carrier: { send: () => undefined },
@@ -114,11 +114,11 @@ describe("a validator's messages", () => {
       logger: silentLogger,
       metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
       shares: hand.shares,
-      spelling: {
-        ...IBF_SPELLING,
+      codec: {
+        ...IBF_CODEC,
         keyOf(code, payload) {
           hashedBytes += payload.length;
-          return IBF_SPELLING.keyOf(code, payload);
+          return IBF_CODEC.keyOf(code, payload);
         },
       },
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../../src/chainspec/forks.ts";
 import { openSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
-import { OutOfTime, type Pace, TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD, OutOfTime, type YieldPolicy } from "../../../src/execution/pace.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
@@ -69,7 +69,7 @@ describe("instructions that work on megabytes", () => {
   it.each(LONG_WORK)(
     "$name rests after each megabyte, with the same result",
     async ({ fork, code, megabytes }) => {
-      const atOnce = await run(code, TIRELESS, fork);
+      const atOnce = await run(code, NEVER_YIELD, fork);
       let rests = 0;
       const result = await run(
         code,
@@ -83,10 +83,10 @@ describe("instructions that work on megabytes", () => {
 
   it.each(LONG_WORK)("$name ends when time is up", async ({ fork, code, megabytes }) => {
     let rests = 0;
-    const pace = resting(() => {
+    const yieldPolicy = resting(() => {
       if (++rests >= megabytes) throw new OutOfTime("the time for this test is up");
     });
-    await expect(run(code, pace, fork).then(inBrief)).rejects.toThrow(OutOfTime);
+    await expect(run(code, yieldPolicy, fork).then(inBrief)).rejects.toThrow(OutOfTime);
   });
 
   it.each([1, 2])("lend what %i callees return, and copy nothing", async (calls) => {
@@ -125,8 +125,8 @@ describe("code without jumps", () => {
     // EXP of 32 bytes: 1,600 gas and more.
     const code = `60ff19${"801960030a50".repeat(4000)}00`;
     let looks = 0;
-    const pace: Pace = { isDue: () => ++looks < 0, rest: () => Promise.resolve() };
-    const { gasUsed } = await run(code, pace);
+    const yieldPolicy: YieldPolicy = { isDue: () => ++looks < 0, yield: () => Promise.resolve() };
+    const { gasUsed } = await run(code, yieldPolicy);
     expect(looks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
   });
 
@@ -134,8 +134,8 @@ describe("code without jumps", () => {
     // BALANCE of another account each time.
     const code = Array.from({ length: 1000 }, (_, n) => `61${n.toString(16).padStart(4, "0")}3150`).join("");
     let looks = 0;
-    const pace: Pace = { isDue: () => ++looks < 0, rest: () => Promise.resolve() };
-    const { gasUsed } = await run(code, pace);
+    const yieldPolicy: YieldPolicy = { isDue: () => ++looks < 0, yield: () => Promise.resolve() };
+    const { gasUsed } = await run(code, yieldPolicy);
     expect(looks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
   });
 });
@@ -145,7 +145,7 @@ const ECHO = "366000600037366000f3";
 
 async function run(
   code: string,
-  pace: Pace = TIRELESS,
+  yieldPolicy: YieldPolicy = NEVER_YIELD,
   fork: ForkName = "cancun",
   callee = ECHO,
 ): Promise<MessageResult> {
@@ -154,7 +154,7 @@ async function run(
     [OTHER, { code: `0x${callee}` }],
   ]);
   overlay.beginTransaction();
-  const session = openSession({ ...theRules(fork), overlay, pace });
+  const session = openSession({ ...theRules(fork), overlay, yieldPolicy });
   const { evm } = session;
   return evm.run({
     caller: account(0).address,
@@ -173,10 +173,10 @@ function inBrief({ output, logs, ...rest }: MessageResult) {
 }
 
 /** Always due. */
-function resting(onRest: () => void): Pace {
+function resting(onRest: () => void): YieldPolicy {
   return {
     isDue: () => true,
-    rest: async () => onRest(),
+    yield: async () => onRest(),
   };
 }
 

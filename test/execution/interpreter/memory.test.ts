@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { HeldMemory, MemoryExhausted } from "../../../src/execution/heldMemory.ts";
+import { MemoryBudget, MemoryExhausted } from "../../../src/execution/heldMemory.ts";
 import { Memory } from "../../../src/execution/interpreter/memory.ts";
 import { releaseInSlices, reservedBufferOf } from "../../../src/execution/interpreter/reservedBuffer.ts";
-import { type Pace, TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD, type YieldPolicy } from "../../../src/execution/pace.ts";
 
 const MEGABYTE = 1024 * 1024;
 
 describe("memory beyond 4 MB", () => {
   it("grows where it is", async () => {
     const memory = new Memory();
-    await memory.extendInSlices(5 * MEGABYTE, TIRELESS);
+    await memory.extendInSlices(5 * MEGABYTE, NEVER_YIELD);
     const view = memory.read(0, 32, true);
     memory.writeWord(0, 7n);
-    await memory.extendInSlices(300 * MEGABYTE, TIRELESS);
+    await memory.extendInSlices(300 * MEGABYTE, NEVER_YIELD);
     memory.writeWord(300 * MEGABYTE - 32, 9n);
     expect(view.at(-1)).toBe(7);
     expect([memory.readWord(0), memory.readWord(300 * MEGABYTE - 32)]).toEqual([7n, 9n]);
@@ -31,20 +31,20 @@ describe("memory beyond 4 MB", () => {
 
   it("is given back a megabyte at a time", async () => {
     const memory = new Memory();
-    await memory.extendInSlices(6 * MEGABYTE, TIRELESS);
+    await memory.extendInSlices(6 * MEGABYTE, NEVER_YIELD);
     const left: number[] = [];
     const { reserved } = memory;
     if (reserved === undefined) throw new Error("six megabytes are reserved");
-    const pace: Pace = {
+    const yieldPolicy: YieldPolicy = {
       isDue: () => true,
-      rest: async () => void left.push(memory._store.length / MEGABYTE),
+      yield: async () => void left.push(memory._store.length / MEGABYTE),
     };
-    await releaseInSlices(reserved, pace);
+    await releaseInSlices(reserved, yieldPolicy);
     expect(left).toEqual([5, 4, 3, 2, 1, 0]);
   });
 
   it("is counted before there is any", () => {
-    const memory = new Memory(new HeldMemory(5 * MEGABYTE));
+    const memory = new Memory(new MemoryBudget(5 * MEGABYTE));
     expect(() => memory.extend(0, 6 * MEGABYTE)).toThrow(MemoryExhausted);
     expect(memory._store.length).toBe(0);
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { openSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
-import { TIRELESS } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { precompileAddress } from "../../../src/execution/precompiles/addresses.ts";
 import { concatBytes, toDigits } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
@@ -61,7 +61,7 @@ async function callFrom(before: string, number: number, input: Uint8Array): Prom
   const answer = "6000523d600060203e3d6020016000f3";
   const overlay = anOverlay([[at, { code: `0x${before}3660006000${"37"}${call}${answer}` }]]);
   overlay.beginTransaction();
-  return openSession({ ...theRules("prague"), overlay, pace: TIRELESS }).evm.run({
+  return openSession({ ...theRules("prague"), overlay, yieldPolicy: NEVER_YIELD }).evm.run({
     caller: account(0).address,
     to: at,
     value: 0n,

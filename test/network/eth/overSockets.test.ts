@@ -46,7 +46,7 @@ describeWithVectors(
     it("part when they are on different networks", async () => {
       const one = await startToy(3, { protocols: [anEth(1n).eth.protocol] });
       const two = await startToy(4, { protocols: [anEth(2n).eth.protocol], maintained: [one.address] });
-      await until(() => two.network.partings.some(({ reason }) => reason === "subprotocolTriggered"));
+      await until(() => two.network.disconnects.some(({ reason }) => reason === "subprotocolTriggered"));
       expect(two.network.peerCount).toBe(0);
     });
   },

@@ -140,7 +140,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
       isGreeted = true;
     },
     noteUseful: () => undefined,
-    noteUseless() {
+    penalise() {
       useless++;
     },
   };

@@ -28,7 +28,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
     disconnect: () => undefined,
     greeted: () => undefined,
     noteUseful: () => undefined,
-    noteUseless: () => undefined,
+    penalise: () => undefined,
   };
 }
 

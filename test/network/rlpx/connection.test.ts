@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Connection, createConnection, type Parting } from "../../../src/network/rlpx/connection.ts";
+import { type Connection, createConnection, type Disconnect } from "../../../src/network/rlpx/connection.ts";
 import type { Hello } from "../../../src/network/rlpx/hello.ts";
 import { ownHello } from "../../../src/network/rlpx/wire.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
@@ -24,7 +24,7 @@ interface End {
   readonly socket: Socket;
   readonly hellos: Hello[];
   readonly heard: { readonly id: number; readonly length: number }[];
-  readonly partings: Parting[];
+  readonly partings: Disconnect[];
   isReleased: boolean;
 }
 
@@ -264,7 +264,7 @@ async function settled(alice: End, bob: End): Promise<void> {
 function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock, called?: Identity): End {
   const hellos: Hello[] = [];
   const heard: { id: number; length: number }[] = [];
-  const partings: Parting[] = [];
+  const partings: Disconnect[] = [];
   const connection = createConnection(
     {
       own: { privateKey, nodeId },

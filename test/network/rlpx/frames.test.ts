@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
 import { createFrameReader, createFrameWriter, type FrameSecrets } from "../../../src/network/rlpx/frames.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
@@ -102,7 +102,7 @@ describeWithVectors("frames that the incumbent recorded", () => {
         const queue = createByteQueue();
         queue.append(hexToBytes(data));
         const read = reader.read(queue, LARGEST);
-        const body = present(read.ok ? read.value : undefined, "body");
+        const body = expectDefined(read.ok ? read.value : undefined, "body");
         expect(body.length).toBe(frame_size);
         expect(toHex(writer.write(body)).slice(2)).toBe(data);
       }

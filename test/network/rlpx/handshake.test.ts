@@ -9,7 +9,7 @@ import {
   seedMac,
   takeHandshakePacket,
 } from "../../../src/network/rlpx/handshake.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
 import { curve } from "../../../src/primitives/secp256k1.ts";
@@ -101,9 +101,9 @@ describeWithVectors("the handshakes of EIP-8", () => {
     "devp2p",
     "rlpx-handshake-eip8.json",
   );
-  const key = (name: string): Uint8Array => hexToBytes(present(keys[name], name));
+  const key = (name: string): Uint8Array => hexToBytes(expectDefined(keys[name], name));
   const packet = (name: string): Uint8Array =>
-    hexToBytes(present(packets.find((one) => one.name === name)?.packet, name));
+    hexToBytes(expectDefined(packets.find((one) => one.name === name)?.packet, name));
   const a = known(key("staticA"), key("ephemeralA"), key("nonceA"));
   const b = known(key("staticB"), key("ephemeralB"), key("nonceB"));
 
@@ -133,7 +133,7 @@ describeWithVectors("the incumbent's handshake in the old format", () => {
   const vector = readVectorJson<
     Record<"authPacket" | "ackPacket", string> & Record<"keys" | "expected", Record<string, string>>
   >("devp2p", "rlpx-handshake-v4.json");
-  const key = (name: string): Uint8Array => hexToBytes(present(vector.keys[name], name));
+  const key = (name: string): Uint8Array => hexToBytes(expectDefined(vector.keys[name], name));
   const auth = hexToBytes(vector.authPacket);
   const ack = hexToBytes(vector.ackPacket);
 
@@ -164,7 +164,7 @@ function known(privateKey: Uint8Array, ephemeralKey: Uint8Array, nonce: Uint8Arr
 }
 
 function packetOf(bytes: Uint8Array, kind: "auth" | "ack"): HandshakePacket {
-  return present(taken(takeHandshakePacket(queueOf(bytes), kind)), "packet");
+  return expectDefined(taken(takeHandshakePacket(queueOf(bytes), kind)), "packet");
 }
 
 function queueOf(bytes: Uint8Array) {

@@ -15,7 +15,7 @@ function join(
   facts: { isStranger?: boolean; sendingSinceMs?: number; readingSinceMs?: number } = {},
 ): Link {
   const share = memory.join({
-    isStranger: facts.isStranger ?? false,
+    isUntrusted: facts.isStranger ?? false,
     sendingSinceMs: facts.sendingSinceMs,
     readingSinceMs: facts.readingSinceMs,
     get waitingBytes() {

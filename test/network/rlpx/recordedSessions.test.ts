@@ -10,7 +10,7 @@ import {
 } from "../../../src/network/rlpx/handshake.ts";
 import { decodeHello } from "../../../src/network/rlpx/hello.ts";
 import { compressSnappy, uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 
@@ -78,7 +78,7 @@ describeWithVectors("sessions between validators of the incumbent", () => {
 
     it.each(["initiator", "responder"] as const)("is read, and written again, as the %s spoke", (speaker) => {
       const isInitiator = speaker === "initiator";
-      const readersNonce = present((isInitiator ? responder : initiator).drawn, "nonce").nonce;
+      const readersNonce = expectDefined((isInitiator ? responder : initiator).drawn, "nonce").nonce;
       const secrets = () => ({
         aesSecret: hexToBytes(session.aesSecret),
         macSecret: hexToBytes(session.macSecret),

@@ -6,7 +6,7 @@ import { openMetricsServer } from "../../../src/node/metrics/metricsServer.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createMetrics, type Metrics } from "../../../src/observability/registry.ts";
-import type { Door } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/door.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { ask, sendRaw } from "../../rpc/server/doors.ts";
 
@@ -31,7 +31,7 @@ function someMetrics(): Metrics {
 async function aServer(
   settings: Partial<MetricsServerSettings> = {},
   metrics = someMetrics(),
-): Promise<Door> {
+): Promise<RpcServer> {
   const opened = await openMetricsServer({ ...SETTINGS, ...settings }, { metrics, logger: silentLogger });
   if (!opened.ok) throw new Error(opened.rejection.message);
   onTestFinished(() => opened.value.close());

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createLogFinder } from "../../../src/logs/findLogs.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { EMPTY_BYTES, toHex } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { createFilters, type Filters } from "../../../src/rpc/filters/filters.ts";
@@ -25,7 +25,7 @@ const BLOCKS = Array.from({ length: 10 }, (_, number) =>
 );
 
 function logFilter(value: object): LogFilter {
-  return present(decodeLogFilter(value), "the filter");
+  return expectDefined(decodeLogFilter(value), "the filter");
 }
 
 const OURS_ONLY = logFilter({ address: toHex(OURS.address) });
@@ -54,12 +54,12 @@ describe("installed filters", () => {
   }
 
   function added(id: string | undefined): string {
-    return present(id, "the id");
+    return expectDefined(id, "the id");
   }
 
   /** Block numbers of the logs that a poll gave, those that were taken back as negative numbers. */
   async function polledLogs(id: string): Promise<number[]> {
-    const texts = present(await poll(id), "the filter");
+    const texts = expectDefined(await poll(id), "the filter");
     const logs = JSON.parse(`[${texts.join(",")}]`) as {
       blockNumber: string;
       removed: boolean;
@@ -70,7 +70,7 @@ describe("installed filters", () => {
   }
 
   function hashesOf(...numbers: readonly number[]): string[] {
-    return numbers.map((number) => `"${toHex(present(BLOCKS[number], "the block").hash)}"`);
+    return numbers.map((number) => `"${toHex(expectDefined(BLOCKS[number], "the block").hash)}"`);
   }
 
   it("tell each block that came after them once", async () => {

@@ -130,7 +130,7 @@ describeWithVectors("admin_addPeer and admin_removePeer", () => {
     expect(await tell("admin_removePeer")).toMatchObject({ result: true });
     expect(await tell("admin_removePeer")).toMatchObject({ result: false });
     await until(() =>
-      other.network.partings.some(({ reason, by }) => reason === "requested" && by === "them"),
+      other.network.disconnects.some(({ reason, by }) => reason === "requested" && by === "them"),
     );
     expect(self.network.peerCount).toBe(0);
   });

@@ -7,7 +7,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { askerOf } from "../asker.ts";
+import { requesterOf } from "../asker.ts";
 
 function decoded(bytes: Uint8Array | undefined): Block {
   const block = decodeBlock(bytes ?? new Uint8Array());
@@ -18,7 +18,7 @@ function decoded(bytes: Uint8Array | undefined): Block {
 describe("blocks that were refused", () => {
   it("can be asked for, once each, with their transactions; what only comes at the wrong time is none", async () => {
     const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
-    const ask = askerOf({ ...node, badBlocks: node.chain.badBlocks });
+    const ask = requesterOf({ ...node, badBlocks: node.chain.badBlocks });
     const transfer = aTransaction();
     const [, first, second] = (await sealedDevBlocks([[transfer], []])).map(decoded);
     if (first === undefined || second === undefined) throw new Error("there are two blocks");
@@ -43,7 +43,7 @@ describe("blocks that were refused", () => {
   it("are written to trace files, instruction by instruction, and with memory only if it is asked for", async () => {
     const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
     const written: string[] = [];
-    const ask = askerOf({
+    const ask = requesterOf({
       ...node,
       badBlocks: node.chain.badBlocks,
       tracer: tracerOf(node.chain, node.spec),

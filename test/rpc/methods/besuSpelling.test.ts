@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   textOf = async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
     const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-    return present(reply, "the reply").text.replace(/^\{"jsonrpc":"2.0","id":1,"result":(.*)\}$/, "$1");
+    return expectDefined(reply, "the reply").text.replace(/^\{"jsonrpc":"2.0","id":1,"result":(.*)\}$/, "$1");
   };
 });
 

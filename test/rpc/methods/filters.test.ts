@@ -5,7 +5,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 const TRANSACTION = aTransaction();
 const LOG = { address: account(3).address, topics: [TRANSACTION.hash], data: EMPTY_BYTES };
@@ -32,7 +32,7 @@ describe("a filter", () => {
     chain.moveHead(2);
     pool = poolOf([]);
     const clock = { nowMs: () => nowMs, at: () => ({ cancel: () => undefined }) };
-    ask = askerOf({ chain, pool, clock, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }) });
+    ask = requesterOf({ chain, pool, clock, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }) });
   });
 
   function install(kind: (typeof KINDS)[number]): Promise<unknown> {

@@ -11,7 +11,7 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 const START_SECONDS = 1_700_000_000;
 const RICH = toHex(account(0).address);
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const transaction = aTransaction({ to: addressFromHex(CALLER), value: 0n, gasLimit: 1_000_000n });
   await commitBlock(node.chain, BigInt(START_SECONDS), [transaction]);
   mined = { hash: toHex(transaction.hash), blockHash: toHex(node.chain.head.hash) };
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
 describe("go-ethereum's flatCallTracer", () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 /** What struct logs say that an instruction cost that halted, by the incumbent's own code where no recording has it. */
 
@@ -20,7 +20,7 @@ let ask: Ask;
 
 beforeAll(async () => {
   const node = await aChain({ genesis: genesisWith({}) });
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
 /** The instruction that halts in this code, which is called with `opcode`. */

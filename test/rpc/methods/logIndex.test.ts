@@ -4,7 +4,7 @@ import type { RpcLogIndex } from "../../../src/rpc/ports.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { askerOf } from "../asker.ts";
+import { requesterOf } from "../asker.ts";
 
 const INVALID = { code: -32602, message: "Invalid params" };
 const INTERNAL = { code: -32603, message: "Internal error" };
@@ -34,7 +34,7 @@ function aNode(isBusy = false) {
   };
   const chain = chainOf(Array.from({ length: 10 }, (_, number) => aStoredBlock({ number })));
   return {
-    ask: askerOf({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }), logIndex }),
+    ask: requesterOf({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }), logIndex }),
     told,
   };
 }

@@ -4,14 +4,14 @@ import { createMetrics } from "../../../src/observability/registry.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { askerOf } from "../asker.ts";
+import { requesterOf } from "../asker.ts";
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
 const spec = aChainSpec(chain, { chainId: 1337n, fork: "london" });
 
 describe("debug_metrics", () => {
   it("is empty where nothing is counted", async () => {
-    expect(await askerOf({ chain, spec })("debug_metrics")).toEqual({});
+    expect(await requesterOf({ chain, spec })("debug_metrics")).toEqual({});
   });
 
   it("shows figures by group, name and labels; those of a summary by their kind", async () => {
@@ -29,7 +29,9 @@ describe("debug_metrics", () => {
       .summary({ category: "RPC", name: "request_time", help: "", labels: ["method"] })
       .with("a")
       .observe(0.5);
-    const shown = await askerOf({ chain, spec, collectMetrics: () => metrics.collect() })("debug_metrics");
+    const shown = await requesterOf({ chain, spec, collectMetrics: () => metrics.collect() })(
+      "debug_metrics",
+    );
     expect(shown).toMatchObject({
       blockchain: { height: 7 },
       node: { unknown: "NaN" },

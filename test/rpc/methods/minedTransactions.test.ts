@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { decodeBlock } from "../../../src/types/block.ts";
 import { aChain } from "../../builders/aChain.ts";
@@ -9,7 +9,7 @@ import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 /** A transfer, a creation that logs nothing and stores 1 in slot 0, and another transfer, in one block. */
 const TRANSACTIONS = [
@@ -31,11 +31,11 @@ let ask: Ask;
 beforeAll(async () => {
   const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
   const [, first] = await sealedDevBlocks([TRANSACTIONS]);
-  const block = decodeBlock(present(first, "a block"));
+  const block = decodeBlock(expectDefined(first, "a block"));
   if (!block.ok) throw new Error(block.rejection.message);
   const imported = await node.chain.importBlock(block.value);
   if (!imported.ok) throw new Error(imported.rejection.message);
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec), pool: poolOf([WAITING]) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec), pool: poolOf([WAITING]) });
 });
 
 describe("raw transactions", () => {
@@ -72,7 +72,7 @@ describe("trace_replayTransaction", () => {
   it("is null of a transaction that is in no block, and wants to know what to show", async () => {
     for (const hash of [UNKNOWN, toHex(WAITING.hash)])
       expect(await ask("trace_replayTransaction", hash, ["trace"])).toBeNull();
-    const mined = toHex(present(TRANSACTIONS[0], "a transaction").hash);
+    const mined = toHex(expectDefined(TRANSACTIONS[0], "a transaction").hash);
     for (const params of [[mined], [mined, ["all"]], ["0x12", ["trace"]]])
       expect(await ask("trace_replayTransaction", ...params)).toMatchObject({ code: -32602 });
   });

@@ -6,7 +6,7 @@ import { genesisWith } from "../../builders/genesisWith.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 /** Requests that no recording has, answered as the incumbent's rules of reading them have it. */
 
@@ -20,7 +20,7 @@ let ask: Ask;
 
 beforeAll(async () => {
   const node = await aChain({ genesis: genesisWith({ zeroBaseFee: false }) });
-  ask = askerOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
+  ask = requesterOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
 });
 
 describe("trace_rawTransaction of what could not stand in a block", () => {

@@ -5,7 +5,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { askerOf } from "../asker.ts";
+import { requesterOf } from "../asker.ts";
 
 const RICH = toHex(account(0).address);
 const OTHER = toHex(account(2).address);
@@ -19,7 +19,7 @@ const TRANSACTIONS = [
 ];
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
-const ask = askerOf({
+const ask = requesterOf({
   chain,
   spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }),
   pool: {

@@ -7,7 +7,7 @@ import { createPoolView } from "../../../src/node/poolView.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
@@ -321,7 +321,8 @@ function openNode(
     { backend, logger: silentLogger },
   );
   return async (request) =>
-    present(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply").text;
+    expectDefined(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply")
+      .text;
 }
 
 /** What only the recorded node can know of itself. */
@@ -378,7 +379,7 @@ function rawsOfGap(network: Network): readonly string[] {
 const MODULES: ReadonlySet<Namespace> = new Set(
   ["TXPOOL", "TRACE", "DEBUG", "PERM", "IBFT", "PLUGINS", "ETH", "WEB3", "ADMIN", "NET", "MINER"].map(
     (name) =>
-      present(
+      expectDefined(
         NAMESPACES.find((known) => known === name),
         name,
       ),

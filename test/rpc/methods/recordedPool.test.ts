@@ -7,7 +7,7 @@ import { createPoolView } from "../../../src/node/poolView.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { openPermissions } from "../../../src/permissioning/permissions.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
@@ -85,7 +85,8 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
     { backend, logger: silentLogger },
   );
   return async (request) =>
-    present(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply").text;
+    expectDefined(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply")
+      .text;
 }
 
 function recorded(network: string, name: string): RecordedCase {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
@@ -106,7 +106,7 @@ describeWithVectors("traces recorded from a live network", () => {
   itIfThorough("run the earlier transactions of a block first", async () => {
     const ask = await openNetwork("net1");
     const all = readTraces("net1", "debug_traceBlockByNumber").find(({ block }) => block === 293);
-    const whole = present(all, "the traces of a block with many calls").result as readonly object[];
+    const whole = expectDefined(all, "the traces of a block with many calls").result as readonly object[];
     const single = readTraces("net1", "debug_traceTransaction").filter(({ block }) => block === 293);
     expect(single.length).toBe(whole.length);
     for (const { request, index = 0 } of single) {
@@ -136,7 +136,8 @@ async function openNetwork(
   );
   return async (request) => {
     const whole = { jsonrpc: "2.0", id: 1, ...request };
-    return present(await dispatcher.answerRequest(whole, JSON.stringify(whole), somebody), "the reply").text;
+    return expectDefined(await dispatcher.answerRequest(whole, JSON.stringify(whole), somebody), "the reply")
+      .text;
   };
 }
 

@@ -16,7 +16,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 /*
  * What is answered of the state in the moment between the write of a rewind, or of a repair, and the news of it: the disk
@@ -67,7 +67,7 @@ async function open(): Promise<void> {
   const opened = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database });
   chain = opened.chain;
   const { spec, world } = opened;
-  ask = askerOf({ chain, spec, prove: (number, address, slots) => world.prove(number, address, slots) });
+  ask = requesterOf({ chain, spec, prove: (number, address, slots) => world.prove(number, address, slots) });
 }
 
 async function answers(): Promise<readonly unknown[]> {

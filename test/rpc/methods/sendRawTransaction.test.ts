@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { describe, expect, it } from "vitest";
 import { createSubmission } from "../../../src/node/submission.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
@@ -37,7 +37,7 @@ async function ask({ pool }: PoolInHand, method: string, params: readonly unknow
   );
   const request = { jsonrpc: "2.0", id: 1, method, params };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-  return JSON.parse(present(reply, "the reply").text) as Answer;
+  return JSON.parse(expectDefined(reply, "the reply").text) as Answer;
 }
 
 interface Answer {

@@ -18,7 +18,7 @@ import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 /** Calls that carry authorizations (EIP-7702), at every method that takes a call. */
 
@@ -55,7 +55,7 @@ const SENT = aTransaction({
 const CALL = { from: RICH, to: AUTHORITY, authorizationList: [AUTHORIZATION] };
 const UNSET = { from: RICH, to: AUTHORITY };
 
-async function anAsker(config: object): Promise<Ask> {
+async function aRequester(config: object): Promise<Ask> {
   const genesis = JSON.parse(genesisWith(config)) as { alloc: object };
   const contracts = {
     [KEEPER]: { balance: "0x0", code: KEEPER_CODE },
@@ -67,13 +67,13 @@ async function anAsker(config: object): Promise<Ask> {
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
   });
   await commitBlock(node.chain, BigInt(START_SECONDS), []);
-  return askerOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
+  return requesterOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
 }
 
 let ask: Ask;
 
 beforeAll(async () => {
-  ask = await anAsker({ pragueTime: 0 });
+  ask = await aRequester({ pragueTime: 0 });
 });
 
 describe("a call with authorizations", () => {
@@ -179,7 +179,7 @@ describe("a call with authorizations", () => {
     expect(await ask("eth_call", { from: RICH, authorizationList }, "latest")).toMatchObject(refused);
     const blobVersionedHashes = [`0x01${"00".repeat(31)}`];
     expect(await ask("eth_call", { ...CALL, blobVersionedHashes }, "latest")).toMatchObject({ code: -32602 });
-    const cancun = await anAsker({});
+    const cancun = await aRequester({});
     expect(await cancun("eth_call", CALL, "latest")).toMatchObject(refused);
     expect(await cancun("eth_estimateGas", CALL)).toMatchObject(refused);
     expect(await cancun("eth_call", { ...UNSET, authorizationList: [] }, "latest")).toBe("0x");

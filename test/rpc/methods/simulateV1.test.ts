@@ -5,7 +5,7 @@ import { toHex } from "../../../src/primitives/hex.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;
@@ -49,7 +49,7 @@ let ask: Ask;
 
 beforeAll(async () => {
   const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
-  ask = askerOf({ ...node, ...hereWorkers(node) });
+  ask = requesterOf({ ...node, ...hereWorkers(node) });
 });
 
 function simulate(blockStateCalls: unknown, options: object = {}): Promise<unknown> {

@@ -1,8 +1,8 @@
 import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
-import { inspect } from "../../../src/calls/inspect.ts";
+import { queryState } from "../../../src/calls/inspect.ts";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
-import type { InspectionJob, InspectionResult, Inspector } from "../../../src/execution/inspection.ts";
+import type { StateQuery, StateQueryResult, StateQueryRunner } from "../../../src/execution/inspection.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
@@ -17,7 +17,7 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 const START_SECONDS = 1_700_000_000;
 /** Where Prague's blocks keep the hash of their parent; here with code that keeps it by its number. */
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const clock = createHandClock(START_SECONDS * 1000);
   const builder = addressOfPrivateKey(DEV_VALIDATOR_KEY);
   node = await aChain({ genesis: genesis(), clock, builder });
-  ask = askerOf({ ...node, ...hereWorkers(node) });
+  ask = requesterOf({ ...node, ...hereWorkers(node) });
   for (const [index, body] of transactions().entries()) {
     const timestamp = BigInt(START_SECONDS + index);
     clock.advanceTo(Number(timestamp) * 1000);
@@ -64,10 +64,10 @@ beforeAll(async () => {
   }
 });
 
-function inspectWith(gasCap: bigint): Inspector["inspect"] {
+function inspectWith(gasCap: bigint): StateQueryRunner["query"] {
   const { spec, database } = node;
   const stored = { spec, database, history: createStateHistory(database), gasCap };
-  return async <Job extends InspectionJob>(job: Job) => (await inspect(stored, job)) as InspectionResult<Job>;
+  return async <Job extends StateQuery>(job: Job) => (await queryState(stored, job)) as StateQueryResult<Job>;
 }
 
 function callOf(transaction: SentTransaction): object {
@@ -149,7 +149,7 @@ describe("simulated blocks", () => {
   });
 
   it("share the gas that the operator lets a simulation have", async () => {
-    const capped = askerOf({ ...node, inspector: { inspect: inspectWith(45_000n) } });
+    const capped = requesterOf({ ...node, stateQueries: { query: inspectWith(45_000n) } });
     const transfer = { to: CREATED, data: "0x", gas: "0x186a0" };
     const simulate = (count: number) =>
       capped("eth_simulateV1", {

@@ -4,7 +4,7 @@ import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { SimulationJob, SimulationResult } from "../../../src/execution/simulation.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { EMPTY_CODE_HASH, keccak256 } from "../../../src/primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { rejected } from "../../../src/primitives/outcome.ts";
@@ -47,7 +47,7 @@ const CHAIN: ChainReader = {
   stateAt: (number) => (number === 1n ? undefined : STATE),
 };
 
-function askerOf(
+function requesterOf(
   ports: Partial<RpcPorts> = {},
 ): (method: string, ...params: readonly unknown[]) => Promise<unknown> {
   const backend = anRpcBackend({
@@ -62,7 +62,7 @@ function askerOf(
   return async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
     const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
-    const { result, error } = JSON.parse(present(reply, "the reply").text) as {
+    const { result, error } = JSON.parse(expectDefined(reply, "the reply").text) as {
       result?: unknown;
       error?: unknown;
     };
@@ -75,7 +75,7 @@ const BLOCK_NOT_FOUND = { code: -32000, message: "Block not found" };
 const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
 
 describe("methods that read the state", () => {
-  const ask = askerOf();
+  const ask = requesterOf();
 
   it("answer for accounts that exist and for those that do not", async () => {
     expect(await ask("eth_getBalance", toHex(RICH), "latest")).toBe("0xde0b6b3a7640000");
@@ -90,7 +90,7 @@ describe("methods that read the state", () => {
   });
 
   it("answer null where the state is not stored, but zero for a nonce", async () => {
-    const before = { blockHash: toHex(present(CHAIN.headerByNumber(1n), "block 1").hash) };
+    const before = { blockHash: toHex(expectDefined(CHAIN.headerByNumber(1n), "block 1").hash) };
     expect(await ask("eth_getBalance", toHex(RICH), before)).toBeNull();
     expect(await ask("eth_getCode", toHex(RICH), "0x1")).toBeNull();
     expect(await ask("eth_getStorageAt", toHex(RICH), "0x0", "0x1")).toBeNull();
@@ -106,7 +106,8 @@ describe("methods that read the state", () => {
   });
 
   it("count pooled transactions only for the pending block, and never below the account's nonce", async () => {
-    const withPool = (nextNonce: bigint) => askerOf({ pool: { ...poolOf([]), nextNonce: () => nextNonce } });
+    const withPool = (nextNonce: bigint) =>
+      requesterOf({ pool: { ...poolOf([]), nextNonce: () => nextNonce } });
     expect(await withPool(9n)("eth_getTransactionCount", toHex(RICH), "pending")).toBe("0x9");
     expect(await withPool(9n)("eth_getTransactionCount", toHex(RICH), "latest")).toBe("0x5");
     expect(await withPool(0n)("eth_getTransactionCount", toHex(RICH), "Pending")).toBe("0x5");
@@ -114,12 +115,12 @@ describe("methods that read the state", () => {
 
   it("prove slots sorted, each once, under the shortest key", async () => {
     let proven: readonly string[] = [];
-    const proving = askerOf({
+    const proving = requesterOf({
       prove: (number, address, slots) => {
         proven = slots.map(toHex);
         return {
           ...(number === 2n &&
-            equalBytes(address, RICH) && { account: present(STATE.account(RICH), "the account") }),
+            equalBytes(address, RICH) && { account: expectDefined(STATE.account(RICH), "the account") }),
           accountProof: [Uint8Array.of(0xc0)],
           storageProof: slots.map((slot) => ({ slot, value: Uint8Array.of(7), proof: [] })),
         };
@@ -157,7 +158,7 @@ describe("methods that simulate", () => {
       jobs.push(job);
       return Promise.resolve(result);
     };
-    return { jobs, ask: askerOf({ simulator: { run } }) };
+    return { jobs, ask: requesterOf({ simulator: { run } }) };
   };
 
   it("run on the block that was named, or on the head for an estimate", async () => {
@@ -207,7 +208,7 @@ describe("methods that simulate", () => {
 
 describe("methods about the pool", () => {
   it("translate the pool's refusals", async () => {
-    const ask = askerOf({
+    const ask = requesterOf({
       submit: () => Promise.resolve(rejected({ code: "nonceTooLow", fault: "caller", message: "used" })),
     });
     expect(await ask("eth_sendRawTransaction", toHex(aTransaction().raw))).toEqual({
@@ -220,7 +221,7 @@ describe("methods about the pool", () => {
 
   it("show what is pooled, filtered before it is limited", async () => {
     const transactions = [1n, 2n, 3n, 4n].map((nonce) => aTransaction({ nonce, gasPrice: nonce }));
-    const ask = askerOf({ pool: poolOf(transactions) });
+    const ask = requesterOf({ pool: poolOf(transactions) });
     const hashes = async (...params: readonly unknown[]) =>
       ((await ask("txpool_nodePendingTransactions", ...params)) as { hash: string }[]).map(
         ({ hash }) => hash,
@@ -253,9 +254,9 @@ describeWithVectors("pooled transactions as live networks showed them", () => {
       for (const recorded of shown) {
         const pooled = recorded.map(({ raw }) => {
           const decoded = decodeTransaction(hexToBytes(raw));
-          return present(decoded.ok ? withRecoveredSender(decoded.value) : undefined, "a transaction");
+          return expectDefined(decoded.ok ? withRecoveredSender(decoded.value) : undefined, "a transaction");
         });
-        const ask = askerOf({ pool: poolOf(pooled) });
+        const ask = requesterOf({ pool: poolOf(pooled) });
         expect(JSON.stringify(await ask("txpool_besuPendingTransactions"))).toBe(JSON.stringify(recorded));
       }
     },

@@ -5,7 +5,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 import { returning, word } from "../overriddenCode.ts";
 
 const RICH = toHex(account(0).address);
@@ -16,7 +16,7 @@ let ask: Ask;
 
 beforeAll(async () => {
   const node = await aChain({ genesis: genesisWith({ pragueTime: 0 }) });
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
 describe("the instruction 0x44", () => {
@@ -29,7 +29,7 @@ describe("the instruction 0x44", () => {
     };
     expect(await firstOf(ask)).toBe("PREVRANDAO");
     const old = await aChain({ genesis: genesisWith({ shanghaiTime: undefined, cancunTime: undefined }) });
-    expect(await firstOf(askerOf({ ...old, tracer: tracerOf(old.chain, old.spec) }))).toBe("DIFFICULTY");
+    expect(await firstOf(requesterOf({ ...old, tracer: tracerOf(old.chain, old.spec) }))).toBe("DIFFICULTY");
   });
 });
 

@@ -10,7 +10,7 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 import { returning, word } from "../overriddenCode.ts";
 
 const START_SECONDS = 1_700_000_000;
@@ -45,7 +45,7 @@ beforeAll(async () => {
     clock.advanceTo((START_SECONDS + index) * 1000);
     await commitBlock(node.chain, BigInt(START_SECONDS + index), body);
   }
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
 describe("txIndex of a traced call", () => {

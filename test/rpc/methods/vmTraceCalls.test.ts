@@ -4,7 +4,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, askerOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../asker.ts";
 
 /** How the incumbent's vmTrace shows what calls come to, by its own code where no recording has it. */
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   const node = await aChain({
     genesis: JSON.stringify({ ...genesis, alloc: { ...genesis.alloc, ...contracts } }),
   });
-  ask = askerOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
 async function traceOf(call: object): Promise<readonly Op[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { type JsonPieces, RawJson } from "../../../src/rpc/method.ts";
@@ -64,7 +64,7 @@ describeWithVectors("blocks of later forks as a live node showed them", () => {
     );
     const blocks = recordedBlocks(folder);
     for (const expected of recorded) {
-      const block = present(blocks[Number(expected.number)], expected.number);
+      const block = expectDefined(blocks[Number(expected.number)], expected.number);
       expect(withShortInputs(blockJson(block, "transactions"))).toBe(JSON.stringify(expected));
     }
     const types = recorded.flatMap(({ transactions }) => transactions.map(({ type }) => type));

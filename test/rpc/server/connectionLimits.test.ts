@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Door } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/door.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./doors.ts";
 
 /** Connections on which requests begin, and do not go on. */
 
@@ -21,8 +21,8 @@ interface Opened {
   readonly ended: Promise<string>;
 }
 
-async function connected(door: Door, said: string, localAddress?: string): Promise<Opened> {
-  const socket = net.connect({ port: door.port, host: "127.0.0.1", ...(localAddress && { localAddress }) });
+async function connected(server: RpcServer, said: string, localAddress?: string): Promise<Opened> {
+  const socket = net.connect({ port: server.port, host: "127.0.0.1", ...(localAddress && { localAddress }) });
   onTestFinished(() => void socket.destroy());
   let isOpen = true;
   let heard = "";
@@ -41,15 +41,20 @@ async function connected(door: Door, said: string, localAddress?: string): Promi
   return { socket, isOpen: () => isOpen, ended };
 }
 
-async function many(door: Door, count: number, said: string, localAddress?: string): Promise<Opened[]> {
+async function many(
+  server: RpcServer,
+  count: number,
+  said: string,
+  localAddress?: string,
+): Promise<Opened[]> {
   const all: Opened[] = [];
-  for (let index = 0; index < count; index++) all.push(await connected(door, said, localAddress));
+  for (let index = 0; index < count; index++) all.push(await connected(server, said, localAddress));
   return all;
 }
 
 const openAmong = (all: readonly Opened[]): number => all.filter(({ isOpen }) => isOpen()).length;
-const chainIdOf = async (door: Door, localAddress?: string) =>
-  (await ask(door, { body: BODY, ...(localAddress && { localAddress }) })).status;
+const chainIdOf = async (server: RpcServer, localAddress?: string) =>
+  (await ask(server, { body: BODY, ...(localAddress && { localAddress }) })).status;
 
 describe("half-sent requests", IN_REAL_TIME, () => {
   it.each([
@@ -57,18 +62,18 @@ describe("half-sent requests", IN_REAL_TIME, () => {
     ["half of the headers", HALF_HEADERS],
     ["half of the body", HALF_BODY],
   ])("keep nobody out, a hundred of them with %s", async (_, said) => {
-    const door = await anHttpDoor(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
-    const all = await many(door, 100, said);
-    for (let count = 0; count < 10; count++) expect(await chainIdOf(door)).toBe(200);
+    const server = await anHttpServer(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
+    const all = await many(server, 100, said);
+    for (let count = 0; count < 10; count++) expect(await chainIdOf(server)).toBe(200);
     await expect.poll(() => openAmong(all)).toBeLessThan(80);
-    expect(door.connectionCount).toBeLessThanOrEqual(80);
+    expect(server.connectionCount).toBeLessThanOrEqual(80);
   });
 
   it("keep nobody out of WebSocket, and cut nobody who is in", async () => {
-    const door = await aWebSocketDoor(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
-    const member = await aWebSocketClient(door);
-    await many(door, 100, HALF_HANDSHAKE);
-    const late = await aWebSocketClient(door);
+    const server = await aWebSocketServer(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
+    const member = await aWebSocketClient(server);
+    await many(server, 100, HALF_HANDSHAKE);
+    const late = await aWebSocketClient(server);
     for (const client of [member, late]) {
       client.send(BODY);
       expect(await client.next()).toContain("0x1c03");
@@ -76,24 +81,24 @@ describe("half-sent requests", IN_REAL_TIME, () => {
   });
 
   it("make way for others in the order of their waiting", async () => {
-    const door = await anHttpDoor(aToyDispatcher().dispatcher, { maxActiveConnections: 3 });
-    const [first, second, third] = await many(door, 3, HALF_HEADERS);
-    await many(door, 1, HALF_HEADERS);
+    const server = await anHttpServer(aToyDispatcher().dispatcher, { maxActiveConnections: 3 });
+    const [first, second, third] = await many(server, 3, HALF_HEADERS);
+    await many(server, 1, HALF_HEADERS);
     await first?.ended;
     expect([second?.isOpen(), third?.isOpen()]).toEqual([true, true]);
   });
 
   it("do not push out who is being answered, or is in between two requests", async () => {
     const { dispatcher, backend } = aToyDispatcher();
-    const door = await anHttpDoor(dispatcher, { maxActiveConnections: 2 });
+    const server = await anHttpServer(dispatcher, { maxActiveConnections: 2 });
     const hold = '{"id":1,"method":"toy_hold"}';
     const request = (body: string) =>
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const held = await connected(door, request(hold));
+    const held = await connected(server, request(hold));
     await expect.poll(() => backend.held.length).toBe(1);
-    const idle = await connected(door, request(BODY));
+    const idle = await connected(server, request(BODY));
     await once(idle.socket, "data");
-    const turnedAway = await connected(door, HALF_HEADERS);
+    const turnedAway = await connected(server, HALF_HEADERS);
     expect(await turnedAway.ended).toBe("");
     expect([held.isOpen(), idle.isOpen()]).toEqual([true, true]);
     backend.held[0]?.("done");
@@ -102,22 +107,22 @@ describe("half-sent requests", IN_REAL_TIME, () => {
 
   it("are given up soon, with a status where something had been said", async () => {
     const { dispatcher } = aToyDispatcher();
-    const door = await anHttpDoor(dispatcher, { arrivalTimes: QUICK });
+    const server = await anHttpServer(dispatcher, { arrivalTimes: QUICK });
     const [silent, headers, body] = await Promise.all(
-      ["", HALF_HEADERS, HALF_BODY].map((said) => connected(door, said)),
+      ["", HALF_HEADERS, HALF_BODY].map((said) => connected(server, said)),
     );
     expect(await silent?.ended).toBe("");
     expect(await headers?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
     expect(await body?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
-    const handshakes = await aWebSocketDoor(dispatcher, { arrivalTimes: QUICK });
+    const handshakes = await aWebSocketServer(dispatcher, { arrivalTimes: QUICK });
     await (await connected(handshakes, HALF_HANDSHAKE)).ended;
   });
 
   it("are waited for as long as their bodies go on", async () => {
-    const door = await anHttpDoor(aToyDispatcher().dispatcher, {
+    const server = await anHttpServer(aToyDispatcher().dispatcher, {
       arrivalTimes: { ...QUICK, bodyPauseMs: 600 },
     });
-    const { socket } = await connected(door, HALF_BODY);
+    const { socket } = await connected(server, HALF_BODY);
     const rest = BODY.slice(9);
     const answered = once(socket, "data");
     for (let at = 0; at < rest.length; at += 5) {
@@ -134,51 +139,51 @@ describe("connections of one address", IN_REAL_TIME, () => {
 
   it("are bounded, and leave the others alone", async () => {
     const { dispatcher, backend } = aToyDispatcher();
-    const door = await anHttpDoor(dispatcher, limits);
+    const server = await anHttpServer(dispatcher, limits);
     const hold = '{"id":1,"method":"toy_hold"}';
     const busy = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`;
-    const all = await many(door, 5, busy, one);
+    const all = await many(server, 5, busy, one);
     await expect.poll(() => backend.held.length).toBe(5);
-    expect(await (await connected(door, busy, one)).ended).toBe("");
+    expect(await (await connected(server, busy, one)).ended).toBe("");
     expect(openAmong(all)).toBe(5);
-    expect(await chainIdOf(door, other)).toBe(200);
+    expect(await chainIdOf(server, other)).toBe(200);
   });
 
   it("make way for each other while they only wait", async () => {
-    const door = await anHttpDoor(aToyDispatcher().dispatcher, limits);
-    const patient = await many(door, 5, HALF_HEADERS, other);
-    const all = await many(door, 30, HALF_HEADERS, one);
-    expect(await chainIdOf(door, one)).toBe(200);
+    const server = await anHttpServer(aToyDispatcher().dispatcher, limits);
+    const patient = await many(server, 5, HALF_HEADERS, other);
+    const all = await many(server, 30, HALF_HEADERS, one);
+    expect(await chainIdOf(server, one)).toBe(200);
     await expect.poll(() => openAmong(all)).toBeLessThanOrEqual(5);
     expect(openAmong(patient)).toBe(5);
   });
 
   it("are not counted for proxies, whether named or on this machine", async () => {
     for (const proxyAddresses of [["localhost"], ["10.0.0.1", one], [`0:0:0:0:0:FFFF:${one}`]]) {
-      const door = await anHttpDoor(aToyDispatcher().dispatcher, { ...limits, proxyAddresses });
-      const all = await many(door, 15, HALF_HEADERS, one);
-      expect(await chainIdOf(door, one)).toBe(200);
+      const server = await anHttpServer(aToyDispatcher().dispatcher, { ...limits, proxyAddresses });
+      const all = await many(server, 15, HALF_HEADERS, one);
+      expect(await chainIdOf(server, one)).toBe(200);
       expect(openAmong(all)).toBe(15);
     }
   });
 
   it("are bounded for web pages of foreign origins on this machine as well", async () => {
     const few = { ...limits, maxActiveConnections: 6, proxyAddresses: ["localhost"] };
-    const door = await aWebSocketDoor(aToyDispatcher().dispatcher, few);
+    const server = await aWebSocketServer(aToyDispatcher().dispatcher, few);
     const handshake = (rest: string) =>
       `GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n` +
       `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${rest}\r\n`;
-    const pages = await many(door, 8, handshake("Origin: http://evil.example\r\n"));
+    const pages = await many(server, 8, handshake("Origin: http://evil.example\r\n"));
     await expect.poll(() => openAmong(pages)).toBe(5);
     expect(await (pages.at(-1) as Opened).ended).toContain("503 Service Unavailable");
-    const program = await connected(door, handshake(""));
-    await expect.poll(() => door.connectionCount).toBe(6);
+    const program = await connected(server, handshake(""));
+    await expect.poll(() => server.connectionCount).toBe(6);
     expect(program.isOpen()).toBe(true);
     // Whoever goes makes room for another page.
     pages[0]?.socket.destroy();
-    await expect.poll(() => door.connectionCount).toBe(5);
-    const later = await connected(door, handshake("Origin: http://evil.example\r\n"));
-    await expect.poll(() => door.connectionCount).toBe(6);
+    await expect.poll(() => server.connectionCount).toBe(5);
+    const later = await connected(server, handshake("Origin: http://evil.example\r\n"));
+    await expect.poll(() => server.connectionCount).toBe(6);
     expect(later.isOpen()).toBe(true);
   });
 });

@@ -6,11 +6,11 @@ import WebSocket, { type ClientOptions } from "ws";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
-import type { Door } from "../../../src/rpc/server/door.ts";
-import { type HttpParts, type HttpSettings, openHttpDoor } from "../../../src/rpc/server/http.ts";
+import type { RpcServer } from "../../../src/rpc/server/door.ts";
+import { type HttpParts, type HttpSettings, openHttpServer } from "../../../src/rpc/server/http.ts";
 import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import {
-  openWebSocketDoor,
+  openWebSocketServer,
   type WebSocketParts,
   type WebSocketSettings,
 } from "../../../src/rpc/server/websocket.ts";
@@ -38,12 +38,12 @@ export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
 };
 
 /** An HTTP door on a free port, with the incumbent's defaults; it is closed when the test ends. */
-export async function anHttpDoor(
+export async function anHttpServer(
   dispatcher: Dispatcher,
   settings: Partial<HttpSettings> = {},
   parts: Partial<HttpParts> = {},
-): Promise<Door> {
-  const opened = await openHttpDoor(
+): Promise<RpcServer> {
+  const opened = await openHttpServer(
     { ...HTTP_DEFAULTS, ...settings },
     { ...HTTP_PARTS, dispatcher, ...parts },
   );
@@ -70,12 +70,12 @@ export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {
   logger: silentLogger,
 };
 
-export async function aWebSocketDoor(
+export async function aWebSocketServer(
   dispatcher: Dispatcher,
   settings: Partial<WebSocketSettings> = {},
   parts: Partial<WebSocketParts> = {},
-): Promise<Door> {
-  const opened = await openWebSocketDoor(
+): Promise<RpcServer> {
+  const opened = await openWebSocketServer(
     { ...WEB_SOCKET_DEFAULTS, ...settings },
     { ...WEB_SOCKET_PARTS, dispatcher, ...parts },
   );
@@ -102,13 +102,13 @@ export interface HttpQuestion {
 }
 
 /** One request on a connection of its own. */
-export function ask(door: Door, question: HttpQuestion = {}): Promise<HttpAnswer> {
+export function ask(server: RpcServer, question: HttpQuestion = {}): Promise<HttpAnswer> {
   const { method = "POST", path = "/", headers = {}, body = "", localAddress } = question;
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
         host: "127.0.0.1",
-        port: door.port,
+        port: server.port,
         method,
         path,
         agent: false,
@@ -139,8 +139,8 @@ export function ask(door: Door, question: HttpQuestion = {}): Promise<HttpAnswer
 }
 
 /** What comes back on a plain connection for the given bytes, until the server ends it. */
-export async function sendRaw(door: Door, bytes: string): Promise<string> {
-  const socket = net.connect(door.port, "127.0.0.1");
+export async function sendRaw(server: RpcServer, bytes: string): Promise<string> {
+  const socket = net.connect(server.port, "127.0.0.1");
   const chunks: Buffer[] = [];
   socket.on("data", (chunk) => chunks.push(chunk));
   socket.on("error", () => undefined);
@@ -161,10 +161,10 @@ export interface WebSocketClient {
 
 /** A connected client; texts are sent as they are, all else as JSON. */
 export async function aWebSocketClient(
-  door: Door,
+  server: RpcServer,
   { path = "/", ...options }: ClientOptions & { readonly path?: string } = {},
 ): Promise<WebSocketClient> {
-  const socket = new WebSocket(`ws://127.0.0.1:${door.port}${path}`, options);
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options);
   const received: string[] = [];
   const waiting: ((text: string) => void)[] = [];
   socket.on("message", (data: Buffer) => {

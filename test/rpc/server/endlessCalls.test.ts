@@ -13,13 +13,13 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { Door } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/door.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
-import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./doors.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = "0x00000000000000000000000000000000000100b5";
@@ -69,11 +69,11 @@ const MODEST = "127.0.0.3";
  * Somebody who asks a batch of endless calls over each of so many connections, once one of them is being performed and
  * others wait; gives how it leaves.
  */
-async function greedyClient(door: Door, connections = 1): Promise<() => void> {
+async function greedyClient(server: RpcServer, connections = 1): Promise<() => void> {
   const all = Array.from({ length: connections }, () => {
     const asking = request({
       host: "127.0.0.1",
-      port: door.port,
+      port: server.port,
       method: "POST",
       agent: false,
       localAddress: GREEDY,
@@ -92,9 +92,9 @@ async function greedyClient(door: Door, connections = 1): Promise<() => void> {
 }
 
 /** How many jobs are begun while somebody at that address asks for a short call and is answered. */
-async function askBetween(door: Door, localAddress: string): Promise<number> {
+async function askBetween(server: RpcServer, localAddress: string): Promise<number> {
   const waiting = pool.load.waiting;
-  const answer = await ask(door, { body: shortCall, localAddress });
+  const answer = await ask(server, { body: shortCall, localAddress });
   expect(JSON.parse(answer.body)).toMatchObject({ result: "0x" });
   return waiting - pool.load.waiting;
 }
@@ -105,37 +105,37 @@ async function expectPeace(): Promise<void> {
 
 describe("endless calls", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
   it("of one batch leave its neighbours their turn, and are forgotten when their client has gone", async () => {
-    const door = await anHttpDoor(dispatcher);
-    const leave = await greedyClient(door);
-    expect(await askBetween(door, GREEDY)).toBeLessThan(5);
+    const server = await anHttpServer(dispatcher);
+    const leave = await greedyClient(server);
+    expect(await askBetween(server, GREEDY)).toBeLessThan(5);
     leave();
     await expectPeace();
   });
 
   it("of one connection have one turn together, in however many messages they come", async () => {
-    const door = await anHttpDoor(dispatcher);
-    const socket = await aWebSocketClient(await aWebSocketDoor(dispatcher));
+    const server = await anHttpServer(dispatcher);
+    const socket = await aWebSocketClient(await aWebSocketServer(dispatcher));
     for (let n = 0; n < 20; n++) socket.send(endlessCall);
     await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThan(15);
-    expect(await askBetween(door, "127.0.0.1")).toBeLessThan(5);
+    expect(await askBetween(server, "127.0.0.1")).toBeLessThan(5);
     socket.socket.terminate();
     await expectPeace();
   });
 
   it("of one machine have one turn together, over however many connections they come", async () => {
-    const door = await anHttpDoor(dispatcher);
-    const leave = await greedyClient(door, 3);
-    expect(await askBetween(door, MODEST)).toBeLessThan(3);
+    const server = await anHttpServer(dispatcher);
+    const leave = await greedyClient(server, 3);
+    expect(await askBetween(server, MODEST)).toBeLessThan(3);
     leave();
     await expectPeace();
   });
 
   it("of one machine that fill the queue turn nobody else away, on another machine or the same", async () => {
-    const door = await anHttpDoor(dispatcher);
-    const leave = await greedyClient(door, 4);
+    const server = await anHttpServer(dispatcher);
+    const leave = await greedyClient(server, 4);
     expect(pool.load.waiting).toBeGreaterThanOrEqual(WAITING_LIMIT - 2 * WITH_THE_THREAD);
-    await askBetween(door, MODEST);
-    await askBetween(door, GREEDY);
+    await askBetween(server, MODEST);
+    await askBetween(server, GREEDY);
     leave();
     await expectPeace();
   });

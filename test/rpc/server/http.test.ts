@@ -4,12 +4,12 @@ import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Facts, silentLogger } from "../../../src/observability/logger.ts";
 import { prettyJson } from "../../../src/rpc/results/prettyJson.ts";
-import { openHttpDoor } from "../../../src/rpc/server/http.ts";
+import { openHttpServer } from "../../../src/rpc/server/http.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpDoor, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./doors.ts";
+import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./doors.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
@@ -21,11 +21,11 @@ function errorText(code: number, message: string, id = "null"): string {
 const PARSE_ERROR = errorText(-32700, "Parse error");
 const INVALID_REQUEST = errorText(-32600, "Invalid Request");
 
-async function aToyDoor(
-  ...options: Parameters<typeof anHttpDoor> extends [unknown, ...infer Rest] ? Rest : never
+async function aToyServer(
+  ...options: Parameters<typeof anHttpServer> extends [unknown, ...infer Rest] ? Rest : never
 ) {
   const { dispatcher, backend } = aToyDispatcher();
-  return { door: await anHttpDoor(dispatcher, ...options), backend };
+  return { server: await anHttpServer(dispatcher, ...options), backend };
 }
 
 interface Recorded {
@@ -50,12 +50,12 @@ describeWithVectors("what a live node of the incumbent answered over HTTP", () =
   it.each(recorded)("%s", async (file) => {
     const vector = readVectorJson<Recorded>("besu-ibft", file);
     const isOpen = file.includes("/cors/");
-    const { door } = await aToyDoor({
+    const { server } = await aToyServer({
       corsOrigins: isOpen ? ["http://example\\.com"] : [],
       allowedHosts: isOpen ? ["127.0.0.1", "foo.example"] : ["127.0.0.1", "localhost"],
     });
     const body = bodyOf(vector);
-    const answer = await ask(door, {
+    const answer = await ask(server, {
       method: vector.http_method ?? "POST",
       path: vector.http_path ?? "/",
       ...(vector.request_headers !== undefined && { headers: vector.request_headers }),
@@ -260,14 +260,14 @@ describe("a single request", () => {
   ];
 
   it.each(cases)("%s", async (_name, body, status, expected) => {
-    const { door } = await aToyDoor();
-    const answer = await ask(door, { body });
+    const { server } = await aToyServer();
+    const answer = await ask(server, { body });
     expect({ status: answer.status, body: answer.body }).toEqual({ status, body: expected });
   });
 
   it("is not executed without an id", async () => {
-    const { door, backend } = await aToyDoor();
-    const answer = await ask(door, { body: '{"jsonrpc":"2.0","method":"eth_chainId"}' });
+    const { server, backend } = await aToyServer();
+    const answer = await ask(server, { body: '{"jsonrpc":"2.0","method":"eth_chainId"}' });
     expect(answer).toMatchObject({ status: 200, body: "", headers: { "content-type": "application/json" } });
     expect(backend.calls).toEqual([]);
   });
@@ -276,39 +276,39 @@ describe("a single request", () => {
   const broken = { status: 400, body: PARSE_ERROR };
 
   it("is answered whatever is nested in it, up to a thousand deep", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const nested = (depth: number, words: string) =>
       `{"x":${words},"id":1,"method":"toy_optional","params":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
     const words = JSON.stringify(['"'.repeat(2000), "[".repeat(2000), "\\", "{"]);
-    expect(await ask(door, { body: nested(998, words) })).toMatchObject(refused);
-    expect(await ask(door, { body: nested(999, words) })).toMatchObject(broken);
-    expect(await ask(door, { body: nested(100_000, "0") })).toMatchObject(broken);
+    expect(await ask(server, { body: nested(998, words) })).toMatchObject(refused);
+    expect(await ask(server, { body: nested(999, words) })).toMatchObject(broken);
+    expect(await ask(server, { body: nested(100_000, "0") })).toMatchObject(broken);
   });
 
   it("is answered whatever members an object in it has, up to two hundred thousand", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const withMembers = (count: number) =>
       `{"id":1,"method":"toy_optional","params":[{${Array.from({ length: count }, (_, index) => `"${index}a":0`)}}]}`;
-    expect(await ask(door, { body: withMembers(199_990) })).toMatchObject(refused);
+    expect(await ask(server, { body: withMembers(199_990) })).toMatchObject(refused);
     const tooMuch = errorText(-32005, "The message has more than 200,000 lists, objects and members");
-    expect(await ask(door, { body: withMembers(200_000) })).toMatchObject({ status: 200, body: tooMuch });
+    expect(await ask(server, { body: withMembers(200_000) })).toMatchObject({ status: 200, body: tooMuch });
   });
 
   it("is laid out for people when the operator wants it, digits and all", async () => {
-    const { door } = await aToyDoor({ isPretty: true });
+    const { server } = await aToyServer({ isPretty: true });
     const id = "123456789012345678901234567890";
-    expect((await ask(door, { body: `{"id":${id},"method":"toy_raw"}` })).body).toBe(
+    expect((await ask(server, { body: `{"id":${id},"method":"toy_raw"}` })).body).toBe(
       `{\n  "jsonrpc" : "2.0",\n  "id" : ${id},\n  "result" : {\n    "a" : [ 1, {\n      "b" : [ ]\n    } ]\n  }\n}`,
     );
-    expect((await ask(door, { body: `[${CHAIN_ID}]` })).body).toBe(`[${CHAIN_ID_ANSWER}]`);
+    expect((await ask(server, { body: `[${CHAIN_ID}]` })).body).toBe(`[${CHAIN_ID_ANSWER}]`);
   });
 
   it("is laid out and sent in parts when it is large", async () => {
-    const [plain, pretty] = [await aToyDoor(), await aToyDoor({ isPretty: true })];
+    const [plain, pretty] = [await aToyServer(), await aToyServer({ isPretty: true })];
     for (const method of ["toy_pieces", "toy_large"]) {
       const asked = { body: `{"id":1,"method":"${method}"}` };
-      const { body } = await ask(plain.door, asked);
-      const answer = await ask(pretty.door, asked);
+      const { body } = await ask(plain.server, asked);
+      const answer = await ask(pretty.server, asked);
       expect(answer.body === prettyJson(body), method).toBe(true);
       expect(answer.headers).toMatchObject({
         "content-type": "application/json",
@@ -320,25 +320,25 @@ describe("a single request", () => {
 
 describe("a batch", () => {
   it("is refused as a whole, unexecuted, when it is too large", async () => {
-    const { door, backend } = await aToyDoor({ maxBatchSize: 2 });
-    expect((await ask(door, { body: `[${CHAIN_ID},${CHAIN_ID},${CHAIN_ID}]` })).body).toBe(
+    const { server, backend } = await aToyServer({ maxBatchSize: 2 });
+    expect((await ask(server, { body: `[${CHAIN_ID},${CHAIN_ID},${CHAIN_ID}]` })).body).toBe(
       errorText(-32005, "Number of requests exceeds max batch size"),
     );
     expect(backend.calls).toEqual([]);
   });
 
   it("has no limit when the limit is not positive", async () => {
-    const { door } = await aToyDoor({ maxBatchSize: -1 });
-    const answer = await ask(door, { body: `[${Array(2000).fill(CHAIN_ID).join(",")}]` });
+    const { server } = await aToyServer({ maxBatchSize: -1 });
+    const answer = await ask(server, { body: `[${Array(2000).fill(CHAIN_ID).join(",")}]` });
     expect(JSON.parse(answer.body)).toHaveLength(2000);
   });
 
   it("gives every element its own answer and id, in order", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const body =
       '[{"id":1.25,"method":"toy_later"},{"id":12345678901234567890,"method":"toy_throws"},[],' +
       '{"method":"eth_chainId"},{"id":"x","method":"toy_raw"},{"id":98765432109876543210}]';
-    expect((await ask(door, { body })).body).toBe(
+    expect((await ask(server, { body })).body).toBe(
       `[{"jsonrpc":"2.0","id":1.25,"result":"later"},${errorText(-32603, "Internal error", "12345678901234567890")},` +
         `${INVALID_REQUEST},{"jsonrpc":"2.0","id":"x","result":{"a":[1,{"b":[]}]}},` +
         `${errorText(-32600, "Invalid Request", "98765432109876543210")}]`,
@@ -346,9 +346,9 @@ describe("a batch", () => {
   });
 
   it("runs one after another, but neighbours that may overlap together", async () => {
-    const { door, backend } = await aToyDoor();
+    const { server, backend } = await aToyServer();
     const hold = (label: string) => `{"id":"${label}","method":"toy_hold","params":["${label}"]}`;
-    const answer = ask(door, { body: `[${hold("a")},${hold("b")},${CHAIN_ID},${hold("c")}]` });
+    const answer = ask(server, { body: `[${hold("a")},${hold("b")},${CHAIN_ID},${hold("c")}]` });
     await expect.poll(() => backend.calls).toEqual(["a", "b"]);
     backend.held[1]?.("second");
     backend.held[0]?.("first");
@@ -363,46 +363,46 @@ describe("a batch", () => {
   });
 
   it("is answered alike where the answer comes in pieces", async () => {
-    const { door } = await aToyDoor();
-    const answer = await ask(door, { body: '{"id":1,"method":"toy_pieces"}' });
+    const { server } = await aToyServer();
+    const answer = await ask(server, { body: '{"id":1,"method":"toy_pieces"}' });
     const body = `{"jsonrpc":"2.0","id":1,"result":["${"é".repeat(2_000_000)}"]}`;
     expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
     expect(answer.headers["content-type"]).toBe("application/json");
     expect(answer.body === body).toBe(true);
-    const batch = await ask(door, { body: `[${CHAIN_ID},{"id":1,"method":"toy_pieces"},${CHAIN_ID}]` });
+    const batch = await ask(server, { body: `[${CHAIN_ID},{"id":1,"method":"toy_pieces"},${CHAIN_ID}]` });
     expect(batch.body === `[${CHAIN_ID_ANSWER},${body},${CHAIN_ID_ANSWER}]`).toBe(true);
   });
 
   it("is sent whole when a large answer is one text, whatever characters are in it", async () => {
-    const { door } = await aToyDoor();
-    const answer = await ask(door, { body: '{"id":1,"method":"toy_large"}' });
+    const { server } = await aToyServer();
+    const answer = await ask(server, { body: '{"id":1,"method":"toy_large"}' });
     const body = `{"jsonrpc":"2.0","id":1,"result":"${"x€😀".repeat(300_000)}"}`;
     expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
     expect(answer.body === body).toBe(true);
-    const batch = await ask(door, { body: `[${CHAIN_ID},{"id":1,"method":"toy_large"}]` });
+    const batch = await ask(server, { body: `[${CHAIN_ID},{"id":1,"method":"toy_large"}]` });
     expect(batch.body === `[${CHAIN_ID_ANSWER},${body}]`).toBe(true);
   });
 
   it("is sent in pieces when its answer is large", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const big = '{"id":1,"method":"toy_big","params":[300000]}';
-    const answer = await ask(door, { body: `[${Array(20).fill(big).join(",")}]` });
+    const answer = await ask(server, { body: `[${Array(20).fill(big).join(",")}]` });
     expect(answer.headers["transfer-encoding"]).toBe("chunked");
     expect(answer.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(answer.body)).toHaveLength(20);
   });
 
   it("is given up when its client has gone", async () => {
-    const { door, backend } = await aToyDoor();
+    const { server, backend } = await aToyServer();
     const body = `[{"id":1,"method":"toy_hold"},${CHAIN_ID}]`;
-    const socket = net.connect(door.port, "127.0.0.1");
+    const socket = net.connect(server.port, "127.0.0.1");
     socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     await expect.poll(() => backend.held.length).toBe(1);
     socket.destroy();
     // The server has seen the end of that connection once it answers on a later one.
-    await ask(door, { method: "GET" });
+    await ask(server, { method: "GET" });
     backend.held[0]?.("too late");
-    await ask(door, { method: "GET" });
+    await ask(server, { method: "GET" });
     expect(backend.calls).toEqual(["toy_hold"]);
   });
 });
@@ -467,8 +467,8 @@ describe("the routes", () => {
   ];
 
   it.each(cases)("%s", async (_name, question, expected) => {
-    const { door } = await aToyDoor();
-    expect(await ask(door, question)).toMatchObject(expected);
+    const { server } = await aToyServer();
+    expect(await ask(server, question)).toMatchObject(expected);
   });
 });
 
@@ -486,11 +486,11 @@ describe("readiness", () => {
   ] as const;
 
   it.each(cases)("%s", async (_name, query, { peers, sync }, status) => {
-    const { door } = await aToyDoor(
+    const { server } = await aToyServer(
       {},
       { health: { peerCount: () => peers, isHeld: () => false, syncStatus: () => sync } },
     );
-    const answer = await ask(door, { method: "GET", path: `/readiness${query}` });
+    const answer = await ask(server, { method: "GET", path: `/readiness${query}` });
     expect(answer).toMatchObject({
       status,
       body: `{\n  "status" : "${status === 200 ? "UP" : "DOWN"}"\n}`,
@@ -499,8 +499,8 @@ describe("readiness", () => {
 
   it("blocks that stand still", async () => {
     const health = { peerCount: () => 1, isHeld: () => true, syncStatus: () => undefined };
-    const { door } = await aToyDoor({}, { health });
-    expect(await ask(door, { method: "GET", path: "/readiness" })).toMatchObject({ status: 503 });
+    const { server } = await aToyServer({}, { health });
+    expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({ status: 503 });
   });
 });
 
@@ -520,9 +520,9 @@ describe("the host allow-list", () => {
   ] as const;
 
   it.each(cases)("%s", async (_name, header, allowedHosts, status) => {
-    const { door } = await aToyDoor({ allowedHosts });
+    const { server } = await aToyServer({ allowedHosts });
     const answer = await sendRaw(
-      door,
+      server,
       `POST / HTTP/1.1\r\n${header}Connection: close\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`,
     );
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -531,17 +531,19 @@ describe("the host allow-list", () => {
   });
 
   it("guards health and unknown paths, too", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     for (const path of ["/liveness", "/nosuch", "/login", "/%zz"]) {
-      expect((await ask(door, { method: "GET", path, headers: { host: "evil.example" } })).status).toBe(403);
+      expect((await ask(server, { method: "GET", path, headers: { host: "evil.example" } })).status).toBe(
+        403,
+      );
     }
   });
 });
 
 describe("origins", () => {
   it("are echoed when any may come", async () => {
-    const { door } = await aToyDoor({ corsOrigins: ["*"] });
-    const answer = await ask(door, { headers: { origin: "http://a.example" }, body: CHAIN_ID });
+    const { server } = await aToyServer({ corsOrigins: ["*"] });
+    const answer = await ask(server, { headers: { origin: "http://a.example" }, body: CHAIN_ID });
     expect(answer.headers).toEqual({
       "access-control-allow-origin": "http://a.example",
       "content-type": "application/json",
@@ -551,9 +553,9 @@ describe("origins", () => {
   });
 
   it("must match an expression as a whole", async () => {
-    const { door } = await aToyDoor({ corsOrigins: ["http://a.example", "https://.*\\.b\\.example"] });
+    const { server } = await aToyServer({ corsOrigins: ["http://a.example", "https://.*\\.b\\.example"] });
     const statusFor = async (origin: string) =>
-      (await ask(door, { headers: { origin }, body: CHAIN_ID })).status;
+      (await ask(server, { headers: { origin }, body: CHAIN_ID })).status;
     expect(await statusFor("http://a.example")).toBe(200);
     expect(await statusFor("https://x.b.example")).toBe(200);
     expect(await statusFor("http://a.example.evil")).toBe(403);
@@ -561,8 +563,8 @@ describe("origins", () => {
   });
 
   it("are refused everywhere, not only on preflights", async () => {
-    const { door } = await aToyDoor();
-    const answer = await ask(door, { method: "GET", path: "/liveness", headers: { origin: "null" } });
+    const { server } = await aToyServer();
+    const answer = await ask(server, { method: "GET", path: "/liveness", headers: { origin: "null" } });
     expect(answer).toMatchObject({ status: 403, body: "Exception thrown handling RPC" });
     expect(answer.headers).toEqual({ "content-length": "29" });
   });
@@ -570,61 +572,61 @@ describe("origins", () => {
 
 describe("limits", IN_REAL_TIME, () => {
   it("turn away a body that is too large, announced or not, and keep the door open", async () => {
-    const { door } = await aToyDoor({ maxBodyBytes: 1000 });
+    const { server } = await aToyServer({ maxBodyBytes: 1000 });
     const large = "x".repeat(1001);
     for (const headers of [{}, { "transfer-encoding": "chunked" }]) {
-      expect(await ask(door, { headers, body: large })).toMatchObject({
+      expect(await ask(server, { headers, body: large })).toMatchObject({
         status: 413,
         body: "Request Entity Too Large",
       });
     }
     const most = CHAIN_ID + " ".repeat(1000 - CHAIN_ID.length);
-    expect((await ask(door, { body: most })).body).toBe(CHAIN_ID_ANSWER);
+    expect((await ask(server, { body: most })).body).toBe(CHAIN_ID_ANSWER);
   });
 
   it("close a connection above the most at once, without a word, while all others are answered", async () => {
-    const { door, backend } = await aToyDoor({ maxActiveConnections: 2 });
+    const { server, backend } = await aToyServer({ maxActiveConnections: 2 });
     const hold = '{"id":1,"method":"toy_hold"}';
     const connect = () => {
-      const socket = net.connect(door.port, "127.0.0.1");
+      const socket = net.connect(server.port, "127.0.0.1");
       onTestFinished(() => void socket.destroy());
       socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`);
       return socket;
     };
     const [first] = [connect(), connect()];
     await expect.poll(() => backend.held.length).toBe(2);
-    expect(await sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")).toBe("");
+    expect(await sendRaw(server, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")).toBe("");
     first?.destroy();
     await expect
-      .poll(() => sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+      .poll(() => sendRaw(server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
       .toMatch(/^HTTP\/1.1 201 /);
   });
 
   it("answer 504 to who waits too long, and close the connection", async () => {
-    const { door, backend } = await aToyDoor({ timeoutMs: 20 });
+    const { server, backend } = await aToyServer({ timeoutMs: 20 });
     const body = '{"id":1,"method":"toy_hold"}';
     for (const each of [body, `[${body}]`]) {
       const answer = await sendRaw(
-        door,
+        server,
         `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${each.length}\r\n\r\n${each}`,
       );
       expect(answer).toMatch(/^HTTP\/1.1 504 .*\r\nContent-Length: 0\r\nConnection: close\r\n\r\n$/s);
     }
     for (const release of backend.held) release("too late");
-    expect((await ask(door, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
+    expect((await ask(server, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
   });
 
   it("cut a connection that pipelines without end", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const hold = '{"id":1,"method":"toy_hold"}';
     const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hold.length}\r\n\r\n${hold}`;
-    expect(await sendRaw(door, one.repeat(40))).toBe("");
+    expect(await sendRaw(server, one.repeat(40))).toBe("");
   });
 
   it("forget a large answer behind another one when the client goes away", async () => {
     const news = new EventEmitter();
     const [begun, forgotten] = [once(news, "begun"), once(news, "forgotten")];
-    const door = await anHttpDoor({
+    const server = await anHttpServer({
       answerRequest: () => new Promise(() => {}),
       async answerBatch(_requests, _json, _caller, write) {
         const written = write("7".repeat(4_000_000));
@@ -636,7 +638,7 @@ describe("limits", IN_REAL_TIME, () => {
     });
     const posted = (body: string) =>
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const client = net.connect(door.port, door.host);
+    const client = net.connect(server.port, server.host);
     client.write(posted(CHAIN_ID) + posted(`[${CHAIN_ID}]`));
     await begun;
     client.destroy();
@@ -653,17 +655,17 @@ describe("limits", IN_REAL_TIME, () => {
     async (_, body) => {
       const said: Facts[] = [];
       const logger = { ...silentLogger, warn: (facts: Facts) => said.push(facts) };
-      const { door } = await aToyDoor({ unreadLimitBytes: 2.5 * MORE_THAN_KERNELS_TAKE }, { logger });
+      const { server } = await aToyServer({ unreadLimitBytes: 2.5 * MORE_THAN_KERNELS_TAKE }, { logger });
       const sleepers: net.Socket[] = [];
       for (let n = 0; n < 2; n++) {
-        const sleeper = net.connect(door.port, door.host);
+        const sleeper = net.connect(server.port, server.host);
         sleepers.push(sleeper);
         sleeper.write(
           `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
         );
         await once(sleeper, "readable");
       }
-      expect((await ask(door, { body })).body.length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
+      expect((await ask(server, { body })).body.length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
       const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
       expect(first).toBeLessThan(MORE_THAN_KERNELS_TAKE);
       expect(second).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
@@ -672,10 +674,10 @@ describe("limits", IN_REAL_TIME, () => {
   );
 
   it("leave a client alone that pipelines a little", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`;
     const last = one.replace("Host", "Connection: close\r\nHost");
-    const answers = await sendRaw(door, one.repeat(9) + last);
+    const answers = await sendRaw(server, one.repeat(9) + last);
     expect(answers.split(CHAIN_ID_ANSWER)).toHaveLength(11);
   });
 });
@@ -691,51 +693,57 @@ describe("what is not HTTP", () => {
     ],
     ["headers without end", `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "431"],
   ])("%s", async (_name, bytes, status) => {
-    const { door } = await aToyDoor();
-    expect(await sendRaw(door, bytes)).toMatch(
+    const { server } = await aToyServer();
+    expect(await sendRaw(server, bytes)).toMatch(
       new RegExp(`^HTTP/1.1 ${status} .*\r\nConnection: close\r\n\r\n$`, "s"),
     );
-    expect((await ask(door, { method: "GET" })).status).toBe(201);
+    expect((await ask(server, { method: "GET" })).status).toBe(201);
   });
 });
 
 describe("opening and closing", IN_REAL_TIME, () => {
   it("refuses a port that is in use", async () => {
     const { dispatcher } = aToyDispatcher();
-    const door = await anHttpDoor(dispatcher);
-    const again = await openHttpDoor({ ...HTTP_DEFAULTS, port: door.port }, { ...HTTP_PARTS, dispatcher });
+    const server = await anHttpServer(dispatcher);
+    const again = await openHttpServer(
+      { ...HTTP_DEFAULTS, port: server.port },
+      { ...HTTP_PARTS, dispatcher },
+    );
     expect(again).toMatchObject({ ok: false, rejection: { code: "addressInUse", fault: "local" } });
   });
 
   it("refuses an address that is not ours", async () => {
     const { dispatcher } = aToyDispatcher();
-    const opened = await openHttpDoor({ ...HTTP_DEFAULTS, host: "192.0.2.1" }, { ...HTTP_PARTS, dispatcher });
+    const opened = await openHttpServer(
+      { ...HTTP_DEFAULTS, host: "192.0.2.1" },
+      { ...HTTP_PARTS, dispatcher },
+    );
     expect(opened).toMatchObject({ ok: false, rejection: { code: "cannotListen" } });
   });
 
   it("lets open requests end, and idle connections go", async () => {
-    const { door, backend } = await aToyDoor();
-    const idle = net.connect(door.port, "127.0.0.1");
+    const { server, backend } = await aToyServer();
+    const idle = net.connect(server.port, "127.0.0.1");
     await once(idle, "connect");
-    const answer = ask(door, { body: '{"id":1,"method":"toy_hold"}' });
+    const answer = ask(server, { body: '{"id":1,"method":"toy_hold"}' });
     await expect.poll(() => backend.held.length).toBe(1);
     const before = performance.now();
-    const closed = door.close();
+    const closed = server.close();
     backend.held[0]?.("done");
     expect((await answer).body).toBe('{"jsonrpc":"2.0","id":1,"result":"done"}');
     await closed;
     expect(performance.now() - before).toBeLessThan(1_500);
-    await expect(ask(door, { method: "GET" })).rejects.toThrow(/ECONNREFUSED/);
+    await expect(ask(server, { method: "GET" })).rejects.toThrow(/ECONNREFUSED/);
   });
 
   it("cuts who does not end within two seconds", async () => {
-    const { door, backend } = await aToyDoor();
-    const answer = expect(ask(door, { body: '{"id":1,"method":"toy_hold"}' })).rejects.toThrow(
+    const { server, backend } = await aToyServer();
+    const answer = expect(ask(server, { body: '{"id":1,"method":"toy_hold"}' })).rejects.toThrow(
       /hang up|RESET/,
     );
     await expect.poll(() => backend.held.length).toBe(1);
     const before = performance.now();
-    await door.close();
+    await server.close();
     expect(performance.now() - before).toBeLessThan(4_000);
     await answer;
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canonicalAddress, machineOf } from "../../../src/rpc/server/machine.ts";
+import { canonicalAddress, remoteHostOf } from "../../../src/rpc/server/machine.ts";
 
 describe("the machine behind an address", () => {
   it.each([
@@ -11,7 +11,7 @@ describe("the machine behind an address", () => {
     ["2001:db8::7:0:0:1", "2001:db8:0:0"],
     ["fe80::", "fe80:0:0:0"],
     [undefined, "unknown"],
-  ])("%s is %s", (address, machine) => expect(machineOf(address)).toBe(machine));
+  ])("%s is %s", (address, remoteHost) => expect(remoteHostOf(address)).toBe(remoteHost));
 });
 
 describe("an address in its one spelling", () => {

@@ -7,7 +7,7 @@ import { ok } from "../../../src/primitives/outcome.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { Door } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/door.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
@@ -16,7 +16,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { createChance, mutatedRequests } from "../mutations.ts";
 import { problemsOf } from "../soundAnswer.ts";
-import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor, type WebSocketClient } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, type WebSocketClient } from "./doors.ts";
 
 /** Every method there is, over a small chain; what went wrong inside of one is kept. */
 function everyMethod(): { readonly dispatcher: Dispatcher; readonly failures: Facts[] } {
@@ -57,14 +57,14 @@ const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 
 describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
   it("always get an HTTP answer that is what JSON-RPC allows, and no method breaks on them", async () => {
     const { dispatcher, failures } = everyMethod();
-    const door = await anHttpDoor(dispatcher);
+    const server = await anHttpServer(dispatcher);
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
     onTestFinished(() => agent.destroy());
     const requests = mutatedRequests(SEED);
     for (let count = 0; count < HTTP_REQUESTS; count += 50) {
       const bodies = Array.from({ length: 50 }, () => requests.next().value);
       for (const [index, { status, body }] of (
-        await Promise.all(bodies.map((bytes) => post(door, agent, bytes)))
+        await Promise.all(bodies.map((bytes) => post(server, agent, bytes)))
       ).entries()) {
         const about = `request ${count + index}: ${bodies[index]?.toString("latin1").slice(0, 500)}`;
         expect([200, 400], about).toContain(status);
@@ -77,8 +77,8 @@ describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
 
   it("leave every WebSocket connection answering", async () => {
     const { dispatcher, failures } = everyMethod();
-    const door = await aWebSocketDoor(dispatcher);
-    const client = await aWebSocketClient(door);
+    const server = await aWebSocketServer(dispatcher);
+    const client = await aWebSocketClient(server);
     const requests = mutatedRequests(SEED + 1);
     for (let count = 0; count < WEB_SOCKET_MESSAGES; count++) {
       client.socket.send(requests.next().value);
@@ -90,7 +90,7 @@ describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
 
   it("and connections that break off anywhere leave both doors open", async () => {
     const { dispatcher } = everyMethod();
-    const doors = [await anHttpDoor(dispatcher), await aWebSocketDoor(dispatcher)];
+    const servers = [await anHttpServer(dispatcher), await aWebSocketServer(dispatcher)];
     const chance = createChance(SEED + 2);
     const requests = mutatedRequests(SEED + 3);
     for (let count = 0; count < BROKEN_CONNECTIONS; count++) {
@@ -100,18 +100,22 @@ describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
         "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
       const whole = Buffer.concat([Buffer.from(chance.pick([head, upgrade, ""])), body]);
-      await breakOff(chance.pick(doors), whole.subarray(0, chance.below(whole.length + 1)));
+      await breakOff(chance.pick(servers), whole.subarray(0, chance.below(whole.length + 1)));
     }
-    for (const door of doors) expect([201, 400]).toContain((await ask(door, { method: "GET" })).status);
+    for (const server of servers) expect([201, 400]).toContain((await ask(server, { method: "GET" })).status);
   });
 });
 
-function post(door: Door, agent: Agent, body: Buffer): Promise<{ status: number | undefined; body: string }> {
+function post(
+  server: RpcServer,
+  agent: Agent,
+  body: Buffer,
+): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
         host: "127.0.0.1",
-        port: door.port,
+        port: server.port,
         method: "POST",
         agent,
         headers: { "content-length": body.length },
@@ -141,8 +145,8 @@ async function expectAnswering(client: WebSocketClient, id: string): Promise<voi
 }
 
 /** Sends bytes, ends, and waits until the server has let go of the connection, too. */
-async function breakOff(door: Door, bytes: Buffer): Promise<void> {
-  const socket = net.connect(door.port, "127.0.0.1");
+async function breakOff(server: RpcServer, bytes: Buffer): Promise<void> {
+  const socket = net.connect(server.port, "127.0.0.1");
   socket.on("error", () => undefined);
   socket.resume();
   socket.end(bytes);

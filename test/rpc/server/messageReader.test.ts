@@ -4,7 +4,7 @@ import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { somebody } from "../../builders/somebody.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpDoor, ask, aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./doors.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
@@ -27,13 +27,13 @@ describe("large messages", () => {
   it("wait when too much time goes into them, while small ones are answered", async () => {
     const { dispatcher } = aToyDispatcher();
     const { reader, pass } = aSlowReader();
-    const door = await anHttpDoor(dispatcher, {}, { reader });
+    const server = await anHttpServer(dispatcher, {}, { reader });
     const answers: string[] = [];
     const asked = Array.from({ length: 8 }, async () => {
-      answers.push((await ask(door, { body: LARGE })).body);
+      answers.push((await ask(server, { body: LARGE })).body);
     });
     await expect.poll(() => answers.length).toBeGreaterThan(0);
-    expect((await ask(door, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
+    expect((await ask(server, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
     expect(answers.length).toBeLessThan(8);
     const passing = setInterval(() => pass(200), 1);
     await Promise.all(asked);
@@ -44,8 +44,8 @@ describe("large messages", () => {
   it("are answered over WebSocket, too, and hold up nobody else there", async () => {
     const { dispatcher } = aToyDispatcher();
     const { reader, pass } = aSlowReader();
-    const door = await aWebSocketDoor(dispatcher, {}, { reader });
-    const [greedy, modest] = [await aWebSocketClient(door), await aWebSocketClient(door)];
+    const server = await aWebSocketServer(dispatcher, {}, { reader });
+    const [greedy, modest] = [await aWebSocketClient(server), await aWebSocketClient(server)];
     for (let count = 0; count < 8; count++) greedy.send(LARGE);
     modest.send(CHAIN_ID);
     expect(await modest.next()).toBe(CHAIN_ID_ANSWER);
@@ -66,7 +66,7 @@ describe("large messages", () => {
     let isGone = false;
     const read: unknown[] = [];
     const outcomes = Array.from({ length: 40 }, () =>
-      reader.read(text, { machine: "greedy", isAbandoned: () => isGone }, (value) => read.push(value)),
+      reader.read(text, { remoteHost: "greedy", isAbandoned: () => isGone }, (value) => read.push(value)),
     );
     expect(outcomes.at(0)).toBeInstanceOf(Promise);
     expect(outcomes.at(-1)).toBe("busy");
@@ -85,8 +85,8 @@ describe("large messages", () => {
       at: hand.at,
     });
     const read: string[] = [];
-    const send = (machine: string, length: number) =>
-      reader.read("7".padEnd(length), { ...somebody, machine }, () => void read.push(machine));
+    const send = (remoteHost: string, length: number) =>
+      reader.read("7".padEnd(length), { ...somebody, remoteHost }, () => void read.push(remoteHost));
     const greedy = Array.from({ length: 40 }, () => send("greedy", 5_000_000));
     expect(greedy.at(-1)).toBe("busy");
     const modest = send("modest", 300_000);
@@ -123,7 +123,7 @@ describe("large messages", () => {
   });
 
   it("are refused when there is too much in them, over WebSocket as over HTTP", async () => {
-    const client = await aWebSocketClient(await aWebSocketDoor(aToyDispatcher().dispatcher));
+    const client = await aWebSocketClient(await aWebSocketServer(aToyDispatcher().dispatcher));
     client.send(`[${"[],".repeat(200_000)}0]`);
     expect(await client.nextJson()).toMatchObject({
       error: { code: -32005, message: "The message has more than 200,000 lists, objects and members" },

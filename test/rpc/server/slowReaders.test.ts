@@ -12,7 +12,7 @@ import { account } from "../../builders/testAccounts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { itIfThorough } from "../../thorough.ts";
-import { aWebSocketClient, aWebSocketDoor } from "./doors.ts";
+import { aWebSocketClient, aWebSocketServer } from "./doors.ts";
 
 const TRANSACTION = aTransaction();
 const LOGS_PER_BLOCK = 1_000;
@@ -25,7 +25,7 @@ function blockOf(number: number): StoredBlock {
 }
 
 /** A door that tells of blocks. */
-async function aTellingDoor(maxActiveConnections: number) {
+async function aLoggingServer(maxActiveConnections: number) {
   const listeners = new Set<(change: HeadChange) => void>();
   const methods = createSubscriptionMethods({
     chain: {
@@ -42,15 +42,15 @@ async function aTellingDoor(maxActiveConnections: number) {
     { methods, modules: new Set() },
     { backend: undefined, logger: silentLogger },
   );
-  const door = await aWebSocketDoor(dispatcher, { maxActiveConnections });
+  const server = await aWebSocketServer(dispatcher, { maxActiveConnections });
   return {
-    door,
+    door: server,
     move(block: StoredBlock): void {
       for (const listener of listeners) listener({ head: block, added: [block], removed: [] });
     },
     /** A client that has subscribed to every log, and to blocks. */
     async subscriber() {
-      const client = await aWebSocketClient(door);
+      const client = await aWebSocketClient(server);
       for (const params of [
         ["logs", {}],
         ["newHeads", { includeTransactions: true }],
@@ -71,13 +71,13 @@ function heldBytes(): number {
 
 describe("a subscriber who never reads", IN_REAL_TIME, () => {
   it("is cut off, and who reads hears of everything, in order", async () => {
-    const { door, move, subscriber } = await aTellingDoor(80);
+    const { door: server, move, subscriber } = await aLoggingServer(80);
     const [reader, sleeper] = [await subscriber(), await subscriber()];
     sleeper.socket.pause();
     let blocks = 0;
     let heard = 0;
     let told = 0;
-    while (door.connectionCount === 2 && blocks < 100) {
+    while (server.connectionCount === 2 && blocks < 100) {
       move(blockOf(++blocks));
       for (let log = 0; log < LOGS_PER_BLOCK; log++) {
         const text = await reader.next();
@@ -100,13 +100,13 @@ describe("a subscriber who never reads", IN_REAL_TIME, () => {
   itIfThorough(
     "costs the node a bounded memory, though there are many of them",
     async () => {
-      const { door, move, subscriber } = await aTellingDoor(200);
+      const { door: server, move, subscriber } = await aLoggingServer(200);
       const sleepers = await Promise.all(Array.from({ length: 50 }, subscriber));
       for (const { socket } of sleepers) socket.pause();
       const before = heldBytes();
       let most = 0;
       for (let number = 1; number <= 40; number++) move(blockOf(number));
-      for (let turn = 0; door.connectionCount > 0; turn++) {
+      for (let turn = 0; server.connectionCount > 0; turn++) {
         await new Promise(setImmediate);
         if (turn % 100 === 0) most = Math.max(most, heldBytes() - before);
       }

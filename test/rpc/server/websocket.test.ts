@@ -3,7 +3,7 @@ import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { HEARTBEAT_MS, MESSAGES_UNDER_WAY } from "../../../src/rpc/server/limits.ts";
-import { openWebSocketDoor } from "../../../src/rpc/server/websocket.ts";
+import { openWebSocketServer } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
@@ -11,7 +11,7 @@ import { aToyDispatcher } from "../toyMethods.ts";
 import {
   ask,
   aWebSocketClient,
-  aWebSocketDoor,
+  aWebSocketServer,
   sendRaw,
   WEB_SOCKET_DEFAULTS,
   WEB_SOCKET_PARTS,
@@ -24,11 +24,11 @@ function errorText(code: number, message: string, id = "null"): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":"${message}"}}`;
 }
 
-type DoorOptions = Parameters<typeof aWebSocketDoor> extends [unknown, ...infer Rest] ? Rest : never;
+type ServerOptions = Parameters<typeof aWebSocketServer> extends [unknown, ...infer Rest] ? Rest : never;
 
-async function aToyDoor(...options: DoorOptions) {
+async function aToyServer(...options: ServerOptions) {
   const { dispatcher, backend } = aToyDispatcher();
-  return { door: await aWebSocketDoor(dispatcher, ...options), backend };
+  return { server: await aWebSocketServer(dispatcher, ...options), backend };
 }
 
 describe("a message", () => {
@@ -70,15 +70,15 @@ describe("a message", () => {
   ];
 
   it.each(cases)("%s", async (_name, message, answer) => {
-    const { door } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.send(message);
     expect(await client.next()).toBe(answer);
   });
 
   it("gets no answer and is not executed without an id", async () => {
-    const { door, backend } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.send('{"method":"eth_chainId"}');
     client.send('{"id":1,"method":"net_version"}');
     expect(await client.next()).toBe('{"jsonrpc":"2.0","id":1,"result":"7171"}');
@@ -86,8 +86,8 @@ describe("a message", () => {
   });
 
   it("may be binary, or come in pieces", async () => {
-    const { door } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.socket.send(Buffer.from(CHAIN_ID));
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
     client.socket.send(CHAIN_ID.slice(0, 10), { fin: false });
@@ -96,8 +96,8 @@ describe("a message", () => {
   });
 
   it("is answered when it is ready, not when those before it are", async () => {
-    const { door, backend } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.send('{"id":"slow","method":"toy_hold"}');
     client.send(CHAIN_ID);
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
@@ -106,8 +106,8 @@ describe("a message", () => {
   });
 
   it("is answered alike where the answer comes in pieces, alone and in a batch", async () => {
-    const { door } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server } = await aToyServer();
+    const client = await aWebSocketClient(server);
     const body = `{"jsonrpc":"2.0","id":1,"result":["${"é".repeat(2_000_000)}"]}`;
     client.send('{"id":1,"method":"toy_pieces"}');
     expect((await client.next()) === body).toBe(true);
@@ -116,8 +116,8 @@ describe("a message", () => {
   });
 
   it("may have four times the largest frame; a larger one ends the connection", async () => {
-    const { door } = await aToyDoor({ maxFrameBytes: 100 });
-    const client = await aWebSocketClient(door);
+    const { server } = await aToyServer({ maxFrameBytes: 100 });
+    const client = await aWebSocketClient(server);
     client.send(CHAIN_ID + " ".repeat(400 - CHAIN_ID.length));
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
     client.send(CHAIN_ID + " ".repeat(401 - CHAIN_ID.length));
@@ -127,21 +127,21 @@ describe("a message", () => {
 
 describe("the port", () => {
   it("takes an upgrade under any path, by any name that is allowed", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     for (const path of ["/", "/ws/", "/a/b?c=d"]) {
-      const client = await aWebSocketClient(door, { path, headers: { host: "localhost:1" } });
+      const client = await aWebSocketClient(server, { path, headers: { host: "localhost:1" } });
       client.send(CHAIN_ID);
       expect(await client.next()).toBe(CHAIN_ID_ANSWER);
     }
   });
 
   it("takes the sub-protocol that a client library asks for by mistake, and no other", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const headers = (protocol: string) =>
       "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
       `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`;
     const firstBytes = async (protocol: string) => {
-      const socket = net.connect(door.port, "127.0.0.1");
+      const socket = net.connect(server.port, "127.0.0.1");
       onTestFinished(() => void socket.destroy());
       socket.write(headers(protocol));
       const [bytes] = (await once(socket, "data")) as [Buffer];
@@ -157,43 +157,43 @@ describe("the port", () => {
     ["another name", { host: "evil.example" }, 403],
     ["a port that is none", { host: "localhost:x" }, 400],
   ])("refuses an upgrade by %s", async (_name, headers, status) => {
-    const { door } = await aToyDoor();
-    const socket = new WebSocket(`ws://127.0.0.1:${door.port}/`, { headers });
+    const { server } = await aToyServer();
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`, { headers });
     const [error] = (await once(socket, "error")) as [Error];
     expect(error.message).toContain(`${status}`);
   });
 
   it("tells who speaks plain HTTP", async () => {
-    const { door } = await aToyDoor();
-    expect(await ask(door, { body: CHAIN_ID })).toMatchObject({
+    const { server } = await aToyServer();
+    expect(await ask(server, { body: CHAIN_ID })).toMatchObject({
       status: 400,
       body: "Websocket endpoint can't handle HTTP requests",
     });
-    expect(await ask(door, { path: "/login", body: "{}" })).toMatchObject({
+    expect(await ask(server, { path: "/login", body: "{}" })).toMatchObject({
       status: 400,
       reason: "Authentication not enabled",
       body: "",
     });
-    expect(await ask(door, { headers: { host: "evil.example" }, body: CHAIN_ID })).toMatchObject({
+    expect(await ask(server, { headers: { host: "evil.example" }, body: CHAIN_ID })).toMatchObject({
       status: 403,
       body: '{"message":"Host not authorized."}',
     });
   });
 
   it("closes a connection above the most at once", async () => {
-    const { door } = await aToyDoor({ maxActiveConnections: 1 });
-    const first = await aWebSocketClient(door);
-    expect(await sendRaw(door, "GET / HTTP/1.1\r\n\r\n")).toBe("");
+    const { server } = await aToyServer({ maxActiveConnections: 1 });
+    const first = await aWebSocketClient(server);
+    expect(await sendRaw(server, "GET / HTTP/1.1\r\n\r\n")).toBe("");
     first.socket.terminate();
     await expect
-      .poll(() => sendRaw(door, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+      .poll(() => sendRaw(server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
       .toMatch(/400/);
   });
 
   it("survives frames that are none, and answers others meanwhile", async () => {
-    const { door } = await aToyDoor();
-    const client = await aWebSocketClient(door);
-    const broken = await aWebSocketClient(door);
+    const { server } = await aToyServer();
+    const client = await aWebSocketClient(server);
+    const broken = await aWebSocketClient(server);
     (broken.socket as unknown as { _socket: net.Socket })._socket.write(Buffer.from([0xff, 0xff, 0, 1, 2]));
     expect(await broken.closed).toBe(1002);
     client.send(CHAIN_ID);
@@ -201,10 +201,10 @@ describe("the port", () => {
   });
 
   it("is refused when it is in use", async () => {
-    const { door } = await aToyDoor();
+    const { server } = await aToyServer();
     const { dispatcher } = aToyDispatcher();
-    const again = await openWebSocketDoor(
-      { ...WEB_SOCKET_DEFAULTS, port: door.port },
+    const again = await openWebSocketServer(
+      { ...WEB_SOCKET_DEFAULTS, port: server.port },
       { ...WEB_SOCKET_PARTS, dispatcher },
     );
     expect(again).toMatchObject({ ok: false, rejection: { code: "addressInUse", fault: "local" } });
@@ -213,8 +213,8 @@ describe("the port", () => {
 
 describe("a client that does not keep up", IN_REAL_TIME, () => {
   it("is cut when it only listens", async () => {
-    const { door, backend } = await aToyDoor();
-    const listener = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer();
+    const listener = await aWebSocketClient(server);
     listener.send('{"id":1,"method":"toy_hold"}');
     await expect.poll(() => backend.contexts.length).toBe(1);
     const [context] = backend.contexts;
@@ -232,8 +232,8 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 
   it("is not cut for a large answer that it asked for itself", async () => {
-    const { door, backend } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.send('{"id":1,"method":"toy_hold"}');
     await expect.poll(() => backend.contexts.length).toBe(1);
     client.socket.pause();
@@ -247,33 +247,33 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 
   it("is cut when its answers are too much for all together, and others are not", async () => {
-    const { door, backend } = await aToyDoor({ unreadLimitBytes: 20_000_000 });
-    const [greedy, other] = [await aWebSocketClient(door), await aWebSocketClient(door)];
+    const { server, backend } = await aToyServer({ unreadLimitBytes: 20_000_000 });
+    const [greedy, other] = [await aWebSocketClient(server), await aWebSocketClient(server)];
     for (let id = 0; id < 10; id++) greedy.send({ id, method: "toy_hold" });
     await expect.poll(() => backend.held.length).toBe(10);
     greedy.socket.pause();
     other.send({ id: 1, method: "toy_big", params: [4_000_000] });
     for (const release of backend.held) release("x".repeat(4_000_000));
     expect((await other.next()).length).toBeGreaterThan(4_000_000);
-    await expect.poll(() => door.connectionCount).toBe(1);
+    await expect.poll(() => server.connectionCount).toBe(1);
     other.send(CHAIN_ID);
     expect(await other.next()).toBe(CHAIN_ID_ANSWER);
   });
 
   it("is cut when it is one of many that leave an answer in pieces unread", async () => {
-    const { door } = await aToyDoor({ unreadLimitBytes: 4.5 * MORE_THAN_KERNELS_TAKE });
-    const clients = await Promise.all(Array.from({ length: 12 }, () => aWebSocketClient(door)));
+    const { server } = await aToyServer({ unreadLimitBytes: 4.5 * MORE_THAN_KERNELS_TAKE });
+    const clients = await Promise.all(Array.from({ length: 12 }, () => aWebSocketClient(server)));
     for (const client of clients) {
       client.socket.pause();
       client.send({ id: 1, method: "toy_output", params: [MORE_THAN_KERNELS_TAKE] });
     }
-    await expect.poll(() => door.connectionCount).toBeLessThan(clients.length);
-    expect(door.connectionCount).toBeGreaterThan(2);
+    await expect.poll(() => server.connectionCount).toBeLessThan(clients.length);
+    expect(server.connectionCount).toBeGreaterThan(2);
   });
 
   it("is not read from until it has caught up when it asks too fast, and then gets every answer", async () => {
-    const { door, backend } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer();
+    const client = await aWebSocketClient(server);
     const ANSWER_BYTES = 1_000_000;
     const COUNT = Math.ceil((3.5 * MORE_THAN_KERNELS_TAKE) / ANSWER_BYTES);
     client.socket.pause();
@@ -291,8 +291,8 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 
   it("has only so many messages under way", async () => {
-    const { door, backend } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer();
+    const client = await aWebSocketClient(server);
     for (let id = 0; id < MESSAGES_UNDER_WAY + 5; id++) client.send({ id, method: "toy_hold" });
     await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY);
     backend.held[0]?.("done");
@@ -303,8 +303,8 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 
   it("is closed when a batch asks for more than a message can hold", async () => {
-    const { door } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.send(Array.from({ length: 100 }, (_, id) => ({ id, method: "toy_big", params: [1_000_000] })));
     expect(await client.closed).toBe(1009);
   });
@@ -313,9 +313,9 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
 describe("signs of life", IN_REAL_TIME, () => {
   it("are asked for, and who gives none is cut", async () => {
     const clock = createHandClock(0);
-    const { door } = await aToyDoor({}, { clock });
-    const living = await aWebSocketClient(door);
-    const dead = await aWebSocketClient(door, { autoPong: false });
+    const { server } = await aToyServer({}, { clock });
+    const living = await aWebSocketClient(server);
+    const dead = await aWebSocketClient(server, { autoPong: false });
     clock.advanceBy(HEARTBEAT_MS);
     await Promise.all([once(living.socket, "ping"), once(dead.socket, "ping")]);
     living.send(CHAIN_ID);
@@ -328,8 +328,8 @@ describe("signs of life", IN_REAL_TIME, () => {
 
   it("tell a method whether anybody waits for it", async () => {
     const clock = createHandClock(0);
-    const { door, backend } = await aToyDoor({ timeoutMs: 1000 }, { clock });
-    const client = await aWebSocketClient(door);
+    const { server, backend } = await aToyServer({ timeoutMs: 1000 }, { clock });
+    const client = await aWebSocketClient(server);
     client.send('{"id":1,"method":"toy_hold"}');
     await expect.poll(() => backend.contexts.length).toBe(1);
     expect(backend.contexts[0]?.isAbandoned()).toBe(false);
@@ -346,20 +346,20 @@ describe("signs of life", IN_REAL_TIME, () => {
 
 describe("closing", IN_REAL_TIME, () => {
   it("says goodbye, and is done when the clients have answered", async () => {
-    const { door } = await aToyDoor();
-    const clients = [await aWebSocketClient(door), await aWebSocketClient(door)];
+    const { server } = await aToyServer();
+    const clients = [await aWebSocketClient(server), await aWebSocketClient(server)];
     const before = performance.now();
-    await door.close();
+    await server.close();
     expect(performance.now() - before).toBeLessThan(1_500);
     expect(await Promise.all(clients.map(({ closed }) => closed))).toEqual([1001, 1001]);
   });
 
   it("cuts a client that does not answer within two seconds", async () => {
-    const { door } = await aToyDoor();
-    const client = await aWebSocketClient(door);
+    const { server } = await aToyServer();
+    const client = await aWebSocketClient(server);
     client.socket.pause();
     const before = performance.now();
-    await door.close();
+    await server.close();
     expect(performance.now() - before).toBeLessThan(4_000);
   });
 });

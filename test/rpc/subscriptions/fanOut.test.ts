@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createEventText } from "../../../src/rpc/subscriptions/eventText.ts";
-import { createFanOut, EVENTS_WAITING, type Notice } from "../../../src/rpc/subscriptions/fanOut.ts";
+import { createFanOut, EVENTS_WAITING, type Notification } from "../../../src/rpc/subscriptions/fanOut.ts";
 import type { Subscription } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 
 /** Subscribers who write down what they hear, as "id: event". */
@@ -17,12 +17,12 @@ function subscribers(count: number) {
   };
   const list = Array.from(
     { length: count },
-    (_, index): Subscription => ({ id: String(index), connection, wish: { kind: "syncing" } }),
+    (_, index): Subscription => ({ id: String(index), connection, parameters: { kind: "syncing" } }),
   );
   return { heard, list };
 }
 
-function* toAll(list: readonly Subscription[], json: string): Generator<Notice> {
+function* toAll(list: readonly Subscription[], json: string): Generator<Notification> {
   const event = createEventText(json);
   for (const subscription of list) yield { subscription, event };
 }
@@ -51,7 +51,7 @@ describe("telling subscribers", () => {
 
   it("lets others have their turn when nearly nobody is to be told, too", async () => {
     const { heard, list } = subscribers(1);
-    function* rare(): Generator<Notice | undefined> {
+    function* rare(): Generator<Notification | undefined> {
       for (let count = 0; count < 10_000; count++) yield undefined;
       yield* toAll(list, '"a"');
     }
@@ -74,7 +74,7 @@ describe("telling subscribers", () => {
     const { heard, list } = subscribers(1);
     const fanOut = createFanOut(ALWAYS);
     fanOut.tell(
-      (function* (): Generator<Notice> {
+      (function* (): Generator<Notification> {
         yield* toAll(list, '"a"');
         throw new Error("a bug");
       })(),

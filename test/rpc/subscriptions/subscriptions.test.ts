@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HeadChange } from "../../../src/chain/chain.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { asAddress } from "../../../src/primitives/address.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../../src/primitives/hex.ts";
 import { toQuantity } from "../../../src/primitives/quantity.ts";
@@ -22,7 +22,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf, recordedChain } from "../../builders/recordedChain.ts";
 import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
-import { aWebSocketClient, aWebSocketDoor } from "../server/doors.ts";
+import { aWebSocketClient, aWebSocketServer } from "../server/doors.ts";
 
 /** Something that a test makes happen. */
 function anEvent<Arguments extends readonly unknown[]>() {
@@ -396,12 +396,12 @@ describe("what subscribers hear", () => {
       transactionIndex: null,
       hash,
       from: toHex(sent.sender),
-      to: toHex(present(sent.to, "its recipient")),
+      to: toHex(expectDefined(sent.to, "its recipient")),
       gasPrice: "0xfa0",
       maxFeePerGas: "0xfa0",
       maxPriorityFeePerGas: "0x3",
       accessList: [],
-      chainId: toQuantity(present(sent.chainId, "its chain id")),
+      chainId: toQuantity(expectDefined(sent.chainId, "its chain id")),
       type: "0x2",
     };
     const heard = client.heard.map(({ result }) => result);
@@ -488,7 +488,7 @@ describeWithVectors("a session recorded with a live node", () => {
       },
       { backend: undefined, logger: silentLogger },
     );
-    const client = await aWebSocketClient(await aWebSocketDoor(dispatcher));
+    const client = await aWebSocketClient(await aWebSocketServer(dispatcher));
     const isNotification = (message: unknown): message is RecordedNotification =>
       typeof message === "object" &&
       message !== null &&

@@ -2,14 +2,14 @@ import { openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { present } from "../../../src/primitives/assert.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../../src/storage/chainDatabase.ts";
 import { transactionKey } from "../../../src/storage/keys.ts";
-import { startPatrol } from "../../../src/storage/leveldb/patrol.ts";
+import { startScrubber } from "../../../src/storage/leveldb/patrol.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import { aStoredChain } from "../storedBlocks.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
@@ -21,14 +21,14 @@ async function openFolder(blocks: readonly StoredBlock[]) {
   const folder = temporaryFolder();
   const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
   for (const part of [blocks.slice(0, 3), blocks.slice(3)]) {
-    const { database, headWitness, close } = await openChainDatabase(paths);
+    const { database, headMarker, close } = await openChainDatabase(paths);
     const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
     for (const block of part) {
       const batch = createBatch();
       store.put(batch, block);
       store.complete(batch, block);
       await database.write(batch);
-      headWitness.record({ number: block.header.number, hash: block.hash });
+      headMarker.record({ number: block.header.number, hash: block.hash });
     }
     await close();
   }
@@ -41,7 +41,7 @@ async function firstRound(path: string): Promise<string> {
     const told = (message: string): void => {
       void patrol.close().then(() => resolve(message));
     };
-    const patrol = startPatrol(
+    const patrol = startScrubber(
       { path, pauseMs: 1 },
       {
         clock: systemClock,
@@ -78,7 +78,7 @@ it("names the table of which a byte went bad while it is open, and what to do", 
 
 it("notices an entry that is gone without a trace, as when a damaged table was compacted", async () => {
   const { path, database, close } = await openFolder(CHAIN);
-  const key = transactionKey(present(CHAIN[2]?.transactions[3], "a transaction of block 2").hash);
+  const key = transactionKey(expectDefined(CHAIN[2]?.transactions[3], "a transaction of block 2").hash);
   const batch = createBatch();
   batch.delete(key);
   await database.write(batch);

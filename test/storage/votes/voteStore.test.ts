@@ -10,14 +10,14 @@ import {
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DamagedData } from "../../../src/storage/database.ts";
-import { openVoteStore, type VoteStore } from "../../../src/storage/votes/voteStore.ts";
+import { openVoteLog, type VoteLog } from "../../../src/storage/votes/voteStore.ts";
 import { generator } from "../random.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
 
 describe("the vote record", () => {
   it("answers the newest record, also when it is opened again", async () => {
     const path = join(temporaryFolder(), "votes.log");
-    const store = await openVoteStore(path);
+    const store = await openVoteLog(path);
     expect(store.read()).toBeUndefined();
     await Promise.all([1, 2, 3].map((value) => store.write(vote(value))));
     expect(store.read()).toEqual(vote(3));
@@ -35,7 +35,7 @@ describe("the vote record", () => {
 
   it("begins anew before it grows beyond its limit, and forgets nothing", async () => {
     const path = join(temporaryFolder(), "votes.log");
-    const store = await openVoteStore(path, 5000);
+    const store = await openVoteLog(path, 5000);
     for (let value = 0; value < 50; value++) {
       await store.write(vote(value));
       expect(statSync(path).size).toBeLessThanOrEqual(5000);
@@ -80,8 +80,8 @@ describe("the vote record", () => {
   ])("refuses to go on when %s", async (_, damage) => {
     const path = join(temporaryFolder(), "votes.log");
     damage(path, await writeVotes(path, 3));
-    await expect(openVoteStore(path)).rejects.toBeInstanceOf(DamagedData);
-    await expect(openVoteStore(path)).rejects.toThrow(/vote record .* is damaged.*could contradict it/);
+    await expect(openVoteLog(path)).rejects.toBeInstanceOf(DamagedData);
+    await expect(openVoteLog(path)).rejects.toThrow(/vote record .* is damaged.*could contradict it/);
   });
 
   it("begins afresh when an operator deletes file and mark", async () => {
@@ -94,15 +94,15 @@ describe("the vote record", () => {
   });
 });
 
-async function opened(path: string): Promise<VoteStore> {
-  const store = await openVoteStore(path);
+async function opened(path: string): Promise<VoteLog> {
+  const store = await openVoteLog(path);
   onTestFinished(() => store.close());
   return store;
 }
 
 /** Writes `count` votes of one length; returns what each takes in the file. */
 async function writeVotes(path: string, count: number): Promise<number> {
-  const store = await openVoteStore(path);
+  const store = await openVoteLog(path);
   for (let value = 0; value < count; value++) await store.write(vote(value));
   await store.close();
   return statSync(path).size / count;

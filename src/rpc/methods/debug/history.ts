@@ -1,5 +1,5 @@
 import type { ChainReader } from "../../../chain/chain.ts";
-import type { Outcome } from "../../../primitives/outcome.ts";
+import type { Result } from "../../../primitives/outcome.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
@@ -57,7 +57,7 @@ function knownNumber(chain: ChainReader, choice: NumberOrTag): bigint | undefine
   return number >= 0n && number <= chain.head.header.number ? number : undefined;
 }
 
-function answer(outcome: Outcome<void, HistoryRefusal>): string | RpcError {
+function answer(outcome: Result<void, HistoryRefusal>): string | RpcError {
   if (outcome.ok) return SUCCESS;
   const { code, message } = outcome.rejection;
   return code === "notReplayed" ? ERRORS.internalError : new RpcError(REFUSED, `Refused: ${message}`);

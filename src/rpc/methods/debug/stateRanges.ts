@@ -1,4 +1,4 @@
-import type { InspectionFailure } from "../../../execution/inspection.ts";
+import type { StateQueryError } from "../../../execution/inspection.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
@@ -34,7 +34,7 @@ export const debugAccountAt = defineMethod({
   result: { name: "account", schema: OBJECT },
   mayOverlap: "few",
   async run([choice, index, address], context) {
-    const { chain, inspector } = context.backend;
+    const { chain, stateQueries: inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const blockNumber = found.header.number;
@@ -42,7 +42,7 @@ export const debugAccountAt = defineMethod({
     if (count === 0 || index < 0 || index > count) return ERRORS.invalidParams;
     if (index === count) return ERRORS.internalError;
     const at = { blockNumber, transactions: index + 1 };
-    const answer = await inspector.inspect({ kind: "account", at, address }, context);
+    const answer = await inspector.query({ kind: "account", at, address }, context);
     if (answer.kind !== "account") return failureError(answer);
     if (answer.account === undefined) return ERRORS.accountNotFound;
     const { code, nonce, balance, codeHash } = answer.account;
@@ -69,12 +69,12 @@ export const debugAccountRange = defineMethod({
   result: { name: "accounts", schema: OBJECT },
   mayOverlap: "few",
   async run([choice, , start, limit], context) {
-    const { chain, inspector } = context.backend;
+    const { chain, stateQueries: inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { addressMap: {} };
     const from = decodeStoragePosition(start);
     if (from === undefined || limit < 0) return ERRORS.internalError;
-    const answer = await inspector.inspect(
+    const answer = await inspector.query(
       {
         kind: "accounts",
         blockNumber: found.header.number,
@@ -98,13 +98,13 @@ export const debugStorageRangeAt = defineMethod({
   result: { name: "storage", schema: OBJECT },
   mayOverlap: "few",
   async run([choice, index, address, start, limit], context) {
-    const { chain, inspector } = context.backend;
+    const { chain, stateQueries: inspector } = context.backend;
     const from = decodeStoragePosition(start);
     if (from === undefined) return ERRORS.internalError;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { storage: {}, complete: true };
     if (index < 0 || limit < 0) return ERRORS.internalError;
-    const answer = await inspector.inspect(
+    const answer = await inspector.query(
       {
         kind: "slots",
         at: { blockNumber: found.header.number, transactions: index },
@@ -130,7 +130,7 @@ export const debugStorageRangeAt = defineMethod({
   },
 });
 
-function failureError({ kind }: InspectionFailure): RpcError {
+function failureError({ kind }: StateQueryError): RpcError {
   switch (kind) {
     case "stateUnavailable":
       return ERRORS.worldStateUnavailable;

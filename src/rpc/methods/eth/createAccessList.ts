@@ -10,7 +10,7 @@ import {
   overridesOf,
   STATE_OVERRIDES,
 } from "../../parameters/overrideParameters.ts";
-import { textInTurns } from "../../results/textInTurns.ts";
+import { chunkedText } from "../../results/textInTurns.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 
 /** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
@@ -30,7 +30,7 @@ export const ethCreateAccessList = defineMethod({
       context,
     );
     if (result.kind !== "returned") return estimateError(result);
-    return textInTurns(listJson(result.gas, result.accessList ?? []));
+    return chunkedText(listJson(result.gas, result.accessList ?? []));
   },
 });
 

@@ -15,7 +15,7 @@ import {
   simulatePayloadError,
 } from "../../parameters/simulateParameter.ts";
 import { type BlockDetail, blockJson } from "../../results/blockResult.ts";
-import { textInTurns } from "../../results/textInTurns.ts";
+import { chunkedText } from "../../results/textInTurns.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 /** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */
@@ -30,16 +30,16 @@ export const ethSimulateV1 = defineMethod({
   result: { name: "blocks", schema: listOf(OBJECT) },
   mayOverlap: "few",
   async run([payload, choice = "latest"], context) {
-    const { chain, inspector } = context.backend;
+    const { chain, stateQueries: inspector } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const { showsWholeTransactions, ...order } = payload;
     const blockNumber = found.header.number;
-    const answer = await inspector.inspect({ kind: "blocks", blockNumber, order }, context);
+    const answer = await inspector.query({ kind: "blocks", blockNumber, order }, context);
     switch (answer.kind) {
       case "blocks": {
         const detail = showsWholeTransactions ? "transactions" : "hashes";
-        return textInTurns(blocksJson(answer.blocks, found.totalDifficulty, detail));
+        return chunkedText(blocksJson(answer.blocks, found.totalDifficulty, detail));
       }
       case "blocksRefused":
         return new RpcError(REFUSALS[answer.code], `Simulation refused: ${answer.detail}`);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainReader } from "../../../chain/chain.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { present } from "../../../primitives/assert.ts";
+import { expectDefined } from "../../../primitives/assert.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
@@ -71,7 +71,9 @@ async function countProposals(
     return known;
   };
   for (let number = from; number < to && !isAbandoned(); number++) {
-    const proposer = proposerOf(present(chain.headerByNumber(number), `header ${number}`).header.coinbase);
+    const proposer = proposerOf(
+      expectDefined(chain.headerByNumber(number), `header ${number}`).header.coinbase,
+    );
     proposer.count += 1;
     proposer.last = number;
     if (number % HEADERS_PER_TURN === 0n) await nextTurn();

@@ -1,4 +1,4 @@
-import { present } from "../../../primitives/assert.ts";
+import { expectDefined } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { decodeExtraData } from "../../../types/extraData.ts";
@@ -37,7 +37,7 @@ export const ibftGetValidatorsByBlockHash = defineMethod({
 function validatorsIn(named: NamedHeader | undefined): readonly string[] | null {
   if (named === undefined) return null;
   const extra = decodeExtraData(named.header.extraData);
-  return present(
+  return expectDefined(
     extra.ok ? extra.value : undefined,
     "readable extra data of a committed block",
   ).validators.map(toHex);
