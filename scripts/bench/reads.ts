@@ -1,8 +1,8 @@
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
-import { type Asker, openHttpRequester } from "./httpAsker.ts";
+import { type Asker, openHttpRequester } from "./httpRequester.ts";
 import { atQuantile } from "./report.ts";
-import { openWsRequester } from "./wsAsker.ts";
+import { openWsRequester } from "./wsRequester.ts";
 
 export interface ReadResult {
   readonly transport: "HTTP" | "WebSocket";

@@ -1,7 +1,7 @@
 import type { TraceJob, TraceResult, Tracer } from "../tracers/traceJob.ts";
-import { createThreads, type ThreadSettings } from "../workers/killableThreads.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
-import { type SimulationParts, type SimulationSettings, workerDataOf } from "./simulationPool.ts";
+import { createThreads, type ThreadSettings } from "../workers/workerPool.ts";
+import { type SimulationParts, type SimulationSettings, workerDataOf } from "./callPool.ts";
 import type { TraceWorkerData } from "./traceWorker.ts";
 
 /**

@@ -7,8 +7,8 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runTrace } from "../tracers/runTrace.ts";
 import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
 import type { TraceSource } from "../tracers/traceSource.ts";
-import { runJobs } from "../workers/threadJobs.ts";
-import type { SimulationWorkerData } from "./simulationWorker.ts";
+import { runJobs } from "../workers/workerHost.ts";
+import type { SimulationWorkerData } from "./callWorker.ts";
 
 /** What a thread is started with. */
 export interface TraceWorkerData extends SimulationWorkerData {

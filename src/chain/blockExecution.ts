@@ -5,22 +5,22 @@ import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { nextGasLimit } from "../execution/gasLimit.ts";
-import { createYieldPolicy, inSteps, type StopSignal, type YieldPolicy } from "../execution/pace.ts";
+import { createYieldPolicy, inSteps, type StopSignal, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { measureFinishing } from "./calibration.ts";
+import type { ChainStores } from "./chainWriter.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import type { ChainStores } from "./headMover.ts";
-import { type BlockTiming, createBlockTimeBudget } from "./punctuality.ts";
 import { createSlowTransactions } from "./slowTransactions.ts";
+import { type BlockTiming, createBlockTimeBudget } from "./timeBudget.ts";
 
 /** Where the transactions of our blocks come from: the pool. */
 export interface TransactionSupply {

@@ -1,6 +1,6 @@
-import { inSteps, type YieldPolicy } from "../execution/pace.ts";
+import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";

@@ -1,6 +1,6 @@
 import type { BlockRules } from "../execution/blockRules.ts";
 import { executeBlock } from "../execution/executeBlock.ts";
-import { createYieldPolicy, type StopSignal } from "../execution/pace.ts";
+import { createYieldPolicy, type StopSignal } from "../execution/yieldPolicy.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";

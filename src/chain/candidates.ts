@@ -1,10 +1,16 @@
-import { createYieldPolicy, inSteps, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
+import {
+  createYieldPolicy,
+  inSteps,
+  NEVER_STOPPED,
+  OutOfTime,
+  type StopSignal,
+} from "../execution/yieldPolicy.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -12,9 +18,9 @@ import type { ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExecution.ts";
-import type { ExecutedBlocks } from "./executions.ts";
+import type { ChainWriter } from "./chainWriter.ts";
+import type { ExecutedBlocks } from "./executedBlocks.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import type { ChainWriter } from "./headMover.ts";
 import type { BlockDefect, Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 

@@ -1,12 +1,12 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { StopSignal } from "../execution/pace.ts";
+import type { StopSignal } from "../execution/yieldPolicy.ts";
 import { recoverSealers } from "../ibft/sealRecovery.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
-import { createMutex } from "../primitives/turns.ts";
+import { createMutex } from "../primitives/mutex.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
@@ -16,12 +16,12 @@ import { createBadBlocks } from "./badBlocks.ts";
 import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
-import { createExecutedBlocks } from "./executions.ts";
+import { type ChainStores, type ChainWriter, createChainWriter } from "./chainWriter.ts";
+import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
-import { type ChainStores, type ChainWriter, createChainWriter } from "./headMover.ts";
 import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
-import type { BlockTiming } from "./punctuality.ts";
-import { keepRules } from "./recordedRules.ts";
+import { keepRules } from "./storedChainConfig.ts";
+import type { BlockTiming } from "./timeBudget.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
 /**

@@ -2,13 +2,13 @@ import type { ChainSpec, GenesisAccount } from "../chainspec/chainSpec.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { createWorldState, type StagedState, type WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
 import { encodeBlock, type StoredBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
-import type { ChainStores } from "./headMover.ts";
+import type { ChainStores } from "./chainWriter.ts";
 
 /** Block zero of a network: its header's state root is derived from the genesis file's accounts. */
 export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {

@@ -4,7 +4,7 @@ import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_LIST_HASH, hashFromHex } from "../primitives/hash.ts";
 import { compareBytes, equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";

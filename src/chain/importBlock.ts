@@ -1,12 +1,12 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { createYieldPolicy, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/pace.ts";
+import { createYieldPolicy, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/yieldPolicy.ts";
 import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Rejection, type Result, rejected } from "../primitives/outcome.ts";
-import type { Mutex } from "../primitives/turns.ts";
+import type { Mutex } from "../primitives/mutex.ts";
+import { ok, type Rejection, type Result, rejected } from "../primitives/result.ts";
 import { type Block, type NamedHeader, type StoredBlock, sizeOfBlock } from "../types/block.ts";
 import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
@@ -15,9 +15,9 @@ import { type SentTransaction, type Transaction, withSender } from "../types/tra
 import type { BadBlocks } from "./badBlocks.ts";
 import type { BlockExecution } from "./blockExecution.ts";
 import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
-import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executions.ts";
+import type { ChainWriter } from "./chainWriter.ts";
+import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executedBlocks.ts";
 import { checkHeader, type HeaderDefect } from "./headerRules.ts";
-import type { ChainWriter } from "./headMover.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** Why a block did not become part of the chain. */

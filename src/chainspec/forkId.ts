@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { ForkSchedule } from "./forks.ts";
 

@@ -1,4 +1,4 @@
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
 import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisBlock.ts";

@@ -1,4 +1,4 @@
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 
 /**
  * JSON as genesis files have it, read with the place of every value, so that a refusal can point at it. Comments

@@ -1,4 +1,3 @@
-import type { RawOption, UnknownOption } from "../config/given.ts";
 import { nearestNames } from "../config/nearestNames.ts";
 import {
   findOption,
@@ -8,7 +7,8 @@ import {
   optionNamed,
   spellingsOf,
 } from "../config/options.ts";
-import { isOfOtherRelease } from "../config/otherReleases.ts";
+import type { RawOption, UnknownOption } from "../config/rawOption.ts";
+import { isOfOtherRelease } from "../config/unknownOptions.ts";
 import type { ValueType } from "../config/valueTypes.ts";
 import type { Command, CommandOption } from "./commands/command.ts";
 import { COMMANDS, findCommand } from "./commands/commandTable.ts";

@@ -1,5 +1,5 @@
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
-import type { ProcessIo } from "./world.ts";
+import type { ProcessIo } from "./processIo.ts";
 
 /** Says why a command did not do what was asked, with no pointer to the help: the words were right. */
 export function fail(message: string, io: Pick<ProcessIo, "printError">, exitCode: number): number {

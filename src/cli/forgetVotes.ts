@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import { decodeLastSigned, type LastSignedState } from "../ibft/voteRecord.ts";
+import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 import { silentLogger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import { DamagedData } from "../storage/database.ts";
-import { openVoteLog, setVotesAside } from "../storage/votes/voteStore.ts";
+import { openVoteLog, setVotesAside } from "../storage/votes/voteLog.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { openImportChain } from "./blocks/importChain.ts";
 import { findDatabase } from "./databasePlace.ts";
 import { fail, failToOpen } from "./endings.ts";
 import { EXIT } from "./exitCodes.ts";
+import { type ProcessIo, refuse } from "./processIo.ts";
 import { askForHead, type ValidatorHead } from "./validatorHeads.ts";
-import { type ProcessIo, refuse } from "./world.ts";
 
 export interface ForgettingOrder {
   readonly settings: Settings;

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { isDiskAtFault } from "../storage/diskFailure.ts";
 
 /** A file that holds the process id while the node runs; health checks and start scripts look for it. */

@@ -6,8 +6,8 @@ import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText, hiddenHelpText } from "./help.ts";
+import { type ProcessIo, refuse } from "./processIo.ts";
 import { runNode, tellFault } from "./runNode.ts";
-import { type ProcessIo, refuse } from "./world.ts";
 
 /**
  * The program from its arguments to its exit code: reads what is asked, checks it as a whole, then runs the node until

@@ -7,9 +7,9 @@ import { assertNever } from "../primitives/assert.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { writePidFile } from "./pidFile.ts";
+import type { ProcessIo } from "./processIo.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { urlOf, welcomeText } from "./welcome.ts";
-import type { ProcessIo } from "./world.ts";
 
 /**
  * The node from its settings to its exit code: started, then left to itself until somebody asks it to stop, or it cannot

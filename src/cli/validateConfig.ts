@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { RawOption } from "../config/given.ts";
+import type { RawOption } from "../config/rawOption.ts";
 import { readSettings } from "../config/readSettings.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 

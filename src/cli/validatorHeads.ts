@@ -3,7 +3,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 
 /** The newest block of one validator. */
 export interface ValidatorHead {

@@ -1,4 +1,4 @@
-import { ok } from "../primitives/outcome.ts";
+import { ok } from "../primitives/result.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**

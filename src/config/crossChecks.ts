@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { type Diagnostics, report } from "./diagnostics.ts";
 import { enodeSyntaxProblem, isNamed, showEnode } from "./enode.ts";
-import { type Diagnostics, report } from "./findings.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
 import { poolWarnings } from "./poolSettings.ts";

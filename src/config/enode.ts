@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
 
 /** A node as its enode URL names it (p2p.md#enode-urls). */

@@ -1,7 +1,7 @@
-import type { RawOption, SourceReading, UnknownOption } from "./given.ts";
 import { nearestNames } from "./nearestNames.ts";
 import { OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
-import { isOfOtherRelease } from "./otherReleases.ts";
+import type { RawOption, SourceReading, UnknownOption } from "./rawOption.ts";
+import { isOfOtherRelease } from "./unknownOptions.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

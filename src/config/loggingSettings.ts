@@ -1,8 +1,8 @@
 import type { LoggingSettings } from "../observability/logger.ts";
 import type { Environment } from "./environment.ts";
-import type { RawOption } from "./given.ts";
 import { isFatal } from "./options/logLevel.ts";
 import { findRaw, type ResolvedOptions } from "./precedence.ts";
+import type { RawOption } from "./rawOption.ts";
 
 export interface LoggingChoices {
   readonly settings: LoggingSettings;

@@ -1,6 +1,6 @@
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok } from "../primitives/outcome.ts";
+import { ok } from "../primitives/result.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**

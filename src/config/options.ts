@@ -1,11 +1,9 @@
 import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
-import { FOREIGN_SYNC_OPTIONS } from "./options/foreignSync.ts";
 import { GENERAL_OPTIONS } from "./options/general.ts";
 import { JAVA_OPTIONS } from "./options/javaMachine.ts";
 import { METRICS_OPTIONS } from "./options/metrics.ts";
 import { MINING_OPTIONS } from "./options/mining.ts";
 import type { Option } from "./options/option.ts";
-import { UNSUPPORTED_SERVER_OPTIONS } from "./options/otherDoors.ts";
 import { PEER_TO_PEER_OPTIONS } from "./options/peerToPeer.ts";
 import { PEER_TUNING_OPTIONS } from "./options/peerTuning.ts";
 import { PERMISSIONING_OPTIONS } from "./options/permissioning.ts";
@@ -15,6 +13,8 @@ import { RPC_OPTIONS } from "./options/rpc.ts";
 import { RPC_SECURITY_OPTIONS } from "./options/rpcSecurity.ts";
 import { STORAGE_OPTIONS } from "./options/storage.ts";
 import { TX_POOL_OPTIONS } from "./options/txPool.ts";
+import { UNSUPPORTED_SERVER_OPTIONS } from "./options/unsupportedServers.ts";
+import { FOREIGN_SYNC_OPTIONS } from "./options/unsupportedSync.ts";
 
 /**
  * The one table of options. The command line, environment variables, TOML files, the help, validation and messages

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok } from "../primitives/outcome.ts";
+import { ok } from "../primitives/result.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
 
 const nodeIdType: ValueType<Uint8Array> = {

@@ -2,8 +2,8 @@ import { join, resolve } from "node:path";
 import { silentLogger } from "../observability/logger.ts";
 import type { AllowlistKind } from "../permissioning/allowlist.ts";
 import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
+import { type Diagnostics, report } from "./diagnostics.ts";
 import { type Enode, isNamed, parseEnode, showEnode } from "./enode.ts";
-import { type Diagnostics, report } from "./findings.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 

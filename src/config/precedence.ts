@@ -1,5 +1,5 @@
-import { describeSource, isAskedFor, onOneLine, type RawOption, type Source } from "./given.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, type OptionValues, optionNamed } from "./options.ts";
+import { describeSource, isAskedFor, onOneLine, type RawOption, type Source } from "./rawOption.ts";
 
 /** Every option's value, and where it came from. */
 export interface ResolvedOptions {

@@ -1,6 +1,6 @@
-import type { RawOption } from "./given.ts";
 import type { PROFILE_NAMES } from "./options/general.ts";
 import type { OptionName } from "./options.ts";
+import type { RawOption } from "./rawOption.ts";
 
 type ProfileName = (typeof PROFILE_NAMES)[number];
 

@@ -3,22 +3,21 @@ import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
+import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
-import { report } from "./findings.ts";
-import type { RawOption, SourceReading, UnknownOption } from "./given.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
-import { checkUnknown } from "./otherReleases.ts";
 import { peerSettings } from "./peerSettings.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findRaw, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
+import type { RawOption, SourceReading, UnknownOption } from "./rawOption.ts";
 import type {
   HttpSettings,
   MetricsSettings,
@@ -28,6 +27,7 @@ import type {
 } from "./settings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
+import { checkUnknown } from "./unknownOptions.ts";
 
 /** Everything outside the program that settings are made of, besides the files that it names. */
 export interface ConfigSources {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { type Diagnostics, report } from "./diagnostics.ts";
 import { type Enode, isNamed, parseStaticNodes } from "./enode.ts";
-import { type Diagnostics, report } from "./findings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**

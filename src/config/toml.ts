@@ -1,14 +1,14 @@
 import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
+import { nearestNames } from "./nearestNames.ts";
+import { findOption, OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
 import {
   describeSource,
   type RawOption,
   type Source,
   type SourceReading,
   type UnknownOption,
-} from "./given.ts";
-import { nearestNames } from "./nearestNames.ts";
-import { findOption, OPTION_NAMES, type OptionName, optionNamed, spellingsOf } from "./options.ts";
-import { isOfOtherRelease } from "./otherReleases.ts";
+} from "./rawOption.ts";
+import { isOfOtherRelease } from "./unknownOptions.ts";
 
 /**
  * Options given by a TOML file (options.md#toml). A key is an option's name or alias; tables are for the eye

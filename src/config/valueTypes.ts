@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 
 /**
  * What an option's text means. Every source (command line, environment, TOML) is brought to the one spelling of the

@@ -1,17 +1,17 @@
 import { withRound } from "../ibft/candidate.ts";
 import type { Head, Input } from "../ibft/input.ts";
+import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import type { Authored } from "../ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/step.ts";
-import { decodeLastSigned, type LastSignedState } from "../ibft/voteRecord.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
-import { createPausedMessages } from "./buffers/heldWords.ts";
+import { createPausedMessages } from "./buffers/pausedMessages.ts";
+import { createEffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
+import { createMonitor } from "./monitor/monitor.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
-import { createMonitor } from "./monitor/watch.ts";
-import { createEffectHandler, type EffectHandlerParts } from "./performEffect.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
 
 /**

@@ -8,8 +8,8 @@ import {
 } from "../types/bloom.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
-import { inSteps, type YieldPolicy } from "./pace.ts";
 import type { TransactionResult } from "./transactionResult.ts";
+import { inSteps, type YieldPolicy } from "./yieldPolicy.ts";
 
 export interface ReceiptSettings {
   /** Keeps what reverted transactions said (--revert-reason-enabled). */

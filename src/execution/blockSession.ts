@@ -7,10 +7,10 @@ import type { BlockContext } from "./blockContext.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
 import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
-import type { YieldPolicy } from "./pace.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
-import type { PrecompileOverrides } from "./precompiles/places.ts";
+import type { PrecompileOverrides } from "./precompiles/overrides.ts";
 import type { Rules } from "./rules.ts";
+import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /** What the transactions of one block share while they are executed one after another. */
 export interface BlockSession {

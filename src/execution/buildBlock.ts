@@ -1,7 +1,7 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
@@ -11,7 +11,7 @@ import type { TransactionRefusal } from "./checkTransaction.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import { executeTransaction, type TransactionOutcome } from "./executeTransaction.ts";
 import { TRANSACTION_GAS } from "./intrinsicGas.ts";
-import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./pace.ts";
+import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
 /** Where a block's transactions come from, best first; the pool's selection is one. Price floors are its business. */
 export interface TransactionSource {

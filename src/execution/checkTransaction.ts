@@ -1,5 +1,5 @@
-import { type Rejected, rejected } from "../primitives/outcome.ts";
 import { toQuantity } from "../primitives/quantity.ts";
+import { type Rejected, rejected } from "../primitives/result.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import { effectiveGasPrice, feeCap, hasLowS, type SentTransaction } from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";

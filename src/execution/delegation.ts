@@ -10,7 +10,7 @@ import type { Authorization } from "../types/transaction.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
-import { type YieldPolicy, yieldIfDue } from "./pace.ts";
+import { type YieldPolicy, yieldIfDue } from "./yieldPolicy.ts";
 
 /** True for code that only points to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {

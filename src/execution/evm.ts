@@ -7,9 +7,9 @@ import type { BlockContext } from "./blockContext.ts";
 import type { HaltReason } from "./haltReason.ts";
 import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
-import type { YieldPolicy } from "./pace.ts";
-import type { PrecompileOverrides } from "./precompiles/places.ts";
+import type { PrecompileOverrides } from "./precompiles/overrides.ts";
 import type { Rules } from "./rules.ts";
+import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /**
  * Runs the code of contracts: the only door to the interpreter, narrow enough to put another one behind it. What is

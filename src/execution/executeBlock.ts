@@ -1,4 +1,4 @@
-import { ok, type Rejection, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejection, type Result, rejected } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { Receipt } from "../types/receipt.ts";
 import { nameOfTransaction, type SentTransaction } from "../types/transaction.ts";
@@ -8,8 +8,8 @@ import { type BlockSession, openSession } from "./blockSession.ts";
 import type { TransactionRefusal } from "./checkTransaction.ts";
 import { credit } from "./emptyAccounts.ts";
 import { executeTransaction } from "./executeTransaction.ts";
-import type { YieldPolicy } from "./pace.ts";
 import { type DrainedRequests, drainRequestQueues, keepParentHash } from "./systemCalls.ts";
+import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /**
  * Execution: from transactions and a state to receipts and the next state.

@@ -1,4 +1,4 @@
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { checkSender, checkSignedForm, type TransactionRefusal } from "./checkTransaction.ts";

@@ -1,9 +1,9 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { forkAt } from "../chainspec/forks.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import type { Header } from "../types/header.ts";
-import { type PrecompileOverrides, placePrecompiles } from "./precompiles/places.ts";
+import { type PrecompileOverrides, placePrecompiles } from "./precompiles/overrides.ts";
 import type { CallContext } from "./simulate.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 

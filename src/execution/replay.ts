@@ -6,7 +6,7 @@ import type { BlockRules } from "./blockRules.ts";
 import { openSession } from "./blockSession.ts";
 import { beginBlock } from "./executeBlock.ts";
 import { executeTransaction } from "./executeTransaction.ts";
-import { memoryBounded } from "./pace.ts";
+import { memoryBounded } from "./yieldPolicy.ts";
 
 /**
  * The state in the middle of a block, on that of its parent: after these, its first transactions, as they were executed

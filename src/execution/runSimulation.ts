@@ -2,7 +2,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { createAccessList } from "./accessList.ts";
 import { call } from "./call.ts";
 import { estimateGas } from "./estimateGas.ts";
-import { MemoryExhausted } from "./heldMemory.ts";
+import { MemoryExhausted } from "./memoryBudget.ts";
 import { overridden } from "./overrides.ts";
 import type { CallContext } from "./simulate.ts";
 import type { SimulationJob, SimulationResult } from "./simulation.ts";

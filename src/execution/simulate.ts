@@ -3,7 +3,7 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
-import type { Rejection } from "../primitives/outcome.ts";
+import type { Rejection } from "../primitives/result.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
@@ -22,12 +22,12 @@ import {
 import type { Observed } from "./evm.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
-import { memoryBounded, type YieldPolicy } from "./pace.ts";
-import type { PrecompileOverrides } from "./precompiles/places.ts";
+import type { PrecompileOverrides } from "./precompiles/overrides.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { AccountOverride, CallRequest, SimulationRefusal } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
+import { memoryBounded, type YieldPolicy } from "./yieldPolicy.ts";
 
 /**
  * Where a call is simulated: on the state after a block, seeing that very block's own header

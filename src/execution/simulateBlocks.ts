@@ -13,12 +13,16 @@ import type { SentTransaction } from "../types/transaction.ts";
 import { nextBaseFee } from "./baseFee.ts";
 import { BlockReceipts } from "./blockReceipts.ts";
 import { openSession } from "./blockSession.ts";
+import {
+  type BlockStateCall,
+  type BlockStateCalls,
+  type PlannedBlock,
+  planBlocks,
+} from "./blockStateCalls.ts";
 import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
-import { MemoryExhausted } from "./heldMemory.ts";
+import { MemoryExhausted } from "./memoryBudget.ts";
 import { precompilesOf } from "./overrides.ts";
-import { memoryBounded } from "./pace.ts";
-import { type BlockStateCall, type BlockStateCalls, type PlannedBlock, planBlocks } from "./plannedBlocks.ts";
 import {
   type CallContext,
   contextRules,
@@ -30,6 +34,7 @@ import { transactionOfCall } from "./simulatedTransaction.ts";
 import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { TransferWatch } from "./transferLogs.ts";
+import { memoryBounded } from "./yieldPolicy.ts";
 
 export interface SimulatedBlock extends NamedBlock<SentTransaction> {
   readonly receipts: readonly Receipt[];

@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
-import type { Requester } from "../primitives/asker.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { Requester } from "../primitives/requester.ts";
 import type { AccessListEntry, Authorization } from "../types/transaction.ts";
 
 /**

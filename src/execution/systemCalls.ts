@@ -1,7 +1,7 @@
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { codeOf } from "./accountCode.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { clearIfEmpty } from "./emptyAccounts.ts";

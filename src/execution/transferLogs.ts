@@ -2,8 +2,8 @@ import { addressFromHex } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
 import type { Log } from "../types/log.ts";
-import { type SelfdestructTransfer, selfdestructTransferOf } from "./bequest.ts";
 import { type Callee, type CalleeEnd, type ExecutionObserver, isCreation, type Step } from "./observer.ts";
+import { type SelfdestructTransfer, selfdestructTransferOf } from "./selfdestructTransfer.ts";
 
 type Transfer = Pick<Callee, "from" | "to" | "value">;
 

@@ -1,5 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import { chainHash, type Digest, sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData, encodeExtraData } from "../types/extraData.ts";

@@ -1,7 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { isMember, isProposer, type ValidatorSet } from "./committee.ts";
 import type {
   PreparedCertificate,
   PreparePayload,
@@ -10,6 +9,7 @@ import type {
   RoundChangePayload,
   Signed,
 } from "./message.ts";
+import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
 export const CERTIFICATE_ERRORS = [
   "authorNotValidator",

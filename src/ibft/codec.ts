@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { encodeBlock, readBlock } from "../types/block.ts";
@@ -9,7 +9,6 @@ import { decodeHeader } from "../types/header.ts";
 import { rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
-import type { ValidatorSet } from "./committee.ts";
 import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "./message.ts";
 import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./payloadCodec.ts";
 import { readPlace } from "./payloadReader.ts";
@@ -22,6 +21,7 @@ import {
   type SignedReader,
 } from "./signedReader.ts";
 import { type DecodingDefect, isAbsent, partsOf, Refusal } from "./strictRlp.ts";
+import type { ValidatorSet } from "./validatorSet.ts";
 
 /**
  * The four messages of IBF/1, as they lie inside a devp2p message before snappy (ibft2.md#message-bodies):

@@ -1,9 +1,9 @@
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { Candidate } from "./candidate.ts";
+import type { LastSignedState } from "./lastSigned.ts";
 import type { Authored } from "./message.ts";
 import type { MessageErrorCode } from "./messageRules.ts";
 import type { RoundId } from "./roundId.ts";
-import type { LastSignedState } from "./voteRecord.ts";
 
 /** All that the machine asks of the world, to be performed in order. Timers are never cancelled, only outlived. */
 export type Effect =

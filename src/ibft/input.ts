@@ -1,10 +1,10 @@
 import type { NamedHeader } from "../types/block.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
+import type { LastSignedState } from "./lastSigned.ts";
 import type { Authored } from "./message.ts";
 import type { RoundId } from "./roundId.ts";
 import type { VoteTally } from "./validatorVotes.ts";
-import type { LastSignedState } from "./voteRecord.ts";
 
 /** The block that the next one builds on, with the validators and outstanding votes after it. */
 export interface Head extends NamedHeader {

@@ -8,8 +8,8 @@ import {
   findRoundChangesError,
   highestPrepared,
 } from "./certificate.ts";
-import { isMember, isProposer, type ValidatorSet } from "./committee.ts";
 import type { Authored, Proposal, RoundChange } from "./message.ts";
+import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
 /** Why a readable message of a validator is worth nothing; a small set, to be counted by. */
 export const MESSAGE_ERRORS = [

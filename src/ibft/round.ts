@@ -2,8 +2,7 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
-import { isProposer } from "./committee.ts";
-import type { TransitionBuilder } from "./draft.ts";
+import type { Commit, Prepare, Proposal, RoundChangeCertificate } from "./message.ts";
 import {
   addMessage,
   commitsFor,
@@ -12,11 +11,12 @@ import {
   isDoubleVote,
   preparesFor,
   type RoundMessage,
-} from "./inbox.ts";
-import type { Commit, Prepare, Proposal, RoundChangeCertificate } from "./message.ts";
+} from "./messageSet.ts";
 import { signPayload } from "./payloadCodec.ts";
 import { isPrepared, type Round, type Rules } from "./state.ts";
 import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "./timeouts.ts";
+import type { TransitionBuilder } from "./transitionBuilder.ts";
+import { isProposer } from "./validatorSet.ts";
 
 /**
  * One round: somebody proposes a block, a quorum prepares it, a quorum seals it.

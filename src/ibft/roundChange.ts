@@ -2,13 +2,13 @@ import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { highestPrepared } from "./certificate.ts";
-import { isProposer } from "./committee.ts";
-import type { TransitionBuilder } from "./draft.ts";
-import { addMessage, authorsFrom, roundChangesFor, roundChangesIn } from "./inbox.ts";
 import type { PreparedBlock, RoundChange, RoundChangePayload } from "./message.ts";
+import { addMessage, authorsFrom, roundChangesFor, roundChangesIn } from "./messageSet.ts";
 import { signPayload } from "./payloadCodec.ts";
 import { addFirst, beginDuty, proposePrepared, startRound } from "./round.ts";
 import { roundTimeoutMs } from "./timeouts.ts";
+import type { TransitionBuilder } from "./transitionBuilder.ts";
+import { isProposer } from "./validatorSet.ts";
 
 /**
  * Leaving a round that came to nothing: each validator says which round it wants and brings the block it saw prepared;

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { includesBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { quorum } from "./quorum.ts";
 
 export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";

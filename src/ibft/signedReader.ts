@@ -3,7 +3,6 @@ import { toKey } from "../primitives/byteKey.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../primitives/hex.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
-import { isMember, isProposer, type ValidatorSet } from "./committee.ts";
 import type {
   CommitPayload,
   Payload,
@@ -22,6 +21,7 @@ import {
   type UnverifiedRoundChange,
 } from "./payloadReader.ts";
 import { type DecodingDefect, Refusal } from "./strictRlp.ts";
+import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
 export type Recover = (digest: Uint8Array, signature: Signature) => Address | undefined;
 

@@ -3,11 +3,11 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { Candidate } from "./candidate.ts";
-import type { ValidatorSet } from "./committee.ts";
-import type { MessageSet } from "./inbox.ts";
 import type { Head } from "./input.ts";
+import type { LastSignedState } from "./lastSigned.ts";
 import type { PreparedBlock, Proposal, RoundChangeCertificate } from "./message.ts";
-import type { LastSignedState } from "./voteRecord.ts";
+import type { MessageSet } from "./messageSet.ts";
+import type { ValidatorSet } from "./validatorSet.ts";
 
 /** What never changes while the node runs: parameters, and two deterministic functions. */
 export interface Rules {

@@ -1,7 +1,5 @@
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { isProposer, validatorSetAfter } from "./committee.ts";
-import { TransitionBuilder } from "./draft.ts";
 import type { Effect } from "./effect.ts";
 import type { Head, Input } from "./input.ts";
 import type { Authored } from "./message.ts";
@@ -19,6 +17,8 @@ import {
 import { onRoundChange, onRoundTimeout, requestRound } from "./roundChange.ts";
 import { isSameRound, type RoundId } from "./roundId.ts";
 import type { Rules, State } from "./state.ts";
+import { TransitionBuilder } from "./transitionBuilder.ts";
+import { isProposer, validatorSetAfter } from "./validatorSet.ts";
 import { isValidator } from "./validatorVotes.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { ChainReader } from "../chain/chain.ts";
-import type { Requester } from "../primitives/asker.ts";
+import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
-import { EventLoopSlice } from "../primitives/loopTurn.ts";
+import type { Requester } from "../primitives/requester.ts";
 import { createLogPieces } from "./logPieces.ts";
 import { type BlockRange, type LogCriteria, queryLogs } from "./logQuery.ts";
 

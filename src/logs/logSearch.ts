@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
-import type { Requester } from "../primitives/asker.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import type { Requester } from "../primitives/requester.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
 import { FairQueue } from "../workers/fairQueue.ts";
 import { workerEntry } from "../workers/workerEntry.ts";

@@ -3,11 +3,12 @@ import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
-import { createIngressBudget } from "../primitives/readingPace.ts";
+import { createIngressBudget } from "../primitives/ingressBudget.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { createAbsentees } from "./absentees.ts";
 import type { PeerLimits } from "./admission.ts";
+import { createBanList, type RememberedDisconnect } from "./banList.ts";
 import { createDialer, type NodeAddress } from "./dialer.ts";
 import {
   CONNECTION_BURST,
@@ -17,7 +18,6 @@ import {
   UNTRUSTED_BURST_MS,
   UNTRUSTED_TIME_SHARE,
 } from "./limits.ts";
-import { createBanList, type RememberedDisconnect } from "./peerMemory.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
 import {
   type Connection,

@@ -3,8 +3,8 @@ import type { CandidateSettings } from "../chain/candidates.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RpcMining } from "../rpc/ports.ts";
-import type { PauseReasons } from "./holds.ts";
 import type { NodeKey } from "./nodeKey.ts";
+import type { PauseReasons } from "./pauseReasons.ts";
 
 /** What the operator decides about our blocks, at the start and over JSON-RPC; the chain reads it for each block. */
 export interface BlockControls {

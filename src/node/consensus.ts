@@ -8,7 +8,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { DamagedData, DiskFailure } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { NodeKey } from "./nodeKey.ts";

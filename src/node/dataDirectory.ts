@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
 
 /** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */

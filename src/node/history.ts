@@ -4,9 +4,9 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { HistoryRefusal, RpcHistory } from "../rpc/ports.ts";
-import type { PauseReasons } from "./holds.ts";
+import type { PauseReasons } from "./pauseReasons.ts";
 
 export interface HistoryParts {
   readonly chain: Chain;

@@ -4,7 +4,7 @@ import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY_FILE } from "../config/devNetw
 import type { NodeKeySettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyRefusal } from "./nodeKey.ts";

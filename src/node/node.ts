@@ -1,4 +1,4 @@
-import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../calls/simulationPool.ts";
+import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS } from "../calls/callPool.ts";
 import { createTracePool, DEFAULT_TRACE_SETTINGS } from "../calls/tracePool.ts";
 import { createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
@@ -11,7 +11,7 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { curve } from "../primitives/secp256k1.ts";
 import type { Endpoint } from "../rpc/ports.ts";
 import { createWorldState } from "../state/worldState.ts";
@@ -19,8 +19,8 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blocks/blockSto
 import { openChainDatabase } from "../storage/chainDatabase.ts";
 import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
-import { startScrubber } from "../storage/leveldb/patrol.ts";
-import { openVoteLog } from "../storage/votes/voteStore.ts";
+import { startScrubber } from "../storage/leveldb/scrubber.ts";
+import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { recoveryItemOf } from "../types/transaction.ts";
 import { createRecoveryPool, type Urgency } from "../workers/recoveryPool.ts";
 import { createBlockControls } from "./blockControls.ts";
@@ -28,8 +28,6 @@ import { createBlockLog } from "./blockLog.ts";
 import { keepBlockTiming } from "./blockTimingFile.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
-import { openRpcServers } from "./doors.ts";
-import { createPauseReasons } from "./holds.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
 import { type IdentityRefusal, openIdentity } from "./identity.ts";
 import { withKnownSenders } from "./knownSenders.ts";
@@ -39,9 +37,11 @@ import { createNodeMetrics, openMetering } from "./metrics/metering.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { openPool } from "./openPool.ts";
+import { createPauseReasons } from "./pauseReasons.ts";
 import { createPeering } from "./peering.ts";
 import { openPeers } from "./peers.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
+import { openRpcServers } from "./rpcServers.ts";
 import { createSubmission } from "./submission.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { uptime } from "node:os";
 import type { Logger } from "../observability/logger.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
-import { createMonotonicClock, STEP_LASTS_MS } from "../primitives/steadyClock.ts";
+import { createMonotonicClock, STEP_LASTS_MS } from "../primitives/monotonicClock.ts";
 
 /** The clock that a node lives by, which tells the operator when somebody sets the machine's. */
 export function createNodeClock(logger: Logger): Clock {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok, type Rejected, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejected, type Result, rejected } from "../primitives/result.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";

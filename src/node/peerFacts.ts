@@ -2,7 +2,7 @@ import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { Network } from "../network/network.ts";
 import type { PeerView } from "../network/peerTable.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { EnodeFlaw, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 
 /** Best block that a peer told of, by its node id. */

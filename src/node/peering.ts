@@ -4,7 +4,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import type { Engine } from "../consensus/engine.ts";
 import type { Outbox } from "../consensus/ports.ts";
-import { createMessageRouter, declareMessageRouterMetrics } from "../consensus/router/correspondence.ts";
+import { createMessageRouter, declareMessageRouterMetrics } from "../consensus/router/messageRouter.ts";
 import { createReadingShares } from "../consensus/router/readingShares.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { createEth } from "../network/eth/protocol.ts";
@@ -17,7 +17,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import type { PauseReasons } from "./holds.ts";
+import type { PauseReasons } from "./pauseReasons.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
 import { createPeerPool } from "./peerPool.ts";
 

@@ -11,7 +11,7 @@ import type { Permissions } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";

@@ -1,10 +1,10 @@
-import { createInlineCalls } from "../calls/inline/briefCalls.ts";
+import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
-import type { StateQueryRunner } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { StateQueryRunner } from "../execution/stateQuery.ts";
 import { ETH_VERSION } from "../network/eth/message.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -15,9 +15,9 @@ import type { WorldState } from "../state/worldState.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { createHistory } from "./history.ts";
-import type { PauseReasons } from "./holds.ts";
 import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
+import type { PauseReasons } from "./pauseReasons.ts";
 import { createTraceFolder } from "./traceFolder.ts";
 
 export interface RpcPortParts {

@@ -1,7 +1,7 @@
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/outcome.ts";
-import { ok, rejected } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/result.ts";
+import { ok, rejected } from "../primitives/result.ts";
 import type { SubmissionRejectionCode } from "../rpc/ports.ts";
 import { refusal } from "../txpool/rejection.ts";
 import type { TxPool } from "../txpool/txPool.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { ACCOUNT_LIST } from "./accountList.ts";
 import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*

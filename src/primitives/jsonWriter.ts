@@ -1,5 +1,5 @@
 import { assert } from "./assert.ts";
-import { EventLoopSlice } from "./loopTurn.ts";
+import { EventLoopSlice } from "./eventLoopSlice.ts";
 
 /**
  * The JSON text that `write` writes. All answers share one writer, so this is done in one go: without waiting, and

@@ -1,11 +1,11 @@
 import type { Logger } from "../observability/logger.ts";
-import type { Requester } from "../primitives/asker.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
+import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import { type JsonPiece, joinPieces } from "../primitives/jsonPieces.ts";
-import { EventLoopSlice } from "../primitives/loopTurn.ts";
 import { onceKnown } from "../primitives/promised.ts";
+import type { Requester } from "../primitives/requester.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
-import { InFlightReplies } from "./heldReplies.ts";
+import { InFlightReplies } from "./inFlightReplies.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
 import {
   type Answer,

@@ -1,9 +1,9 @@
-import type { Requester } from "../primitives/asker.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import type { Requester } from "../primitives/requester.ts";
 import type { RpcError } from "./errors/errors.ts";
 import { type Decoder, decodeList } from "./parameters/parameters.ts";
 import type { RpcBackend } from "./ports.ts";
-import type { EventText } from "./subscriptions/eventText.ts";
+import type { EventText } from "./subscriptions/notificationText.ts";
 
 /**
  * JSON-RPC methods are data: a name, a module, decoders for the parameters, and a function from decoded values to an

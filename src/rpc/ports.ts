@@ -1,7 +1,7 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { StateQueryRunner } from "../execution/inspection.ts";
 import type { Simulator } from "../execution/simulation.ts";
+import type { StateQueryRunner } from "../execution/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
 import type { LogIndex } from "../logs/logIndex.ts";
 import type { LogLevel, LogModule } from "../observability/logger.ts";
@@ -9,7 +9,7 @@ import type { MetricFamily } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/result.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { PoolRejectionCode } from "../txpool/rejection.ts";

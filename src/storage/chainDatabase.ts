@@ -1,9 +1,9 @@
 import { verifyNewest } from "./blocks/verifyNewest.ts";
 import type { Database } from "./database.ts";
-import { type HeadMarker, openHeadMarker } from "./headWitness.ts";
+import { type HeadMarker, openHeadMarker } from "./headMarker.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
+import { type HeadMarkerFile, openMarkerFile } from "./markerFile.ts";
 import { checkSchema, writeSchema } from "./schema.ts";
-import { type HeadMarkerFile, openMarkerFile } from "./witness.ts";
 
 export interface ChainDatabaseSettings {
   /** Folder of the database. */

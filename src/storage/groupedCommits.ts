@@ -3,7 +3,7 @@ import { viewAsBuffer } from "../primitives/hex.ts";
 import { createBatch } from "./batch.ts";
 import type { HeadPointer } from "./commitRecord.ts";
 import type { Batch, BatchOperation, Database } from "./database.ts";
-import type { HeadMarker } from "./headWitness.ts";
+import type { HeadMarker } from "./headMarker.ts";
 
 /** How much may be written and not yet be durable. */
 export interface GroupLimits {

@@ -1,4 +1,4 @@
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { BATCH_BODIES } from "./limits.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/outcome.ts";
+import type { Result } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 

@@ -1,7 +1,7 @@
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";

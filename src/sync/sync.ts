@@ -3,22 +3,22 @@ import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Rejection, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Rejection, type Result, rejected } from "../primitives/result.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
+import { createCoalescedTask } from "./coalescedTask.ts";
 import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
-import { createCoalescedTask } from "./errand.ts";
+import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
 import {
   IMPORT_FAILURE_REST_MS,
   IN_SYNC_DISTANCE,
   RANGE_HEADERS,
   REQUEST_BUDGET_PER_BLOCK_MS,
 } from "./limits.ts";
-import { createRequestBudget } from "./patience.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
+import { createRequestBudget } from "./requestBudget.ts";
 import { createSuspicion } from "./suspicion.ts";
-import { createHeadProbe, type ProbedBlock } from "./trials.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
 /**

@@ -1,4 +1,3 @@
-import { SELFDESTRUCT, selfdestructTransferOf } from "../execution/bequest.ts";
 import {
   CALL_KINDS,
   type Callee,
@@ -8,6 +7,7 @@ import {
   isCreation,
   type Step,
 } from "../execution/observer.ts";
+import { SELFDESTRUCT, selfdestructTransferOf } from "../execution/selfdestructTransfer.ts";
 import { addressOfWord, asAddress } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../primitives/quantity.ts";

@@ -1,9 +1,9 @@
 import { blockRules } from "../execution/blockRules.ts";
 import { overridden } from "../execution/overrides.ts";
-import { memoryBounded } from "../execution/pace.ts";
 import { replayStart } from "../execution/replay.ts";
 import { contextRules, overlayOf, simulateOn, type YieldingCallContext } from "../execution/simulate.ts";
 import type { CallRequest, Overrides } from "../execution/simulation.ts";
+import { memoryBounded } from "../execution/yieldPolicy.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { StateUnavailable } from "./replay.ts";

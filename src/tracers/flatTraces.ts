@@ -1,4 +1,3 @@
-import { selfdestructTransferOf } from "../execution/bequest.ts";
 import {
   type Callee,
   type CalleeEnd,
@@ -6,11 +5,12 @@ import {
   isCreation,
   type Step,
 } from "../execution/observer.ts";
+import { selfdestructTransferOf } from "../execution/selfdestructTransfer.ts";
 import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import { TRACE_ERRORS } from "./flaws.ts";
 import type { TransactionPlace } from "./style.ts";
+import { TRACE_ERRORS } from "./traceErrors.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 /** A call, a creation or a self-destruction, as the TRACE methods list them (json-rpc.md#flat-traces). */

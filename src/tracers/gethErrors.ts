@@ -1,7 +1,7 @@
 import type { HaltReason } from "../execution/haltReason.ts";
 import { type Callee, isCreation, type Step } from "../execution/observer.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import { precompileErrorOf } from "./precompileFlaws.ts";
+import { precompileErrorOf } from "./precompileErrors.ts";
 
 /** The instruction that halted a frame, with the words that were on the stack. */
 export interface HaltedStep {

@@ -3,7 +3,7 @@ import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { type BlockSession, openSession } from "../execution/blockSession.ts";
 import { beginBlock } from "../execution/executeBlock.ts";
 import { executeTransaction } from "../execution/executeTransaction.ts";
-import { memoryBounded, type YieldPolicy } from "../execution/pace.ts";
+import { memoryBounded, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";

@@ -1,4 +1,4 @@
-import { MemoryExhausted } from "../execution/heldMemory.ts";
+import { MemoryExhausted } from "../execution/memoryBudget.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { toHex } from "../primitives/hex.ts";
 import { callTracer } from "./callTracer.ts";

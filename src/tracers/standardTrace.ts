@@ -2,9 +2,9 @@ import type { ExecutionObserver, Step } from "../execution/observer.ts";
 import type { TransactionResult } from "../execution/transactionResult.ts";
 import { toHex, viewAsBuffer } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import { TRACE_ERRORS } from "./flaws.ts";
 import { mnemonicOf } from "./mnemonics.ts";
 import { memoryDigits, priceOf } from "./structLogs.ts";
+import { TRACE_ERRORS } from "./traceErrors.ts";
 import { asciiJson, hexDigits, type TraceText } from "./traceText.ts";
 
 export interface StandardTraceOptions {

@@ -1,6 +1,6 @@
 import type { CallRequest, Overrides } from "../execution/simulation.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Requester } from "../primitives/asker.ts";
+import type { Requester } from "../primitives/requester.ts";
 import type { CallFramesConfig } from "./callFrames.ts";
 import type { FlatCallConfig } from "./flatCallTracer.ts";
 import type { ParityTypes } from "./parityTrace.ts";

@@ -1,4 +1,4 @@
-import type { Rejected } from "../primitives/outcome.ts";
+import type { Rejected } from "../primitives/result.ts";
 import { feeCap, hasLowS, type SentTransaction, type Transaction } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
 import type { TxPoolLimits } from "./limits.ts";

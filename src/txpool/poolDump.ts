@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { readRlp } from "../primitives/rlp.ts";
 import {
   decodeBodyTransaction,

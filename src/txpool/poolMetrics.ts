@@ -1,8 +1,8 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
-import type { PlaceBreakdown, PoolBreakdown } from "./census.ts";
+import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./besuNames.ts";
+import type { PlaceBreakdown, PoolBreakdown } from "./breakdown.ts";
 import type { DepartureCause, Place } from "./events.ts";
-import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./incumbentNames.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**

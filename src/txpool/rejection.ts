@@ -1,4 +1,4 @@
-import { type Fault, type Rejected, rejected } from "../primitives/outcome.ts";
+import { type Fault, type Rejected, rejected } from "../primitives/result.ts";
 import type { TransactionOrigin } from "./entry.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import type { SentTransaction, Transaction } from "../types/transaction.ts";
 import {
   checkPrice,
@@ -11,7 +11,7 @@ import {
   type IncomingTransaction,
   type Refusal,
 } from "./admission.ts";
-import { breakDown, type PoolBreakdown } from "./census.ts";
+import { breakDown, type PoolBreakdown } from "./breakdown.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import { createPoolEventEmitter, type DepartureCause, type Place, type PoolEvents } from "./events.ts";

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { encodeRlpList, type RlpItem, readRlp, rlpListSize, rlpMembers } from "../primitives/rlp.ts";
 import { atOnce } from "../primitives/steps.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";

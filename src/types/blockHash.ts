@@ -1,5 +1,5 @@
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { ok, type Result } from "../primitives/outcome.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import {
   decodeExtraData,
   type ExtraData,

@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 

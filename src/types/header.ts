@@ -1,7 +1,7 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import {
   encodeRlpString,
   type RlpItem,

@@ -2,9 +2,9 @@ import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/outcome.ts";
 import { bigintToBytes, bytesToBigint, smaller } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
 import {
   encodeRlpList,
   encodeRlpString,

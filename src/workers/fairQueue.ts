@@ -1,5 +1,5 @@
-import type { Requester } from "../primitives/asker.ts";
 import { expectDefined } from "../primitives/assert.ts";
+import type { Requester } from "../primitives/requester.ts";
 
 /**
  * Work that waits, taken from the machines that ask in turn, one piece of each, and of one machine from its clients in

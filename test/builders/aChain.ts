@@ -10,8 +10,8 @@ import { createWorldState, type WorldState } from "../../src/state/worldState.ts
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import type { Database } from "../../src/storage/database.ts";
+import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/witness.ts";
 import { signatureOf, signingHash } from "../../src/types/transaction.ts";
 import { account } from "./testAccounts.ts";
 

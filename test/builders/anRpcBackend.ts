@@ -6,7 +6,7 @@ import { createLogFinder } from "../../src/logs/findLogs.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { ok } from "../../src/primitives/outcome.ts";
+import { ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";

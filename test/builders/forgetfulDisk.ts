@@ -1,8 +1,8 @@
 import type { Batch, Database } from "../../src/storage/database.ts";
 import { DiskFailure } from "../../src/storage/database.ts";
+import type { HeadMarkerFile, HighWaterMark } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import type { VoteLog } from "../../src/storage/votes/voteStore.ts";
-import type { HeadMarkerFile, HighWaterMark } from "../../src/storage/witness.ts";
+import type { VoteLog } from "../../src/storage/votes/voteLog.ts";
 import { generator, type Random } from "../storage/random.ts";
 
 /** A database at power-cut strength: what was not synced when the power went may be gone. */

@@ -1,7 +1,7 @@
-import { queryState } from "../../src/calls/inspect.ts";
+import { queryState } from "../../src/calls/stateQuery.ts";
 import type { ChainReader } from "../../src/chain/chain.ts";
-import type { StateQuery, StateQueryResult } from "../../src/execution/inspection.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
+import type { StateQuery, StateQueryResult } from "../../src/execution/stateQuery.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import type { RpcPorts } from "../../src/rpc/ports.ts";
 import { createStateHistory } from "../../src/state/history.ts";

@@ -6,7 +6,7 @@ import { systemClock } from "../../src/primitives/clock.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
-import { theRules } from "../execution/scene.ts";
+import { theRules } from "../execution/context.ts";
 
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const signal = { aborted: false };

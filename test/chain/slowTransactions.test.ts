@@ -8,7 +8,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account, accountFromSeed } from "../builders/testAccounts.ts";
-import { anOverlay, contractAt, ETHER, slotOf, theRules } from "../execution/scene.ts";
+import { anOverlay, contractAt, ETHER, slotOf, theRules } from "../execution/context.ts";
 
 const ENDLESS = contractAt(1);
 /** Writes a slot, then calls the one that never ends with all its gas. */

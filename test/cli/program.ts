@@ -1,5 +1,5 @@
+import type { ProcessIo } from "../../src/cli/processIo.ts";
 import { run } from "../../src/cli/run.ts";
-import type { ProcessIo } from "../../src/cli/world.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 /** Runs the program in this process, in a folder of its own unless told, and gathers what it prints. */

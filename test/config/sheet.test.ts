@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { findOption, optionNamed } from "../../src/config/options.ts";
-import { isOfOtherRelease } from "../../src/config/otherReleases.ts";
+import { isOfOtherRelease } from "../../src/config/unknownOptions.ts";
 import { describeWithSheet } from "../vectors.ts";
 
 interface Row {

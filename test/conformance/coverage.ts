@@ -51,7 +51,7 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "besu-core/mainnet-blocks/", by: ["header"] },
   { files: "besu-core/chainimport/", by: ["build"] },
   { files: "besu-core/config/", by: ["test/chainspec/genesisVectors.test.ts"] },
-  { files: "besu-core/cli/", by: ["test/config/incumbentFiles.test.ts", "test/config/toml.test.ts"] },
+  { files: "besu-core/cli/", by: ["test/config/besuFiles.test.ts", "test/config/toml.test.ts"] },
   { files: "besu-core/profiles/", by: ["test/config/profiles.test.ts"] },
   { files: "besu-core/static-nodes/", by: ["test/config/peerOptions.test.ts"] },
   { files: "besu-core/permissioning/", by: ["test/permissioning/permissions.test.ts"] },

@@ -5,7 +5,7 @@ import {
   declareMessageRouterMetrics,
   type MessageRouter,
   VALIDATION_RESULTS,
-} from "../../src/consensus/router/correspondence.ts";
+} from "../../src/consensus/router/messageRouter.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage } from "../../src/ibft/codec.ts";
 import type { Head } from "../../src/ibft/input.ts";

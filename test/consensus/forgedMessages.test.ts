@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type Candidate, createCandidate, withRound } from "../../src/ibft/candidate.ts";
 import { CERTIFICATE_ERRORS } from "../../src/ibft/certificate.ts";
 import { decodeMessage, type Encoded, encodeMessage, PAYLOAD_LIMITS } from "../../src/ibft/codec.ts";
-import { validatorSetAfter } from "../../src/ibft/committee.ts";
 import type { Authored, PreparedBlock } from "../../src/ibft/message.ts";
 import { findMessageError } from "../../src/ibft/messageRules.ts";
+import { validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import {
   anEdge,

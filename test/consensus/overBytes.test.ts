@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/correspondence.ts";
+import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { decodeMessage, encodeMessage } from "../../src/ibft/codec.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";

@@ -4,7 +4,7 @@ import type { BlockContext } from "../../src/execution/blockContext.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuildSettings, buildBlock, type TransactionSource } from "../../src/execution/buildBlock.ts";
 import { executeBlock } from "../../src/execution/executeBlock.ts";
-import { createYieldPolicy, NEVER_YIELD } from "../../src/execution/pace.ts";
+import { createYieldPolicy, NEVER_YIELD } from "../../src/execution/yieldPolicy.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { EMPTY_BYTES, toHex } from "../../src/primitives/hex.ts";
@@ -14,7 +14,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { account } from "../builders/testAccounts.ts";
-import { anOverlay, BENEFICIARY, chainHashOf, contractAt, ETHER, slotOf, theRules, word } from "./scene.ts";
+import { anOverlay, BENEFICIARY, chainHashOf, contractAt, ETHER, slotOf, theRules, word } from "./context.ts";
 
 const ENDLESS = contractAt(1);
 const REVERTING = contractAt(2);

@@ -3,17 +3,17 @@ import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
-import { MemoryExhausted } from "../../src/execution/heldMemory.ts";
 import { libraryCommon } from "../../src/execution/libraryCommon.ts";
-import { memoryBounded, NEVER_YIELD, type YieldPolicy } from "../../src/execution/pace.ts";
+import { MemoryExhausted } from "../../src/execution/memoryBudget.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
 import { LARGE_BYTES } from "../../src/execution/precompiles/largeNumbers.ts";
+import { memoryBounded, NEVER_YIELD, type YieldPolicy } from "../../src/execution/yieldPolicy.ts";
 import { concatBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../../src/primitives/quantity.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator, type Random } from "../storage/random.ts";
 import { casesOf } from "../thorough.ts";
-import { anOverlay, theRules } from "./scene.ts";
+import { anOverlay, theRules } from "./context.ts";
 
 const SEED = 20_261_122;
 

@@ -29,7 +29,7 @@ import {
   contractAt,
   ETHER,
   slotOf,
-} from "./scene.ts";
+} from "./context.ts";
 
 /*
  * The library's own transaction processor, on its own Merkle state, is the oracle: after each of some random

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createYieldPolicy, inSteps, OutOfTime } from "../../src/execution/pace.ts";
+import { createYieldPolicy, inSteps, OutOfTime } from "../../src/execution/yieldPolicy.ts";
 
 /** Each look at it is 4 ms later than the one before. */
 function hurriedClock(): { nowMs(): number } {

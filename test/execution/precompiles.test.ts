@@ -13,12 +13,12 @@ import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { libraryCommon } from "../../src/execution/libraryCommon.ts";
-import { NEVER_YIELD } from "../../src/execution/pace.ts";
 import { precompileKeys } from "../../src/execution/precompiles/addresses.ts";
 import { bls12 } from "../../src/execution/precompiles/bls12.ts";
 import { bn254 } from "../../src/execution/precompiles/bn254.ts";
 import { loadMcl } from "../../src/execution/precompiles/mcl.ts";
 import { checkPairings } from "../../src/execution/precompiles/pairing.ts";
+import { NEVER_YIELD } from "../../src/execution/yieldPolicy.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { bytesOfKey } from "../../src/primitives/byteKey.ts";
 import { concatBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
@@ -26,7 +26,7 @@ import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator, type Random } from "../storage/random.ts";
 import { casesOf, IS_THOROUGH } from "../thorough.ts";
-import { anOverlay, theRules } from "./scene.ts";
+import { anOverlay, theRules } from "./context.ts";
 
 async function callPrecompile(number: number, data: Uint8Array, fork: ForkName): Promise<MessageResult> {
   const overlay = anOverlay();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
-import { memoryBounded } from "../../src/execution/pace.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
 import type { CallContext } from "../../src/execution/simulate.ts";
 import {
@@ -10,6 +9,7 @@ import {
   SLOT_LENGTH,
   type TouchedSlots,
 } from "../../src/execution/simulation.ts";
+import { memoryBounded } from "../../src/execution/yieldPolicy.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
@@ -25,7 +25,7 @@ import {
   ETHER,
   slotOf,
   word,
-} from "./scene.ts";
+} from "./context.ts";
 
 const CONTRACT = contractAt(1);
 const OTHER = contractAt(2);

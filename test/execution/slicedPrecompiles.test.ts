@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
-import { createYieldPolicy, NEVER_YIELD, OutOfTime, type YieldPolicy } from "../../src/execution/pace.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
+import {
+  createYieldPolicy,
+  NEVER_YIELD,
+  OutOfTime,
+  type YieldPolicy,
+} from "../../src/execution/yieldPolicy.ts";
 import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { account } from "../builders/testAccounts.ts";
-import { anOverlay, theRules } from "./scene.ts";
+import { anOverlay, theRules } from "./context.ts";
 
 const GAS = 10n ** 10n;
 

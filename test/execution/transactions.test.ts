@@ -3,7 +3,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
 import { openSession } from "../../src/execution/blockSession.ts";
 import { executeTransaction } from "../../src/execution/executeTransaction.ts";
-import { OutOfTime } from "../../src/execution/pace.ts";
+import { OutOfTime } from "../../src/execution/yieldPolicy.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
@@ -23,7 +23,7 @@ import {
   slotOf,
   theRules,
   word,
-} from "./scene.ts";
+} from "./context.ts";
 
 const SENDER = account(0).address;
 const CONTRACT = contractAt(1);

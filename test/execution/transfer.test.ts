@@ -10,7 +10,7 @@ import { asHash } from "../../src/primitives/hash.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import type { Overlay } from "../../src/state/overlay.ts";
 import { account } from "../builders/testAccounts.ts";
-import { anOverlay, aSession, BENEFICIARY, slotOf } from "./scene.ts";
+import { anOverlay, aSession, BENEFICIARY, slotOf } from "./context.ts";
 
 const ABSENT = addressFromHex("0xab00000000000000000000000000000000000000");
 const EMPTY = addressFromHex("0xee00000000000000000000000000000000000000");

@@ -4,7 +4,7 @@ import {
   createMessageValidator,
   type MessageValidator,
   opensMessageStrings,
-} from "../builders/messageJudge.ts";
+} from "../builders/messageValidator.ts";
 import { derivedMessages, NETWORKS, recordedMessages } from "../builders/recordedMessages.ts";
 import { describeWithVectors } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { IBF_CODEC } from "../../src/consensus/router/messageCodec.ts";
 import { createMessageReading } from "../../src/consensus/router/messageReading.ts";
 import type { NextStep, ReadingJob } from "../../src/consensus/router/readingShares.ts";
-import { IBF_CODEC } from "../../src/consensus/router/spelling.ts";
 import { encodeMessage } from "../../src/ibft/codec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";

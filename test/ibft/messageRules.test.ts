@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { withRound } from "../../src/ibft/candidate.ts";
-import { validatorSetAfter } from "../../src/ibft/committee.ts";
 import type { Authored, Commit, Proposal, RoundChange } from "../../src/ibft/message.ts";
 import { findMessageError } from "../../src/ibft/messageRules.ts";
+import { validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { aGenesisHead, toyAddress, toyAddresses } from "../builders/toyChain.ts";
 import { aStage, type Stage } from "../scenarios/stage.ts";
 

@@ -5,7 +5,7 @@ import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, encodeSignature, sign } from "../../src/primitives/secp256k1.ts";
-import { createMessageValidator, opensMessageStrings } from "../builders/messageJudge.ts";
+import { createMessageValidator, opensMessageStrings } from "../builders/messageValidator.ts";
 import { decoded, derivedMessage, recordedMessages } from "../builders/recordedMessages.ts";
 import { nodeOf, nodesOf, rlpMutations, withReplaced } from "../builders/rlpMutations.ts";
 import { createRandom } from "../simulation/random.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type ConnectionRequest, isLastingDirection, refuseConnection } from "../../src/network/admission.ts";
+import { createBanList } from "../../src/network/banList.ts";
 import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
-import { createBanList } from "../../src/network/peerMemory.ts";
-import { createPeerScore } from "../../src/network/reputation.ts";
+import { createPeerScore } from "../../src/network/peerScore.ts";
 import type { Disconnect } from "../../src/network/rlpx/connection.ts";
 import { createHandClock } from "../builders/handClock.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/correspondence.ts";
+import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";

@@ -6,10 +6,10 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
-import { rejected } from "../../src/primitives/outcome.ts";
+import { rejected } from "../../src/primitives/result.ts";
 import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { createMemoryVoteLog } from "../../src/storage/votes/voteStore.ts";
+import { createMemoryVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { openRpcServers, type RpcServers } from "../../src/node/doors.ts";
+import { openRpcServers, type RpcServers } from "../../src/node/rpcServers.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
@@ -8,7 +8,7 @@ import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
-import { ask, aWebSocketClient } from "../rpc/server/doors.ts";
+import { ask, aWebSocketClient } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 /** What a web page may ask of the development network's node, whose doors let every page in. */

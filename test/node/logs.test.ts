@@ -11,9 +11,9 @@ import {
 } from "../../src/logs/logSearch.ts";
 import { type Logs, openLogs } from "../../src/node/logs.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
-import type { Requester } from "../../src/primitives/asker.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { joinPieces } from "../../src/primitives/jsonPieces.ts";
+import type { Requester } from "../../src/primitives/requester.ts";
 import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

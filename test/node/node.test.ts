@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
 import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
-import { openVoteLog } from "../../src/storage/votes/voteStore.ts";
+import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 

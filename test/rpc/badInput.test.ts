@@ -16,7 +16,7 @@ import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { hereWorkers } from "../builders/hereWorkers.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
-import { type Ask, requesterOf } from "./asker.ts";
+import { type Ask, requesterOf } from "./requester.ts";
 
 /**
  * Every method, asked with parameters that are missing, too many, of a wrong type, out of range and enormous: made from

@@ -5,7 +5,7 @@ import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors/errors.ts";
 import { errorTypeOf } from "../../src/rpc/errors/errorTypes.ts";
 import { declareRpcMetrics } from "../../src/rpc/rpcMetrics.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
-import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, sendRaw } from "./server/doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, sendRaw } from "./server/servers.ts";
 import { aToyDispatcher } from "./toyMethods.ts";
 
 function counted() {

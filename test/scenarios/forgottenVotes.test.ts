@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LastSignedState } from "../../src/ibft/voteRecord.ts";
+import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { aStage, type Stage } from "./stage.ts";
 
 /**

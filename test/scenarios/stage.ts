@@ -2,12 +2,12 @@ import type { Candidate } from "../../src/ibft/candidate.ts";
 import { withRound } from "../../src/ibft/candidate.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
+import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored, PreparedBlock, RoundChangeCertificate } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { RoundId } from "../../src/ibft/roundId.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/step.ts";
-import type { LastSignedState } from "../../src/ibft/voteRecord.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import {

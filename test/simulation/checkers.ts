@@ -1,8 +1,8 @@
-import type { MessageRouter } from "../../src/consensus/router/correspondence.ts";
+import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
-import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/inbox.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
 import type { Authored, RoundChange } from "../../src/ibft/message.ts";
+import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/messageSet.ts";
 import { quorum } from "../../src/ibft/quorum.ts";
 import type { State } from "../../src/ibft/state.ts";
 import type { Transition } from "../../src/ibft/step.ts";

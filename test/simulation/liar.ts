@@ -1,5 +1,4 @@
 import { type Candidate, createCandidate } from "../../src/ibft/candidate.ts";
-import { isProposer } from "../../src/ibft/committee.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type {
   Authored,
@@ -12,6 +11,7 @@ import type {
 } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { Height, Rules } from "../../src/ibft/state.ts";
+import { isProposer } from "../../src/ibft/validatorSet.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 import type { Digest } from "../../src/types/blockHash.ts";

@@ -11,8 +11,8 @@ import { COUNTER, createClients } from "./clients.ts";
 import { createConnections } from "./connections.ts";
 import { drawMesh } from "./mesh.ts";
 import { createRandom } from "./random.ts";
-import { createRealValidation, type RealValidation } from "./realJudge.ts";
 import { createRealNode, type RealNode } from "./realNode.ts";
+import { createRealValidation, type RealValidation } from "./realValidation.ts";
 
 /**
  * The slower level of simulation: a few real nodes (realNode.ts) in one process, in virtual time and from one seed, with

@@ -1,9 +1,9 @@
+import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
 import {
   createMessageRouter,
   FUTURE_BYTES_LIMIT,
   type MessageRouter,
-} from "../../src/consensus/router/correspondence.ts";
-import type { MessageCodec } from "../../src/consensus/router/spelling.ts";
+} from "../../src/consensus/router/messageRouter.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";

@@ -1,5 +1,5 @@
-import { addMessage, findMessage } from "../../src/ibft/inbox.ts";
 import type { Input } from "../../src/ibft/input.ts";
+import { addMessage, findMessage } from "../../src/ibft/messageSet.ts";
 import type { Height, State } from "../../src/ibft/state.ts";
 import { type Step, step, type Transition } from "../../src/ibft/step.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";

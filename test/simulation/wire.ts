@@ -1,10 +1,10 @@
-import type { MessageCodec } from "../../src/consensus/router/spelling.ts";
+import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
 import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { MESSAGE_CODES, messageHash } from "../../src/ibft/payloadCodec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { ok, rejected } from "../../src/primitives/outcome.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { ok, rejected } from "../../src/primitives/result.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf, toyAddress } from "../builders/toyChain.ts";
 

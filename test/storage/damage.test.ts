@@ -7,7 +7,7 @@ import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, DiskFailure } from "../../src/storage/database.ts";
-import { openVoteLog } from "../../src/storage/votes/voteStore.ts";
+import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { encodeBlock, type StoredBlock } from "../../src/types/block.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import { damageSomeFile } from "../builders/damage.ts";

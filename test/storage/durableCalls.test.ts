@@ -37,8 +37,8 @@ const { createPoolFile } = await import("../../src/node/poolFile.ts");
 const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
 const { createBatch } = await import("../../src/storage/batch.ts");
 const { openLevelDatabase } = await import("../../src/storage/leveldb/levelDatabase.ts");
-const { openVoteLog: openVoteStore } = await import("../../src/storage/votes/voteStore.ts");
-const { openMarkerFile: openWitness } = await import("../../src/storage/witness.ts");
+const { openVoteLog: openVoteStore } = await import("../../src/storage/votes/voteLog.ts");
+const { openMarkerFile: openWitness } = await import("../../src/storage/markerFile.ts");
 const { durableCalls } = await import("../builders/durableCalls.ts");
 const { temporaryFolder } = await import("./temporaryFolder.ts");
 

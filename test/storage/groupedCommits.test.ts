@@ -6,7 +6,7 @@ import { findBlocksWithoutState } from "../../src/state/blockStates.ts";
 import { checkState } from "../../src/state/check.ts";
 import { findDamage } from "../../src/storage/databaseCheck.ts";
 import { type GroupedCommits, type GroupLimits, groupCommits } from "../../src/storage/groupedCommits.ts";
-import type { HeadMarkerFile } from "../../src/storage/witness.ts";
+import type { HeadMarkerFile } from "../../src/storage/markerFile.ts";
 import { type Block, decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

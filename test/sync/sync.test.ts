@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
-import { ok, rejected } from "../../src/primitives/outcome.ts";
+import { ok, rejected } from "../../src/primitives/result.ts";
 import type { OfferedBlock } from "../../src/sync/ports.ts";
 import type { Block } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";

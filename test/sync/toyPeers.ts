@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../src/primitives/result.ts";
 import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
 import type { Block, Body, NamedHeader } from "../../src/types/block.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ok } from "../../src/primitives/outcome.ts";
+import { ok } from "../../src/primitives/result.ts";
 import { createWaitingBlocks } from "../../src/sync/waitingBlocks.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "../../src/txpool/incumbentNames.ts";
+import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "../../src/txpool/besuNames.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Requester } from "../../src/primitives/asker.ts";
+import type { Requester } from "../../src/primitives/requester.ts";
 import { FairQueue } from "../../src/workers/fairQueue.ts";
 
 interface Item {

@@ -1,6 +1,6 @@
 import { encodeFunctionData, numberToHex, pad } from "viem";
 import { executeBlock } from "../../../src/execution/executeBlock.ts";
-import { NEVER_YIELD } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";

@@ -1,7 +1,7 @@
 import { openSession } from "../../../src/execution/blockSession.ts";
-import { NEVER_YIELD } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
-import { NOTHING } from "../../../test/execution/scene.ts";
+import { NOTHING } from "../../../test/execution/context.ts";
 import { printBeside } from "../report.ts";
 import { measureBlock } from "./block.ts";
 import { measureChains } from "./chains.ts";

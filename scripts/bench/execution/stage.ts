@@ -1,7 +1,7 @@
 import { encodeDeployData, getContractAddress } from "viem";
 import type { BlockRules } from "../../../src/execution/blockRules.ts";
 import { executeBlock } from "../../../src/execution/executeBlock.ts";
-import { NEVER_YIELD } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { type Address, addressFromHex } from "../../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
@@ -9,7 +9,7 @@ import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { aTransaction } from "../../../test/builders/aTransaction.ts";
 import { account } from "../../../test/builders/testAccounts.ts";
 import type { CompiledContract } from "../../../test/contracts/compile.ts";
-import { theRules } from "../../../test/execution/scene.ts";
+import { theRules } from "../../../test/execution/context.ts";
 import { CONTRACTS } from "./contracts.ts";
 
 const BLOCK_GAS_LIMIT = 1_000_000_000n;

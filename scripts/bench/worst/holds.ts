@@ -1,9 +1,9 @@
 import type { ForkName } from "../../../src/chainspec/forks.ts";
 import { openSession } from "../../../src/execution/blockSession.ts";
-import { createYieldPolicy, type YieldPolicy } from "../../../src/execution/pace.ts";
+import { createYieldPolicy, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
-import { NOTHING, theRules } from "../../../test/execution/scene.ts";
+import { NOTHING, theRules } from "../../../test/execution/context.ts";
 import { code, OP, push } from "./assembly.ts";
 import { addressOf, SENDER, TARGET } from "./stage.ts";
 

@@ -1,8 +1,8 @@
 import { openSession } from "../../../src/execution/blockSession.ts";
-import { MemoryExhausted } from "../../../src/execution/heldMemory.ts";
-import { OutOfTime, type YieldPolicy } from "../../../src/execution/pace.ts";
+import { MemoryExhausted } from "../../../src/execution/memoryBudget.ts";
+import { OutOfTime, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
-import { theRules } from "../../../test/execution/scene.ts";
+import { theRules } from "../../../test/execution/context.ts";
 import type { Case } from "./instructions.ts";
 import { addressOf, SENDER, TARGET } from "./stage.ts";
 

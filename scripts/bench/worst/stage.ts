@@ -4,7 +4,7 @@ import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { account } from "../../../test/builders/testAccounts.ts";
-import { NOTHING } from "../../../test/execution/scene.ts";
+import { NOTHING } from "../../../test/execution/context.ts";
 import type { Random } from "../../../test/storage/random.ts";
 import { code, OP, push } from "./assembly.ts";
 

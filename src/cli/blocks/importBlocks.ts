@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { Chain } from "../../chain/createChain.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import { readRlpList } from "../../primitives/rlp.ts";
 import { type Block, decodeBlock } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";

@@ -5,7 +5,7 @@ import { type IdentityRefusal, openIdentity } from "../../node/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";
-import { ok, type Result } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/result.ts";
 import { createWorldState } from "../../state/worldState.ts";
 import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";

@@ -1,6 +1,6 @@
 import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
 import { includesBytes, parseHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import type { ExtraDataType } from "./genesisExtraData.ts";
 
 /** The input of `operator generate-blockchain-config` (options.md#commands). */

@@ -9,7 +9,7 @@ import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskFailure.ts";
 import { fail, failToOpen, inDiskTerms } from "../endings.ts";
 import { EXIT } from "../exitCodes.ts";
-import { type ProcessIo, refuse } from "../world.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
 const FILE = { ...pathType, label: "<FILE>" };

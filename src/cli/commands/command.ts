@@ -1,10 +1,10 @@
-import type { RawOption, UnknownOption } from "../../config/given.ts";
 import type { OptionName } from "../../config/options.ts";
+import type { RawOption, UnknownOption } from "../../config/rawOption.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
 import type { RootLogger } from "../../observability/logger.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
-import { type ProcessIo, refuse } from "../world.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
 
 /** An option that only one command knows. It stands after the command's words, and in no file and no variable. */
 export interface CommandOption<V = unknown> {

@@ -1,6 +1,6 @@
 import { readDataFolder } from "../../config/readSettings.ts";
 import { findDatabase } from "../databasePlace.ts";
-import { refuse } from "../world.ts";
+import { refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
 export const DATABASE_COMMANDS: readonly Command[] = [

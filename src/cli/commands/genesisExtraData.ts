@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import { readRlp } from "../../primitives/rlp.ts";
 import { decodeExtraData, encodeExtraData, VANITY_BYTES } from "../../types/extraData.ts";
 

@@ -7,7 +7,7 @@ import type { Address } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
 import { EXIT } from "../exitCodes.ts";
-import { type ProcessIo, refuse } from "../world.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
 import { type BlockchainConfig, genesisText, readBlockchainConfig } from "./blockchainConfig.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { encodeGenesisExtraData } from "./genesisExtraData.ts";

@@ -5,7 +5,7 @@ import { choiceType, pathType } from "../../config/valueTypes.ts";
 import type { NodeKey } from "../../node/nodeKey.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type ProcessIo, refuse } from "../world.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { writeAnswer } from "./textFiles.ts";
 

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import { EXIT } from "../exitCodes.ts";
-import { type ProcessIo, refuse } from "../world.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
 
 /** The text of a file, or of standard input where none is named. */
 export function readText(path: string | undefined, io: ProcessIo): Result<string, "unreadable"> {

@@ -1,8 +1,8 @@
 import { readSettings } from "../../config/readSettings.ts";
 import { listType, switchType, textType } from "../../config/valueTypes.ts";
 import { inDiskTerms } from "../endings.ts";
+import { refuse } from "../processIo.ts";
 import { validatorHeadType } from "../validatorHeads.ts";
-import { refuse } from "../world.ts";
 import { type Command, defineCommand } from "./command.ts";
 
 const URL_TYPE = textType({ label: "<URL>", accepts: "a URL of JSON-RPC over HTTP" });

@@ -1,5 +1,5 @@
 import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../observability/logger.ts";
-import { ok } from "../../primitives/outcome.ts";
+import { ok } from "../../primitives/result.ts";
 import { bad, listType, type ValueType } from "../valueTypes.ts";
 
 /** As the incumbent's: in any case, and FATAL means ERROR. */

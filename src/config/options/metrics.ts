@@ -3,7 +3,7 @@ import {
   METRIC_CATEGORIES,
   type MetricCategory,
 } from "../../observability/categories.ts";
-import { ok } from "../../primitives/outcome.ts";
+import { ok } from "../../primitives/result.ts";
 import {
   bad,
   choiceType,

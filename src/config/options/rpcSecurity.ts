@@ -1,4 +1,4 @@
-import { ok } from "../../primitives/outcome.ts";
+import { ok } from "../../primitives/result.ts";
 import { KNOWN_METHODS } from "../../rpc/knownMethods.ts";
 import {
   bad,

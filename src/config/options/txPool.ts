@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { ok } from "../../primitives/outcome.ts";
+import { ok } from "../../primitives/result.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../txpool/limits.ts";
 import {
   addressType,

@@ -1,4 +1,4 @@
-import { commitsFor, preparesFor, roundChangesIn } from "../../ibft/inbox.ts";
+import { commitsFor, preparesFor, roundChangesIn } from "../../ibft/messageSet.ts";
 import { proposerOf } from "../../ibft/proposer.ts";
 import { quorum } from "../../ibft/quorum.ts";
 import { type Height, isPrepared, type Rules, type State } from "../../ibft/state.ts";
@@ -8,7 +8,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
-import type { Member } from "./presence.ts";
+import type { Member } from "./liveness.ts";
 
 /** What an operator asks of consensus: what are we doing, in which round are we, since when, and who is missing. */
 export interface ConsensusStatus {

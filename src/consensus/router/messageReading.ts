@@ -1,16 +1,16 @@
-import { isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/committee.ts";
 import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import type { DecodingDefect } from "../../ibft/strictRlp.ts";
+import { isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import type { Result } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/result.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createKnownSigners } from "./knownSigners.ts";
+import type { MessageCodec } from "./messageCodec.ts";
 import { type NextStep, READ_AT_ONCE, type ReadingAccount, type ReadingShares } from "./readingShares.ts";
-import type { MessageCodec } from "./spelling.ts";
 
 /**
  * Reads messages of the height in progress, each in the share of time of whom it comes from. A validator pays for its own

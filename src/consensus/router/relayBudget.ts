@@ -1,8 +1,8 @@
 import { withRound } from "../../ibft/candidate.ts";
-import { validatorSetAfter } from "../../ibft/committee.ts";
 import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import { findMessageError } from "../../ibft/messageRules.ts";
+import { validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";

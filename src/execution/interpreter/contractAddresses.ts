@@ -7,7 +7,7 @@ import { concatBytes } from "../../primitives/hex.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
-import type { YieldPolicy } from "../pace.ts";
+import type { YieldPolicy } from "../yieldPolicy.ts";
 import { hashInSlices } from "./slices.ts";
 
 /**

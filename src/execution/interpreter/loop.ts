@@ -1,8 +1,8 @@
 import { EVMError } from "@ethereumjs/evm";
 import { isAtLeast } from "../../chainspec/forks.ts";
 import type { OpcodeTables } from "../libraryOpcodes.ts";
-import { yieldIfDue } from "../pace.ts";
 import type { Rules } from "../rules.ts";
+import { yieldIfDue } from "../yieldPolicy.ts";
 import type { FrameState } from "./frame.ts";
 import { runHot } from "./hotLoop.ts";
 import { type HotTables, hotTables } from "./hotTables.ts";

@@ -1,6 +1,6 @@
 import { EVMError } from "@ethereumjs/evm";
-import type { MemoryBudget } from "../heldMemory.ts";
-import type { YieldPolicy } from "../pace.ts";
+import type { MemoryBudget } from "../memoryBudget.ts";
+import type { YieldPolicy } from "../yieldPolicy.ts";
 import { type ReservedBuffer, reserveBuffer } from "./reservedBuffer.ts";
 import { copyInSlices, eachSlice, LONG_BYTES } from "./slices.ts";
 import { readWord, writeWord } from "./words.ts";

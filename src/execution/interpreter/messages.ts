@@ -3,7 +3,7 @@ import { Account as LibraryAccount, type Address as LibraryAddress } from "@ethe
 import { asAddress } from "../../primitives/address.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
-import type { YieldPolicy } from "../pace.ts";
+import type { YieldPolicy } from "../yieldPolicy.ts";
 import { reservedBufferOf } from "./reservedBuffer.ts";
 import { copyInSlices } from "./slices.ts";
 import type { Substate } from "./substate.ts";

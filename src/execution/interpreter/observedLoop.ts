@@ -1,7 +1,7 @@
 import { EVMError } from "@ethereumjs/evm";
 import { addressOfWord } from "../../primitives/address.ts";
 import { type HaltReason, haltReasonOf } from "../haltReason.ts";
-import { MemoryExhausted } from "../heldMemory.ts";
+import { MemoryExhausted } from "../memoryBudget.ts";
 import type { ExecutionObserver, Step } from "../observer.ts";
 import type { FrameState } from "./frame.ts";
 import { type Pause, runHot } from "./hotLoop.ts";

@@ -1,4 +1,4 @@
-import type { YieldPolicy } from "../pace.ts";
+import type { YieldPolicy } from "../yieldPolicy.ts";
 import { eachSlice } from "./slices.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { asHash, createRunningKeccak, type Hash, keccak256 } from "../../primitives/hash.ts";
-import { type YieldPolicy, yieldIfDue } from "../pace.ts";
+import { type YieldPolicy, yieldIfDue } from "../yieldPolicy.ts";
 
 /** Does something to `size` bytes, from one place until another at a time. Throws OutOfTime when the pace says so. */
 export async function eachSlice(

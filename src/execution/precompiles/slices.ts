@@ -1,6 +1,6 @@
 import type { ExecResult, PrecompileFunc, PrecompileInput } from "@ethereumjs/evm";
-import type { MemoryBudget } from "../heldMemory.ts";
-import { NEVER_YIELD, type YieldPolicy } from "../pace.ts";
+import type { MemoryBudget } from "../memoryBudget.ts";
+import { NEVER_YIELD, type YieldPolicy } from "../yieldPolicy.ts";
 
 /** What a precompiled contract of ours gets: its input may be a view of the caller's memory, which stays as it is. */
 export interface PrecompileCall {

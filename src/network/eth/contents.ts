@@ -1,5 +1,5 @@
 import { equalBytes } from "../../primitives/hex.ts";
-import type { Result } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/result.ts";
 import { encodeRlpList, rlpMembers } from "../../primitives/rlp.ts";
 import { withoutBlobs } from "../../types/blobWrapper.ts";
 import { type Block, type Body, decodeBlock, decodeBody } from "../../types/block.ts";

@@ -1,8 +1,8 @@
 import { encodeForkId, forkIdFromItems } from "../../chainspec/forkId.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import { type Block, encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
 import { encodeHeader, type Header } from "../../types/header.ts";

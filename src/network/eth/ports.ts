@@ -1,6 +1,6 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { Result } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/result.ts";
 import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import {
   ANSWER_PROGRESS_BYTES,
   LONGEST_ANSWER_MS,

@@ -1,6 +1,6 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { ETH_VERSION, type Status } from "./message.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";

@@ -1,7 +1,7 @@
 import { type Cipher, createCipheriv, timingSafeEqual } from "node:crypto";
 import type { RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { concatBytes } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 import {
   encodeRlpIndex,
   encodeRlpList,

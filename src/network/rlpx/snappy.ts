@@ -1,5 +1,5 @@
 import { compress } from "snappyjs";
-import { ok, type Result, rejected } from "../../primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../primitives/result.ts";
 
 /**
  * Snappy's raw block format, in which messages travel after Hello (p2p.md#frames). Written by the package

@@ -1,5 +1,5 @@
 import { concatBytes } from "../../primitives/hex.ts";
-import { ok } from "../../primitives/outcome.ts";
+import { ok } from "../../primitives/result.ts";
 import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES, PIECE_BYTES } from "../limits.ts";
 import { createByteQueue } from "./byteQueue.ts";
 import { FIRST_PROTOCOL_ID } from "./capabilities.ts";

@@ -3,15 +3,7 @@ import type { MetricsServerSettings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
-import { ok, type Result } from "../../primitives/outcome.ts";
-import {
-  listen,
-  listening,
-  portOf,
-  type RpcServer,
-  type ServerErrorCode,
-  trackConnections,
-} from "../../rpc/server/door.ts";
+import { ok, type Result } from "../../primitives/result.ts";
 import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
 import {
   HOST_REFUSED,
@@ -20,6 +12,14 @@ import {
   respondRefusal,
 } from "../../rpc/server/httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
+import {
+  listen,
+  listening,
+  portOf,
+  type RpcServer,
+  type ServerErrorCode,
+  trackConnections,
+} from "../../rpc/server/server.ts";
 
 /** Connections at a time: a handful of scrapers, and some that hang. */
 const CONNECTION_LIMIT = 32;

@@ -1,4 +1,4 @@
-import type { BlockOrder, BlockStateCalls } from "../../execution/plannedBlocks.ts";
+import type { BlockOrder, BlockStateCalls } from "../../execution/blockStateCalls.ts";
 import type { RpcError } from "../errors/errors.ts";
 import { BOOLEAN, CALL, listOf, OBJECT } from "../schemas.ts";
 import { decodeCall } from "./callParameter.ts";

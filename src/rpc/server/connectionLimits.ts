@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
-import { logTurnedAway, type OpenConnections } from "./door.ts";
 import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
-import { canonicalAddress, remoteHostOf } from "./machine.ts";
+import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
+import { logTurnedAway, type OpenConnections } from "./server.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;

@@ -2,12 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "../../observability/logger.ts";
-import { ok, type Result } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, endBroken, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { listening, portOf, type RpcServer, type ServerErrorCode } from "./door.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
@@ -29,6 +28,7 @@ import {
   STUCK_READER_MS,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md#http).

@@ -8,14 +8,14 @@ import { isObject } from "../parameters/parameters.ts";
 import { prettyJson, prettySlices } from "../results/prettyJson.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
-import { InFlightResponses } from "./answersUnderWay.ts";
 import type { ForeignRule } from "./foreignPages.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
+import { InFlightResponses } from "./inFlightResponses.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
-import { remoteHostOf } from "./machine.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MUCH } from "./parseMessage.ts";
+import { remoteHostOf } from "./remoteHost.ts";
 
 export interface HttpRequestSettings {
   readonly maxBodyBytes: number;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Requester } from "../../primitives/asker.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { createIngressBudget } from "../../primitives/readingPace.ts";
+import { createIngressBudget } from "../../primitives/ingressBudget.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import {
   LARGE_MESSAGE,

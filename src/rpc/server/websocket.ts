@@ -9,11 +9,10 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { ok, type Result } from "../../primitives/outcome.ts";
+import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
-import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "./door.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
@@ -26,8 +25,9 @@ import {
   FRAMES_PER_MESSAGE,
   HEARTBEAT_MS,
 } from "./limits.ts";
-import { remoteHostOf } from "./machine.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { remoteHostOf } from "./remoteHost.ts";
+import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
 import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**

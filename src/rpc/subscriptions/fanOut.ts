@@ -1,6 +1,6 @@
 import type { Logger } from "../../observability/logger.ts";
 import type { Connection } from "../method.ts";
-import type { EventText } from "./eventText.ts";
+import type { EventText } from "./notificationText.ts";
 import type { Subscription } from "./subscriptionTable.ts";
 
 /** One subscriber is to be told of one event. */

@@ -26,9 +26,9 @@ import { syncingResult } from "../results/syncingResult.ts";
 import { pooledTransactionJson } from "../results/transactionResult.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
-import { createEventText, type EventText } from "./eventText.ts";
 import { createFanOut } from "./fanOut.ts";
-import { type Notifications, ofHeadChange } from "./headNotices.ts";
+import { type Notifications, ofHeadChange } from "./headNotifications.ts";
+import { createEventText, type EventText } from "./notificationText.ts";
 import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionTable.ts";
 
 export interface SubscriptionPorts {

@@ -1,5 +1,5 @@
 import { asAddress } from "../../primitives/address.ts";
-import type { Result } from "../../primitives/outcome.ts";
+import type { Result } from "../../primitives/result.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import {
   decodeTransaction,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createInlineCalls } from "../../../src/calls/inline/briefCalls.ts";
+import { createInlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";

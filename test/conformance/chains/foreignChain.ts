@@ -1,18 +1,18 @@
 import { type BodyDefect, checkExecution } from "../../../src/chain/bodyRules.ts";
+import { type ChainStores, createChainWriter } from "../../../src/chain/chainWriter.ts";
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
-import { type ChainStores, createChainWriter } from "../../../src/chain/headMover.ts";
-import { NEVER_YIELD } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
 import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
+import { createMemoryMarker } from "../../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
-import { createMemoryMarker } from "../../../src/storage/witness.ts";
 import { type Block, encodeBlock, type NamedBlock } from "../../../src/types/block.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
 import {

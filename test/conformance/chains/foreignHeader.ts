@@ -4,7 +4,7 @@ import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { EMPTY_LIST_HASH } from "../../../src/primitives/hash.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/outcome.ts";
+import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
 import type { NamedHeader } from "../../../src/types/block.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { nextExcessBlobGas } from "./blobGas.ts";

@@ -3,7 +3,7 @@ import type { ChainReader } from "../../../src/chain/chain.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
-import { ok } from "../../../src/primitives/outcome.ts";
+import { ok } from "../../../src/primitives/result.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";

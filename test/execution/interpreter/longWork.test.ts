@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../../src/chainspec/forks.ts";
 import { openSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
-import { NEVER_YIELD, OutOfTime, type YieldPolicy } from "../../../src/execution/pace.ts";
+import { NEVER_YIELD, OutOfTime, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { anOverlay, contractAt, theRules } from "../scene.ts";
+import { anOverlay, contractAt, theRules } from "../context.ts";
 
 const MEGABYTE = 1024 * 1024;
 const SIZE = 6 * MEGABYTE;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { MemoryBudget, MemoryExhausted } from "../../../src/execution/heldMemory.ts";
 import { Memory } from "../../../src/execution/interpreter/memory.ts";
 import { releaseInSlices, reservedBufferOf } from "../../../src/execution/interpreter/reservedBuffer.ts";
-import { NEVER_YIELD, type YieldPolicy } from "../../../src/execution/pace.ts";
+import { MemoryBudget, MemoryExhausted } from "../../../src/execution/memoryBudget.ts";
+import { NEVER_YIELD, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 
 const MEGABYTE = 1024 * 1024;
 

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { openSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
-import { NEVER_YIELD } from "../../../src/execution/pace.ts";
 import { precompileAddress } from "../../../src/execution/precompiles/addresses.ts";
+import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { concatBytes, toDigits } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { anOverlay, contractAt, theRules } from "../scene.ts";
+import { anOverlay, contractAt, theRules } from "../context.ts";
 
 const word = (value: number): Uint8Array => bigintToFixedBytes(BigInt(value), 32);
 const words = (...values: number[]): Uint8Array => concatBytes(...values.map(word));

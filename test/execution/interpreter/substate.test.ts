@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Substate } from "../../../src/execution/interpreter/substate.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
-import { anOverlay, contractAt, executed } from "../scene.ts";
+import { anOverlay, contractAt, executed } from "../context.ts";
 
 const CALLER = contractAt(1);
 const CALLEE = contractAt(2);

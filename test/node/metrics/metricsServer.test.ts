@@ -6,9 +6,9 @@ import { openMetricsServer } from "../../../src/node/metrics/metricsServer.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createMetrics, type Metrics } from "../../../src/observability/registry.ts";
-import type { RpcServer } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
-import { ask, sendRaw } from "../../rpc/server/doors.ts";
+import { ask, sendRaw } from "../../rpc/server/servers.ts";
 
 const SETTINGS: MetricsServerSettings = {
   host: "127.0.0.1",

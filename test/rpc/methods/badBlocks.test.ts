@@ -7,7 +7,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { requesterOf } from "../asker.ts";
+import { requesterOf } from "../requester.ts";
 
 function decoded(bytes: Uint8Array | undefined): Block {
   const block = decodeBlock(bytes ?? new Uint8Array());

@@ -5,7 +5,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 const TRANSACTION = aTransaction();
 const LOG = { address: account(3).address, topics: [TRANSACTION.hash], data: EMPTY_BYTES };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 /** What struct logs say that an instruction cost that halted, by the incumbent's own code where no recording has it. */
 

@@ -4,7 +4,7 @@ import type { RpcLogIndex } from "../../../src/rpc/ports.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { requesterOf } from "../asker.ts";
+import { requesterOf } from "../requester.ts";
 
 const INVALID = { code: -32602, message: "Invalid params" };
 const INTERNAL = { code: -32603, message: "Internal error" };

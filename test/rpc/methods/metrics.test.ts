@@ -4,7 +4,7 @@ import { createMetrics } from "../../../src/observability/registry.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { requesterOf } from "../asker.ts";
+import { requesterOf } from "../requester.ts";
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
 const spec = aChainSpec(chain, { chainId: 1337n, fork: "london" });

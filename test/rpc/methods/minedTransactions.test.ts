@@ -9,7 +9,7 @@ import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 /** A transfer, a creation that logs nothing and stores 1 in slot 0, and another transfer, in one block. */
 const TRANSACTIONS = [

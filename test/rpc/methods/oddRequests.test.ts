@@ -6,7 +6,7 @@ import { genesisWith } from "../../builders/genesisWith.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 /** Requests that no recording has, answered as the incumbent's rules of reading them have it. */
 

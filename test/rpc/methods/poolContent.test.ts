@@ -5,7 +5,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { requesterOf } from "../asker.ts";
+import { requesterOf } from "../requester.ts";
 
 const RICH = toHex(account(0).address);
 const OTHER = toHex(account(2).address);

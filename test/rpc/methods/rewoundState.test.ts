@@ -16,7 +16,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 /*
  * What is answered of the state in the moment between the write of a rewind, or of a repair, and the news of it: the disk

@@ -18,7 +18,7 @@ import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 /** Calls that carry authorizations (EIP-7702), at every method that takes a call. */
 

@@ -5,7 +5,7 @@ import { toHex } from "../../../src/primitives/hex.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;

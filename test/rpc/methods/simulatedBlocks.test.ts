@@ -1,8 +1,8 @@
 import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
-import { queryState } from "../../../src/calls/inspect.ts";
+import { queryState } from "../../../src/calls/stateQuery.ts";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
-import type { StateQuery, StateQueryResult, StateQueryRunner } from "../../../src/execution/inspection.ts";
+import type { StateQuery, StateQueryResult, StateQueryRunner } from "../../../src/execution/stateQuery.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
@@ -17,7 +17,7 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 const START_SECONDS = 1_700_000_000;
 /** Where Prague's blocks keep the hash of their parent; here with code that keeps it by its number. */

@@ -5,8 +5,8 @@ import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
 import { returning, word } from "../overriddenCode.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;

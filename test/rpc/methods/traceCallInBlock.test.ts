@@ -10,8 +10,8 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
 import { returning, word } from "../overriddenCode.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 const START_SECONDS = 1_700_000_000;
 const RICH = toHex(account(0).address);

@@ -4,7 +4,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../asker.ts";
+import { type Ask, requesterOf } from "../requester.ts";
 
 /** How the incumbent's vmTrace shows what calls come to, by its own code where no recording has it. */
 

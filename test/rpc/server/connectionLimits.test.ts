@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { RpcServer } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 /** Connections on which requests begin, and do not go on. */
 

@@ -7,19 +7,19 @@ import {
   createSimulationPool,
   DEFAULT_SIMULATION_SETTINGS,
   type SimulationPool,
-} from "../../../src/calls/simulationPool.ts";
+} from "../../../src/calls/callPool.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { RpcServer } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
-import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = "0x00000000000000000000000000000000000100b5";

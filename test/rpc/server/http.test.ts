@@ -9,7 +9,7 @@ import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./doors.ts";
+import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./servers.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';

@@ -3,11 +3,11 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Facts, type Logger, silentLogger } from "../../../src/observability/logger.ts";
-import { ok } from "../../../src/primitives/outcome.ts";
+import { ok } from "../../../src/primitives/result.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { RpcServer } from "../../../src/rpc/server/door.ts";
+import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
@@ -16,7 +16,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { createChance, mutatedRequests } from "../mutations.ts";
 import { problemsOf } from "../soundAnswer.ts";
-import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, type WebSocketClient } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, type WebSocketClient } from "./servers.ts";
 
 /** Every method there is, over a small chain; what went wrong inside of one is kept. */
 function everyMethod(): { readonly dispatcher: Dispatcher; readonly failures: Facts[] } {

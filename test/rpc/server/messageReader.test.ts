@@ -4,7 +4,7 @@ import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { somebody } from "../../builders/somebody.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./doors.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';

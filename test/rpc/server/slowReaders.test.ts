@@ -12,7 +12,7 @@ import { account } from "../../builders/testAccounts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { itIfThorough } from "../../thorough.ts";
-import { aWebSocketClient, aWebSocketServer } from "./doors.ts";
+import { aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 const TRANSACTION = aTransaction();
 const LOGS_PER_BLOCK = 1_000;

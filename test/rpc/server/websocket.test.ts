@@ -15,7 +15,7 @@ import {
   sendRaw,
   WEB_SOCKET_DEFAULTS,
   WEB_SOCKET_PARTS,
-} from "./doors.ts";
+} from "./servers.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { createEventText } from "../../../src/rpc/subscriptions/eventText.ts";
 import { createFanOut, EVENTS_WAITING, type Notification } from "../../../src/rpc/subscriptions/fanOut.ts";
+import { createEventText } from "../../../src/rpc/subscriptions/notificationText.ts";
 import type { Subscription } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 
 /** Subscribers who write down what they hear, as "id: event". */

@@ -22,7 +22,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf, recordedChain } from "../../builders/recordedChain.ts";
 import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
-import { aWebSocketClient, aWebSocketServer } from "../server/doors.ts";
+import { aWebSocketClient, aWebSocketServer } from "../server/servers.ts";
 
 /** Something that a test makes happen. */
 function anEvent<Arguments extends readonly unknown[]>() {

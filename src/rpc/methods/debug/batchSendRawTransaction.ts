@@ -1,5 +1,5 @@
 import { parseHex } from "../../../primitives/hex.ts";
-import { REJECTION_REASONS } from "../../../txpool/incumbentNames.ts";
+import { REJECTION_REASONS } from "../../../txpool/besuNames.ts";
 import { defineMethod, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
 import type { RpcPorts, SubmissionRejectionCode } from "../../ports.ts";

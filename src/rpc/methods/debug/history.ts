@@ -1,5 +1,5 @@
 import type { ChainReader } from "../../../chain/chain.ts";
-import type { Result } from "../../../primitives/outcome.ts";
+import type { Result } from "../../../primitives/result.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";

@@ -10,7 +10,7 @@ import {
   overridesOf,
   STATE_OVERRIDES,
 } from "../../parameters/overrideParameters.ts";
-import { chunkedText } from "../../results/textInTurns.ts";
+import { chunkedText } from "../../results/chunkedText.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 
 /** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */

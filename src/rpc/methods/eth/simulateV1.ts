@@ -15,7 +15,7 @@ import {
   simulatePayloadError,
 } from "../../parameters/simulateParameter.ts";
 import { type BlockDetail, blockJson } from "../../results/blockResult.ts";
-import { chunkedText } from "../../results/textInTurns.ts";
+import { chunkedText } from "../../results/chunkedText.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 /** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */

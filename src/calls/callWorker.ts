@@ -1,0 +1,46 @@
+import { workerData } from "node:worker_threads";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { loadInterpreter } from "../execution/blockSession.ts";
+import { runSimulation } from "../execution/runSimulation.ts";
+import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
+import type { StateQuery, StateQueryResult } from "../execution/stateQuery.ts";
+import { createStateHistory } from "../state/history.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
+import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { runJobs } from "../workers/workerHost.ts";
+import { queryState } from "./stateQuery.ts";
+
+/** What a thread is started with. */
+export interface SimulationWorkerData {
+  readonly databasePath: string;
+  /** Without the accounts of genesis, which nothing here asks for. */
+  readonly spec: ChainSpec;
+  readonly gasCap: bigint;
+}
+
+/**
+ * A thread of the simulation pool. It reads headers and states from the database that the main thread has open, so a
+ * job is a few hundred bytes; and since the main thread ends it when a job takes too long, it keeps nothing of value.
+ */
+const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
+const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
+const history = createStateHistory(database);
+
+/** What a thread is asked. */
+export type CallJob =
+  | { readonly task: "simulate"; readonly job: SimulationJob }
+  | { readonly task: "inspect"; readonly job: StateQuery };
+
+runJobs<CallJob, SimulationResult | StateQueryResult>({
+  prepare: loadInterpreter,
+  perform: async ({ task, job }) =>
+    task === "simulate" ? run(job) : queryState({ spec, database, history, gasCap }, job),
+});
+
+async function run(job: SimulationJob): Promise<SimulationResult> {
+  const found = readHeader(database, job.blockNumber);
+  const state = found === undefined ? undefined : history.at(job.blockNumber);
+  if (found === undefined || state === undefined) return { kind: "stateUnavailable" };
+  const ancestorHash = (number: bigint) => readHeader(database, number)?.hash;
+  return runSimulation(job, { spec, header: found.header, state, ancestorHash, gasCap });
+}

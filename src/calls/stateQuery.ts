@@ -1,0 +1,146 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { blockRules } from "../execution/blockRules.ts";
+import { MemoryExhausted } from "../execution/memoryBudget.ts";
+import { replayStart } from "../execution/replay.ts";
+import { simulateBlocks } from "../execution/simulateBlocks.ts";
+import type { StateQuery, StateQueryResult, TransactionPosition } from "../execution/stateQuery.ts";
+import { assertNever } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
+import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import type { ListedSlot, StateHistory } from "../state/history.ts";
+import { createOverlay, type Overlay } from "../state/overlay.ts";
+import { readTransactions } from "../storage/blocks/bodyStore.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
+import type { Database } from "../storage/database.ts";
+
+/** What stored blocks and states are read from; a thread may have its own. */
+export interface StoredStates {
+  readonly spec: ChainSpec;
+  readonly database: Database;
+  readonly history: StateHistory;
+  /** --rpc-gas-cap; 0 or absent for none. */
+  readonly gasCap?: bigint;
+}
+
+/** Finds out what a job asks for, on the states that the database has. */
+export async function queryState(stored: StoredStates, job: StateQuery): Promise<StateQueryResult> {
+  try {
+    return await perform(stored, job);
+  } catch (error) {
+    if (error instanceof MemoryExhausted) return { kind: "tooLarge" };
+    throw error;
+  }
+}
+
+async function perform(stored: StoredStates, job: StateQuery): Promise<StateQueryResult> {
+  switch (job.kind) {
+    case "account":
+      return queryAccount(stored, job);
+    case "accounts":
+      return queryAccounts(stored, job);
+    case "slots":
+      return querySlots(stored, job);
+    case "blocks":
+      return queryBlocks(stored, job);
+    default:
+      return assertNever(job);
+  }
+}
+
+type JobOf<Kind extends StateQuery["kind"]> = StateQuery & { readonly kind: Kind };
+
+async function queryAccount(
+  stored: StoredStates,
+  { at, address }: JobOf<"account">,
+): Promise<StateQueryResult> {
+  const overlay = await overlayAt(stored, at);
+  if (overlay === undefined) return { kind: "stateUnavailable" };
+  const account = overlay.account(address);
+  return { kind: "account", account: account && { ...account, code: overlay.code(account.codeHash) } };
+}
+
+function queryAccounts(
+  { history }: StoredStates,
+  { blockNumber, from, limit }: JobOf<"accounts">,
+): StateQueryResult {
+  const all = history.accountsFrom(blockNumber, from);
+  if (all === undefined) return { kind: "stateUnavailable" };
+  const { items, next } = firstOf(all, limit);
+  return { kind: "accounts", accounts: items, next };
+}
+
+async function queryBlocks(
+  { spec, database, history, gasCap = 0n }: StoredStates,
+  { blockNumber, order }: JobOf<"blocks">,
+): Promise<StateQueryResult> {
+  const record = readHeader(database, blockNumber);
+  const branch = history.branch(blockNumber);
+  if (record === undefined || branch === undefined) return { kind: "stateUnavailable" };
+  const ancestorHash = (number: bigint): Hash | undefined => readHeader(database, number)?.hash;
+  return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap }, order);
+}
+
+async function querySlots(
+  stored: StoredStates,
+  { at, address, from, limit }: JobOf<"slots">,
+): Promise<StateQueryResult> {
+  const overlay = await overlayAt(stored, at);
+  const before = stored.history.slotsFrom(parentOf(at), address, from);
+  if (overlay === undefined || before === undefined) return { kind: "stateUnavailable" };
+  const change = overlay.changes().accounts.find((each) => equalBytes(each.address, address));
+  const changed = (change?.slots ?? [])
+    .map(({ slot, value }) => ({ hash: keccak256(slot), slot: asHash(slot), value }))
+    .filter(({ hash }) => compareBytes(hash, from) >= 0)
+    .sort((a, b) => compareBytes(a.hash, b.hash));
+  const slots = merged(change?.storageCleared === true ? [] : before, changed);
+  const { items, next } = firstOf(slots, limit);
+  return { kind: "slots", slots: items, next };
+}
+
+/** The state in the middle of a block, from the parent's; undefined when that is not stored. Genesis has no middle. */
+async function overlayAt(
+  { spec, database, history }: StoredStates,
+  at: TransactionPosition,
+): Promise<Overlay | undefined> {
+  const record = readHeader(database, at.blockNumber);
+  const state = history.at(parentOf(at));
+  if (record === undefined || state === undefined) return undefined;
+  if (at.blockNumber === 0n) return createOverlay(state);
+  const all = readTransactions(database, at.blockNumber, record.transactionCount);
+  const rules = blockRules(spec, record.header, (number) => readHeader(database, number)?.hash);
+  return replayStart(rules, all.slice(0, at.transactions), state);
+}
+
+function parentOf({ blockNumber }: TransactionPosition): bigint {
+  return blockNumber === 0n ? 0n : blockNumber - 1n;
+}
+
+/** Both in the order of hashes; what was changed stands for what was there, and what was emptied is gone. */
+function* merged(before: Iterable<ListedSlot>, changed: readonly ListedSlot[]): Generator<ListedSlot, void> {
+  const replaced = new Set(changed.map(({ hash }) => toKey(hash)));
+  const waiting = [...changed];
+  function* takeUntil(hash: Hash | undefined): Generator<ListedSlot, void> {
+    while (waiting[0] !== undefined && (hash === undefined || compareBytes(waiting[0].hash, hash) <= 0)) {
+      if (waiting[0].value.length > 0) yield waiting[0];
+      waiting.shift();
+    }
+  }
+  for (const slot of before) {
+    yield* takeUntil(slot.hash);
+    if (!replaced.has(toKey(slot.hash))) yield slot;
+  }
+  yield* takeUntil(undefined);
+}
+
+function firstOf<T extends { readonly hash: Hash }>(
+  all: Iterable<T>,
+  limit: number,
+): { readonly items: readonly T[]; readonly next: Hash | undefined } {
+  const items: T[] = [];
+  for (const item of all) {
+    if (items.length === limit) return { items, next: item.hash };
+    items.push(item);
+  }
+  return { items, next: undefined };
+}

@@ -1,0 +1,55 @@
+import type { Head, Input } from "../../ibft/input.ts";
+import type { Authored } from "../../ibft/message.ts";
+import { findMessageError } from "../../ibft/messageRules.ts";
+import type { Rules, State } from "../../ibft/state.ts";
+import { validatorSetAfter } from "../../ibft/validatorSet.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+
+/**
+ * What the others say in the height in progress while this node is paused, and have said in it before. Nobody says it
+ * twice, and who missed it would meet the others again at the end of their round, which may be an hour long. Only
+ * flawless words are kept, so that nobody takes another's place, and of each author and kind those of the highest round.
+ */
+export interface PausedMessages {
+  /** The machine took one step. Answers with what it is to be told next, in order of arrival: nothing but after a pause. */
+  stepped(before: State, after: State, input: Input): readonly Authored[];
+}
+
+export function createPausedMessages(rules: Pick<Rules, "self" | "withRound">): PausedMessages {
+  const messages = new Map<string, Authored>();
+
+  function keep(head: Head, message: Authored): void {
+    const { author, payload } = message.signed;
+    if (equalBytes(author, rules.self)) return;
+    const key = `${toKey(author)} ${message.kind}`;
+    const known = messages.get(key);
+    if (known !== undefined && known.signed.payload.round >= payload.round) return;
+    if (findMessageError(validatorSetAfter(head), rules.withRound, message) !== undefined) return;
+    messages.delete(key);
+    messages.set(key, message);
+  }
+
+  function takeAll(): readonly Authored[] {
+    const taken = [...messages.values()];
+    messages.clear();
+    return taken;
+  }
+
+  return {
+    stepped(before, after, input) {
+      const { head } = after;
+      if (head !== before.head) messages.clear();
+      if (head === undefined) return [];
+      if (input.kind === "resumed") return takeAll();
+      if (!after.isPaused || after.height !== undefined) return [];
+      if (before.height?.parent === head) for (const message of heardIn(before.height)) keep(head, message);
+      if (input.kind === "message") keep(head, input.message);
+      return [];
+    },
+  };
+}
+
+function heardIn({ messages: inbox, round }: NonNullable<State["height"]>): readonly Authored[] {
+  return round.validation === undefined ? inbox : [round.validation.proposal, ...inbox];
+}

@@ -1,0 +1,122 @@
+import { RLP } from "@ethereumjs/rlp";
+import { asAddress } from "../primitives/address.ts";
+import { asHash } from "../primitives/hash.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
+import { ok, type Result, rejected } from "../primitives/result.ts";
+import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
+import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
+import { decodeBlock, encodeBlock } from "../types/block.ts";
+import type { Digest } from "../types/blockHash.ts";
+import { candidateOfBlock } from "./candidate.ts";
+import type { Payload, PreparedBlock, Signed } from "./message.ts";
+
+/**
+ * What we promised, kept on disk: written before a vote leaves, read after a crash. No vote of ours may follow in a
+ * height below `height`, nor in `height` in a round up to `round`; sending the very same bytes again is allowed.
+ */
+export interface LastSignedState {
+  readonly height: bigint;
+  /** The highest round in which we said anything. */
+  readonly round: number;
+  /** What our Proposal, Prepare and Commit of that round are about; undefined while we only asked for the round. */
+  readonly digest: Digest | undefined;
+  /** The latest prepared block of this height: it goes into every further RoundChange. */
+  readonly prepared: PreparedBlock | undefined;
+}
+
+/**
+ * Our own format, never on the wire: RLP of [version, height, round, digest | "", prepared | ""], where prepared is
+ * [block, proposer's signature and address, [each Prepare's signature and address]]. What a signature is about follows
+ * from the block: its number, its round and its digest. The block lies inside as one string, for it can be large.
+ */
+export function encodeLastSigned({ height, round, digest, prepared }: LastSignedState): Uint8Array {
+  return encodeRlpList([
+    encodeRlpString(bigintToBytes(FORMAT_VERSION)),
+    encodeRlpString(bigintToBytes(height)),
+    encodeRlpString(bigintToBytes(BigInt(round))),
+    encodeRlpString(digest ?? EMPTY_BYTES),
+    prepared === undefined ? encodeRlpString(EMPTY_BYTES) : encodePrepared(prepared),
+  ]);
+}
+
+export type LastSignedErrorCode = "unknownVoteRecordVersion" | "damagedVoteRecord";
+
+/** Reads back what encodeVoteRecord wrote. The store keeps a checksum, so a refusal means a bug or another version. */
+export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {
+  try {
+    const [version, height, round, digest, prepared] = listOf(RLP.decode(bytes), 5);
+    if (bytesToBigint(bytesOf(version)) !== FORMAT_VERSION) {
+      return refuse("unknownVoteRecordVersion", `version ${bytesToBigint(bytesOf(version))}`);
+    }
+    const record: LastSignedState = {
+      height: bytesToBigint(bytesOf(height)),
+      round: Number(bytesToBigint(bytesOf(round))),
+      digest: bytesOf(digest).length === 0 ? undefined : (asHash(bytesOf(digest)) as Digest),
+      prepared: Array.isArray(prepared) ? decodePrepared(prepared) : undefined,
+    };
+    const preparedHeight = record.prepared?.candidate.header.number ?? record.height;
+    return preparedHeight === record.height
+      ? ok(record)
+      : refuse("damagedVoteRecord", `a block of height ${preparedHeight} in a record of ${record.height}`);
+  } catch (error) {
+    return refuse("damagedVoteRecord", error instanceof Error ? error.message : "unreadable");
+  }
+}
+
+const FORMAT_VERSION = 1n;
+
+function encodePrepared({ certificate, candidate }: PreparedBlock): Uint8Array {
+  const block = { header: candidate.header, transactions: candidate.transactions, ommers: [] };
+  return encodeRlpList([
+    encodeRlpString(encodeBlock(block)),
+    encodeSigner(certificate.proposal),
+    encodeRlpList(certificate.prepares.map(encodeSigner)),
+  ]);
+}
+
+function encodeSigner({ signature, author }: Signed<Payload>): Uint8Array {
+  return encodeRlpList([encodeRlpString(encodeSignature(signature)), encodeRlpString(author)]);
+}
+
+function decodePrepared(items: unknown): PreparedBlock {
+  const [blockBytes, proposer, preparers] = listOf(items, 3);
+  const block = decodeBlock(bytesOf(blockBytes));
+  if (!block.ok) throw new RangeError(block.rejection.message);
+  const candidate = candidateOfBlock(block.value);
+  if (!candidate.ok) throw new RangeError(candidate.rejection.message);
+  const { header, extra, digest } = candidate.value;
+  const place = { height: header.number, round: extra.round, digest };
+  if (!Array.isArray(preparers)) throw new RangeError("the Prepares are a list");
+  return {
+    candidate: candidate.value,
+    certificate: {
+      proposal: { payload: { kind: "proposal", ...place }, ...decodeSigner(proposer) },
+      prepares: preparers.map((preparer) => ({
+        payload: { kind: "prepare", ...place },
+        ...decodeSigner(preparer),
+      })),
+    },
+  };
+}
+
+function decodeSigner(items: unknown): Pick<Signed<Payload>, "signature" | "author"> {
+  const [signatureBytes, author] = listOf(items, 2);
+  const signature: Signature | undefined = decodeSignature(bytesOf(signatureBytes));
+  if (signature === undefined) throw new RangeError("not a signature");
+  return { signature, author: asAddress(bytesOf(author)) };
+}
+
+function listOf(item: unknown, length: number): readonly unknown[] {
+  if (!Array.isArray(item) || item.length !== length) throw new RangeError(`not a list of ${length}`);
+  return item;
+}
+
+function bytesOf(item: unknown): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw new RangeError("not bytes");
+  return item;
+}
+
+function refuse(code: LastSignedErrorCode, message: string): Result<LastSignedState, LastSignedErrorCode> {
+  return rejected({ code, fault: "local", message });
+}

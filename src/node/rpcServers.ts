@@ -1,0 +1,178 @@
+import type { ApiGroup } from "../config/apiGroups.ts";
+import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../config/settings.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { ok, type Rejected, type Result, rejected } from "../primitives/result.ts";
+import { createRpcBackend } from "../rpc/backend.ts";
+import { createDispatcher } from "../rpc/dispatcher.ts";
+import type { RpcMethod } from "../rpc/method.ts";
+import { METHODS } from "../rpc/methods/registry.ts";
+import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
+import { declareRpcMetrics, type RpcMetrics } from "../rpc/rpcMetrics.ts";
+import { openHttpServer } from "../rpc/server/http.ts";
+import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
+import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
+import { openWebSocketServer } from "../rpc/server/websocket.ts";
+import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
+
+/** The JSON-RPC servers that the operator enabled. */
+export interface RpcServers {
+  readonly http: RpcServer | undefined;
+  readonly webSocket: RpcServer | undefined;
+  close(): Promise<void>;
+}
+
+export interface RpcServerParts {
+  /** Connections that there are files for, all doors together; undefined when that is not known. */
+  readonly connectionRoom: number | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
+}
+
+interface CountedParts extends Omit<RpcServerParts, "metrics"> {
+  readonly reader: MessageReader;
+  readonly metrics: RpcMetrics | undefined;
+}
+
+export async function openRpcServers(
+  asked: Pick<Settings, "http" | "webSocket">,
+  ports: RpcPorts,
+  { metrics, ...others }: RpcServerParts,
+): Promise<Result<RpcServers, ServerErrorCode>> {
+  const { http, webSocket } = fitToRoom(asked, others);
+  const backend = createRpcBackend(ports);
+  const open: { http?: RpcServer; webSocket?: RpcServer } = {};
+  const counts = {
+    httpConnections: () => open.http?.connectionCount ?? 0,
+    webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
+  };
+  const rpcMetrics = metrics === undefined ? undefined : declareRpcMetrics(metrics, counts);
+  const reader = createMessageReader(others.clock, rpcMetrics);
+  const parts = { ...others, reader, metrics: rpcMetrics };
+  const httpServer = http === undefined ? undefined : await openHttp(http, backend, parts);
+  if (httpServer?.ok === false) return nameOption(httpServer, "--rpc-http");
+  const webSocketServer =
+    webSocket === undefined ? undefined : await openWebSocket(webSocket, backend, parts);
+  if (webSocketServer?.ok === false) {
+    await httpServer?.value.close();
+    return nameOption(webSocketServer, "--rpc-ws");
+  }
+  if (httpServer !== undefined) open.http = httpServer.value;
+  if (webSocketServer !== undefined) open.webSocket = webSocketServer.value;
+  return ok({
+    http: open.http,
+    webSocket: open.webSocket,
+    close: async () => {
+      // What has come in whole is still read and answered while the doors close.
+      await Promise.all([open.http?.close(), open.webSocket?.close()]).finally(reader.close);
+    },
+  });
+}
+
+/** Where there is no room for as many connections as the doors may take, each gives up the same share. */
+function fitToRoom(
+  { http, webSocket }: Pick<Settings, "http" | "webSocket">,
+  { connectionRoom: room, logger }: Pick<RpcServerParts, "connectionRoom" | "logger">,
+): Pick<Settings, "http" | "webSocket"> {
+  const asked = (http?.maxConnections ?? 0) + (webSocket?.maxConnections ?? 0);
+  if (room === undefined || asked <= room) return { http, webSocket };
+  logger.warn(
+    { asked, room },
+    `only ${room} connections fit into the number of open files allowed, fewer than the ${asked} asked for: raise that number (ulimit -n)`,
+  );
+  const share = (connections: number): number => Math.max(1, Math.floor((connections * room) / asked));
+  const withShare = <D extends RpcServerSettings>(server: D): D => ({
+    ...server,
+    maxConnections: share(server.maxConnections),
+    maxConnectionsPerAddress: share(server.maxConnectionsPerAddress),
+  });
+  return {
+    http: http && withShare(http),
+    webSocket: webSocket && withShare(webSocket),
+  };
+}
+
+function openHttp(
+  settings: HttpSettings,
+  backend: RpcBackend,
+  { reader, logger, metrics }: CountedParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
+  const modules = servedBy(METHODS, settings.groups);
+  const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
+  const health = {
+    peerCount: () => backend.network.peerToPeer?.peerCount,
+    isHeld: () => backend.isHeld(),
+    syncStatus: () => backend.syncStatus(),
+  };
+  return openHttpServer(
+    {
+      host,
+      port,
+      allowedHosts: hostAllowlist,
+      corsOrigins,
+      trustedOrigins: settings.trustedOrigins,
+      maxActiveConnections: maxConnections,
+      maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
+      proxyAddresses: settings.proxyAddresses,
+      maxBodyBytes,
+      maxBatchSize: settings.maxBatchSize ?? 0,
+      timeoutMs,
+      isPretty: settings.isPrettyPrinted,
+    },
+    { dispatcher, health, reader, logger, metrics },
+  );
+}
+
+function openWebSocket(
+  settings: WebSocketSettings,
+  backend: RpcBackend,
+  { reader, clock, logger, metrics }: CountedParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { host, port, hostAllowlist, trustedOrigins, maxConnections, maxFrameBytes, timeoutMs } = settings;
+  const subscriptions = createSubscriptionMethods({
+    chain: backend.chain,
+    pool: backend.pool,
+    onSyncChanged: backend.onSyncChanged,
+    logger,
+    metrics,
+  });
+  const methods = [...METHODS, ...subscriptions];
+  const dispatcher = createDispatcher(
+    { methods, modules: servedBy(METHODS, settings.groups) },
+    { backend, logger, metrics },
+  );
+  return openWebSocketServer(
+    {
+      host,
+      port,
+      allowedHosts: hostAllowlist,
+      trustedOrigins,
+      maxActiveConnections: maxConnections,
+      maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
+      proxyAddresses: settings.proxyAddresses,
+      maxFrameBytes,
+      timeoutMs,
+    },
+    { dispatcher, reader, clock, logger, metrics },
+  );
+}
+
+/** The groups asked for that have methods: rpc_modules must not promise what nobody answers. */
+function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): ReadonlySet<ApiGroup> {
+  return new Set(groups.filter((group) => methods.some(({ namespace }) => namespace === group)));
+}
+
+/** Which option to change, for the operator. */
+export function nameOption(
+  { rejection }: Rejected<ServerErrorCode>,
+  prefix: "--rpc-http" | "--rpc-ws" | "--metrics",
+): Result<never, ServerErrorCode> {
+  const remedy =
+    rejection.code === "addressInUse"
+      ? `Choose another port with ${prefix}-port.`
+      : `Choose another address with ${prefix}-host and ${prefix}-port.`;
+  return rejected({ ...rejection, message: `${rejection.message}. ${remedy}` });
+}

@@ -1,0 +1,66 @@
+import type { ServerResponse } from "node:http";
+import type { Logger } from "../../observability/logger.ts";
+import { remoteHostOf } from "./remoteHost.ts";
+
+/**
+ * Large answers on their way to the clients of a door, which together may take so much memory. Above that the connections
+ * are cut on which nothing was read for the longest.
+ */
+export class InFlightResponses {
+  private readonly limitBytes: number;
+  private readonly logger: Logger;
+  /** What each answer takes; the one first of which nothing was read for the longest. */
+  private readonly bytesOf = new Map<ServerResponse, number>();
+
+  constructor(limitBytes: number, logger: Logger) {
+    this.limitBytes = limitBytes;
+    this.logger = logger;
+  }
+
+  /** Counts an answer while it is sent. `send` is to call what it is given whenever the client was ready for a part. */
+  async during(
+    response: ServerResponse,
+    bytes: number,
+    send: (onRead: () => void) => Promise<void>,
+  ): Promise<void> {
+    this.hold(response, bytes);
+    try {
+      await send(() => this.wasRead(response));
+    } finally {
+      this.hold(response, 0);
+    }
+  }
+
+  /** From now on the answer takes so much; 0 when it is done with. */
+  hold(response: ServerResponse, bytes: number): void {
+    const before = this.bytesOf.get(response) ?? 0;
+    if (bytes === 0) this.bytesOf.delete(response);
+    else this.bytesOf.set(response, bytes);
+    if (bytes > before) this.cutSlowest();
+  }
+
+  /** The client was ready for a part of the answer. */
+  wasRead(response: ServerResponse): void {
+    const bytes = this.bytesOf.get(response);
+    if (bytes === undefined) return;
+    this.bytesOf.delete(response);
+    this.bytesOf.set(response, bytes);
+  }
+
+  private cutSlowest(): void {
+    for (const [{ req }, answerBytes] of this.bytesOf) {
+      if (this.totalBytes() <= this.limitBytes) return;
+      if (req.socket.destroyed) continue;
+      const remote = remoteHostOf(req.socket.remoteAddress);
+      this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; cut off");
+      req.socket.destroy();
+    }
+  }
+
+  /** Of connections that are not cut; one may have several answers. */
+  private totalBytes(): number {
+    let total = 0;
+    for (const [{ req }, bytes] of this.bytesOf) if (!req.socket.destroyed) total += bytes;
+    return total;
+  }
+}

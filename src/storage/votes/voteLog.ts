@@ -1,0 +1,228 @@
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { type FileHandle, open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { syncFolder } from "../../primitives/syncFolder.ts";
+import { checksumOf, readUint32, writeUint32 } from "../checksum.ts";
+import { DamagedData } from "../database.ts";
+import { inDiskWords, translateDiskError } from "../diskFailure.ts";
+import { type HeadMarkerFile, openMarkerFile } from "../markerFile.ts";
+
+/**
+ * What this validator has promised, kept apart from the chain so that a vote waits for one small synced write only
+ * (architecture.md#vote-log). A record is opaque here; the newest one counts, those before it are history.
+ */
+export interface VoteLog {
+  /** The newest record; undefined when there is none. */
+  read(): Uint8Array | undefined;
+  /** Resolves when the record is durable. Throws DiskFailure, and refuses everything after that. */
+  write(record: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The file begins anew, with the newest record alone, before it grows beyond this. */
+const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Opens the file at `path`, creating it when absent. Each record is a header (length, sequence, checksum) and its
+ * bytes. A record at the end that was being written when the power went is dropped: its write never resolved. That it
+ * was no more than that is vouched for by a witness beside the file (`path`.mark), because a promise that got lost
+ * could be broken. Throws DamagedData when a record that had been durable is not there any more.
+ */
+export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYTES): Promise<VoteLog> {
+  const witness = openMarkerFile(`${path}.mark`, "the mark of the vote record");
+  try {
+    const found = findNewest(existsSync(path) ? readAll(path) : new Uint8Array(), path);
+    refuseLoss(found, witness, path);
+    const file = await openForAppending(path, found.end);
+    return new FileVoteStore({ path, limitBytes, witness }, file, found);
+  } catch (error) {
+    witness.close();
+    throw translateDiskError(error, `The vote record ${path} cannot be opened`);
+  }
+}
+
+/**
+ * Puts the record of a node that does not run under another name in its folder, `copy`, durably: the next start finds
+ * none. The mark goes first, since a mark without its record is a damage, and a record without its mark is none.
+ */
+export function setVotesAside(path: string, copy: string): void {
+  inDiskWords(`The vote record ${path} cannot be put aside`, () => {
+    rmSync(`${path}.mark`, { force: true });
+    renameSync(path, copy);
+    syncFolder(dirname(path));
+  });
+}
+
+/** A vote store in memory, for tests. */
+export function createMemoryVoteLog(): VoteLog {
+  let newest: Uint8Array | undefined;
+  return {
+    read: () => newest,
+    async write(record) {
+      newest = Uint8Array.from(record);
+    },
+    close: async () => undefined,
+  };
+}
+
+const HEADER_BYTES = 16;
+
+/** The newest sound record, and where the next one goes. */
+interface Found {
+  readonly record: Uint8Array | undefined;
+  readonly sequence: number;
+  readonly end: number;
+}
+
+interface Parts {
+  readonly path: string;
+  readonly limitBytes: number;
+  readonly witness: HeadMarkerFile;
+}
+
+class FileVoteStore implements VoteLog {
+  private readonly parts: Parts;
+  private file: FileHandle;
+  private newest: Found;
+  /** The write in progress, and those waiting for it. */
+  private queue: Promise<void> = Promise.resolve();
+  private failure: Error | undefined;
+
+  constructor(parts: Parts, file: FileHandle, newest: Found) {
+    this.parts = parts;
+    this.file = file;
+    this.newest = newest;
+  }
+
+  read(): Uint8Array | undefined {
+    return this.newest.record;
+  }
+
+  write(record: Uint8Array): Promise<void> {
+    const written = this.queue.then(() => this.writeNext(record));
+    this.queue = written.catch(() => undefined);
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await this.queue;
+    await this.file.close();
+    this.parts.witness.close();
+  }
+
+  private async writeNext(record: Uint8Array): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    const sequence = this.newest.sequence + 1;
+    const bytes = encodeRecord(sequence, record);
+    try {
+      const fits = this.newest.end + bytes.length <= this.parts.limitBytes;
+      const end = fits ? await this.append(bytes) : await this.beginAnew(bytes);
+      this.parts.witness.write(markOf(sequence, bytes));
+      this.newest = { record: Uint8Array.from(record), sequence, end };
+    } catch (error) {
+      this.failure = translateDiskError(error, `The vote record ${this.parts.path} cannot be written`);
+      throw this.failure;
+    }
+  }
+
+  private async append(bytes: Uint8Array): Promise<number> {
+    await writeWhole(this.file, bytes, this.newest.end);
+    await this.file.datasync();
+    return this.newest.end + bytes.length;
+  }
+
+  /** A new file takes the old one's place once it is durable: at no moment is there none. */
+  private async beginAnew(bytes: Uint8Array): Promise<number> {
+    const { path } = this.parts;
+    const fresh = await open(`${path}.new`, "w");
+    await writeWhole(fresh, bytes, 0);
+    await fresh.sync();
+    await rename(`${path}.new`, path);
+    syncFolder(dirname(path));
+    await this.file.close();
+    this.file = fresh;
+    return bytes.length;
+  }
+}
+
+async function openForAppending(path: string, end: number): Promise<FileHandle> {
+  if (existsSync(path)) {
+    const file = await open(path, "r+");
+    await file.truncate(end);
+    // Whoever created it may have been killed before its name was durable.
+    syncFolder(dirname(path));
+    return file;
+  }
+  const file = await open(path, "w");
+  await file.sync();
+  syncFolder(dirname(path));
+  return file;
+}
+
+async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written);
+    written += bytesWritten;
+  }
+}
+
+function readAll(path: string): Uint8Array {
+  return inDiskWords(`The vote record ${path} cannot be read`, () => readFileSync(path));
+}
+
+function encodeRecord(sequence: number, record: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + record.length);
+  writeUint32(bytes, 0, record.length);
+  writeUint32(bytes, 4, Math.floor(sequence / 2 ** 32));
+  writeUint32(bytes, 8, sequence % 2 ** 32);
+  writeUint32(bytes, 12, checksumOf(bytes.subarray(0, 12), record));
+  bytes.set(record, HEADER_BYTES);
+  return bytes;
+}
+
+/** Reads records from the beginning to the first that is not sound. Throws DamagedData when a sound one follows it. */
+function findNewest(bytes: Uint8Array, path: string): Found {
+  let found: Found = { record: undefined, sequence: 0, end: 0 };
+  for (;;) {
+    const next = soundRecord(bytes, found.end);
+    if (next !== undefined) found = next;
+    else if (soundRecord(bytes, endOfRecord(bytes, found.end)) !== undefined)
+      throw lostVotes(path, `its record at byte ${found.end} does not match its checksum`);
+    else return { ...found, record: found.record === undefined ? undefined : Uint8Array.from(found.record) };
+  }
+}
+
+function soundRecord(bytes: Uint8Array, at: number): Found | undefined {
+  const end = endOfRecord(bytes, at);
+  if (end > bytes.length) return undefined;
+  const record = bytes.subarray(at + HEADER_BYTES, end);
+  if (readUint32(bytes, at + 12) !== checksumOf(bytes.subarray(at, at + 12), record)) return undefined;
+  return { record, sequence: readUint32(bytes, at + 4) * 2 ** 32 + readUint32(bytes, at + 8), end };
+}
+
+function endOfRecord(bytes: Uint8Array, at: number): number {
+  return at + HEADER_BYTES + readUint32(bytes, at);
+}
+
+function markOf(sequence: number, encoded: Uint8Array): { position: bigint; fingerprint: Uint8Array } {
+  const fingerprint = new Uint8Array(32);
+  fingerprint.set(encoded.subarray(0, HEADER_BYTES));
+  return { position: BigInt(sequence), fingerprint };
+}
+
+function refuseLoss(found: Found, witness: HeadMarkerFile, path: string): void {
+  const mark = witness.read();
+  if (mark === undefined || BigInt(found.sequence) >= mark.position) return;
+  throw lostVotes(
+    path,
+    `its newest sound record is number ${found.sequence}, but number ${mark.position} was written`,
+  );
+}
+
+function lostVotes(path: string, why: string): DamagedData {
+  return new DamagedData(
+    `The vote record ${path} is damaged: ${why}. A validator that forgot a vote could contradict it, so this node does ` +
+      "not start. Restore the file from a backup made since; or, if this node is no validator, or the network is past " +
+      `the height at which it stopped, delete ${path} and ${path}.mark.`,
+  );
+}

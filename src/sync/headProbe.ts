@@ -1,0 +1,88 @@
+import { expectDefined } from "../primitives/assert.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import type { Block, NamedHeader } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
+import { type DownloadDefect, downloadBlock, downloadHeaders } from "./download.ts";
+import { MAX_PROBES } from "./limits.ts";
+import type { SyncPeer } from "./ports.ts";
+
+/**
+ * Peers that claim to be ahead of us are asked for the next block, all at the same time: only the real one is sealed by
+ * the validators. So those who claim much and give nothing keep nobody waiting, however many they are.
+ */
+export interface HeadProbe {
+  /** Begins with those that are not on trial yet, as far as there is room. */
+  begin(peers: readonly SyncPeer[]): void;
+  readonly count: number;
+  /** Settles when a trial ends, or somebody rings, or did so since the last time. */
+  next(): Promise<void>;
+  notify(): void;
+}
+
+/** What a peer has as the block after our head; without the block where we have it by now. */
+export interface ProbedBlock {
+  readonly hash: Hash;
+  readonly block: Block | undefined;
+}
+
+export function createHeadProbe(parts: {
+  readonly head: () => NamedHeader;
+  readonly isKnown: (hash: Hash) => boolean;
+  /** Judges the header that follows `parent`, so that no body is fetched for one that is made up. */
+  readonly checkNext: (parent: NamedHeader, header: Header) => Promise<Result<unknown, DownloadDefect>>;
+  /** Says what the peer is worth. */
+  readonly judge: (peer: SyncPeer, shown: Result<ProbedBlock, DownloadDefect>) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}): HeadProbe {
+  const underProbe = new Set<string>();
+  let isRung = false;
+  let awaited: (() => void) | undefined;
+
+  function notify(): void {
+    isRung = true;
+    awaited?.();
+    awaited = undefined;
+  }
+
+  async function show(peer: SyncPeer): Promise<Result<ProbedBlock, DownloadDefect>> {
+    const parent = parts.head();
+    const links = await downloadHeaders(peer, parent, 1);
+    if (!links.ok) return links;
+    const link = expectDefined(links.value[0], "the header that was asked for");
+    if (parts.isKnown(link.hash)) return ok({ hash: link.hash, block: undefined });
+    const judged = await parts.checkNext(parent, link.header);
+    if (!judged.ok) return judged;
+    const block = await downloadBlock(peer, link);
+    return block.ok ? ok({ hash: link.hash, block: block.value }) : block;
+  }
+
+  return {
+    begin(peers) {
+      for (const peer of peers) {
+        if (underProbe.size >= MAX_PROBES) return;
+        if (underProbe.has(peer.key)) continue;
+        underProbe.add(peer.key);
+        void show(peer)
+          .then((shown) => parts.judge(peer, shown))
+          .catch(parts.onFailure)
+          .finally(() => {
+            underProbe.delete(peer.key);
+            notify();
+          });
+      }
+    },
+    get count() {
+      return underProbe.size;
+    },
+    async next() {
+      if (!isRung) {
+        await new Promise<void>((resolve) => {
+          awaited = resolve;
+        });
+      }
+      isRung = false;
+    },
+    notify,
+  };
+}

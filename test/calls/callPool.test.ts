@@ -1,0 +1,305 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  createSimulationPool,
+  DEFAULT_SIMULATION_SETTINGS,
+  type SimulationPool,
+  type SimulationSettings,
+} from "../../src/calls/callPool.ts";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import type { CallRequest, SimulationResult } from "../../src/execution/simulation.ts";
+import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import type { Requester } from "../../src/primitives/requester.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { aChain } from "../builders/aChain.ts";
+import { somebody } from "../builders/somebody.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+
+/** Returns its argument plus the number in slot 0. */
+const ADDER = "0x00000000000000000000000000000000000add00";
+/** JUMPDEST PUSH0 JUMP, for ever. */
+const ENDLESS = "0x00000000000000000000000000000000000100b5";
+/** Logs with four topics, for ever. */
+const FLOOD = "0x0000000000000000000000000000000000f100d5";
+
+const POINT_EVALUATION = addressFromHex("0x000000000000000000000000000000000000000a");
+
+/** Loading the interpreter takes a third of a second on a quick machine, the first call after it a tenth of that. */
+const LESS_THAN_LOADING_MS = 150;
+
+const folder = mkdtempSync(join(tmpdir(), "ibex-simulation-"));
+const path = join(folder, "chain");
+let database: Database;
+let spec: ChainSpec;
+let pool: SimulationPool;
+
+beforeAll(async () => {
+  database = await openLevelDatabase({ path });
+  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { alloc: object };
+  genesis.alloc = {
+    [ADDER]: { balance: "0x0", code: "0x5f355f54015f5260205ff3", storage: { "0x00": "0x2a" } },
+    [ENDLESS]: { balance: "0x0", code: "0x5b5f56" },
+    [FLOOD]: { balance: "0x0", code: "0x5f5b8080808060205fa4600101600156" },
+  };
+  ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
+});
+
+afterEach(() => pool.close());
+
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function openPool(settings: Partial<SimulationSettings> = {}, logger: Logger = silentLogger): void {
+  pool = createSimulationPool(
+    { ...DEFAULT_SIMULATION_SETTINGS, ...settings },
+    { databasePath: path, spec, clock: systemClock, logger },
+  );
+}
+
+type Changes = Partial<CallRequest> & { readonly requester?: Requester };
+
+function call(
+  to: string,
+  argument: bigint,
+  { requester = somebody, ...changes }: Changes = {},
+): Promise<SimulationResult> {
+  const data = bigintToFixedBytes(argument, 32);
+  return pool.run(
+    { kind: "call", call: { to: addressFromHex(to), data, ...changes }, blockNumber: 0n },
+    requester,
+  );
+}
+
+/** Calls that take until their time limit, or until `gasLimit` is burnt. */
+function endlessCalls(
+  count: number,
+  requester: Requester,
+  gasLimit = 2n ** 62n,
+): { readonly endedCount: number; readonly results: readonly Promise<SimulationResult>[] } {
+  let endedCount = 0;
+  const results = Array.from({ length: count }, (_, n) => call(ENDLESS, BigInt(n), { requester, gasLimit }));
+  for (const result of results)
+    result.then(
+      () => endedCount++,
+      () => undefined,
+    );
+  return {
+    results,
+    get endedCount() {
+      return endedCount;
+    },
+  };
+}
+
+/** An asker with a client of its own, until it leaves. */
+function aClient(): Requester & { leave(): void } {
+  let isGone = false;
+  return {
+    remoteHost: "somewhere",
+    client: {},
+    isAbandoned: () => isGone,
+    leave: () => {
+      isGone = true;
+    },
+  };
+}
+
+/** Keeps this thread, which watches those of the pool, from everything. */
+function hold(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+function sumOf(result: SimulationResult): bigint | string {
+  return result.kind === "returned" ? BigInt(toHex(result.data)) : result.kind;
+}
+
+describe("simulated calls on threads", IN_REAL_TIME, () => {
+  it("answers each job with its own result, however many are asked at once", async () => {
+    openPool({ threads: 2 });
+    const sums = await Promise.all(Array.from({ length: 200 }, (_, n) => call(ADDER, BigInt(n)).then(sumOf)));
+    expect(sums).toEqual(Array.from({ length: 200 }, (_, n) => BigInt(n + 42)));
+  });
+
+  it("gives no caller another's answer when a contract has to wait for code that is loaded at its first use", async () => {
+    openPool();
+    await call(ADDER, 0n);
+    // The point evaluation precompile, with a claim that fits its hash and has no proof.
+    const commitment = new Uint8Array(48);
+    const versionedHash = createHash("sha256").update(commitment).digest();
+    versionedHash[0] = 1;
+    const claim = Buffer.concat([versionedHash, new Uint8Array(64), commitment, new Uint8Array(48)]);
+    const [evaluated, ...sums] = await Promise.all([
+      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }, somebody),
+      call(ADDER, 1n),
+      call(ADDER, 2n),
+    ]);
+    expect(evaluated?.kind).toBe("halted");
+    expect(sums.map(sumOf)).toEqual([43n, 44n]);
+  });
+
+  it("has no threads before they are started or needed", async () => {
+    openPool();
+    expect(pool.load.threads).toBe(0);
+    pool.start();
+    expect(pool.load.threads).toBe(DEFAULT_SIMULATION_SETTINGS.threads);
+    await call(ADDER, 0n);
+    expect(pool.load.threads).toBe(DEFAULT_SIMULATION_SETTINGS.threads);
+  });
+
+  it("estimates gas and lists accesses on the same threads", async () => {
+    openPool();
+    const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
+    const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, somebody);
+    expect(estimate).toMatchObject({ kind: "returned", gas: 23_123n });
+    const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n }, somebody);
+    expect(listed).toMatchObject({
+      kind: "returned",
+      accessList: [{ address: addressFromHex(ADDER), slots: new Uint8Array(32) }],
+    });
+  });
+
+  it("kills the thread of an endless call at the time limit, and goes on with the others", async () => {
+    openPool({ timeoutMs: 1000 });
+    await call(ADDER, 0n);
+    const endless = call(ENDLESS, 0n, { gasLimit: 2n ** 62n });
+    const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
+    expect(await endless).toEqual({ kind: "timedOut", limitMs: 1000 });
+    expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
+  });
+
+  it("answers a call that fills the heap of its thread as too large, warns of it, and goes on with the others", async () => {
+    const warnings: Facts[] = [];
+    const logger: Logger = { ...silentLogger, warn: (facts) => warnings.push(facts) };
+    openPool({ heapMb: 48, timeoutMs: 60_000 }, logger);
+    await call(ADDER, 0n);
+    const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
+    const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
+    expect(await flood).toEqual({ kind: "tooLarge" });
+    expect(warnings).toEqual([{ remoteHost: somebody.remoteHost, thread: "simulationWorker" }]);
+    expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
+  });
+
+  it("counts no time for which this thread was held, and so kills nothing that has long been answered", async () => {
+    openPool({ timeoutMs: 500 });
+    await call(ADDER, 0n);
+    // After this turn of the loop alarms are the first to come, and only then answers.
+    await nextTurn();
+    const short = [1n, 2n, 3n].map((n) => call(ADDER, n));
+    hold(1500);
+    expect((await Promise.all(short)).map(sumOf)).toEqual([43n, 44n, 45n]);
+  });
+
+  it("counts no time in which a new thread loads what runs code", async () => {
+    openPool({ timeoutMs: LESS_THAN_LOADING_MS });
+    expect(sumOf(await call(ADDER, 1n))).toBe(43n);
+  });
+
+  it("says that a state is not there", async () => {
+    openPool();
+    const job = { kind: "call", call: {}, blockNumber: 7n } as const;
+    expect(await pool.run(job, somebody)).toEqual({ kind: "stateUnavailable" });
+  });
+
+  it("puts the operator's cap in the place of every gas limit", async () => {
+    openPool({ gasCap: 21_000n });
+    const plenty = await call(ADDER, 0n, { gasLimit: 1_000_000n });
+    expect(plenty).toMatchObject({ kind: "refused", code: "intrinsicGasAboveLimit" });
+  });
+
+  it("refuses the newest job of whoever has most of them when too many are waiting", async () => {
+    openPool({ waitingLimit: 2 });
+    const [greedy, modest] = [aClient(), aClient()];
+    const jobs = [greedy, greedy, modest, greedy].map((requester, n) =>
+      call(ADDER, BigInt(n), { requester }),
+    );
+    expect((await Promise.all(jobs)).map(sumOf)).toEqual([42n, "busy", 44n, "busy"]);
+  });
+
+  it("lets nobody wait for more than one job of somebody else, whom the time limit stops", async () => {
+    openPool({ timeoutMs: 1000 });
+    const [greedy, modest] = [aClient(), aClient()];
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
+    const endless = endlessCalls(100, greedy);
+    await call(ADDER, 1n, { requester: modest });
+    expect(endless.endedCount).toBe(1);
+  });
+
+  it("lets nobody wait for more than one job of somebody else, whom only gas stops", async () => {
+    openPool();
+    const [greedy, modest] = [aClient(), aClient()];
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
+    const endless = endlessCalls(100, greedy, 3_000_000n);
+    expect(sumOf(await call(ADDER, 1n, { requester: modest }))).toBe(43n);
+    expect(endless.endedCount).toBe(1);
+  });
+
+  it("keeps the order in which a caller has asked, though jobs that were sent beforehand are taken back", async () => {
+    openPool();
+    const clients = [aClient(), aClient()];
+    for (let n = 0n; n < 20n; n++) await call(ADDER, n);
+    const ended: number[][] = [[], []];
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const changes = { requester: clients[n % 2] ?? somebody, gasLimit: 1_000_000n };
+        await call(n % 7 === 3 ? ENDLESS : ADDER, BigInt(n), changes);
+        ended[n % 2]?.push(n);
+      }),
+    );
+    expect(ended).toEqual([0, 1].map((first) => Array.from({ length: 20 }, (_, n) => 2 * n + first)));
+  });
+
+  it("begins no job of a caller who is gone, and stops the one that it has begun", async () => {
+    openPool({ timeoutMs: 60_000 });
+    const [leaving, staying] = [aClient(), aClient()];
+    await call(ADDER, 0n, { requester: leaving });
+    const endless = endlessCalls(1, leaving);
+    const others = [1n, 2n, 3n].map((n) => call(ADDER, n, { requester: leaving }));
+    const sum = call(ADDER, 4n, { requester: staying });
+    leaving.leave();
+    expect(sumOf(await sum)).toBe(46n);
+    expect(endless.endedCount).toBe(1);
+    expect((await Promise.all(others)).map(sumOf)).toEqual(["timedOut", "timedOut", "timedOut"]);
+  });
+
+  it("makes room for others by dropping the jobs of a caller who is gone", async () => {
+    openPool({ waitingLimit: 3, timeoutMs: 60_000 });
+    const [busy, leaving] = [aClient(), aClient()];
+    // A long call: after it none is sent to the thread beforehand, so those below wait.
+    await call(ENDLESS, 0n, { gasLimit: 3_000_000n });
+    const endless = endlessCalls(1, busy);
+    const dropped = [1n, 2n, 3n].map((n) => call(ADDER, n, { requester: leaving }));
+    leaving.leave();
+    expect((await Promise.all(dropped)).map(sumOf)).toEqual(["timedOut", "timedOut", "timedOut"]);
+    expect([endless.endedCount, pool.load.waiting]).toEqual([0, 0]);
+  });
+
+  it("refuses what is at hand when it is closed, and starts no thread again", async () => {
+    openPool();
+    const refused = expect(call(ENDLESS, 0n)).rejects.toThrow("closed");
+    await pool.close();
+    await refused;
+    await expect(call(ADDER, 0n)).rejects.toThrow("closed");
+  });
+
+  it("gives up when threads cannot even start", async () => {
+    pool = createSimulationPool(DEFAULT_SIMULATION_SETTINGS, {
+      databasePath: join(folder, "nowhere"),
+      spec,
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    await expect(call(ADDER, 0n)).rejects.toThrow("failed to open");
+  });
+});

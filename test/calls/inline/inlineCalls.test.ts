@@ -1,0 +1,311 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  createSimulationPool,
+  DEFAULT_SIMULATION_SETTINGS,
+  type SimulationPool,
+} from "../../../src/calls/callPool.ts";
+import { TRIAL_MS } from "../../../src/calls/inline/callCostEstimate.ts";
+import { createInlineCalls, type HeadChain, TURN_MS } from "../../../src/calls/inline/inlineCalls.ts";
+import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
+import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
+import { loadInterpreter } from "../../../src/execution/blockSession.ts";
+import type { CallRequest, SimulationJob, Simulator } from "../../../src/execution/simulation.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { addressFromHex } from "../../../src/primitives/address.ts";
+import { systemClock } from "../../../src/primitives/clock.ts";
+import { asHash } from "../../../src/primitives/hash.ts";
+import { hexToBytes } from "../../../src/primitives/hex.ts";
+import { bigintToBytes, bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import type { Database } from "../../../src/storage/database.ts";
+import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
+import { aChain } from "../../builders/aChain.ts";
+import { somebody } from "../../builders/somebody.ts";
+import { account } from "../../builders/testAccounts.ts";
+
+/** Returns its argument plus the number in slot 0. */
+const ADDER = contract(1);
+/** Stores its argument in slot 1, logs it, and returns what was there. */
+const STORER = contract(2);
+/** Gives its argument back as the data of a REVERT. */
+const REVERTER = contract(3);
+/** Calls the address in its argument with 32 bytes of zeros and most of its gas, and returns all that comes back. */
+const CALLER = contract(4);
+
+/** What takes as long as the gas lasts, each in another way. */
+const ENDLESS = {
+  "empty loop": "5b5f56",
+  "powers without a jump": `7f${"ff".repeat(32)}${"80800a50".repeat(6000)}`,
+  "memory of 60 MB": "5f6303a0000052",
+  "hashes of a megabyte": "5b621000005f20505f56",
+  "slots that nobody has read": "5f5b805450600101600156",
+  "balances that nobody has read": "5f5b803150600101600156",
+  creations: "5b5f5f5ff0505f56",
+  "calls within calls": "5f5f5f5f5f305af1",
+  "copies of code": "5b6160005f5f303c5f56",
+} as const;
+
+/** Of these, what one step may take longer than all the time there is. */
+const GIVEN_UP_UNTRIED: ReadonlySet<string> = new Set([
+  "memory of 60 MB",
+  "hashes of a megabyte",
+  "creations",
+]);
+
+function contract(n: number): string {
+  return `0x${(0xc0de00 + n).toString(16).padStart(40, "0")}`;
+}
+
+const endlessAt = new Map(Object.keys(ENDLESS).map((name, index) => [name, contract(16 + index)]));
+
+const folder = mkdtempSync(join(tmpdir(), "ibex-brief-"));
+const path = join(folder, "chain");
+let database: Database;
+let spec: ChainSpec;
+let chain: HeadChain;
+let pool: SimulationPool;
+
+beforeAll(async () => {
+  database = await openLevelDatabase({ path });
+  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { alloc: object };
+  const codes = {
+    [ADDER]: "5f355f54015f5260205ff3",
+    [STORER]: "6001545f525f355f52365fa060205ff3",
+    [REVERTER]: "365f5f37365ffd",
+    [CALLER]: "5f5f60205f5f5f355af13d5f5f3e3d5ff3",
+    ...Object.fromEntries(Object.entries(ENDLESS).map(([name, code]) => [endlessAt.get(name), code])),
+  };
+  const alloc = Object.entries(codes).map(
+    ([address, code]) =>
+      [address, { balance: "0x5", code: `0x${code}`, storage: { "0x00": "0x2a", "0x01": "0x07" } }] as const,
+  );
+  genesis.alloc = { ...genesis.alloc, ...Object.fromEntries(alloc) };
+  ({ spec, chain } = await aChain({ genesis: JSON.stringify(genesis), database }));
+  pool = createSimulationPool(DEFAULT_SIMULATION_SETTINGS, {
+    databasePath: path,
+    spec,
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  await loadInterpreter();
+});
+
+afterAll(async () => {
+  await pool.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** So many looks at the clock take the time for a call that nobody knows; around it there are fewer than that. */
+const LOOKS = 40;
+const LOOKS_BESIDE = 20;
+
+/** Calls at once, where time passes by looks at the clock alone: so many of them make the time for one call. */
+function aCaller(changes: { readonly looks?: number; readonly isExecuting?: boolean } = {}) {
+  const { looks = 2000, isExecuting = false } = changes;
+  let nowMs = 0;
+  let handedOver = 0;
+  const threads: Simulator = {
+    run: (job, requester) => {
+      handedOver++;
+      return pool.run(job, requester);
+    },
+  };
+  const calls = createInlineCalls({
+    spec,
+    gasCap: 0n,
+    chain: {
+      head: chain.head,
+      isExecuting,
+      isRewriting: false,
+      headerByNumber: (number) => chain.headerByNumber(number),
+      stateAt: (number) => chain.stateAt(number),
+    },
+    threads,
+    nowMs: () => {
+      nowMs += 1 / looks;
+      return nowMs;
+    },
+  });
+  return {
+    run: (job: SimulationJob) => calls.run(job, somebody),
+    get handedOver() {
+      return handedOver;
+    },
+  };
+}
+
+function aCall(to: string, changes: Partial<CallRequest> = {}): SimulationJob {
+  return {
+    kind: "call",
+    call: { to: addressFromHex(to), data: bigintToFixedBytes(1n, 32), ...changes },
+    blockNumber: 0n,
+  };
+}
+
+const known = fc.constantFrom(
+  ...[ADDER, STORER, REVERTER, CALLER, ...endlessAt.values(), contract(99)],
+  ...Array.from({ length: 10 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, "0")}`),
+);
+const anArgument = fc.oneof(
+  known.map((address) => hexToBytes(address.slice(2).padStart(64, "0"))),
+  fc.uint8Array({ maxLength: 300 }),
+);
+const someCode = fc
+  .array(
+    fc
+      .constantFrom(...[0x01, 0x02, 0x0a, 0x15, 0x20, 0x30, 0x31, 0x33, 0x34, 0x35, 0x36, 0x37, 0x3b, 0x3d])
+      .map((instruction) => Uint8Array.of(0x60, 0x20, 0x5f, instruction)),
+    { maxLength: 40 },
+  )
+  .map((pieces) => Uint8Array.from(Buffer.concat([...pieces, hexToBytes("5f5260205ff3")])));
+const anOverride = fc.record(
+  {
+    balance: fc.bigInt(0n, 2n ** 80n),
+    nonce: fc.bigInt(0n, 9n),
+    code: someCode,
+    storage: fc.record({
+      replacesAll: fc.boolean(),
+      slots: fc.array(
+        fc.record({
+          slot: fc.constantFrom(0n, 1n, 2n).map((n) => asHash(bigintToFixedBytes(n, 32))),
+          value: fc.bigInt(0n, 2n ** 90n).map((n) => (n === 0n ? new Uint8Array(0) : bigintToBytes(n))),
+        }),
+        { maxLength: 3 },
+      ),
+    }),
+  },
+  { requiredKeys: [] },
+);
+const aJob: fc.Arbitrary<SimulationJob> = fc.record(
+  {
+    kind: fc.constantFrom("call", "estimateGas", "createAccessList"),
+    blockNumber: fc.constant(0n),
+    call: fc.record(
+      {
+        to: known.map(addressFromHex),
+        from: fc.constantFrom(account(0).address, addressFromHex(contract(50)), addressFromHex(ADDER)),
+        data: anArgument,
+        // Endless calls end soon.
+        gasLimit: fc.bigInt(20_000n, 400_000n),
+        gasPrice: fc.constantFrom(0n, 1n, 10n ** 9n),
+        value: fc.constantFrom(0n, 1n, 10n ** 30n),
+        strict: fc.boolean(),
+      },
+      { requiredKeys: ["to", "gasLimit"] },
+    ),
+    overrides: fc.record(
+      {
+        accounts: fc.array(
+          fc
+            .tuple(known, anOverride)
+            .map(([address, more]) => ({ address: addressFromHex(address), ...more })),
+          { maxLength: 2 },
+        ),
+        block: fc.record(
+          { number: fc.bigInt(0n, 500n), gasLimit: fc.constant(400_000n), baseFeePerGas: fc.bigInt(0n, 10n) },
+          { requiredKeys: ["gasLimit"] },
+        ),
+      },
+      { requiredKeys: ["block"] },
+    ),
+  },
+  { requiredKeys: ["kind", "blockNumber", "call", "overrides"] },
+);
+
+describe("calls that are run at once", () => {
+  it("answers as a thread does, whatever is called and however", async () => {
+    let [asked, handedOver] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(aJob, async (job) => {
+        const calls = aCaller();
+        const [here, there] = await Promise.all([calls.run(job), pool.run(job, somebody)]);
+        expect(here).toEqual(there);
+        asked++;
+        handedOver += calls.handedOver;
+      }),
+      { numRuns: 400 },
+    );
+    // Both kinds have been compared.
+    expect(handedOver / asked).toBeGreaterThan(0.02);
+    expect(handedOver / asked).toBeLessThan(0.7);
+  }, 60_000);
+
+  it("hands over to a thread what takes longer, and not a second time at once", async () => {
+    const calls = aCaller();
+    const job = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
+    const first = await calls.run(job);
+    expect(first).toMatchObject({ kind: "halted", reason: "INSUFFICIENT_GAS" });
+    expect(await calls.run(job)).toEqual(first);
+    expect(calls.handedOver).toBe(2);
+  });
+
+  it("keeps a short call here, also beside others that take longer", async () => {
+    const calls = aCaller();
+    const long = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
+    const results = await Promise.all([aCall(ADDER), long, aCall(ADDER)].map(calls.run));
+    expect(results.map(({ kind }) => kind)).toEqual(["returned", "halted", "returned"]);
+    expect(calls.handedOver).toBe(1);
+  });
+
+  it("leaves calls to the threads while a block is executed, and those on other states always", async () => {
+    const busy = aCaller({ isExecuting: true });
+    expect(await busy.run(aCall(ADDER))).toMatchObject({ kind: "returned" });
+    const idle = aCaller();
+    expect(await idle.run({ ...aCall(ADDER), blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
+    expect([busy.handedOver, idle.handedOver]).toEqual([1, 1]);
+  });
+
+  it("lets others have the event loop when calls have taken their share of a turn", async () => {
+    const calls = aCaller({ looks: 20 });
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await calls.run(aCall(ADDER));
+    const turnsOfOne = turns;
+    const many = Array.from({ length: 100 }, () => calls.run(aCall(ADDER)));
+    await Promise.all(many);
+    isDone = true;
+    expect(calls.handedOver).toBe(0);
+    // Each takes a third of a millisecond at least, as this clock goes.
+    expect(turns - turnsOfOne).toBeGreaterThanOrEqual(Math.floor((100 * 0.3) / TURN_MS) - 1);
+  });
+
+  it.each(Object.keys(ENDLESS))(
+    "gives up when the time for a call that nobody knows is over, or before a step that may take longer: %s",
+    async (name) => {
+      const looksAtMs: number[] = [];
+      let nowMs = 0;
+      let looksBefore = 0;
+      const calls = createInlineCalls({
+        spec,
+        gasCap: 0n,
+        chain,
+        threads: {
+          run: async () => {
+            looksBefore = looksAtMs.length;
+            return { kind: "timedOut", limitMs: 0 };
+          },
+        },
+        // Only looks make time pass: what went on without one would not end, with that much gas.
+        nowMs: () => {
+          nowMs += TRIAL_MS / LOOKS;
+          looksAtMs.push(nowMs);
+          return nowMs;
+        },
+      });
+      const asked = aCall(endlessAt.get(name) ?? "", { gasLimit: 2n ** 62n });
+      expect(await calls.run(asked, somebody)).toEqual({ kind: "timedOut", limitMs: 0 });
+      const looks = GIVEN_UP_UNTRIED.has(name) ? 0 : LOOKS;
+      expect(looksBefore).toBeGreaterThan(looks);
+      expect(looksBefore).toBeLessThan(looks + LOOKS_BESIDE);
+    },
+  );
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import { parseGenesis } from "../../src/chainspec/genesis.ts";
+import { chainDigest, differencesUpTo, recordOf } from "../../src/chainspec/storedChainConfig.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+
+function aSpec(config: Record<string, unknown> = {}, ibft2: Record<string, unknown> = {}): ChainSpec {
+  const text = JSON.stringify({
+    config: { chainId: 1337, londonBlock: 0, ibft2: { requesttimeoutseconds: 10, ...ibft2 }, ...config },
+    extraData: `0xf83ea0${"00".repeat(32)}d594${"11".repeat(20)}808400000000c0`,
+    gasLimit: "0x1000000",
+    difficulty: "0x1",
+  });
+  const outcome = parseGenesis(text, "net.json");
+  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  return outcome.value;
+}
+
+const head = { number: 100n, timestamp: 5000n };
+
+function differences(stored: ChainSpec, given: ChainSpec) {
+  // As the node does it: one of the two has been through a file.
+  const kept = JSON.parse(JSON.stringify(recordOf(stored))) as ReturnType<typeof recordOf>;
+  return differencesUpTo(head, { stored: kept, given: recordOf(given) });
+}
+
+describe("the record of a chain's rules", () => {
+  it("finds nothing where nothing differs, and gives the same digest", () => {
+    expect(differences(aSpec(), aSpec())).toEqual([]);
+    expect(toHex(chainDigest(aSpec()))).toBe(toHex(chainDigest(aSpec())));
+    expect(toHex(chainDigest(aSpec()))).not.toBe(toHex(chainDigest(aSpec({ chainId: 2 }))));
+  });
+
+  it("names what differs for the blocks already made", () => {
+    const given = aSpec(
+      { chainId: 7, shanghaiTime: 5000, transitions: { ibft2: [{ block: 100, blockreward: "3" }] } },
+      { epochlength: 10, blockreward: "2" },
+    );
+    expect(differences(aSpec(), given)).toEqual([
+      { name: "chainId", stored: "1337", given: "7" },
+      { name: "ibft2.epochlength", stored: "30000", given: "10" },
+      { name: "ibft2.blockreward from block 0", stored: "0", given: "2" },
+      { name: "fork shanghai", stored: "absent", given: "time 5000" },
+      { name: "ibft2.blockreward from block 100", stored: "absent", given: "3" },
+      { name: "ibft2.miningbeneficiary from block 100", stored: "absent", given: "none" },
+      { name: "ibft2.validators from block 100", stored: "absent", given: "by votes" },
+    ]);
+  });
+
+  it("allows what begins after the head, and a new block period, as running networks have done", () => {
+    const given = aSpec(
+      { shanghaiTime: 5001, transitions: { ibft2: [{ block: 101, blockreward: "3" }] } },
+      { blockperiodseconds: 2, requesttimeoutseconds: 4 },
+    );
+    expect(differences(aSpec(), given)).toEqual([]);
+  });
+});

@@ -1,0 +1,598 @@
+import { describe, expect, it } from "vitest";
+import { createFarFutureRoundChanges } from "../../../src/consensus/buffers/farFutureRoundChanges.ts";
+import { createFutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
+import {
+  createMessageRouter,
+  declareMessageRouterMetrics,
+  type MessageRouter,
+  type ValidationResult,
+} from "../../../src/consensus/router/messageRouter.ts";
+import { createSeenMessages } from "../../../src/consensus/router/seenMessages.ts";
+import { encodeMessage } from "../../../src/ibft/codec.ts";
+import type { Head } from "../../../src/ibft/input.ts";
+import type { Authored } from "../../../src/ibft/message.ts";
+import { signPayload } from "../../../src/ibft/payloadCodec.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { equalBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
+import { NETWORKS, recordedMessages } from "../../builders/recordedMessages.ts";
+import {
+  NODES,
+  privateKeyOf,
+  recordedHeads,
+  recordedTimelines,
+  type Timeline,
+} from "../../builders/recordedTimelines.ts";
+import { aCandidate, aGenesisHead, aSchedule, headOf, type ScheduleChange } from "../../builders/toyChain.ts";
+import { aRegistry, readSample } from "../../observability/aRegistry.ts";
+import { describeWithVectors } from "../../vectors.ts";
+
+const KEYS = [1n, 2n, 3n, 4n, 5n].map((key) => bigintToFixedBytes(key, 32));
+const ADDRESSES = KEYS.map(addressOfPrivateKey);
+
+/** A validator, three others, and in fifth place a stranger; what it relays and hands on is written down. */
+function aDesk(
+  change: ScheduleChange & {
+    readonly isStranger?: boolean;
+    readonly isOpening?: boolean;
+    readonly isPatient?: boolean;
+  } = {},
+) {
+  const postponed: (() => void)[] = [];
+  const schedule = { ...aSchedule(), ...change };
+  const fates: ValidationResult[] = [];
+  const taken: Authored[] = [];
+  const sent: string[] = [];
+  const ahead: string[] = [];
+  const waits: number[] = [];
+  let nowMs = 0;
+  let head = aGenesisHead(ADDRESSES.slice(0, 4));
+  const desk = createMessageRouter({
+    self: addressAt(change.isStranger === true ? 4 : 0),
+    schedule,
+    carrier: {
+      send(_code, payload, { to, except }) {
+        const reached = ADDRESSES.flatMap((address, index) =>
+          isIn(to, address) && !isIn(except, address) ? [index] : [],
+        );
+        sent.push(`${toHex(payload).slice(-6)} to ${reached.join("")}`);
+      },
+    },
+    deliver(message, waitedMs) {
+      taken.push(message);
+      waits.push(waitedMs);
+    },
+    clock: { nowMs: () => nowMs },
+    logger: silentLogger,
+    onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
+    metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
+    ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
+  });
+  if (change.isOpening !== true) desk.headAdvanced(head);
+  return {
+    desk,
+    fates,
+    taken,
+    waits,
+    sent,
+    ahead,
+    passOn() {
+      for (const action of postponed.splice(0)) action();
+    },
+    pass(durationMs: number) {
+      nowMs += durationMs;
+    },
+    advance(order: Parameters<typeof aCandidate>[1] = {}) {
+      head = headOf(head, aCandidate(head, order), schedule);
+      desk.headAdvanced(head);
+    },
+    hear: (sender: number, message: Authored): void => hearFrom(desk, sender, message),
+  };
+}
+
+const STOPPED_CLOCK = { nowMs: () => 0 };
+
+function hearFrom(desk: MessageRouter, sender: number, message: Authored): void {
+  desk.receive({ sender: addressAt(sender), ...encodeMessage(message) });
+}
+
+function addressAt(index: number): Address {
+  const address = ADDRESSES[index];
+  if (address === undefined) throw new Error("no such validator");
+  return address;
+}
+
+const indexOf = (address: Address): number => ADDRESSES.findIndex((known) => equalBytes(known, address));
+
+const isIn = (list: readonly Address[], address: Address): boolean =>
+  list.some((member) => equalBytes(member, address));
+
+/** A wish for a round: the plainest message there is. */
+function aMessage(author: number, height: bigint, round = 1): Authored {
+  const key = KEYS[author] ?? new Uint8Array();
+  const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
+  return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height, round }) };
+}
+
+function aPrepare(author: number, height: bigint, round: number): Authored {
+  const key = KEYS[author] ?? new Uint8Array();
+  const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
+  const digest = aCandidate(aGenesisHead(ADDRESSES.slice(0, 4))).digest;
+  return { kind: "prepare", signed: signPayload(signer, { kind: "prepare", height, round, digest }) };
+}
+
+const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
+
+describe("our own words", () => {
+  it("go to the other validators, and are not even spelled where there is no other", () => {
+    const { desk, sent } = aDesk();
+    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 1));
+    expect(sent).toEqual([]);
+    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
+    expect(sent).toEqual([`${tailOf(aMessage(0, 1n))} to 123`]);
+  });
+});
+
+describe("a validator that connects", () => {
+  const tails = (desk: MessageRouter, peer: number): readonly string[] => {
+    const said: string[] = [];
+    desk.peerConnected(addressAt(peer), (_code, payload) => said.push(toHex(payload).slice(-6)));
+    return said;
+  };
+
+  it("is told what we said last in this height, and nothing of earlier rounds or of others", () => {
+    const { desk, hear } = aDesk();
+    const all = ADDRESSES.slice(0, 4);
+    expect(tails(desk, 1)).toEqual([]);
+    for (const round of [1, 2]) desk.multicast(aMessage(0, 1n, round), all);
+    const vote = aPrepare(0, 1n, 2);
+    desk.multicast(vote, all);
+    hear(2, aMessage(2, 1n, 3));
+    expect(tails(desk, 1)).toEqual([tailOf(aMessage(0, 1n, 2)), tailOf(vote)]);
+    expect(tails(desk, 1)).toEqual(tails(desk, 3));
+  });
+
+  it("is told nothing of a height that is over, and a node that is no validator nothing at all", () => {
+    const { desk, advance } = aDesk();
+    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
+    expect(tails(desk, 4)).toEqual([]);
+    advance();
+    expect(tails(desk, 1)).toEqual([]);
+  });
+});
+
+describe("consensus messages that come in", () => {
+  it("are passed on, the same bytes, to all validators but sender and author, and then taken", () => {
+    const { hear, sent, taken, fates } = aDesk();
+    const message = aMessage(1, 1n);
+    hear(2, message);
+    expect(sent).toEqual([`${tailOf(message)} to 3`]);
+    expect(taken.map(({ signed }) => signed.payload)).toEqual([message.signed.payload]);
+    hear(1, aMessage(1, 1n, 2));
+    expect(sent[1]).toMatch(/ to 23$/);
+    expect(fates).toEqual(["taken", "taken"]);
+  });
+
+  it("are taken and passed on once, whoever brings them again, and sent back twice to whoever need not", () => {
+    const { hear, sent, taken, fates } = aDesk();
+    for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
+    expect(fates).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
+    expect(sent.map((line) => line.slice(-2))).toEqual(["23", " 2", " 2", " 3", " 3"]);
+    expect(taken.length).toBe(1);
+    // That is known now.
+    for (const sender of [1, 2, 3]) hear(sender, aMessage(1, 1n, 2));
+    expect(sent.length).toBe(6);
+  });
+
+  it("are passed on a quarter of a round later, if still wanted, to those who declined messages of their author", () => {
+    const { desk, hear, sent, passOn, advance } = aDesk({ isPatient: true });
+    const reached = (): readonly string[] =>
+      sent.splice(0).map((line) => line.slice(line.indexOf(" to ") + 4));
+    const wait = (): readonly string[] => {
+      passOn();
+      return reached();
+    };
+    // From 1 itself; then 2 says, by a second copy, that it needs none of it.
+    for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
+    expect([reached(), wait()]).toEqual([["2", "2"], ["3"]]);
+    hear(1, aMessage(1, 1n, 2));
+    expect([wait(), wait(), wait()]).toEqual([["3"], ["2"], []]);
+    // It may need them after all, for the height lasts; until it says again that it does not.
+    hear(1, aMessage(1, 1n, 3));
+    expect(wait()).toEqual(["23"]);
+    for (const sender of [2, 2]) hear(sender, aMessage(1, 1n, 3));
+    expect(reached()).toEqual([]);
+    // Nothing goes to who brings it meanwhile, nor where the height is over.
+    hear(1, aMessage(1, 1n, 4));
+    expect(wait()).toEqual(["3"]);
+    hear(2, aMessage(1, 1n, 4));
+    hear(1, aMessage(1, 1n, 5));
+    expect([wait(), wait()]).toEqual([["3"], ["2"]]);
+    for (const sender of [2, 2]) hear(sender, aMessage(1, 1n, 5));
+    hear(1, aMessage(1, 1n, 6));
+    expect(wait()).toEqual(["3"]);
+    advance();
+    hear(1, aMessage(1, 2n));
+    expect([wait(), wait()]).toEqual([["3"], ["2"]]);
+    hear(1, aMessage(1, 2n, 2));
+    for (const sender of [2, 2]) hear(sender, aMessage(1, 2n));
+    expect(wait()).toEqual(["3"]);
+    // Who connects anew may have come without what it had.
+    desk.peerConnected(addressAt(2), () => undefined);
+    hear(1, aMessage(1, 2n, 3));
+    expect(wait()).toEqual(["2", "23"]);
+  });
+
+  it("are not passed on to those who have them by then, nor when their height is over", () => {
+    const { hear, sent, taken, passOn, advance } = aDesk({ isPatient: true });
+    for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
+    hear(3, aMessage(3, 1n));
+    for (const sender of [2, 3, 1]) hear(sender, aMessage(2, 1n));
+    expect(taken.length).toBe(3);
+    // Copies for those who need not bring more.
+    expect(sent.splice(0).map((line) => line.slice(-1))).toEqual(["2", "2", "3", "3", "1", "1"]);
+    passOn();
+    expect(sent).toEqual([`${tailOf(aMessage(1, 1n))} to 3`, `${tailOf(aMessage(3, 1n))} to 12`]);
+    hear(1, aMessage(1, 1n, 2));
+    advance();
+    passOn();
+    expect(sent.length).toBe(2);
+  });
+
+  it("are passed on at once where too many would wait", () => {
+    const { hear, sent } = aDesk({ isPatient: true });
+    for (let round = 1; round <= 300; round++) hear(1, aMessage(1, 1n, round));
+    expect(sent.length).toBe(256);
+  });
+
+  it("are passed on as often as an honest author could need in a round, and no more, though they are forgotten meanwhile", () => {
+    const { hear, sent, taken, advance } = aDesk({
+      ...aSchedule(),
+      gossipedHistoryLimit: 2,
+      duplicateMessageLimit: 2,
+    } as ScheduleChange);
+    for (let again = 0; again < 100; again++)
+      for (let round = 1; round <= 4; round++) hear(1, aMessage(1, 1n, round));
+    hear(2, aMessage(2, 1n));
+    expect([taken.length, sent.length]).toEqual([401, 17]);
+    advance();
+    hear(1, aMessage(1, 2n));
+    expect(sent.length).toBe(18);
+  });
+
+  it("are not passed on again once they are forgotten, but taken", () => {
+    const { hear, sent, taken } = aDesk({ ...aSchedule(), duplicateMessageLimit: 2 } as ScheduleChange);
+    hear(1, aMessage(1, 1n));
+    for (const round of [2, 3, 4]) hear(2, aMessage(2, 1n, round));
+    hear(3, aMessage(1, 1n));
+    expect(taken.length).toBe(5);
+    expect(sent.slice(4)).toEqual(Array(2).fill(`${tailOf(aMessage(1, 1n))} to 3`));
+  });
+
+  it("cannot be made to look like duplicates by sending their bytes under another code", () => {
+    const { desk, hear, fates } = aDesk();
+    const message = aMessage(1, 1n);
+    desk.receive({ sender: addressAt(2), code: 0, payload: encodeMessage(message).payload });
+    hear(1, message);
+    expect(fates).toEqual(["malformed", "taken"]);
+  });
+
+  it("of past heights, of strangers, and without sense go nowhere", () => {
+    const { desk, hear, sent, taken, fates, advance } = aDesk();
+    advance();
+    hear(1, aMessage(1, 1n));
+    hear(1, aMessage(4, 2n));
+    desk.receive({ sender: addressAt(1), code: 3, payload: hexToBytes("c0ffee") });
+    desk.receive({ sender: addressAt(1), code: 9, payload: new Uint8Array() });
+    desk.receive({ sender: addressAt(1), code: 1, payload: new Uint8Array(1_000) });
+    expect(fates).toEqual(["past", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
+    expect([sent, taken]).toEqual([[], []]);
+  });
+
+  it("are no business of a node that is no validator", () => {
+    const { hear, sent, taken, fates } = aDesk({ isStranger: true });
+    hear(1, aMessage(1, 1n));
+    expect(fates).toEqual(["notValidating"]);
+    expect([sent, taken]).toEqual([[], []]);
+  });
+});
+
+describe("consensus messages that come before we know our own chain", () => {
+  it("wait for that, in their order, as many as may wait for a height", () => {
+    const { hear, taken, fates, advance } = aDesk({ isOpening: true, futureMessagesLimit: 3 });
+    for (const round of [1, 2, 3, 4]) hear(1, aMessage(1, 2n, round));
+    expect([fates, taken]).toEqual([[], []]);
+    advance();
+    expect(fates).toEqual(["taken", "taken", "taken"]);
+    expect(taken.map(({ signed }) => signed.payload.round)).toEqual([2, 3, 4]);
+  });
+});
+
+describe("consensus messages of heights to come", () => {
+  it("wait for their height, and are passed on only then", () => {
+    const { hear, sent, taken, fates, ahead, advance, desk } = aDesk();
+    hear(2, aMessage(1, 2n));
+    hear(3, aMessage(3, 3n));
+    expect(fates).toEqual(["kept", "kept"]);
+    expect(ahead).toEqual(["2 at 1", "3 at 2"]);
+    expect([sent, taken]).toEqual([[], []]);
+    advance();
+    expect(sent).toEqual([`${tailOf(aMessage(1, 2n))} to 3`]);
+    expect(taken.length).toBe(1);
+    advance();
+    expect(taken.length).toBe(2);
+    expect(desk.waiting).toEqual({ messages: 0, bytes: 0, distant: 0 });
+  });
+
+  it("come with the time for which they waited", () => {
+    const { hear, pass, waits, advance } = aDesk();
+    hear(1, aMessage(1, 1n));
+    hear(2, aMessage(1, 2n));
+    pass(300);
+    hear(2, aMessage(2, 2n));
+    pass(400);
+    advance();
+    expect(waits).toEqual([0, 700, 400]);
+  });
+
+  it("are dropped when they are too far ahead, or when their height is skipped", () => {
+    const { hear, taken, fates, advance, desk } = aDesk();
+    hear(1, aMessage(1, 11n));
+    hear(1, aMessage(1, 12n));
+    hear(1, aMessage(1, 2n));
+    expect(fates).toEqual(["kept", "tooFar", "kept"]);
+    for (let height = 2; height <= 11; height++) advance();
+    expect(taken.length).toBe(2);
+    expect(desk.waiting.messages).toBe(0);
+  });
+});
+
+describe("wishes for a round in heights far above ours", () => {
+  it("are kept, the last ones of each validator, until their height has come", () => {
+    const { hear, taken, fates, advance } = aDesk();
+    for (const round of [1, 2, 3, 4, 5]) hear(1, aMessage(1, 14n, round));
+    hear(2, aMessage(2, 14n, 5));
+    hear(2, aPrepare(2, 14n, 5));
+    hear(4, aMessage(3, 14n, 5));
+    hear(3, aMessage(3, 13n, 5));
+    expect(fates).toEqual(Array.from({ length: 9 }, () => "tooFar"));
+    for (let height = 2; height <= 13; height++) advance();
+    expect(taken.map(({ signed }) => signed.payload.height)).toEqual([13n]);
+    advance();
+    const placesOf = taken.slice(1).map(({ kind, signed }) => [kind, signed.payload.round]);
+    expect(placesOf).toEqual([2, 3, 4, 5, 5].map((round) => ["roundChange", round]));
+    advance();
+    expect(taken.length).toBe(6);
+  });
+
+  it("are forgotten with the validator that brought them", () => {
+    const { desk, hear, advance } = aDesk();
+    hear(3, aMessage(3, 2n ** 64n - 1n));
+    hear(1, aMessage(1, 14n));
+    expect(desk.waiting.distant).toBe(2);
+    for (const voter of [0, 1, 2])
+      advance({ coinbase: addressAt(voter), vote: { kind: "drop", recipient: addressAt(3) } });
+    expect(desk.waiting.distant).toBe(1);
+  });
+
+  it("are not kept where they are too large together, but for the last of each", () => {
+    const words = createFarFutureRoundChanges<RawMessage>({
+      messagesPerSender: 4,
+      bytesPerSender: 25,
+      bytes: 60,
+    });
+    const sized = (bytes: number, from = 1) => ({
+      sender: addressAt(from),
+      code: 3,
+      payload: new Uint8Array(bytes),
+    });
+    for (const bytes of [10, 11, 12]) words.note(sized(bytes), 20n);
+    expect(words.takeUpTo(19n)).toEqual([]);
+    expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([11, 12]);
+    // It may carry a block as large as blocks can be; whoever has most gives way when all have too much.
+    for (const message of [sized(5), sized(30), sized(20, 2), sized(10, 3)]) words.note(message, 20n);
+    expect(words.takeUpTo(19n)).toEqual([]);
+    expect(words.count).toBe(3);
+    words.note(sized(11, 3), 20n);
+    expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([20, 10, 11]);
+  });
+});
+
+describe("the buffer of future messages", () => {
+  const raw = (bytes = 10): RawMessage => ({ sender: addressAt(1), code: 1, payload: new Uint8Array(bytes) });
+  const aBuffer = (messages: number, bytes = 1000) =>
+    createFutureMessages<RawMessage>({ messages, distance: 10, bytes });
+
+  it("gives up the whole highest height when it is too full", () => {
+    const buffer = aBuffer(3);
+    const near = [raw(), raw()];
+    expect(buffer.add(raw(), 4n, 1n)).toBe("kept");
+    for (const message of near) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    const last = raw();
+    expect(buffer.add(last, 3n, 1n)).toBe("kept");
+    expect(buffer.count).toBe(3);
+    expect(buffer.add(raw(), 4n, 1n)).toBe("full");
+    expect(buffer.takeUpTo(2n)).toEqual(near);
+    expect(buffer.takeUpTo(3n)).toEqual([last]);
+    expect([buffer.count, buffer.bytes]).toEqual([0, 0]);
+  });
+
+  it("gives up the oldest of the one height that it has", () => {
+    const buffer = aBuffer(2);
+    const [first, second, third] = [raw(1), raw(2), raw(3)];
+    for (const message of [first, second, third]) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    expect(buffer.takeUpTo(2n)).toEqual([second, third]);
+  });
+
+  it("takes the room from whoever fills it, and from nobody else", () => {
+    const from = (sender: number, bytes: number): RawMessage => ({
+      ...raw(bytes),
+      sender: addressAt(sender),
+    });
+    const buffer = aBuffer(10, 100);
+    const honest = [from(1, 10), from(2, 10), from(1, 10)];
+    for (const message of honest) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (let count = 0; count < 50; count++) buffer.add(from(4, 20), count % 2 === 0 ? 2n : 3n, 1n);
+    expect(buffer.add(from(4, 1000), 2n, 1n)).toBe("full");
+    for (let count = 0; count < 50; count++) buffer.add(from(3, 1), 2n, 1n);
+    const kept = buffer.takeUpTo(2n);
+    for (const message of honest) expect(kept).toContain(message);
+    expect(kept.length).toBeLessThanOrEqual(10);
+  });
+
+  it("takes the room from strangers first, however many they are and however little each sends", () => {
+    const isPreferred = (sender: Address): boolean => equalBytes(sender, addressAt(1));
+    const buffer = createFutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
+    const wanted = [raw(), raw(), raw(), raw()];
+    for (const message of wanted) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (let stranger = 0; stranger < 50; stranger++) {
+      const sender = addressOfPrivateKey(bigintToFixedBytes(BigInt(100 + stranger), 32));
+      buffer.add({ ...raw(), sender }, 2n, 1n);
+    }
+    const kept = buffer.takeUpTo(2n);
+    for (const message of wanted) expect(kept).toContain(message);
+    expect(kept.length).toBe(10);
+  });
+
+  it("keeps nothing when it is switched off, and no more bytes than it may", () => {
+    const off = aBuffer(0);
+    expect(off.add(raw(), 2n, 1n)).toBe("full");
+    expect([off.count, off.bytes]).toEqual([0, 0]);
+    const small = aBuffer(100, 25);
+    for (let index = 0; index < 5; index++) small.add(raw(), 2n, 1n);
+    expect([small.count, small.bytes]).toEqual([2, 20]);
+    expect(small.add(raw(26), 2n, 1n)).toBe("full");
+  });
+
+  it("forgets what lies below the height that is taken", () => {
+    const buffer = aBuffer(10);
+    for (const height of [2n, 3n, 4n]) buffer.add(raw(), height, 1n);
+    expect(buffer.takeUpTo(3n).length).toBe(1);
+    expect(buffer.count).toBe(1);
+  });
+});
+
+describe("our own messages", () => {
+  it("go to every other validator, once, and not again when they come back", () => {
+    const { desk, hear, sent, taken } = aDesk();
+    const own = aMessage(0, 1n);
+    desk.multicast(own, ADDRESSES.slice(0, 4));
+    desk.multicast(own, ADDRESSES.slice(0, 4));
+    hear(2, own);
+    expect(sent).toEqual([`${tailOf(own)} to 123`]);
+    // The machine knows its own words.
+    expect(taken.length).toBe(1);
+  });
+});
+
+describe("what came in", () => {
+  it("is counted by what became of it", async () => {
+    const registry = aRegistry();
+    const schedule = aSchedule();
+    const desk = createMessageRouter({
+      self: addressAt(0),
+      schedule,
+      carrier: { send: () => undefined },
+      deliver: () => undefined,
+      clock: STOPPED_CLOCK,
+      logger: silentLogger,
+      metrics: declareMessageRouterMetrics(registry),
+    });
+    desk.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
+    for (const sender of [1, 2, 3]) hearFrom(desk, sender, aMessage(1, 1n));
+    const read = (fate: string) => readSample(registry, "bft_messages_judged_total", { fate });
+    expect(await Promise.all(["taken", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
+    expect(await readSample(registry, "bft_messages_relayed_total", {})).toBe(1);
+  });
+});
+
+describe("a memory of messages", () => {
+  it("forgets the oldest first", () => {
+    const seen = createSeenMessages(2);
+    expect(["a", "b", "a", "c", "a", "c"].map((key) => seen.add(key))).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describeWithVectors("relays of real validators", () => {
+  it.each(NETWORKS)("are ours: the same messages, once, to the same validators: %s", (network) => {
+    const { schedule, heads } = recordedHeads(network);
+    const messages = new Map(recordedMessages(network).map(({ id, ...message }) => [id, message]));
+    const addresses = NODES.map((node) => addressOfPrivateKey(privateKeyOf(network, node)));
+    const others: string[] = [];
+    let exact = 0;
+    for (const timeline of recordedTimelines(network).filter(({ height }) => height > 1))
+      for (const node of NODES) {
+        const relays = relaysOf(timeline, node);
+        const ours = new Map<string, string[]>();
+        const desk = createMessageRouter({
+          self: addresses[NODES.indexOf(node)] ?? addressAt(0),
+          schedule,
+          carrier: {
+            send(_code, payload, { to, except }) {
+              const reached = NODES.filter((_, index) => {
+                const address = addresses[index];
+                return address !== undefined && isIn(to, address) && !isIn(except, address);
+              });
+              const id = [...messages].find(([, { data }]) => data === toHex(payload))?.[0];
+              // What goes out again tells somebody that it need not bring more.
+              if (!ours.has(id ?? "unknown")) ours.set(id ?? "unknown", reached);
+            },
+          },
+          deliver: () => undefined,
+          clock: STOPPED_CLOCK,
+          logger: silentLogger,
+        });
+        desk.headAdvanced(heads[timeline.height - 1] as Head);
+        for (const { id, peer, direction, node: at } of timeline.events) {
+          const message = messages.get(id);
+          if (at !== node || direction !== "in" || message === undefined) continue;
+          const sender = addresses[(NODES as readonly string[]).indexOf(peer)] ?? addressAt(0);
+          desk.receive({ sender, code: message.code, payload: hexToBytes(message.data) });
+        }
+        for (const [id, peers] of relays) {
+          if (!messages.has(id)) continue;
+          const reached = ours.get(id)?.filter((peer) => !isDown(timeline, peer));
+          if (reached?.join() === peers.join()) exact += 1;
+          else others.push(`${id} at ${node}: to ${peers.join(" ")}, ours to ${reached?.join(" ")}`);
+        }
+      }
+    expect(others).toEqual(OTHER_RELAYS[network]);
+    expect(exact).toBe({ net1: 12, net2: 150 }[network]);
+  });
+});
+
+/**
+ * Two copies of these came within moments of each other over two connections, and the incumbent's threads queued them in
+ * the other order than they were noted in: it takes the second for the sender.
+ */
+const OTHER_RELAYS: Readonly<Record<string, readonly string[]>> = {
+  net1: [],
+  net2: [
+    "206/1/Prepare/node3 at node2: to node4, ours to node1 node4",
+    "206/0/Proposal/node1 at node3: to node2, ours to node2 node4",
+    "224/2/RoundChange/node4 at node2: to node1, ours to node3",
+  ],
+};
+
+/** In that height node2 was stopped. */
+function isDown({ network, height }: Timeline, node: string): boolean {
+  return network === "net2" && height === 153 && node === "node2";
+}
+
+/** Foreign messages that a node passed on, and to whom. */
+function relaysOf({ events }: Timeline, node: string): ReadonlyMap<string, readonly string[]> {
+  const relays = new Map<string, string[]>();
+  for (const { id, direction, node: at, peer } of events)
+    if (at === node && direction === "out" && !id.endsWith(`/${node}`))
+      relays.set(id, [...(relays.get(id) ?? []), peer].sort());
+  return relays;
+}

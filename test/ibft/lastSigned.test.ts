@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { createCandidate } from "../../src/ibft/candidate.ts";
+import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
+import type { PreparedBlock } from "../../src/ibft/message.ts";
+import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import type { Digest } from "../../src/types/blockHash.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { aCandidate, aGenesisHead, tokenSignature, toyAddress, toyAddresses } from "../builders/toyChain.ts";
+
+const digest = keccak256(Uint8Array.of(1)) as Uint8Array as Digest;
+
+describe("the record of a vote", () => {
+  it.each<{ title: string; record: LastSignedState }>([
+    {
+      title: "a round that was only asked for",
+      record: { height: 1n, round: 1, digest: undefined, prepared: undefined },
+    },
+    { title: "a vote in round 0", record: { height: 2n ** 60n, round: 0, digest, prepared: undefined } },
+    {
+      title: "a prepared block with transactions",
+      record: { height: 1n, round: 70_000, digest, prepared: aPreparedBlock(3) },
+    },
+    { title: "a lone validator's", record: { height: 1n, round: 3, digest, prepared: aPreparedBlock(0) } },
+  ])("is read back as it was written: $title", ({ record }) => {
+    expect(decodeLastSigned(encodeLastSigned(record))).toEqual({ ok: true, value: record });
+  });
+
+  it("is refused when another version wrote it", () => {
+    const bytes = encodeLastSigned({ height: 1n, round: 1, digest: undefined, prepared: undefined });
+    bytes[1] = 2;
+    expect(decodeLastSigned(bytes)).toMatchObject({
+      rejection: { code: "unknownVoteRecordVersion", fault: "local" },
+    });
+  });
+
+  it("is refused, not misread, wherever it is cut short", () => {
+    const bytes = encodeLastSigned({ height: 1n, round: 1, digest, prepared: aPreparedBlock(1) });
+    for (let length = 0; length < bytes.length; length++) {
+      expect(decodeLastSigned(bytes.subarray(0, length))).toMatchObject({
+        rejection: { code: "damagedVoteRecord" },
+      });
+    }
+  });
+
+  it("is refused when its block is of another height", () => {
+    const bytes = encodeLastSigned({ height: 2n, round: 1, digest, prepared: aPreparedBlock(0) });
+    expect(decodeLastSigned(bytes)).toMatchObject({ rejection: { code: "damagedVoteRecord" } });
+  });
+});
+
+function aPreparedBlock(prepares: number): PreparedBlock {
+  const { header, extra } = aCandidate(aGenesisHead(toyAddresses(4)), { round: 2 });
+  const transactions = [aTransaction({ type: 0 }), aTransaction({ type: 2 })].map(
+    ({ sender: _sender, ...transaction }) => transaction,
+  );
+  const candidate = createCandidate(header, extra, transactions);
+  const place = { height: 1n, round: 2, digest: candidate.digest };
+  const signer = (index: number) => ({
+    self: toyAddress(index),
+    sign: (hash: Uint8Array) => tokenSignature(toyAddress(index), hash),
+  });
+  return {
+    candidate,
+    certificate: {
+      proposal: signPayload(signer(0), { kind: "proposal", ...place }),
+      prepares: Array.from({ length: prepares }, (_, index) =>
+        signPayload(signer(index + 1), { kind: "prepare", ...place }),
+      ),
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import net from "node:net";
+import { onTestFinished } from "vitest";
+import WebSocket, { type ClientOptions } from "ws";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { systemClock } from "../../../src/primitives/clock.ts";
+import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
+import { type HttpParts, type HttpSettings, openHttpServer } from "../../../src/rpc/server/http.ts";
+import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import type { RpcServer } from "../../../src/rpc/server/server.ts";
+import {
+  openWebSocketServer,
+  type WebSocketParts,
+  type WebSocketSettings,
+} from "../../../src/rpc/server/websocket.ts";
+
+/** The incumbent's defaults, on any free port. */
+export const HTTP_DEFAULTS: HttpSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  allowedHosts: ["localhost", "127.0.0.1"],
+  corsOrigins: [],
+  trustedOrigins: [],
+  maxActiveConnections: 80,
+  maxConnectionsPerAddress: 60,
+  proxyAddresses: ["localhost"],
+  maxBodyBytes: 5_242_880,
+  maxBatchSize: 1024,
+  timeoutMs: 300_000,
+  isPretty: false,
+};
+
+export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
+  health: { peerCount: () => 1, isHeld: () => false, syncStatus: () => undefined },
+  reader: createMessageReader(systemClock),
+  logger: silentLogger,
+};
+
+/** An HTTP door on a free port, with the incumbent's defaults; it is closed when the test ends. */
+export async function anHttpServer(
+  dispatcher: Dispatcher,
+  settings: Partial<HttpSettings> = {},
+  parts: Partial<HttpParts> = {},
+): Promise<RpcServer> {
+  const opened = await openHttpServer(
+    { ...HTTP_DEFAULTS, ...settings },
+    { ...HTTP_PARTS, dispatcher, ...parts },
+  );
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  onTestFinished(() => opened.value.close());
+  return opened.value;
+}
+
+export const WEB_SOCKET_DEFAULTS: WebSocketSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  allowedHosts: ["localhost", "127.0.0.1"],
+  trustedOrigins: [],
+  maxActiveConnections: 80,
+  maxConnectionsPerAddress: 60,
+  proxyAddresses: ["localhost"],
+  maxFrameBytes: 1_048_576,
+  timeoutMs: 300_000,
+};
+
+export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {
+  reader: createMessageReader(systemClock),
+  clock: systemClock,
+  logger: silentLogger,
+};
+
+export async function aWebSocketServer(
+  dispatcher: Dispatcher,
+  settings: Partial<WebSocketSettings> = {},
+  parts: Partial<WebSocketParts> = {},
+): Promise<RpcServer> {
+  const opened = await openWebSocketServer(
+    { ...WEB_SOCKET_DEFAULTS, ...settings },
+    { ...WEB_SOCKET_PARTS, dispatcher, ...parts },
+  );
+  if (!opened.ok) throw new Error(opened.rejection.message);
+  onTestFinished(() => opened.value.close());
+  return opened.value;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly reason: string;
+  /** All headers but those about keeping the connection. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export interface HttpQuestion {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Where the client is: any address of this machine. */
+  readonly localAddress?: string;
+}
+
+/** One request on a connection of its own. */
+export function ask(server: RpcServer, question: HttpQuestion = {}): Promise<HttpAnswer> {
+  const { method = "POST", path = "/", headers = {}, body = "", localAddress } = question;
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: "127.0.0.1",
+        port: server.port,
+        method,
+        path,
+        agent: false,
+        localAddress,
+        headers: {
+          ...headers,
+          ...(headers["transfer-encoding"] === undefined && { "content-length": Buffer.byteLength(body) }),
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const { connection: _, "keep-alive": __, ...others } = response.headers;
+          resolve({
+            status: response.statusCode ?? 0,
+            reason: response.statusMessage ?? "",
+            headers: others,
+            body: Buffer.concat(chunks).toString("utf8"),
+          });
+        });
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+/** What comes back on a plain connection for the given bytes, until the server ends it. */
+export async function sendRaw(server: RpcServer, bytes: string): Promise<string> {
+  const socket = net.connect(server.port, "127.0.0.1");
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  socket.on("error", () => undefined);
+  socket.write(bytes);
+  await once(socket, "close");
+  return Buffer.concat(chunks).toString("latin1");
+}
+
+export interface WebSocketClient {
+  readonly socket: WebSocket;
+  send(message: unknown): void;
+  /** The next message, as text. */
+  next(): Promise<string>;
+  nextJson<T>(): Promise<T>;
+  /** Close code, once the connection has ended. */
+  readonly closed: Promise<number>;
+}
+
+/** A connected client; texts are sent as they are, all else as JSON. */
+export async function aWebSocketClient(
+  server: RpcServer,
+  { path = "/", ...options }: ClientOptions & { readonly path?: string } = {},
+): Promise<WebSocketClient> {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options);
+  const received: string[] = [];
+  const waiting: ((text: string) => void)[] = [];
+  socket.on("message", (data: Buffer) => {
+    const text = data.toString("utf8");
+    const first = waiting.shift();
+    if (first === undefined) received.push(text);
+    else first(text);
+  });
+  const closed = new Promise<number>((resolve) => socket.on("close", resolve));
+  await once(socket, "open");
+  socket.on("error", () => undefined);
+  onTestFinished(() => socket.terminate());
+  const next = (): Promise<string> => {
+    const text = received.shift();
+    return text === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(text);
+  };
+  return {
+    socket,
+    send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
+    next,
+    nextJson: async <T>() => JSON.parse(await next()) as T,
+    closed,
+  };
+}

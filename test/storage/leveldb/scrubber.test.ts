@@ -1,0 +1,89 @@
+import { openSync, readdirSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
+import { systemClock } from "../../../src/primitives/clock.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { createBatch } from "../../../src/storage/batch.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { openChainDatabase } from "../../../src/storage/chainDatabase.ts";
+import { transactionKey } from "../../../src/storage/keys.ts";
+import { startScrubber } from "../../../src/storage/leveldb/scrubber.ts";
+import type { StoredBlock } from "../../../src/types/block.ts";
+import { aStoredChain } from "../storedBlocks.ts";
+import { temporaryFolder } from "../temporaryFolder.ts";
+
+const CHAIN = aStoredChain({ seed: 7, blocks: 6, transactions: 5 });
+
+/** A folder with those blocks, in a table and in the log of LevelDB, and open. */
+async function openFolder(blocks: readonly StoredBlock[]) {
+  const folder = temporaryFolder();
+  const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
+  for (const part of [blocks.slice(0, 3), blocks.slice(3)]) {
+    const { database, headMarker, close } = await openChainDatabase(paths);
+    const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    for (const block of part) {
+      const batch = createBatch();
+      store.put(batch, block);
+      store.complete(batch, block);
+      await database.write(batch);
+      headMarker.record({ number: block.header.number, hash: block.hash });
+    }
+    await close();
+  }
+  return { path: paths.path, ...(await openChainDatabase(paths)) };
+}
+
+/** What the first round ends with. */
+async function firstRound(path: string): Promise<string> {
+  return new Promise((resolve) => {
+    const told = (message: string): void => {
+      void patrol.close().then(() => resolve(message));
+    };
+    const patrol = startScrubber(
+      { path, pauseMs: 1 },
+      {
+        clock: systemClock,
+        logger: {
+          ...silentLogger,
+          info: (facts, message) => told(`${message} ${JSON.stringify(facts)}`),
+          warn: (facts, message) => told(`${message} ${JSON.stringify(facts)}`),
+        },
+        onDamage: ({ message }) => told(message),
+      },
+    );
+  });
+}
+
+it("finds a sound database sound, all of its tables and blocks", async () => {
+  const { path, close } = await openFolder(CHAIN);
+  expect(await firstRound(path)).toMatch(
+    new RegExp(
+      `^the database was looked through and is sound {"tables":\\d+,"bytes":\\d+,"blocks":${CHAIN.length}}$`,
+    ),
+  );
+  await close();
+});
+
+it("names the table of which a byte went bad while it is open, and what to do", async () => {
+  const { path, close } = await openFolder(CHAIN);
+  const table = join(path, readdirSync(path).find((name) => name.endsWith(".ldb")) ?? "");
+  writeSync(openSync(table, "r+"), Uint8Array.of(0xff, 0xff, 0xff), 0, 3, 100);
+  const message = await firstRound(path);
+  expect(message).toContain(`${table}: the block at byte 0 does not match its checksum`);
+  expect(message).toContain("ibex database check");
+  await close();
+});
+
+it("notices an entry that is gone without a trace, as when a damaged table was compacted", async () => {
+  const { path, database, close } = await openFolder(CHAIN);
+  const key = transactionKey(expectDefined(CHAIN[2]?.transactions[3], "a transaction of block 2").hash);
+  const batch = createBatch();
+  batch.delete(key);
+  await database.write(batch);
+  expect(await firstRound(path)).toContain(
+    `An entry of block 2 (key ${toHex(key)}) is missing from the database`,
+  );
+  await close();
+});
