@@ -5,7 +5,7 @@ import { listenForFault } from "./cli/fault.ts";
 import type { run } from "./cli/run.ts";
 import { listenForStop } from "./cli/stopRequest.ts";
 import { loadModules } from "./node/loadModules.ts";
-import { DiskFailure } from "./storage/database.ts";
+import { DiskError } from "./storage/database.ts";
 
 // A reader of the output that goes away (as `head` does) must not take the node with it.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
@@ -29,7 +29,7 @@ async function loadProgram(): Promise<typeof run> {
   try {
     return (await loadModules(() => import("./cli/run.ts"))).run;
   } catch (error) {
-    if (!(error instanceof DiskFailure)) throw error;
+    if (!(error instanceof DiskError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(EXIT.disk);
   }

@@ -158,9 +158,9 @@ async function watched<T>(
 }
 
 function expectOk<T>(
-  outcome: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly rejection: unknown },
+  outcome: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown },
 ): T {
-  if (!outcome.ok) throw new Error(JSON.stringify(outcome.rejection));
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.error));
   return outcome.value;
 }
 

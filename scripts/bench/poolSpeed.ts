@@ -91,7 +91,7 @@ function createPool(nonces: ReadonlyMap<string, bigint>, maxTransactions: number
 function addAll(pool: TxPool, transactions: readonly SentTransaction[]): void {
   for (const transaction of transactions) {
     const outcome = pool.add(transaction, "local");
-    if (!outcome.ok) throw new Error(outcome.rejection.message);
+    if (!outcome.ok) throw new Error(outcome.error.message);
   }
 }
 

@@ -10,7 +10,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
@@ -213,8 +213,8 @@ export function createBlockExecution({
       if (candidate?.number === header.number && !candidate.isOurs)
         candidate.executionMs = clock.nowMs() - begunMs;
       if (executed.ok) return ok({ ...executed.value, transactions, overlay });
-      const { message, facts = {} } = executed.rejection;
-      return rejected({ code: "invalidTransaction", fault: "peer", message, facts });
+      const { message, facts = {} } = executed.error;
+      return err({ code: "invalidTransaction", fault: "peer", message, facts });
     },
     get timing() {
       return timeBudget.timing;

@@ -1,12 +1,12 @@
 import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { Receipt } from "../types/receipt.ts";
 
-export type BodyDefect =
+export type BodyErrorCode =
   | "wrongTransactionsRoot"
   | "ommersNotEmpty"
   | "withdrawalsNotEmpty"
@@ -20,7 +20,10 @@ export type BodyDefect =
  * (ibft2.md#body) and credits them from Shanghai on; no IBFT header names them, so a list that is not empty
  * was put there on the way.
  */
-export async function checkBody(block: Block, yieldPolicy: YieldPolicy): Promise<Result<void, BodyDefect>> {
+export async function checkBody(
+  block: Block,
+  yieldPolicy: YieldPolicy,
+): Promise<Result<void, BodyErrorCode>> {
   if (block.ommers.length > 0)
     return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
@@ -44,7 +47,7 @@ export async function checkExecution(
   header: Header,
   result: ExecutionSummary,
   yieldPolicy: YieldPolicy,
-): Promise<Result<void, BodyDefect>> {
+): Promise<Result<void, BodyErrorCode>> {
   if (header.gasUsed !== result.gasUsed) {
     return refuse("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
   }
@@ -58,15 +61,15 @@ export async function checkExecution(
 }
 
 function sameRoot(
-  code: BodyDefect,
+  code: BodyErrorCode,
   what: string,
   promised: Uint8Array,
   derived: Uint8Array,
-): Result<void, BodyDefect> | undefined {
+): Result<void, BodyErrorCode> | undefined {
   if (equalBytes(promised, derived)) return undefined;
   return refuse(code, `${what} is ${toHex(derived)}, the header says ${toHex(promised)}`);
 }
 
-function refuse(code: BodyDefect, message: string): Result<void, BodyDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: BodyErrorCode, message: string): Result<void, BodyErrorCode> {
+  return err({ code, fault: "peer", message });
 }

@@ -10,7 +10,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -21,7 +21,7 @@ import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExe
 import type { ChainWriter } from "./chainWriter.ts";
 import type { ExecutedBlocks } from "./executedBlocks.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import type { BlockDefect, Importer } from "./importBlock.ts";
+import type { BlockErrorCode, Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** What a candidate is built from. */
@@ -55,12 +55,12 @@ export interface Candidates {
   /** Fills and executes a block on the head. Refused when `parent` is not, or no longer, the head. */
   build(order: CandidateOrder, supply: TransactionSupply): Promise<Result<Candidate, "notAfterHead">>;
   /** All rules of an import but the seals. Refused as "validationStopped" once the signal is aborted. */
-  check(candidate: Candidate, signal?: StopSignal): Promise<Result<void, BlockDefect>>;
+  check(candidate: Candidate, signal?: StopSignal): Promise<Result<void, BlockErrorCode>>;
   /**
    * Seals and imports; judged like any other block, but executed only once. Fine as well where peers have brought the
    * block before its turn came, and perhaps its successors.
    */
-  commit(candidate: Candidate, seals: readonly Signature[]): Promise<Result<NamedHeader, BlockDefect>>;
+  commit(candidate: Candidate, seals: readonly Signature[]): Promise<Result<NamedHeader, BlockErrorCode>>;
 }
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
@@ -177,5 +177,5 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
 
 function notTheHead(parent: NamedHeader): Result<never, "notAfterHead"> {
   const message = `block ${parent.header.number} is not the head any more`;
-  return rejected({ code: "notAfterHead", fault: "local", message });
+  return err({ code: "notAfterHead", fault: "local", message });
 }

@@ -19,7 +19,12 @@ import type { ChainReader } from "./chain.ts";
 import { type ChainStores, type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
-import { type BlockDefect, createImporter, type RecoverSealers, type RecoverSenders } from "./importBlock.ts";
+import {
+  type BlockErrorCode,
+  createImporter,
+  type RecoverSealers,
+  type RecoverSenders,
+} from "./importBlock.ts";
 import { keepRules } from "./storedChainConfig.ts";
 import type { BlockTiming } from "./timeBudget.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
@@ -51,15 +56,15 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   /** Measures it unless it is known, in slices, some tenths of a second in all; without a trace on the chain. */
   calibrate(signal: StopSignal): Promise<void>;
   /** Judges a header that follows the head, seals included, before anybody looks at its body. */
-  checkNextHeader(header: Header): Promise<Result<void, BlockDefect>>;
+  checkNextHeader(header: Header): Promise<Result<void, BlockErrorCode>>;
   /** Judges a block that follows the head by every rule, and commits it. */
-  importBlock(block: Block): Promise<Result<NamedHeader, BlockDefect>>;
+  importBlock(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first; not all of many. */
   badBlocks(): readonly NamedBlock[];
   /** Takes away every block above `number`, durably; far back in several steps, of which a crash leaves some done. */
   rewind(number: bigint): Promise<void>;
   /** Takes away a stored block with all above it, and imports it again by every rule. */
-  replayBlock(number: bigint): Promise<Result<NamedHeader, BlockDefect>>;
+  replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Writes the state of the head anew from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
   /** The validators after a block, and the votes on them. */

@@ -4,7 +4,7 @@ import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_LIST_HASH, hashFromHex } from "../primitives/hash.ts";
 import { compareBytes, equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
@@ -21,7 +21,7 @@ const GAS_LIMIT_BOUND_DIVISOR = 1024n;
 /** How far a header's timestamp may run ahead of our clock. */
 const FUTURE_BOUND_SECONDS = 1n;
 
-export type HeaderDefect =
+export type HeaderErrorCode =
   | "wrongParent"
   | "wrongNumber"
   | "gasUsedAboveLimit"
@@ -55,7 +55,7 @@ export function checkHeader(
   { header, extra }: UnvalidatedHeader,
   validators: readonly Address[],
   nowMs: number,
-): Result<void, HeaderDefect> {
+): Result<void, HeaderErrorCode> {
   return (
     againstParent(spec, parent, header) ??
     againstClock(spec, parent, header, nowMs) ??
@@ -65,7 +65,7 @@ export function checkHeader(
   );
 }
 
-type HeaderResult = Result<void, HeaderDefect> | undefined;
+type HeaderResult = Result<void, HeaderErrorCode> | undefined;
 
 /** Rules 1 to 4, which chains of every consensus have in common: parent, number, gas. Undefined when all hold. */
 export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): HeaderResult {
@@ -152,6 +152,6 @@ function isLondon(spec: ChainSpec, number: bigint, timestamp: bigint): boolean {
   return isAtLeast(forkAt(spec.forks, number, timestamp), "london");
 }
 
-function refuse(code: HeaderDefect, message: string): Result<void, HeaderDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: HeaderErrorCode, message: string): Result<void, HeaderErrorCode> {
+  return err({ code, fault: "peer", message });
 }

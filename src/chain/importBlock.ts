@@ -1,12 +1,12 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { createYieldPolicy, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/yieldPolicy.ts";
-import { checkSealers, type SealDefect } from "../ibft/sealRules.ts";
+import { checkSealers, type SealErrorCode } from "../ibft/sealRules.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import type { Mutex } from "../primitives/mutex.ts";
-import { ok, type Rejection, type Result, rejected } from "../primitives/result.ts";
+import { type CodedError, err, ok, type Result } from "../primitives/result.ts";
 import { type Block, type NamedHeader, type StoredBlock, sizeOfBlock } from "../types/block.ts";
 import { chainHash } from "../types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../types/extraData.ts";
@@ -14,17 +14,17 @@ import type { Header } from "../types/header.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import type { BadBlocks } from "./badBlocks.ts";
 import type { BlockExecution } from "./blockExecution.ts";
-import { type BodyDefect, checkBody, checkExecution } from "./bodyRules.ts";
+import { type BodyErrorCode, checkBody, checkExecution } from "./bodyRules.ts";
 import type { ChainWriter } from "./chainWriter.ts";
 import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executedBlocks.ts";
-import { checkHeader, type HeaderDefect } from "./headerRules.ts";
+import { checkHeader, type HeaderErrorCode } from "./headerRules.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** Why a block did not become part of the chain. */
-export type BlockDefect =
-  | HeaderDefect
-  | BodyDefect
-  | SealDefect
+export type BlockErrorCode =
+  | HeaderErrorCode
+  | BodyErrorCode
+  | SealErrorCode
   | "malformedExtraData"
   | "unknownSender"
   | "invalidTransaction"
@@ -61,26 +61,26 @@ export interface Importer {
    * Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution; gives up once
    * the signal is aborted.
    */
-  validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockDefect>>;
+  validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>>;
   /** Judges a header on top of the head, seals included: for whoever has not looked at the body yet. */
-  checkNext(header: Header): Promise<Result<void, BlockDefect>>;
+  checkNext(header: Header): Promise<Result<void, BlockErrorCode>>;
   /** Judges, seals included, and commits. A block that is the head already is fine. */
-  import(block: Block): Promise<Result<NamedHeader, BlockDefect>>;
+  import(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** As import, for whoever has the turn already. */
-  importNow(block: Block): Promise<Result<NamedHeader, BlockDefect>>;
+  importNow(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
 }
 
 export function createImporter(parts: ImportParts): Importer {
   const { spec, clock, head, validators, execution, executedBlocks, badBlocks, mutex } = parts;
   const { recoverSenders, recoverSealers } = parts;
-  const runs = createSharedRuns<Result<ExecutedBlock, BlockDefect>>();
+  const runs = createSharedRuns<Result<ExecutedBlock, BlockErrorCode>>();
 
   /** The header by its rules but the seals, on top of `parent`. */
   function validateHeader(
     header: Header,
     { extra }: OpenHeader,
     parent: NamedHeader,
-  ): Result<void, BlockDefect> {
+  ): Result<void, BlockErrorCode> {
     const set = validators.after(parent).validators;
     return checkHeader(spec, parent, { header, extra }, set, clock.nowMs());
   }
@@ -90,7 +90,7 @@ export function createImporter(parts: ImportParts): Importer {
     header: Header,
     opened: OpenHeader,
     parent: NamedHeader,
-  ): Promise<Result<void, BlockDefect>> {
+  ): Promise<Result<void, BlockErrorCode>> {
     const checked = validateHeader(header, opened, parent);
     return checked.ok ? validateSeals(header, opened, parent) : checked;
   }
@@ -100,7 +100,7 @@ export function createImporter(parts: ImportParts): Importer {
     header: Header,
     { extra }: OpenHeader,
     parent: NamedHeader,
-  ): Promise<Result<void, BlockDefect>> {
+  ): Promise<Result<void, BlockErrorCode>> {
     const set = validators.after(parent).validators;
     // Among one more than there are validators is one that should not be there.
     const seals = extra.seals.slice(0, set.length + 1);
@@ -114,7 +114,7 @@ export function createImporter(parts: ImportParts): Importer {
     { hash }: OpenHeader,
     parent: NamedHeader,
     signal: StopSignal,
-  ): Promise<Result<ExecutedBlock, BlockDefect>> {
+  ): Promise<Result<ExecutedBlock, BlockErrorCode>> {
     const done = executedBlocks.find(hash);
     if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
     const bodyResult = await checkBody(block, createYieldPolicy(clock));
@@ -135,7 +135,7 @@ export function createImporter(parts: ImportParts): Importer {
     block: Block<SentTransaction> & { readonly hash: Hash },
     parent: NamedHeader,
     signal: StopSignal,
-  ): Promise<Result<ExecutedBlock, BlockDefect> | undefined> {
+  ): Promise<Result<ExecutedBlock, BlockErrorCode> | undefined> {
     // On another head nothing that comes of it is of any use.
     const orMoved = {
       get aborted() {
@@ -154,7 +154,7 @@ export function createImporter(parts: ImportParts): Importer {
     block: Block<SentTransaction> & { readonly hash: Hash },
     parent: NamedHeader,
     signal: StopSignal,
-  ): Promise<Result<ExecutedBlock, BlockDefect>> {
+  ): Promise<Result<ExecutedBlock, BlockErrorCode>> {
     const executed = await execution.replay(block.header, block.transactions, signal);
     if (head.head !== parent) return notAfterHead(block.header, head.head);
     if (!executed.ok) return executed;
@@ -189,14 +189,14 @@ export function createImporter(parts: ImportParts): Importer {
       const sender = senders[index];
       if (sender === undefined) {
         const message = `the signature of transaction ${index} (${toHex(transaction.hash)}) fits no key`;
-        return rejected({ code: "unknownSender", fault: "peer", message });
+        return err({ code: "unknownSender", fault: "peer", message });
       }
       sent.push(withSender(transaction, sender));
     }
     return ok(sent);
   }
 
-  async function validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockDefect>> {
+  async function validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>> {
     const validation = open(block.header);
     if (!validation.ok) return validation;
     const parent = head.head;
@@ -204,12 +204,12 @@ export function createImporter(parts: ImportParts): Importer {
     return headerResult.ok ? validateBody(block, validation.value, parent, signal) : headerResult;
   }
 
-  async function checkNext(header: Header): Promise<Result<void, BlockDefect>> {
+  async function checkNext(header: Header): Promise<Result<void, BlockErrorCode>> {
     const validation = open(header);
     return validation.ok ? validateSealedHeader(header, validation.value, head.head) : validation;
   }
 
-  async function commit(block: Block): Promise<Result<NamedHeader, BlockDefect>> {
+  async function commit(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
     const validation = open(block.header);
     if (!validation.ok) return validation;
     const parent = head.head;
@@ -227,10 +227,10 @@ export function createImporter(parts: ImportParts): Importer {
   /** Keeps the block where the verdict is that there is something wrong with it. */
   async function remembering<T>(
     block: Block,
-    validation: Promise<Result<T, BlockDefect>>,
-  ): Promise<Result<T, BlockDefect>> {
+    validation: Promise<Result<T, BlockErrorCode>>,
+  ): Promise<Result<T, BlockErrorCode>> {
     const checked = await validation;
-    const opened = checked.ok || !isInvalid(checked.rejection) ? undefined : open(block.header);
+    const opened = checked.ok || !isInvalid(checked.error) ? undefined : open(block.header);
     if (opened?.ok) badBlocks.keep({ ...block, hash: opened.value.hash });
     return checked;
   }
@@ -244,7 +244,7 @@ export function createImporter(parts: ImportParts): Importer {
 }
 
 /** What comes from another place or too early may be sound. */
-function isInvalid({ code, fault }: Rejection<BlockDefect>): boolean {
+function isInvalid({ code, fault }: CodedError<BlockErrorCode>): boolean {
   return fault === "peer" && !["wrongParent", "wrongNumber", "timestampInFuture"].includes(code);
 }
 
@@ -281,11 +281,11 @@ function open(header: Header): Result<OpenHeader, "malformedExtraData"> {
 
 function stopped({ number }: Header): Result<never, "validationStopped"> {
   const message = `nobody waits for the validation of block ${number} any more`;
-  return rejected({ code: "validationStopped", fault: "local", message });
+  return err({ code: "validationStopped", fault: "local", message });
 }
 
 function notAfterHead(header: Header, head: NamedHeader): Result<never, "notAfterHead"> {
-  return rejected({
+  return err({
     code: "notAfterHead",
     fault: "local",
     message: `block ${header.number} does not follow the head, which is now block ${head.header.number}`,

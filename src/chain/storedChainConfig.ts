@@ -5,7 +5,7 @@ import {
   recordOf,
   type StoredChainConfig,
 } from "../chainspec/storedChainConfig.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { createBatch } from "../storage/batch.ts";
 import { openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
@@ -47,5 +47,5 @@ function different(differences: readonly RecordDifference[]): Result<never, "dif
   const listed = differences.map(
     ({ name, stored, given }) => `${name} was ${stored} when its blocks were made and is ${given} now`,
   );
-  return rejected({ code: "differentGenesis", fault: "local", message: listed.join("; ") });
+  return err({ code: "differentGenesis", fault: "local", message: listed.join("; ") });
 }

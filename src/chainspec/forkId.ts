@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { ForkSchedule } from "./forks.ts";
 
@@ -31,7 +31,7 @@ export interface ForkPoints {
   readonly times: readonly bigint[];
 }
 
-export type ForkIdDefect = "remoteForksStale" | "localForksIncompatible";
+export type ForkIdErrorCode = "remoteForksStale" | "localForksIncompatible";
 
 /** All fork ids of a chain. */
 export interface ForkIds {
@@ -40,7 +40,7 @@ export interface ForkIds {
    * Judges what a remote node says of itself while we are at `progress`. Two codes: the remote has not heard of a fork
    * that we have passed, or it follows rules that we do not know.
    */
-  check(progress: ForkProgress, remote: ForkId): Result<void, ForkIdDefect>;
+  check(progress: ForkProgress, remote: ForkId): Result<void, ForkIdErrorCode>;
 }
 
 /**
@@ -140,14 +140,14 @@ function show({ checksum, next }: ForkId): string {
   return `fork id 0x${checksum.toString(16).padStart(8, "0")}, next fork ${next === 0n ? "none" : next}`;
 }
 
-function incompatible(message: string): Result<never, ForkIdDefect> {
+function incompatible(message: string): Result<never, ForkIdErrorCode> {
   return refuse("localForksIncompatible", message);
 }
 
-function refuse(code: ForkIdDefect, message: string): Result<never, ForkIdDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: ForkIdErrorCode, message: string): Result<never, ForkIdErrorCode> {
+  return err({ code, fault: "peer", message });
 }
 
 function malformed(message: string): Result<never, "malformedForkId"> {
-  return rejected({ code: "malformedForkId", fault: "peer", message });
+  return err({ code: "malformedForkId", fault: "peer", message });
 }

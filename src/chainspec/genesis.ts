@@ -1,10 +1,10 @@
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
 import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisBlock.ts";
 import { ignoredForkKeys, readForks } from "./genesisForks.ts";
 import { readIbft } from "./genesisIbft.ts";
-import { GenesisFault, GenesisSection } from "./genesisSection.ts";
+import { GenesisError, GenesisSection } from "./genesisSection.ts";
 import { type Json, type JsonMember, parseJson } from "./json.ts";
 
 /**
@@ -49,7 +49,7 @@ export function readGenesis(
   expectations: GenesisExpectations = { consensus: "ibft2" },
 ): Result<GenesisReading, "invalidGenesis"> {
   const json = parseJson(text);
-  if (!json.ok) return invalid(`${json.rejection.message} of ${source}`);
+  if (!json.ok) return invalid(`${json.error.message} of ${source}`);
   try {
     const root = new GenesisSection(text, withOverrides(json.value, expectations.overrides ?? new Map()));
     const config = root.section("config") ?? new GenesisSection("{}", { kind: "object", at: 0, members: [] });
@@ -58,7 +58,7 @@ export function readGenesis(
     const warnings = expectations.consensus === "ibft2" ? checkIbft(root, config, spec) : [];
     return ok({ spec, warnings });
   } catch (error) {
-    if (!(error instanceof GenesisFault)) throw error;
+    if (!(error instanceof GenesisError)) throw error;
     return invalid(`${error.message} (${error.place === undefined ? "" : `${error.place} of `}${source})`);
   }
 }
@@ -146,10 +146,7 @@ function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec
   }
   const extra = decodeExtraData(spec.genesis.header.extraData);
   if (!extra.ok) {
-    throw root.fault(
-      "extraData",
-      `Invalid extraData in genesis block configuration: ${extra.rejection.message}`,
-    );
+    throw root.fault("extraData", `Invalid extraData in genesis block configuration: ${extra.error.message}`);
   }
   const warnings: string[] = [];
   if (extra.value.validators.length === 0) {
@@ -198,7 +195,7 @@ function jsonOf(text: string, at: number): Json {
 }
 
 function invalid(cause: string): Result<never, "invalidGenesis"> {
-  return rejected({
+  return err({
     code: "invalidGenesis",
     fault: "caller",
     message: `Unable to load genesis file. ${cause}`,

@@ -5,7 +5,7 @@ import { bigintToFixedBytes } from "../primitives/quantity.ts";
 import { type Json, type JsonMember, placeOf } from "./json.ts";
 
 /** What is wrong with a genesis file, and where. Thrown while reading; parseGenesis turns it into a refusal. */
-export class GenesisFault extends Error {
+export class GenesisError extends Error {
   readonly place: string | undefined;
 
   constructor(message: string, place?: string) {
@@ -37,7 +37,7 @@ export class GenesisSection {
     this.#path = path;
     this.#json = json;
     if (json.kind !== "object") {
-      throw new GenesisFault(
+      throw new GenesisError(
         `${path === "" ? "the document" : path} must be an object but was ${describe(json)}`,
         this.#place(json),
       );
@@ -141,9 +141,9 @@ export class GenesisSection {
   }
 
   /** A fault about a key, in words of the caller's. */
-  fault(key: string, message: string): GenesisFault {
+  fault(key: string, message: string): GenesisError {
     const member = this.#members.get(key.toLowerCase());
-    return new GenesisFault(message, this.#place(member?.value ?? this.#json));
+    return new GenesisError(message, this.#place(member?.value ?? this.#json));
   }
 
   /** Where the key stands, as messages name it: config.ibft2.epochLength. */
@@ -160,7 +160,7 @@ export class GenesisSection {
   #member(key: string): JsonMember | undefined {
     const repeated = this.#repeated.get(key.toLowerCase());
     if (repeated !== undefined) {
-      throw new GenesisFault(`${this.pathOf(key)} is given twice`, placeOf(this.#text, repeated.at));
+      throw new GenesisError(`${this.pathOf(key)} is given twice`, placeOf(this.#text, repeated.at));
     }
     const member = this.#members.get(key.toLowerCase());
     return member?.value.kind === "null" ? undefined : member;
@@ -178,8 +178,8 @@ export class GenesisSection {
     return bigintToFixedBytes(digits === "" ? 0n : BigInt(`0x${digits}`), length);
   }
 
-  #mustBe(key: string, what: string, value: Json): GenesisFault {
-    return new GenesisFault(
+  #mustBe(key: string, what: string, value: Json): GenesisError {
+    return new GenesisError(
       `Invalid genesis block configuration, ${this.pathOf(key)} must be ${what} but was ${describe(value)}`,
       this.#place(value),
     );

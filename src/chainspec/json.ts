@@ -1,4 +1,4 @@
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 
 /**
  * JSON as genesis files have it, read with the place of every value, so that a refusal can point at it. Comments
@@ -24,9 +24,9 @@ export function parseJson(text: string): Result<Json, "malformedJson"> {
   try {
     return ok(new JsonReader(text).readDocument());
   } catch (error) {
-    if (!(error instanceof SyntaxFault)) throw error;
+    if (!(error instanceof JsonSyntaxError)) throw error;
     const message = `${error.message} at ${placeOf(text, error.at)}`;
-    return rejected({ code: "malformedJson", fault: "caller", message });
+    return err({ code: "malformedJson", fault: "caller", message });
   }
 }
 
@@ -43,7 +43,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const BLANKS = " \t\r\n\ufeff";
 
-class SyntaxFault extends Error {
+class JsonSyntaxError extends Error {
   readonly at: number;
 
   constructor(message: string, at: number) {
@@ -181,6 +181,6 @@ class JsonReader {
   }
 
   #fail(message: string): never {
-    throw new SyntaxFault(message, this.#at);
+    throw new JsonSyntaxError(message, this.#at);
   }
 }

@@ -2,7 +2,7 @@ import { findBlocksWithoutState } from "../state/blockStates.ts";
 import { checkState } from "../state/check.ts";
 import { REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts";
 import { readHead } from "../storage/commitRecord.ts";
-import { DamagedData, type Database, DiskFailure } from "../storage/database.ts";
+import { DamagedData, type Database, DiskError } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
 import { openHeadMarker } from "../storage/headMarker.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
@@ -39,7 +39,7 @@ export async function checkDatabase(place: DatabasePlace, print: (line: string) 
     print(report.verdict());
     return report.count === 0 ? EXIT.ok : EXIT.disk;
   } catch (error) {
-    if (!(error instanceof DiskFailure)) throw error;
+    if (!(error instanceof DiskError)) throw error;
     print(error.message);
     return exitCodeOf(error);
   }

@@ -1,6 +1,6 @@
 import { toHex } from "../primitives/hex.ts";
 import { readHead } from "../storage/commitRecord.ts";
-import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { DamagedData, DiskError } from "../storage/database.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
 import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
@@ -26,7 +26,7 @@ export async function printDatabaseInfo(
       await database.close();
     }
   } catch (error) {
-    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
+    if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
     print(error.message);
     return exitCodeOf(error);
   }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 
 /** Where a data folder keeps its database, found without creating anything. */
 export interface DatabasePlace {
@@ -14,7 +14,7 @@ export interface DatabasePlace {
 export function findDatabase(dataPath: string): Result<DatabasePlace, "noDatabase"> {
   const chain = join(dataPath, "chain");
   if (existsSync(chain)) return ok({ chain, headFile: join(dataPath, "head.log") });
-  return rejected({
+  return err({
     code: "noDatabase",
     fault: "caller",
     message: `There is no database in ${dataPath}. Name the data folder of the node with --data-path.`,

@@ -9,11 +9,11 @@ export function fail(message: string, io: Pick<ProcessIo, "printError">, exitCod
 
 /** Runs `work`; a disk that fails, damage, and a folder that a running node has are said in one line. */
 export async function inDiskTerms(io: ProcessIo, work: () => Promise<number>): Promise<number> {
-  const { DamagedData, DiskFailure } = await import("../storage/database.ts");
+  const { DamagedData, DiskError } = await import("../storage/database.ts");
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
+    if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
     return fail(error.message, io, exitCodeOf(error));
   }
 }

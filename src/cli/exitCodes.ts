@@ -1,4 +1,4 @@
-import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
+import { DamagedData, DiskError, FolderInUse } from "../storage/database.ts";
 
 /**
  * What the process tells who started it. Service managers read anything but 0 as failure
@@ -18,5 +18,5 @@ export const EXIT = {
 /** What an error that ended the work means for whoever started it. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof FolderInUse) return EXIT.badInput;
-  return error instanceof DiskFailure || error instanceof DamagedData ? EXIT.disk : EXIT.failed;
+  return error instanceof DiskError || error instanceof DamagedData ? EXIT.disk : EXIT.failed;
 }

@@ -35,14 +35,14 @@ export async function forgetVotes(order: ForgettingOrder, io: ProcessIo): Promis
   const { settings } = order;
   const votesFile = join(settings.dataPath, "votes.log");
   const place = findDatabase(settings.dataPath);
-  if (!place.ok) return refuse(place.rejection.message, io);
+  if (!place.ok) return refuse(place.error.message, io);
   if (!existsSync(settings.nodeKey.path))
     return refuse(`There is no node key in ${settings.nodeKey.path}: this was no validator.`, io);
   const key = openNodeKey(settings.nodeKey);
-  if (!key.ok) return refuse(key.rejection.message, io);
+  if (!key.ok) return refuse(key.error.message, io);
   // Open as long as the record is looked at and moved: no node can start meanwhile.
   const opened = await openImportChain(settings, silentLogger);
-  if (!opened.ok) return failToOpen(opened.rejection, settings, io);
+  if (!opened.ok) return failToOpen(opened.error, settings, io);
   try {
     const { chain } = opened.value;
     const { validators } = chain.tallyAfter(chain.head);
@@ -142,7 +142,7 @@ async function gatherHeads({ heads, urls }: ForgettingOrder): Promise<{
   const answers = await Promise.all(urls.map(askForHead));
   return {
     heads: [...heads, ...answers.flatMap((answer) => (answer.ok ? [answer.value] : []))],
-    problems: answers.flatMap((answer) => (answer.ok ? [] : [answer.rejection.message])),
+    problems: answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])),
   };
 }
 
@@ -159,7 +159,7 @@ async function readRecord(
     const record = decodeLastSigned(bytes);
     if (record.ok) return record.value;
     throw new DamagedData(
-      `The vote record ${votesFile} is unusable: ${record.rejection.message}. --force puts it aside.`,
+      `The vote record ${votesFile} is unusable: ${record.error.message}. --force puts it aside.`,
     );
   } catch (error) {
     if (error instanceof DamagedData && isForced) return "unreadable";

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { isDiskAtFault } from "../storage/diskFailure.ts";
 
 /** A file that holds the process id while the node runs; health checks and start scripts look for it. */
@@ -18,7 +18,7 @@ export function writePidFile(
     writeFileSync(path, `${processId}`);
   } catch (error) {
     const reason = messageOf(error);
-    return rejected({
+    return err({
       code: isDiskAtFault(error) ? "diskFailure" : "unusablePidFile",
       fault: "local",
       message: `The file ${path} named by --pid-path cannot be written: ${reason}`,

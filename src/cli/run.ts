@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: ProcessIo): Promise<numbe
 
 async function configureAndRun({ given, foreign }: CommandLine, io: ProcessIo): Promise<number> {
   const settings = readSettings({ ...io, given, foreign });
-  if (!settings.ok) return refuse(settings.rejection.message, io);
+  if (!settings.ok) return refuse(settings.error.message, io);
   return runToTheEnd(settings.value, createLogger(settings.value.logging), io);
 }
 

@@ -1,10 +1,10 @@
 import type { Settings } from "../config/settings.ts";
 import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
 import { loadModules } from "../node/loadModules.ts";
-import type { RunningNode, StartRefusal, startNode } from "../node/node.ts";
+import type { RunningNode, StartErrorCode, startNode } from "../node/node.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { assertNever } from "../primitives/assert.ts";
-import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { DamagedData, DiskError } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { ProcessIo } from "./processIo.ts";
@@ -25,12 +25,12 @@ export async function runNode(settings: Settings, logger: RootLogger, io: Proces
   for (const warning of [...settings.warnings, ...hostWarnings(hostLimits())]) logger.warn({}, warning);
   const started = await Promise.race([loadAndStart(settings, logger), fault]);
   if (typeof started === "number") return started;
-  if (!started.ok) return tellRefusal(started.rejection, logger, io);
+  if (!started.ok) return tellRefusal(started.error, logger, io);
   const node = started.value;
   // Only now, so that a node that was refused leaves the file of the running one alone.
   const pidFile = writePidFile(settings.pidFile, io.processId);
   try {
-    if (!pidFile.ok) return tellRefusal(pidFile.rejection, logger, io);
+    if (!pidFile.ok) return tellRefusal(pidFile.error, logger, io);
     // Among lines for programs there is no place for it.
     const print = settings.logging.format === "text" ? io.print : io.printError;
     if (settings.isDevelopmentNetwork) print(welcomeText(settings, node));
@@ -78,7 +78,7 @@ async function untilEnd(
 /** Says why the program ends by itself; answers its exit code. */
 export function tellFault(error: unknown, logger: Logger): number {
   const exitCode = exitCodeOf(error);
-  if (error instanceof DiskFailure || error instanceof DamagedData)
+  if (error instanceof DiskError || error instanceof DamagedData)
     // The sentence says what happened and what to do; where in the program it was noticed helps nobody.
     logger.error({}, `the node cannot go on and ends: ${error.message}`);
   else
@@ -88,7 +88,7 @@ export function tellFault(error: unknown, logger: Logger): number {
 
 /** In the log for whoever keeps it, and on standard error as the incumbent does, unless one screen shows both. */
 function tellRefusal(
-  { code, message }: { readonly code: StartRefusal | "unusablePidFile"; readonly message: string },
+  { code, message }: { readonly code: StartErrorCode | "unusablePidFile"; readonly message: string },
   logger: Logger,
   io: ProcessIo,
 ): number {

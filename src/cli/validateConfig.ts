@@ -19,11 +19,11 @@ export function validateConfig(given: readonly RawOption[], workingDirectory: st
     return invalid(["Missing required option '--config-file=<PATH>'"]);
   }
   const settings = readSettings({ given, environment: {}, workingDirectory, isTerminal: false });
-  if (!settings.ok) return invalid(settings.rejection.message.split("\n"));
+  if (!settings.ok) return invalid(settings.error.message.split("\n"));
   const { nodeKey, warnings } = settings.value;
   // A key file that is absent is made at the start.
   const key = existsSync(nodeKey.path) ? openNodeKey(nodeKey) : undefined;
-  if (key !== undefined && !key.ok) return invalid([key.rejection.message]);
+  if (key !== undefined && !key.ok) return invalid([key.error.message]);
   return { isValid: true, problems: [], warnings };
 }
 

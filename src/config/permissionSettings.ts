@@ -31,7 +31,7 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
   });
   if (!opened.ok) {
     const names = ["permissions-accounts-config-file", "permissions-nodes-config-file"] as const;
-    return { problems: [report(options, opened.rejection.message, ...names)], warnings: [] };
+    return { problems: [report(options, opened.error.message, ...names)], warnings: [] };
   }
   return { problems: [], warnings: [] };
 }

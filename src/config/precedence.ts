@@ -31,7 +31,7 @@ export function resolveOptions(layers: readonly (readonly RawOption[])[]): Resol
     if (given === undefined) continue;
     const outcome = option.type.read(given.text);
     if (outcome.ok) values[name] = outcome.value;
-    else problems.push(badValue(given, outcome.rejection.message));
+    else problems.push(badValue(given, outcome.error.message));
     sources.set(name, given.source);
   }
   const sourceOf = (name: OptionName): Source => sources.get(name) ?? { kind: "default" };

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
@@ -64,7 +64,7 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   const genesis = readGenesisFile(options, sources.workingDirectory);
   // Without a genesis file the cause is often another problem; name it only when it stands alone.
   if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
-    problems.push(genesis.rejection.message);
+    problems.push(genesis.error.message);
   }
   if (!genesis.ok) return refuse(problems);
   const fit = checkAgainstChain(options, genesis.value.spec);
@@ -333,11 +333,11 @@ function metricsSettings(values: OptionValues): MetricsSettings | undefined {
 }
 
 function refuse(problems: readonly string[]): Result<never, "badConfiguration"> {
-  return rejected({ code: "badConfiguration", fault: "caller", message: problems.join("\n") });
+  return err({ code: "badConfiguration", fault: "caller", message: problems.join("\n") });
 }
 
 function noGenesis(message: string): Result<never, "noGenesis"> {
-  return rejected({ code: "noGenesis", fault: "caller", message });
+  return err({ code: "noGenesis", fault: "caller", message });
 }
 
 function onlyProblem(problem: string): SourceReading {

@@ -32,7 +32,7 @@ export function readStaticNodes(
     );
   }
   const nodes = parseStaticNodes(text);
-  if (!nodes.ok) return problem(`Static nodes file ${path} cannot be used: ${nodes.rejection.message}`);
+  if (!nodes.ok) return problem(`Static nodes file ${path} cannot be used: ${nodes.error.message}`);
   if (nodes.value.some(isNamed) && !values["Xdns-enabled"]) {
     return problem(`Static nodes file ${path} cannot be used: host names in it need --Xdns-enabled`);
   }

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 
 /**
  * What an option's text means. Every source (command line, environment, TOML) is brought to the one spelling of the
@@ -261,5 +261,5 @@ export const addressesType: ValueType<readonly string[]> = {
 };
 
 export function bad(reason: string): Result<never, "badValue"> {
-  return rejected({ code: "badValue", fault: "caller", message: reason });
+  return err({ code: "badValue", fault: "caller", message: reason });
 }

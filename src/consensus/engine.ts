@@ -167,7 +167,7 @@ const OWN_INPUTS_LIMIT = 256;
 function readRecord(bytes: Uint8Array | undefined, head: Head): LastSignedState | undefined {
   if (bytes === undefined) return undefined;
   const record = decodeLastSigned(bytes);
-  if (!record.ok) throw new Error(`the record of our votes is unusable: ${record.rejection.message}`);
+  if (!record.ok) throw new Error(`the record of our votes is unusable: ${record.error.message}`);
   const { height, prepared } = record.value;
   const isNext = height === head.header.number + 1n;
   if (isNext && prepared !== undefined && !equalBytes(prepared.candidate.header.parentHash, head.hash)) {

@@ -1,7 +1,7 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Header } from "../types/header.ts";
-import { BlocksRefused } from "./blocksRefusal.ts";
+import { BlocksError } from "./blocksError.ts";
 import type { AccountOverride, BlockOverride, CallRequest } from "./simulation.ts";
 
 /** Blocks that never were, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
@@ -55,16 +55,16 @@ export function planBlocks(
     const period = BigInt(parametersAt(spec.ibft, number).blockPeriodSeconds);
     const timestamp = order.block.timestamp ?? last.timestamp + period;
     if (timestamp <= last.timestamp)
-      throw new BlocksRefused("timestampNotRising", `timestamp ${timestamp} after ${last.timestamp}`);
+      throw new BlocksError("timestampNotRising", `timestamp ${timestamp} after ${last.timestamp}`);
     last = { ...order, number, timestamp };
     planned.push({ ...order, number, timestamp });
   };
   for (const order of orders) {
     const number = order.block.number ?? last.number + 1n;
     if (number <= last.number)
-      throw new BlocksRefused("numberNotRising", `block number ${number} after ${last.number}`);
+      throw new BlocksError("numberNotRising", `block number ${number} after ${last.number}`);
     if (number - base.number > MOST_BLOCKS)
-      throw new BlocksRefused("tooManyBlocks", `more than ${MOST_BLOCKS}`);
+      throw new BlocksError("tooManyBlocks", `more than ${MOST_BLOCKS}`);
     while (last.number + 1n < number) add({ block: {}, accounts: [], calls: [] });
     add(order);
   }
@@ -76,7 +76,7 @@ function checkCalls(orders: readonly BlockOrder[]): void {
   for (const { calls } of orders) {
     sum += calls.length;
     if (calls.length > MOST_CALLS_IN_BLOCK)
-      throw new BlocksRefused("tooManyCalls", `more than ${MOST_CALLS_IN_BLOCK} calls in a block`);
+      throw new BlocksError("tooManyCalls", `more than ${MOST_CALLS_IN_BLOCK} calls in a block`);
   }
-  if (sum > MOST_CALLS) throw new BlocksRefused("tooManyCalls", `more than ${MOST_CALLS} calls`);
+  if (sum > MOST_CALLS) throw new BlocksError("tooManyCalls", `more than ${MOST_CALLS} calls`);
 }

@@ -7,7 +7,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
-import type { TransactionRefusal } from "./checkTransaction.ts";
+import type { TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import { executeTransaction, type TransactionOutcome } from "./executeTransaction.ts";
 import { TRANSACTION_GAS } from "./intrinsicGas.ts";
@@ -122,7 +122,7 @@ export async function buildBlock(
       bytes += transaction.raw.length;
       continue;
     }
-    const { code, message } = executed.rejection;
+    const { code, message } = executed.error;
     if (!MAY_FIT_LATER.has(code)) dropped.push({ hash: transaction.hash, reason: message });
     if (code !== "nonceTooLow") source.skipSender();
   }
@@ -139,7 +139,10 @@ const UNLIMITED: TimeLimits = {
 };
 
 /** A gap in the nonces may close, and the base fee may fall. */
-const MAY_FIT_LATER: ReadonlySet<TransactionRefusal> = new Set(["nonceTooHigh", "gasPriceBelowBaseFee"]);
+const MAY_FIT_LATER: ReadonlySet<TransactionCheckErrorCode> = new Set([
+  "nonceTooHigh",
+  "gasPriceBelowBaseFee",
+]);
 
 type Fit = "fits" | "tooLarge" | "blockIsFull";
 
@@ -197,5 +200,5 @@ async function restedInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
 
 /** A chain whose own system contracts fail cannot go on; every validator would refuse the block. */
 function mustSucceed(outcome: Result<unknown, "systemCallFailed">): void {
-  if (!outcome.ok) throw new AssertionFailed(outcome.rejection.message);
+  if (!outcome.ok) throw new AssertionFailed(outcome.error.message);
 }

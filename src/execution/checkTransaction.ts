@@ -1,5 +1,5 @@
 import { toQuantity } from "../primitives/quantity.ts";
-import { type Rejected, rejected } from "../primitives/result.ts";
+import { type Err, err } from "../primitives/result.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import { effectiveGasPrice, feeCap, hasLowS, type SentTransaction } from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";
@@ -28,7 +28,7 @@ export type Executable = Pick<
 >;
 
 /** Why a transaction cannot stand in a block. */
-export type TransactionRefusal =
+export type TransactionCheckErrorCode =
   | "wrongChainId"
   | "chainIdNotSupported"
   | "invalidSignature"
@@ -46,7 +46,7 @@ export type TransactionRefusal =
   | "nonceTooHigh"
   | "senderNotAuthorized";
 
-type TransactionCheck = Rejected<TransactionRefusal> | undefined;
+type TransactionCheck = Err<TransactionCheckErrorCode> | undefined;
 
 /** The block's side of a check. */
 export interface CheckConfig {
@@ -196,6 +196,6 @@ function checkGas(rules: Rules, transaction: Executable): TransactionCheck {
   return undefined;
 }
 
-function refuse(code: TransactionRefusal, message: string): Rejected<TransactionRefusal> {
-  return rejected({ code, message, fault: "peer" });
+function refuse(code: TransactionCheckErrorCode, message: string): Err<TransactionCheckErrorCode> {
+  return err({ code, message, fault: "peer" });
 }

@@ -1,11 +1,11 @@
-import { ok, type Rejection, type Result, rejected } from "../primitives/result.ts";
+import { type CodedError, err, ok, type Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { Receipt } from "../types/receipt.ts";
 import { nameOfTransaction, type SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
-import type { TransactionRefusal } from "./checkTransaction.ts";
+import type { TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { credit } from "./emptyAccounts.ts";
 import { executeTransaction } from "./executeTransaction.ts";
 import { type DrainedRequests, drainRequestQueues, keepParentHash } from "./systemCalls.ts";
@@ -37,7 +37,7 @@ export interface BlockResult {
   readonly requests?: DrainedRequests;
 }
 
-export type BlockRefusal = TransactionRefusal | "gasLimitAboveBlock" | "systemCallFailed";
+export type BlockExecutionErrorCode = TransactionCheckErrorCode | "gasLimitAboveBlock" | "systemCallFailed";
 
 /**
  * Executes the transactions of a block on `overlay`, which stands on the parent's state, and pays the reward. Of the
@@ -49,7 +49,7 @@ export async function executeBlock(
   transactions: readonly SentTransaction[],
   overlay: Overlay,
   { yieldPolicy, ...settings }: ReceiptSettings & { readonly yieldPolicy: YieldPolicy },
-): Promise<Result<BlockResult, BlockRefusal>> {
+): Promise<Result<BlockResult, BlockExecutionErrorCode>> {
   const session = openSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
   if (!begun.ok) return begun;
@@ -61,7 +61,7 @@ export async function executeBlock(
     overlay.beginTransaction();
     const started = executeTransaction(session, transaction);
     const executed = started instanceof Promise ? await started : started;
-    if (!executed.ok) return refuse(index, transaction, executed.rejection);
+    if (!executed.ok) return refuse(index, transaction, executed.error);
     const adding = receipts.add(transaction.type, executed.value, yieldPolicy);
     if (adding !== undefined) await adding;
   }
@@ -92,7 +92,7 @@ export async function endBlock(
   return drained;
 }
 
-const TOO_MUCH_GAS: Rejection<BlockRefusal> = {
+const TOO_MUCH_GAS: CodedError<BlockExecutionErrorCode> = {
   code: "gasLimitAboveBlock",
   fault: "peer",
   message: "its gas limit exceeds what the block has left",
@@ -101,9 +101,9 @@ const TOO_MUCH_GAS: Rejection<BlockRefusal> = {
 function refuse(
   index: number,
   transaction: SentTransaction,
-  { code, message }: Rejection<BlockRefusal>,
-): Result<never, BlockRefusal> {
-  return rejected({
+  { code, message }: CodedError<BlockExecutionErrorCode>,
+): Result<never, BlockExecutionErrorCode> {
+  return err({
     code,
     fault: "peer",
     message: `transaction ${index} (${nameOfTransaction(transaction)}): ${message}`,

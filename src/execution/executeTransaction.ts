@@ -1,12 +1,12 @@
 import { ok, type Result } from "../primitives/result.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
-import { checkSender, checkSignedForm, type TransactionRefusal } from "./checkTransaction.ts";
+import { checkSender, checkSignedForm, type TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 
-export type TransactionOutcome = Result<TransactionResult, TransactionRefusal>;
+export type TransactionOutcome = Result<TransactionResult, TransactionCheckErrorCode>;
 
 /**
  * Judges a transaction against the state, and executes it on the session's overlay, whose transaction has begun. A

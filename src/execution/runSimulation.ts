@@ -11,7 +11,7 @@ import type { SimulationJob, SimulationResult } from "./simulation.ts";
 export async function runSimulation(job: SimulationJob, found: CallContext): Promise<SimulationResult> {
   const wanted = overridden(found, job.overrides ?? {});
   if (!wanted.ok) {
-    const { code, message } = wanted.rejection;
+    const { code, message } = wanted.error;
     return { kind: "refused", code, detail: message };
   }
   try {

@@ -3,7 +3,7 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
-import type { Rejection } from "../primitives/result.ts";
+import type { CodedError } from "../primitives/result.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
@@ -17,14 +17,14 @@ import {
   checkForm,
   checkFunds,
   type Executable,
-  type TransactionRefusal,
+  type TransactionCheckErrorCode,
 } from "./checkTransaction.ts";
 import type { Observed } from "./evm.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
 import type { PrecompileOverrides } from "./precompiles/overrides.ts";
 import { runTransaction } from "./runTransaction.ts";
-import type { AccountOverride, CallRequest, SimulationRefusal } from "./simulation.ts";
+import type { AccountOverride, CallRequest, SimulationErrorCode } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 import { memoryBounded, type YieldPolicy } from "./yieldPolicy.ts";
@@ -70,7 +70,7 @@ export interface CallConfig {
 }
 
 export type Simulated =
-  | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
+  | { readonly kind: "refused"; readonly code: SimulationErrorCode; readonly detail: string }
   | { readonly kind: "executed"; readonly result: TransactionResult; readonly session: BlockSession };
 
 /** One call as if it were a transaction of the sender's next nonce, on an overlay that is then dropped. */
@@ -119,7 +119,7 @@ export async function simulateOn(
   const refused =
     checkForm({ rules, chainId: context.spec.chainId, block, ignoresNonce }, transaction) ??
     (config.lendsBalance === true ? undefined : checkFunds(transaction, account));
-  if (refused !== undefined) return toRefusal(refused.rejection);
+  if (refused !== undefined) return toRefusal(refused.error);
   const price = effectiveGasPrice(transaction, block.baseFeePerGas);
   if (config.lendsBalance === true) lend(overlay, transaction, { price, blobBaseFee });
   overlay.beginTransaction();
@@ -206,7 +206,7 @@ function transferObserved(
   return transfer(session, transaction, price);
 }
 
-function toRefusal({ code, message }: Rejection<TransactionRefusal>): Simulated {
+function toRefusal({ code, message }: CodedError<TransactionCheckErrorCode>): Simulated {
   switch (code) {
     case "wrongChainId":
     case "chainIdNotSupported":

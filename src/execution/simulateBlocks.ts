@@ -19,7 +19,7 @@ import {
   type PlannedBlock,
   planBlocks,
 } from "./blockStateCalls.ts";
-import { type BlocksRefusal, BlocksRefused } from "./blocksRefusal.ts";
+import { BlocksError, type BlocksErrorCode } from "./blocksError.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
 import { MemoryExhausted } from "./memoryBudget.ts";
 import { precompilesOf } from "./overrides.ts";
@@ -52,7 +52,7 @@ export interface SimulatedCall {
 
 export type BlocksAnswer =
   | { readonly kind: "blocks"; readonly blocks: readonly SimulatedBlock[] }
-  | { readonly kind: "blocksRefused"; readonly code: BlocksRefusal; readonly detail: string };
+  | { readonly kind: "blocksRefused"; readonly code: BlocksErrorCode; readonly detail: string };
 
 /** The block that simulated ones follow, and the states on top of its own. */
 export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash"> {
@@ -70,7 +70,7 @@ export async function simulateBlocks(context: BlocksContext, order: BlockStateCa
     const planned = planBlocks(context.spec, context.header, order.blocks);
     return { kind: "blocks", blocks: await new BlockSimulation(context, order).run(planned) };
   } catch (error) {
-    if (error instanceof BlocksRefused)
+    if (error instanceof BlocksError)
       return { kind: "blocksRefused", code: error.code, detail: error.message };
     if (error instanceof BranchTooLarge || error instanceof MemoryExhausted)
       return { kind: "blocksRefused", code: "tooMuchMemory", detail: error.message };
@@ -144,7 +144,7 @@ class BlockSimulation {
     const { isStrict, showsTransfers } = this.order;
     const current = overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
     if (isStrict && nonce !== undefined && nonce !== current)
-      throw new BlocksRefused(
+      throw new BlocksError(
         nonce < current ? "nonceTooLow" : "nonceTooHigh",
         `nonce ${nonce}, next is ${current}`,
       );
@@ -157,7 +157,7 @@ class BlockSimulation {
       showsFees: true,
       ...(watch && { observer: watch }),
     });
-    if (simulated.kind === "refused") throw new BlocksRefused(simulated.code, simulated.detail);
+    if (simulated.kind === "refused") throw new BlocksError(simulated.code, simulated.detail);
     const { result } = simulated;
     const { chainId } = context.spec;
     const { header } = context;
@@ -176,7 +176,7 @@ class BlockSimulation {
     for (const { topics, data } of call.logs)
       this.bytesLeft -= LOG_BYTES + topics.length * TOPIC_BYTES + data.length;
     if (this.bytesLeft < 0)
-      throw new BlocksRefused("tooMuchMemory", "its calls return and log more than an answer may hold");
+      throw new BlocksError("tooMuchMemory", "its calls return and log more than an answer may hold");
     return call;
   }
 
@@ -184,10 +184,7 @@ class BlockSimulation {
   private gasLimitOf(call: CallRequest, blockGasLeft: bigint): bigint {
     const wanted = call.gasLimit ?? blockGasLeft;
     if (wanted > blockGasLeft)
-      throw new BlocksRefused(
-        "blockGasLimitReached",
-        `gas ${wanted}, but the block has ${blockGasLeft} left`,
-      );
+      throw new BlocksError("blockGasLimitReached", `gas ${wanted}, but the block has ${blockGasLeft} left`);
     return this.gasLeft === undefined ? wanted : smaller(wanted, this.gasLeft);
   }
 
@@ -196,7 +193,7 @@ class BlockSimulation {
     const { beneficiary, blobBaseFee = this.order.isStrict ? undefined : 0n } = planned.block;
     const header = this.headerInProgress(planned);
     const placed = precompilesOf(spec, header, planned.accounts);
-    if (!placed.ok) throw new BlocksRefused(placed.rejection.code, placed.rejection.message);
+    if (!placed.ok) throw new BlocksError(placed.error.code, placed.error.message);
     return {
       spec,
       header,
@@ -248,7 +245,7 @@ async function performAround(
 ): Promise<void> {
   const rules = contextRules(context);
   const done = await perform(rules, openSession({ ...rules, overlay, yieldPolicy: context.yieldPolicy }));
-  if (!done.ok) throw new BlocksRefused("systemCallFailed", done.rejection.message);
+  if (!done.ok) throw new BlocksError("systemCallFailed", done.error.message);
 }
 
 /** What names no price is free where nothing is enforced. */

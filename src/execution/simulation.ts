@@ -98,7 +98,7 @@ export type SimulationResult =
    */
   | { readonly kind: "halted"; readonly reason: string; readonly gas: bigint }
   /** Refused before the first instruction. */
-  | { readonly kind: "refused"; readonly code: SimulationRefusal; readonly detail: string }
+  | { readonly kind: "refused"; readonly code: SimulationErrorCode; readonly detail: string }
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
   /** It takes or returns more memory than one call may. */
@@ -106,7 +106,7 @@ export type SimulationResult =
   /** Too much waits, and this asker has most of it. */
   | { readonly kind: "busy" };
 
-export type SimulationRefusal =
+export type SimulationErrorCode =
   | "precompileNotMovable"
   | "intrinsicGasAboveLimit"
   | "upfrontCostAboveBalance"

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList } from "../primitives/rlp.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { encodeBlock, readBlock } from "../types/block.ts";
@@ -20,7 +20,7 @@ import {
   type Recover,
   type SignedReader,
 } from "./signedReader.ts";
-import { type DecodingDefect, isAbsent, partsOf, Refusal } from "./strictRlp.ts";
+import { DecodingError, type DecodingErrorCode, isAbsent, partsOf } from "./strictRlp.ts";
 import type { ValidatorSet } from "./validatorSet.ts";
 
 /**
@@ -98,7 +98,7 @@ export function decodeMessage(
   code: number,
   payload: Uint8Array,
   decoding: Decoding = {},
-): Result<Authored, DecodingDefect> {
+): Result<Authored, DecodingErrorCode> {
   return readToEnd(readMessage(code, payload, decoding));
 }
 
@@ -122,14 +122,15 @@ export function* readMessage(
     findTransaction,
     mostTransactions,
   }: Decoding = {},
-): Reading<Result<Authored, DecodingDefect>> {
+): Reading<Result<Authored, DecodingErrorCode>> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
   if (payload.length > PAYLOAD_LIMITS[code]) {
     return refuse("oversized", `${payload.length} bytes; code ${code} has at most ${PAYLOAD_LIMITS[code]}`);
   }
   try {
     const admit = (author: Address): void => {
-      if (!maySpeak(author)) throw new Refusal("unwelcomeAuthor", "the author has no say in this height");
+      if (!maySpeak(author))
+        throw new DecodingError("unwelcomeAuthor", "the author has no say in this height");
     };
     const reader = createSignedReader({ recover, admit, validatorSet, known });
     return ok(
@@ -141,7 +142,7 @@ export function* readMessage(
       }),
     );
   } catch (error) {
-    if (error instanceof Refusal) return refuse(error.code, error.message);
+    if (error instanceof DecodingError) return refuse(error.code, error.message);
     if (error instanceof RangeError) return refuse("malformed", error.message);
     throw error;
   }
@@ -230,11 +231,11 @@ function* readCandidate(
   yield "block";
   const [headerPart] = partsOf(part, 3);
   if (headerPart.length > HEADER_LIMIT_BYTES)
-    throw new Refusal("oversized", `a header of ${headerPart.length} bytes`);
+    throw new DecodingError("oversized", `a header of ${headerPart.length} bytes`);
   if (isScreened) checkHeaderBelongs(headerPart, subject);
   const block = yield* readBlock(part, { find, mostTransactions });
-  if (!block.ok) throw new Refusal("malformedBlock", block.rejection.message);
-  if (block.value.ommers.length > 0) throw new Refusal("malformedBlock", "ommers in an IBFT block");
+  if (!block.ok) throw new DecodingError("malformedBlock", block.error.message);
+  if (block.value.ommers.length > 0) throw new DecodingError("malformedBlock", "ommers in an IBFT block");
   const candidate = candidateFrom(block.value);
   yield "block";
   yield* checkBodyBelongs(candidate);
@@ -243,17 +244,17 @@ function* readCandidate(
 
 function candidateFrom(block: Parameters<typeof candidateOfBlock>[0]): Candidate {
   const candidate = candidateOfBlock(block);
-  if (!candidate.ok) throw new Refusal("malformedBlock", candidate.rejection.message);
+  if (!candidate.ok) throw new DecodingError("malformedBlock", candidate.error.message);
   return candidate.value;
 }
 
 /** A block without a certificate is for the rules to refuse; its transactions are not worth reading either. */
 function checkHeaderBelongs(headerPart: Uint8Array, subject: ProposalPayload | undefined): void {
   const header = decodeHeader(headerPart);
-  if (!header.ok) throw new Refusal("malformedBlock", header.rejection.message);
+  if (!header.ok) throw new DecodingError("malformedBlock", header.error.message);
   const { digest, extra } = candidateFrom({ header: header.value, transactions: [] });
   if (subject === undefined || extra.round !== subject.round || !equalBytes(digest, subject.digest))
-    throw new Refusal("wrongCandidate", "another block than was signed for");
+    throw new DecodingError("wrongCandidate", "another block than was signed for");
 }
 
 /**
@@ -266,7 +267,7 @@ function* checkBodyBelongs({ header, transactions }: Candidate): Reading<void> {
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) yield "block";
   if (!equalBytes(step.value, header.transactionsRoot)) {
-    throw new Refusal("foreignBody", "the transactions are not those that the header names");
+    throw new DecodingError("foreignBody", "the transactions are not those that the header names");
   }
 }
 
@@ -274,6 +275,6 @@ export function isMessageCode(code: number): code is MessageCode {
   return code === 0 || code === 1 || code === 2 || code === 3;
 }
 
-function refuse(code: DecodingDefect, message: string): Result<Authored, DecodingDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: DecodingErrorCode, message: string): Result<Authored, DecodingErrorCode> {
+  return err({ code, fault: "peer", message });
 }

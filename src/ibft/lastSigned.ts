@@ -3,7 +3,7 @@ import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 import { decodeBlock, encodeBlock } from "../types/block.ts";
@@ -82,9 +82,9 @@ function encodeSigner({ signature, author }: Signed<Payload>): Uint8Array {
 function decodePrepared(items: unknown): PreparedBlock {
   const [blockBytes, proposer, preparers] = listOf(items, 3);
   const block = decodeBlock(bytesOf(blockBytes));
-  if (!block.ok) throw new RangeError(block.rejection.message);
+  if (!block.ok) throw new RangeError(block.error.message);
   const candidate = candidateOfBlock(block.value);
-  if (!candidate.ok) throw new RangeError(candidate.rejection.message);
+  if (!candidate.ok) throw new RangeError(candidate.error.message);
   const { header, extra, digest } = candidate.value;
   const place = { height: header.number, round: extra.round, digest };
   if (!Array.isArray(preparers)) throw new RangeError("the Prepares are a list");
@@ -118,5 +118,5 @@ function bytesOf(item: unknown): Uint8Array {
 }
 
 function refuse(code: LastSignedErrorCode, message: string): Result<LastSignedState, LastSignedErrorCode> {
-  return rejected({ code, fault: "local", message });
+  return err({ code, fault: "local", message });
 }

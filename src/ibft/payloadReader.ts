@@ -5,7 +5,7 @@ import { decodeSignature, type Signature } from "../primitives/secp256k1.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { CommitPayload, Payload, PreparePayload, ProposalPayload, Signed } from "./message.ts";
 import type { RoundId } from "./roundId.ts";
-import { isAbsent, partsOf, Refusal, stringOf } from "./strictRlp.ts";
+import { DecodingError, isAbsent, partsOf, stringOf } from "./strictRlp.ts";
 
 /** A signed payload as it is spelled, before anybody looked whose signature it is. */
 export interface Unverified<P> {
@@ -59,7 +59,7 @@ export function createPayloadReader(limits: ListLimits): PayloadReader {
   function countOne(): void {
     count += 1;
     if (count > limits.payloads)
-      throw new Refusal("tooManySignatures", `more than ${limits.payloads} signed payloads`);
+      throw new DecodingError("tooManySignatures", `more than ${limits.payloads} signed payloads`);
   }
 
   function readOnce<P extends ProposalPayload | PreparePayload>(
@@ -80,7 +80,7 @@ export function createPayloadReader(limits: ListLimits): PayloadReader {
     const parts: Uint8Array[] = [];
     for (const { start, until } of rlpMembers(list)) {
       if (parts.length === limits.members)
-        throw new Refusal("tooManySignatures", `a certificate of more than ${limits.members}`);
+        throw new DecodingError("tooManySignatures", `a certificate of more than ${limits.members}`);
       parts.push(list.subarray(start, until));
     }
     return parts;

@@ -1,10 +1,10 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { includesBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { quorum } from "./quorum.ts";
 
-export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";
+export type SealErrorCode = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";
 
 /**
  * Who must have sealed a block (ibft2.md#header-rules, rule 12): a quorum of the validators after the parent,
@@ -14,7 +14,7 @@ export type SealDefect = "unreadableSeal" | "duplicateSeal" | "sealerNotValidato
 export function checkSealers(
   sealers: readonly (Address | undefined)[],
   validators: readonly Address[],
-): Result<void, SealDefect> {
+): Result<void, SealErrorCode> {
   const seen = new Set<string>();
   for (const sealer of sealers) {
     if (sealer === undefined) return refuse("unreadableSeal", "a commit seal fits no key");
@@ -32,6 +32,6 @@ export function checkSealers(
   return ok(undefined);
 }
 
-function refuse(code: SealDefect, message: string): Result<void, SealDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: SealErrorCode, message: string): Result<void, SealErrorCode> {
+  return err({ code, fault: "peer", message });
 }

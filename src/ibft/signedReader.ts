@@ -20,7 +20,7 @@ import {
   type UnverifiedPrepared,
   type UnverifiedRoundChange,
 } from "./payloadReader.ts";
-import { type DecodingDefect, Refusal } from "./strictRlp.ts";
+import { DecodingError, type DecodingErrorCode } from "./strictRlp.ts";
 import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
 export type Recover = (digest: Uint8Array, signature: Signature) => Address | undefined;
@@ -81,10 +81,11 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
     const remembered = authors.get(key) ?? known?.find(key);
     if (remembered !== undefined) return remembered;
     if (authors.size >= SIGNATURE_LIMIT && validatorSet === undefined)
-      throw new Refusal("tooManySignatures", `more than ${SIGNATURE_LIMIT} different signatures`);
+      throw new DecodingError("tooManySignatures", `more than ${SIGNATURE_LIMIT} different signatures`);
     yield "signature";
     const author = recover(hash, signature);
-    if (author === undefined) throw new Refusal("unknownSigner", `the signature of a ${kind} fits no key`);
+    if (author === undefined)
+      throw new DecodingError("unknownSigner", `the signature of a ${kind} fits no key`);
     authors.set(key, author);
     if (validatorSet === undefined || isMember(validatorSet, author)) known?.add(key, author);
     return author;
@@ -108,20 +109,20 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
 
   function checkHeight(height: bigint): void {
     if (validatorSet !== undefined && height !== validatorSet.height)
-      throw new Refusal("wrongHeight", "not of the height in progress");
+      throw new DecodingError("wrongHeight", "not of the height in progress");
   }
 
   function* verifyPrepared({ proposal, prepares }: UnverifiedPrepared): Reading<PreparedCertificate> {
     const signed = yield* verify(proposal);
     if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
-      throw new Refusal("wrongProposer", "a prepared Proposal by another than its round's proposer");
+      throw new DecodingError("wrongProposer", "a prepared Proposal by another than its round's proposer");
     const verified: Signed<PreparePayload>[] = [];
     const judge = createMembership(validatorSet);
     for (const prepare of prepares) {
       yield "payload";
       const one = yield* verify(prepare);
       if (validatorSet !== undefined && equalBytes(one.author, signed.author))
-        throw new Refusal("prepareByProposer", "a Prepare by the proposer");
+        throw new DecodingError("prepareByProposer", "a Prepare by the proposer");
       judge(one.author);
       verified.push(one);
     }
@@ -147,7 +148,7 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
     *proposal(part) {
       const signed = yield* readOwn(payloads.proposal(part));
       if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
-        throw new Refusal("wrongProposer", "a Proposal by another than the round's proposer");
+        throw new DecodingError("wrongProposer", "a Proposal by another than the round's proposer");
       return signed;
     },
     prepare: (part) => readOwn(payloads.prepare(part)),
@@ -184,9 +185,10 @@ function createMembership(validatorSet: ValidatorSet | undefined): (author: Addr
   const seen = new Set<string>();
   return (author) => {
     if (validatorSet === undefined) return;
-    if (!isMember(validatorSet, author)) throw new Refusal("authorNotValidator", "signed by no validator");
+    if (!isMember(validatorSet, author))
+      throw new DecodingError("authorNotValidator", "signed by no validator");
     const key = toKey(author);
-    if (seen.has(key)) throw new Refusal("duplicateAuthors", "signed by one validator twice");
+    if (seen.has(key)) throw new DecodingError("duplicateAuthors", "signed by one validator twice");
     seen.add(key);
   };
 }
@@ -223,6 +225,6 @@ function screenRoundChange(validatorSet: ValidatorSet, { round, prepared }: Unve
   }
 }
 
-function refuseIf(isInvalid: boolean, code: DecodingDefect): void {
-  if (isInvalid) throw new Refusal(code, "the certificate proves nothing");
+function refuseIf(isInvalid: boolean, code: DecodingErrorCode): void {
+  if (isInvalid) throw new DecodingError(code, "the certificate proves nothing");
 }

@@ -2,7 +2,7 @@ import { readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { CERTIFICATE_ERRORS } from "./certificate.ts";
 
 /** Why bytes are no message; a small set, to be counted by. */
-export const DECODING_DEFECTS = [
+export const DECODING_ERRORS = [
   "unknownCode",
   "oversized",
   "malformed",
@@ -15,13 +15,13 @@ export const DECODING_DEFECTS = [
   ...CERTIFICATE_ERRORS,
 ] as const;
 
-export type DecodingDefect = (typeof DECODING_DEFECTS)[number];
+export type DecodingErrorCode = (typeof DECODING_ERRORS)[number];
 
 /** Ends the reading of a message with another defect than "malformed"; never leaves the codec. */
-export class Refusal extends RangeError {
-  readonly code: DecodingDefect;
+export class DecodingError extends RangeError {
+  readonly code: DecodingErrorCode;
 
-  constructor(code: DecodingDefect, message: string) {
+  constructor(code: DecodingErrorCode, message: string) {
     super(message);
     this.code = code;
   }

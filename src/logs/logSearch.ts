@@ -47,7 +47,7 @@ interface Job {
 }
 
 /** The thread lost a search: no result of it. */
-class LogSearchFailure extends Error {
+class LogSearchError extends Error {
   override name = "LogSearchFailure";
 }
 
@@ -74,7 +74,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     });
     started.on("exit", () => {
       worker = undefined;
-      failAll(new LogSearchFailure(reason));
+      failAll(new LogSearchError(reason));
     });
     return started;
   }
@@ -123,7 +123,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
       return;
     }
     underWay.delete(news.id);
-    if (news.kind === "failed") job.reject(new LogSearchFailure(news.message));
+    if (news.kind === "failed") job.reject(new LogSearchError(news.message));
     else if (news.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
     else job.resolve({ kind: "tooManyLogs" });
     begin();
@@ -141,7 +141,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     begin();
   }
 
-  function failAll(failure: LogSearchFailure): void {
+  function failAll(failure: LogSearchError): void {
     const jobs = [...underWay.values(), ...waiting.takeAll()];
     underWay.clear();
     for (const { reject } of jobs) reject(failure);
@@ -149,7 +149,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
 
   return {
     find(criteria, range, requester) {
-      if (isClosed) return Promise.reject(new LogSearchFailure("the search is closed"));
+      if (isClosed) return Promise.reject(new LogSearchError("the search is closed"));
       return new Promise((resolve, reject) => {
         const job = { criteria, range, requester: requester, pieces: [], resolve, reject };
         // Whoever need not wait takes no place among those who must: of these none could begin now.

@@ -1,7 +1,7 @@
 import { compareBytes, equalBytes } from "../primitives/hex.ts";
 import { SETUP_TIMEOUT_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
-import type { RefusalCause } from "./traffic.ts";
+import type { AdmissionErrorCause } from "./traffic.ts";
 
 /** An open connection to the peer in question. */
 export interface Known {
@@ -29,8 +29,8 @@ export interface PeerLimits {
   readonly maxInbound: number | undefined;
 }
 
-export interface Refusal {
-  readonly cause: RefusalCause;
+export interface AdmissionError {
+  readonly cause: AdmissionErrorCause;
   readonly reason: DisconnectReason;
   readonly detail: string;
 }
@@ -44,7 +44,7 @@ export function refuseConnection(
   applicant: ConnectionRequest,
   limits: PeerLimits,
   nowMs: number,
-): Refusal | undefined {
+): AdmissionError | undefined {
   const { isInbound, known } = applicant;
   if (equalBytes(applicant.ownId, applicant.nodeId))
     return { cause: "self", reason: "self", detail: "it is this node" };

@@ -4,7 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { createIngressBudget } from "../primitives/ingressBudget.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { createAbsentees } from "./absentees.ts";
 import type { PeerLimits } from "./admission.ts";
@@ -265,7 +265,7 @@ function listen(
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isInUse = error.code === "EADDRINUSE";
       resolve(
-        rejected({
+        err({
           code: isInUse ? "addressInUse" : "cannotListen",
           fault: "local",
           message: isInUse

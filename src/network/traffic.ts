@@ -7,7 +7,7 @@ export interface PassingMessage {
 }
 
 /** Why somebody who called was not let in. */
-export type RefusalCause =
+export type AdmissionErrorCause =
   | "rate"
   | "sockets"
   | "crowded"
@@ -21,7 +21,7 @@ export type RefusalCause =
 /** What passes between us and others, to be counted by. */
 export interface Traffic {
   passed(message: PassingMessage): void;
-  inboundRefused(cause: RefusalCause): void;
+  inboundRefused(cause: AdmissionErrorCause): void;
 }
 
 /** Messages of the base protocol, by id (p2p.md#base-protocol). */

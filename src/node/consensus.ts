@@ -8,8 +8,8 @@ import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
-import { DamagedData, DiskFailure } from "../storage/database.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
+import { DamagedData, DiskError } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
@@ -41,7 +41,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           onBegun(order.parent.header.number + 1n);
           const built = await onSoundDisk(chain.build(order, pool), engine.fail);
           if (built.ok) return built.value;
-          const { code, message } = built.rejection;
+          const { code, message } = built.error;
           const number = order.parent.header.number + 1n;
           logger.warn(
             { number, round: order.round, code, message },
@@ -57,7 +57,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           const begunMs = clock.nowMs();
           const checked = await onSoundDisk(chain.check(candidate, signal), engine.fail);
           if (checked.ok) return true;
-          if (checked.rejection.code === "validationStopped") {
+          if (checked.error.code === "validationStopped") {
             const facts = { number: header.number, round: extra.round, hash, coinbase: header.coinbase };
             const tookMs = Math.round(clock.nowMs() - begunMs);
             logger.warn(
@@ -69,10 +69,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           // Peers brought the block of this height while we looked, or before the engine has heard of it.
           if (chain.head.header.number >= candidate.header.number) return undefined;
           const { number } = candidate.header;
-          logger.warn(
-            { number, hash: candidate.hash, ...checked.rejection },
-            "a proposed block is not sound",
-          );
+          logger.warn({ number, hash: candidate.hash, ...checked.error }, "a proposed block is not sound");
           return false;
         },
       },
@@ -86,7 +83,7 @@ export function joinConsensus(parts: ConsensusParts): Engine {
           const { number } = candidate.header;
           if (!committed.ok)
             logger.error(
-              { number, hash: candidate.hash, ...committed.rejection },
+              { number, hash: candidate.hash, ...committed.error },
               "an agreed block could not be committed",
             );
           return committed.ok;
@@ -116,7 +113,7 @@ async function onSoundDisk<T>(work: Promise<T>, fail: (error: unknown) => void):
   try {
     return await work;
   } catch (error) {
-    if (error instanceof DiskFailure || error instanceof DamagedData) fail(error);
+    if (error instanceof DiskError || error instanceof DamagedData) fail(error);
     throw error;
   }
 }
@@ -130,6 +127,6 @@ export function startConsensus(engine: Engine, chain: Chain): Result<void, "unus
     return ok(undefined);
   } catch (error) {
     const message = messageOf(error);
-    return rejected({ code: "unusableVotes", fault: "local", message });
+    return err({ code: "unusableVotes", fault: "local", message });
   }
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
 
 /** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */
@@ -77,13 +77,13 @@ const OWN_FILES_IN_CHAIN = ["LOCK", "CURRENT"];
 /** What went wrong, and what an operator can do. A disk that is full or fails is no mistake in the configuration. */
 function refuse(what: string, error: unknown): Result<never, "unusableDataPath" | "diskFailure"> {
   if (isDiskAtFault(error))
-    return rejected({
+    return err({
       code: "diskFailure",
       fault: "local",
       message: translateDiskError(error, what).message,
     });
   const reason = messageOf(error);
-  return rejected({
+  return err({
     code: "unusableDataPath",
     fault: "local",
     message: `${what}: ${reason}. ${ownerAdvice(error)}Give a folder that this user may write with --data-path.`,

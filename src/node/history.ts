@@ -4,8 +4,8 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
-import type { HistoryRefusal, RpcHistory } from "../rpc/ports.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
+import type { HistoryErrorCode, RpcHistory } from "../rpc/ports.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
 
 export interface HistoryParts {
@@ -31,7 +31,7 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
   /** One at a time: the second would count on a head that the first takes away. */
   let isBusy = false;
 
-  function refusal(): Result<never, HistoryRefusal> | undefined {
+  function refusal(): Result<never, HistoryErrorCode> | undefined {
     const { validators } = chain.tallyAfter(chain.head);
     if (validators.length === 1 && validators.every((only) => equalBytes(only, self))) {
       return refuse(
@@ -42,7 +42,7 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
     return refusalAtWork();
   }
 
-  function refusalAtWork(): Result<never, HistoryRefusal> | undefined {
+  function refusalAtWork(): Result<never, HistoryErrorCode> | undefined {
     const tally = chain.tallyAfter(chain.head);
     if (isBusy) return refuse("busy", "another request of this kind is being performed");
     if (!isValidator(tally, self)) return undefined;
@@ -78,7 +78,7 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
       const refused = refusal();
       if (refused !== undefined) return refused;
       const replayed = await perform("debug_replayBlock", () => chain.replayBlock(number));
-      return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.rejection.message);
+      return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.error.message);
     },
     async resyncWorldState() {
       // The head stays where it is, but no block can be committed meanwhile.
@@ -90,6 +90,6 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
   };
 }
 
-function refuse(code: HistoryRefusal, message: string): Result<never, HistoryRefusal> {
-  return rejected({ code, fault: "caller", message });
+function refuse(code: HistoryErrorCode, message: string): Result<never, HistoryErrorCode> {
+  return err({ code, fault: "caller", message });
 }

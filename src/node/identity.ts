@@ -4,12 +4,12 @@ import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY_FILE } from "../config/devNetw
 import type { NodeKeySettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
-import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyRefusal } from "./nodeKey.ts";
+import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyErrorCode } from "./nodeKey.ts";
 
-export type IdentityRefusal = StoredKeyRefusal | "missingNodeKey";
+export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey";
 
 /**
  * The node's key, with what an operator has to know of it said: that it was made just now, that others may read it, or
@@ -20,9 +20,9 @@ export function openIdentity(
   { nodeKey: source, chainSpec }: Pick<Settings, "nodeKey" | "chainSpec">,
   directory: DataDirectory,
   logger: Logger,
-): Result<NodeKey, IdentityRefusal> {
+): Result<NodeKey, IdentityErrorCode> {
   const lost = findLostKey(source, directory);
-  if (lost !== undefined) return rejected({ code: "missingNodeKey", fault: "local", message: lost });
+  if (lost !== undefined) return err({ code: "missingNodeKey", fault: "local", message: lost });
   const key = openNodeKey(source);
   if (!key.ok) return key;
   tellNewKey(key.value, source, logger);

@@ -1,4 +1,4 @@
-import { DiskFailure } from "../storage/database.ts";
+import { DiskError } from "../storage/database.ts";
 import { TOO_FEW_OPEN_FILES } from "../storage/diskFailure.ts";
 import { hostLimits } from "./hostLimits.ts";
 
@@ -12,7 +12,7 @@ export async function loadModules<T>(load: () => Promise<T>): Promise<T> {
     // Node.js opens some hundred modules side by side; when it may not, it says at times that a package is missing.
     const isShort = openFiles !== undefined && openFiles < OPEN_FILES_WHILE_LOADING;
     throw isShort
-      ? new DiskFailure(`The program cannot be loaded. ${TOO_FEW_OPEN_FILES}`, { cause: error })
+      ? new DiskError(`The program cannot be loaded. ${TOO_FEW_OPEN_FILES}`, { cause: error })
       : error;
   }
 }

@@ -11,13 +11,13 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import { openPermissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { curve } from "../primitives/secp256k1.ts";
 import type { Endpoint } from "../rpc/ports.ts";
 import { createWorldState } from "../state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../storage/chainDatabase.ts";
-import { DamagedData, DiskFailure, FolderInUse } from "../storage/database.ts";
+import { DamagedData, DiskError, FolderInUse } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
@@ -29,7 +29,7 @@ import { keepBlockTiming } from "./blockTimingFile.ts";
 import { joinConsensus, startConsensus } from "./consensus.ts";
 import { type DataDirectory, openDataDirectory, removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionRoom, hostLimits } from "./hostLimits.ts";
-import { type IdentityRefusal, openIdentity } from "./identity.ts";
+import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import { withKnownSenders } from "./knownSenders.ts";
 import { loadModules } from "./loadModules.ts";
 import { openLogs } from "./logs.ts";
@@ -66,9 +66,9 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-export type StartRefusal =
+export type StartErrorCode =
   | "unusableDataPath"
-  | IdentityRefusal
+  | IdentityErrorCode
   | "unusablePermissions"
   | "folderInUse"
   | "unusableDatabase"
@@ -80,7 +80,7 @@ export type StartRefusal =
 export async function startNode(
   settings: Settings,
   logger: RootLogger,
-): Promise<Result<RunningNode, StartRefusal>> {
+): Promise<Result<RunningNode, StartErrorCode>> {
   const closers: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await closeOne(close, logger);
@@ -91,9 +91,9 @@ export async function startNode(
     return started.ok ? ok({ ...started.value, stop: closeAll }) : started;
   } catch (error) {
     await closeAll();
-    if (!(error instanceof DiskFailure || error instanceof DamagedData)) throw error;
+    if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
     const code = error instanceof FolderInUse ? "folderInUse" : "unusableDatabase";
-    return rejected({ code, fault: "local", message: error.message });
+    return err({ code, fault: "local", message: error.message });
   }
 }
 
@@ -110,7 +110,7 @@ async function open(
   settings: Settings,
   logger: RootLogger,
   onStop: (close: () => Promise<void> | void) => void,
-): Promise<Result<Omit<RunningNode, "stop">, StartRefusal>> {
+): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
   const clock = createNodeClock(logger);
   const metrics = createNodeMetrics(settings.metrics, clock);
   const directory = openDataDirectory(settings.dataPath);
@@ -158,7 +158,7 @@ async function open(
     },
     logger: chainLogger,
   });
-  if (!opened.ok) return explainGenesis(settings, opened.rejection.message);
+  if (!opened.ok) return explainGenesis(settings, opened.error.message);
   const chain = opened.value;
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
 
@@ -348,7 +348,7 @@ async function open(
   await loadModules(loadInterpreter);
   await loadModules(() => loadPrecompiles(newestFork(settings.chainSpec.forks)));
   const begun = startConsensus(engine, chain);
-  if (!begun.ok) return explainVotes(directory.value, begun.rejection.message);
+  if (!begun.ok) return explainVotes(directory.value, begun.error.message);
   peering.begin(pauseReasons);
   opening.begin();
   timing.begin();
@@ -367,7 +367,7 @@ async function open(
 }
 
 function explainGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
-  return rejected({
+  return err({
     code: "differentGenesis",
     fault: "local",
     message:
@@ -376,12 +376,12 @@ function explainGenesis(settings: Settings, difference: string): Result<never, "
   });
 }
 
-function explainVotes({ voteFile }: DataDirectory, flaw: string): Result<never, "unusableDatabase"> {
-  return rejected({
+function explainVotes({ voteFile }: DataDirectory, error: string): Result<never, "unusableDatabase"> {
+  return err({
     code: "unusableDatabase",
     fault: "local",
     message:
-      `The vote record ${voteFile} cannot be used: ${flaw}. Restore the file that belongs to this chain; or, if this ` +
+      `The vote record ${voteFile} cannot be used: ${error}. Restore the file that belongs to this chain; or, if this ` +
       `node has never voted on it, delete ${voteFile} and ${voteFile}.mark.`,
   });
 }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { ok, type Rejected, type Result, rejected } from "../primitives/result.ts";
+import { type Err, err, ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
@@ -25,7 +25,7 @@ export interface StoredKey extends NodeKey {
   readonly isNew: boolean;
 }
 
-export type StoredKeyRefusal = "unusableNodeKey" | "diskFailure";
+export type StoredKeyErrorCode = "unusableNodeKey" | "diskFailure";
 
 export interface NodeKeySource {
   readonly path: string;
@@ -38,7 +38,7 @@ export interface NodeKeySource {
  * options.md#files-in-the-data-folder), or writes a new one with mode 0600. Refused when the file holds
  * something else or cannot be read or written.
  */
-export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredKey, StoredKeyRefusal> {
+export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredKey, StoredKeyErrorCode> {
   try {
     const isNew = !existsSync(path);
     if (isNew) createKeyFile(path, initialKey ?? newPrivateKey());
@@ -57,7 +57,7 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredK
   } catch (error) {
     if (isDiskAtFault(error)) {
       const { message } = translateDiskError(error, `The node key file ${path} cannot be used`);
-      return rejected({ code: "diskFailure", fault: "local", message });
+      return err({ code: "diskFailure", fault: "local", message });
     }
     const reason = messageOf(error);
     const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
@@ -98,8 +98,8 @@ export function newPrivateKey(): Uint8Array {
   }
 }
 
-function refuse(path: string, reason: string): Rejected<"unusableNodeKey"> {
-  return rejected({
+function refuse(path: string, reason: string): Err<"unusableNodeKey"> {
+  return err({
     code: "unusableNodeKey",
     fault: "local",
     message: `The node key file ${path} cannot be used: ${reason}.`,

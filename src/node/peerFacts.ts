@@ -2,8 +2,8 @@ import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { Network } from "../network/network.ts";
 import type { PeerView } from "../network/peerTable.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
-import type { EnodeFlaw, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
+import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 
 /** Best block that a peer told of, by its node id. */
 export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
@@ -42,7 +42,7 @@ export function peerCommands(
   network: Pick<Network, "addPeer" | "removePeer">,
   { allowsHostNames }: Pick<PeerFactsSettings, "allowsHostNames">,
 ): Pick<PeerToPeerFacts, "addPeer" | "removePeer"> {
-  const read = (url: string): Result<NodeAddress, EnodeFlaw> => readNode(url, allowsHostNames);
+  const read = (url: string): Result<NodeAddress, EnodeErrorCode> => readNode(url, allowsHostNames);
   return {
     addPeer(url) {
       const node = read(url);
@@ -60,20 +60,20 @@ export function callable({ nodeId, host, tcpPort }: Enode): NodeAddress | undefi
   return tcpPort === undefined ? undefined : { nodeId, host, tcpPort };
 }
 
-function readNode(url: string, allowsHostNames: boolean): Result<NodeAddress, EnodeFlaw> {
+function readNode(url: string, allowsHostNames: boolean): Result<NodeAddress, EnodeErrorCode> {
   const parsed = parseEnode(url);
   if (!parsed.ok) {
     const [, nodeId = ""] = /^enode:\/\/([^@]+)@/i.exec(url) ?? [];
     const isBadId = nodeId !== "" && !/^[0-9a-fA-F]{128}$/.test(nodeId);
-    return refuse(isBadId ? "invalidNodeId" : "malformed", parsed.rejection.message);
+    return refuse(isBadId ? "invalidNodeId" : "malformed", parsed.error.message);
   }
   if (isNamed(parsed.value) && !allowsHostNames) return refuse("namedHost", "host names are not allowed");
   const node = callable(parsed.value);
   return node === undefined ? refuse("malformed", "the node does not listen") : ok(node);
 }
 
-function refuse(code: EnodeFlaw, message: string): Result<never, EnodeFlaw> {
-  return rejected({ code, fault: "caller", message });
+function refuse(code: EnodeErrorCode, message: string): Result<never, EnodeErrorCode> {
+  return err({ code, fault: "caller", message });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { EthPool } from "../network/eth/ports.ts";
 import { NOTHING_JUDGED, type TransactionJudgement } from "../network/eth/transactionScore.ts";
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import type { PoolRejectionCode } from "../txpool/rejection.ts";
+import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
 
@@ -44,7 +44,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
   ): Promise<TransactionJudgement> {
     let useful = 0;
     let useless = 0;
-    const note = (code: PoolRejectionCode | undefined): void => {
+    const note = (code: PoolErrorCode | undefined): void => {
       if (code === undefined) useful += 1;
       else if (NEVER_VALID.has(code)) useless += 1;
       else if (WITHOUT_EFFECT.has(code)) useless += isAhead ? DOUBTFUL : 1;
@@ -67,7 +67,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
       // It may have been mined while its sender was looked for.
       if (mined.has(toKey(transaction.hash))) continue;
       const added = pool.add(withSender(transaction, sender), "remote");
-      const code = added.ok ? undefined : added.rejection.code;
+      const code = added.ok ? undefined : added.error.code;
       // One that was lost on the way makes a gap that honest peers know nothing of.
       if (code === "nonceTooDistant" && transaction.nonce < pool.nextNonce(sender) + HOPELESS_NONCE) continue;
       note(code);
@@ -100,7 +100,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
 }
 
 /** No honest peer passes these on, whatever its head. What depends on the settings of a node is not among them. */
-const NEVER_VALID: ReadonlySet<PoolRejectionCode> = new Set([
+const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
   "wrongChainId",
   "chainIdNotSupported",
   "invalidSignature",
@@ -113,7 +113,7 @@ const NEVER_VALID: ReadonlySet<PoolRejectionCode> = new Set([
 ]);
 
 /** Nobody pays for these: an honest peer has some when a block was quicker, and no more. */
-const WITHOUT_EFFECT: ReadonlySet<PoolRejectionCode> = new Set([
+const WITHOUT_EFFECT: ReadonlySet<PoolErrorCode> = new Set([
   "upfrontCostAboveBalance",
   "nonceTooLow",
   "nonceTooDistant",

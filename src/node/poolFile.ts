@@ -71,8 +71,8 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
       loaded.push(...batch.loaded);
       damaged.push(...batch.damaged);
     }
-    for (const flaw of damaged.slice(0, DAMAGED_LINES_NAMED)) {
-      logger.warn({ file: path }, `a saved transaction is skipped: ${flaw}`);
+    for (const error of damaged.slice(0, DAMAGED_LINES_NAMED)) {
+      logger.warn({ file: path }, `a saved transaction is skipped: ${error}`);
     }
     const ordered = inOfferOrder(loaded);
     const refused: Record<string, number> = {};
@@ -80,7 +80,7 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
     for (; offered < ordered.length && !isEnding; offered++) {
       const item = ordered[offered] as Loaded; // below the length
       const outcome = pool.add(item.transaction, item.origin);
-      if (!outcome.ok) refused[outcome.rejection.code] = (refused[outcome.rejection.code] ?? 0) + 1;
+      if (!outcome.ok) refused[outcome.error.code] = (refused[outcome.error.code] ?? 0) + 1;
       if ((offered + 1) % OFFERS_PER_TURN === 0) await nextTurn();
     }
     const added = offered - Object.values(refused).reduce((sum, count) => sum + count, 0);
@@ -157,7 +157,7 @@ async function decodeLines(
     const number = firstNumber + index;
     const outcome = decodeDumpLine(line);
     if (outcome.ok) decoded.push({ ...outcome.value, line, number });
-    else damaged.push(`line ${number}: ${outcome.rejection.message}`);
+    else damaged.push(`line ${number}: ${outcome.error.message}`);
   }
   const senders = await recoverSenders(decoded.map(({ transaction }) => transaction));
   const loaded: Loaded[] = [];

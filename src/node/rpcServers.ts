@@ -3,7 +3,7 @@ import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } fro
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { ok, type Rejected, type Result, rejected } from "../primitives/result.ts";
+import { type Err, err, ok, type Result } from "../primitives/result.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
@@ -167,12 +167,12 @@ function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): R
 
 /** Which option to change, for the operator. */
 export function nameOption(
-  { rejection }: Rejected<ServerErrorCode>,
+  { error }: Err<ServerErrorCode>,
   prefix: "--rpc-http" | "--rpc-ws" | "--metrics",
 ): Result<never, ServerErrorCode> {
   const remedy =
-    rejection.code === "addressInUse"
+    error.code === "addressInUse"
       ? `Choose another port with ${prefix}-port.`
       : `Choose another address with ${prefix}-host and ${prefix}-port.`;
-  return rejected({ ...rejection, message: `${rejection.message}. ${remedy}` });
+  return err({ ...error, message: `${error.message}. ${remedy}` });
 }

@@ -1,9 +1,9 @@
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
-import { ok, rejected } from "../primitives/result.ts";
-import type { SubmissionRejectionCode } from "../rpc/ports.ts";
-import { refusal } from "../txpool/rejection.ts";
+import { err, ok } from "../primitives/result.ts";
+import type { SubmissionErrorCode } from "../rpc/ports.ts";
+import { poolError } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, withSender } from "../types/transaction.ts";
@@ -15,11 +15,11 @@ import { decodeTransaction, withSender } from "../types/transaction.ts";
 export function createSubmission(
   recoverSenders: RecoverSenders,
   pool: TxPool,
-): (raw: Uint8Array) => Promise<Result<Hash, SubmissionRejectionCode>> {
+): (raw: Uint8Array) => Promise<Result<Hash, SubmissionErrorCode>> {
   return async (raw) => {
     const canonical = unwrappedBlobTransaction(raw);
     if (canonical === undefined)
-      return rejected({
+      return err({
         code: "malformedTransaction",
         fault: "caller",
         message: "it comes without its blobs",
@@ -27,7 +27,7 @@ export function createSubmission(
     const decoded = decodeTransaction(canonical);
     if (!decoded.ok) return decoded;
     const [sender] = await recoverSenders([decoded.value]);
-    if (sender === undefined) return refusal("invalidSignature", "local", "the signature fits no key");
+    if (sender === undefined) return poolError("invalidSignature", "local", "the signature fits no key");
     const added = pool.add(withSender(decoded.value, sender), "local");
     return added.ok ? ok(decoded.value.hash) : added;
   };

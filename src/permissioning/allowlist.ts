@@ -1,6 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
 /**
@@ -19,8 +19,8 @@ export interface Allowlist {
   /** `item` in the one spelling that lists have. */
   has(item: string): boolean;
   /** Refused with the first flaw, and then nothing has changed but for `outOfSync`. */
-  add(texts: readonly string[]): Result<void, AllowlistFlaw>;
-  remove(texts: readonly string[]): Result<void, AllowlistFlaw>;
+  add(texts: readonly string[]): Result<void, AllowlistErrorCode>;
+  remove(texts: readonly string[]): Result<void, AllowlistErrorCode>;
   /** The list as the file has it now; refused when the file cannot be used. */
   read(): Result<readonly string[], "unusablePermissions">;
   /** Takes over what was read. */
@@ -28,7 +28,7 @@ export interface Allowlist {
 }
 
 /** Why a list was not changed (json-rpc-errors.md#permissioning), in the order in which it is looked for. */
-export type AllowlistFlaw =
+export type AllowlistErrorCode =
   | "empty"
   | "invalid"
   | "duplicate"
@@ -78,36 +78,36 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     logger.info({ file: path, entries: items.length }, `the ${kind.noun} allowlist has changed`);
   }
 
-  function change(changed: readonly string[]): Result<void, AllowlistFlaw> {
+  function change(changed: readonly string[]): Result<void, AllowlistErrorCode> {
     const inFile = read();
-    if (!inFile.ok) return flaw("notPersisted", inFile.rejection.message);
+    if (!inFile.ok) return refuse("notPersisted", inFile.error.message);
     const filed = new Set(inFile.value);
     if (items.some((item) => !filed.has(item))) {
       replace(changed);
-      return flaw("outOfSync", `${path} does not hold what was in force`);
+      return refuse("outOfSync", `${path} does not hold what was in force`);
     }
     try {
       writeListedTexts(path, kind.key, changed);
     } catch (error) {
-      return flaw("notPersisted", messageOf(error));
+      return refuse("notPersisted", messageOf(error));
     }
     replace(changed);
     return ok(undefined);
   }
 
-  function flaw(code: AllowlistFlaw, message: string): Result<never, AllowlistFlaw> {
+  function refuse(code: AllowlistErrorCode, message: string): Result<never, AllowlistErrorCode> {
     if (code === "notPersisted" || code === "outOfSync") {
       logger.warn({ file: path, reason: message }, `the ${kind.noun} allowlist could not be written`);
     }
-    return rejected({ code, message, fault: "caller" });
+    return err({ code, message, fault: "caller" });
   }
 
-  function normalized(texts: readonly string[]): Result<readonly string[], AllowlistFlaw> {
-    if (texts.length === 0) return flaw("empty", "nothing is named");
+  function normalized(texts: readonly string[]): Result<readonly string[], AllowlistErrorCode> {
+    if (texts.length === 0) return refuse("empty", "nothing is named");
     const spelled = texts.map(kind.normalize);
-    if (!spelled.every((item) => item !== undefined)) return flaw("invalid", `not all are ${kind.noun}s`);
+    if (!spelled.every((item) => item !== undefined)) return refuse("invalid", `not all are ${kind.noun}s`);
     return new Set(spelled).size < spelled.length
-      ? flaw("duplicate", "something is named twice")
+      ? refuse("duplicate", "something is named twice")
       : ok(spelled);
   }
 
@@ -119,14 +119,14 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     add(texts) {
       const added = normalized(texts);
       if (!added.ok) return added;
-      if (added.value.some((item) => members.has(item))) return flaw("exists", "it is on the list already");
+      if (added.value.some((item) => members.has(item))) return refuse("exists", "it is on the list already");
       return change([...items, ...added.value]);
     },
     remove(texts) {
       const removed = normalized(texts);
       if (!removed.ok) return removed;
-      if (removed.value.some((item) => kind.isFixed?.(item))) return flaw("fixed", "it has to stay");
-      if (!removed.value.every((item) => members.has(item))) return flaw("absent", "it is not on the list");
+      if (removed.value.some((item) => kind.isFixed?.(item))) return refuse("fixed", "it has to stay");
+      if (!removed.value.every((item) => members.has(item))) return refuse("absent", "it is not on the list");
       return change(items.filter((item) => !removed.value.includes(item)));
     },
     read,
@@ -142,7 +142,7 @@ function readItems(kind: AllowlistKind, path: string): Result<readonly string[],
     const item = kind.normalize(text);
     if (item === undefined) {
       const message = `Invalid ${kind.noun} ${text} (${kind.key} in line ${line} of ${path})`;
-      return rejected({ code: "unusablePermissions", fault: "local", message });
+      return err({ code: "unusablePermissions", fault: "local", message });
     }
     items.add(item);
   }

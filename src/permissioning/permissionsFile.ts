@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*
@@ -60,7 +60,7 @@ export function writeListedTexts(path: string, key: AllowlistKey, texts: readonl
 }
 
 function refuse(message: string): Result<never, "unusablePermissions"> {
-  return rejected({ code: "unusablePermissions", fault: "local", message });
+  return err({ code: "unusablePermissions", fault: "local", message });
 }
 
 function isTexts(value: TomlValue): value is string[] {

@@ -2,7 +2,7 @@
 export type Fault = "peer" | "caller" | "local";
 
 /** A refusal as a value: a code for programs, a message for people, the facts for logs. */
-export interface Rejection<Code extends string = string> {
+export interface CodedError<Code extends string = string> {
   readonly code: Code;
   readonly message: string;
   readonly fault: Fault;
@@ -14,18 +14,18 @@ export interface Ok<T> {
   readonly value: T;
 }
 
-export interface Rejected<Code extends string = string> {
+export interface Err<Code extends string = string> {
   readonly ok: false;
-  readonly rejection: Rejection<Code>;
+  readonly error: CodedError<Code>;
 }
 
 /** What an operation that can be refused answers; exceptions are left for bugs and broken machinery. */
-export type Result<T, Code extends string = string> = Ok<T> | Rejected<Code>;
+export type Result<T, Code extends string = string> = Ok<T> | Err<Code>;
 
 export function ok<T>(value: T): Ok<T> {
   return { ok: true, value };
 }
 
-export function rejected<Code extends string>(rejection: Rejection<Code>): Rejected<Code> {
-  return { ok: false, rejection };
+export function err<Code extends string>(error: CodedError<Code>): Err<Code> {
+  return { ok: false, error };
 }

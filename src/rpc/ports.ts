@@ -12,11 +12,11 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
-import type { PoolRejectionCode } from "../txpool/rejection.ts";
+import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
-import type { TransactionDefect } from "../types/transaction.ts";
+import type { TransactionErrorCode } from "../types/transaction.ts";
 import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
@@ -41,7 +41,7 @@ export interface RpcPorts {
   readonly permissions: RpcPermissions;
   readonly consensus: RpcConsensus;
   /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
-  submit(raw: Uint8Array): Promise<Result<Hash, SubmissionRejectionCode>>;
+  submit(raw: Uint8Array): Promise<Result<Hash, SubmissionErrorCode>>;
   /** Proofs against the state after block `number`; undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /** Base fee of the block after the head, wei; undefined before London. */
@@ -87,7 +87,7 @@ export type RpcPool = Pick<
   | "onDropped"
 >;
 
-export type SubmissionRejectionCode = PoolRejectionCode | TransactionDefect;
+export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode;
 
 /** What an operator may change at run time about the blocks that this node makes; none of it survives a restart. */
 export interface RpcMining {
@@ -108,13 +108,13 @@ export interface RpcMining {
 /** The operator's way back, along the chain that there is. */
 export interface RpcHistory {
   /** `number` is at most the head's. */
-  setHead(number: bigint): Promise<Result<void, HistoryRefusal>>;
+  setHead(number: bigint): Promise<Result<void, HistoryErrorCode>>;
   /** `number` is at least 1, and at most the head's. */
-  replayBlock(number: bigint): Promise<Result<void, HistoryRefusal>>;
-  resyncWorldState(): Promise<Result<void, HistoryRefusal>>;
+  replayBlock(number: bigint): Promise<Result<void, HistoryErrorCode>>;
+  resyncWorldState(): Promise<Result<void, HistoryErrorCode>>;
 }
 
-export type HistoryRefusal = "busy" | "validating" | "onlyValidator" | "notReplayed";
+export type HistoryErrorCode = "busy" | "validating" | "onlyValidator" | "notReplayed";
 
 /** Consensus as the IBFT methods see it. */
 export interface RpcConsensus {
@@ -140,12 +140,12 @@ export interface RpcPermissions {
 
 export interface RpcAllowlist {
   readonly items: readonly string[];
-  add(texts: readonly string[]): Result<void, AllowlistFlaw>;
-  remove(texts: readonly string[]): Result<void, AllowlistFlaw>;
+  add(texts: readonly string[]): Result<void, AllowlistErrorCode>;
+  remove(texts: readonly string[]): Result<void, AllowlistErrorCode>;
 }
 
 /** Why a list was not changed, or not quite. */
-export type AllowlistFlaw =
+export type AllowlistErrorCode =
   | "empty"
   | "invalid"
   | "duplicate"
@@ -192,12 +192,12 @@ export interface PeerToPeerFacts {
   /** Those that are ready. */
   readonly peers: readonly PeerFacts[];
   /** Stays connected with the node from now on; false when it did so already, or it is this node. */
-  addPeer(enode: string): Result<boolean, EnodeFlaw>;
+  addPeer(enode: string): Result<boolean, EnodeErrorCode>;
   /** Parts from the node; false when it was not one to stay connected with. */
-  removePeer(enode: string): Result<boolean, EnodeFlaw>;
+  removePeer(enode: string): Result<boolean, EnodeErrorCode>;
 }
 
-export type EnodeFlaw = "invalidNodeId" | "namedHost" | "malformed";
+export type EnodeErrorCode = "invalidNodeId" | "namedHost" | "malformed";
 
 export interface PeerFacts {
   /** 64 bytes. */

@@ -46,12 +46,12 @@ export interface BatchOperation {
 }
 
 /** The disk refused or lost something: full, read-only, too few descriptors, damaged. The message says what to do. */
-export class DiskFailure extends Error {
+export class DiskError extends Error {
   override name = "DiskFailure";
 }
 
 /** Another process has the folder open: nothing is wrong with the disk or with what lies on it. */
-export class FolderInUse extends DiskFailure {
+export class FolderInUse extends DiskError {
   override name = "FolderInUse";
 }
 

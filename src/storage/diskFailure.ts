@@ -1,12 +1,12 @@
 import { REMEDY } from "./checksum.ts";
-import { DamagedData, DiskFailure, FolderInUse } from "./database.ts";
+import { DamagedData, DiskError, FolderInUse } from "./database.ts";
 
 /**
  * An error of the disk in our words: `what` went wrong, the system's reason, and what an operator can do. Reads what
  * LevelDB says as well as Node's own errors. Anything that is not the disk's doing is passed on as it is.
  */
 export function translateDiskError(error: unknown, what: string): Error {
-  if (error instanceof DamagedData || error instanceof DiskFailure) return error;
+  if (error instanceof DamagedData || error instanceof DiskError) return error;
   const causes = causesOf(error);
   const codes = causes.map(codeOf);
   const reason = causes.at(-1)?.message ?? String(error);
@@ -15,9 +15,9 @@ export function translateDiskError(error: unknown, what: string): Error {
   if (codes.includes("LEVEL_LOCKED") || /^IO error: lock /i.test(reason))
     return new FolderInUse(`${what}: ${reason}. ${STOP_THE_OTHER}`, { cause: error });
   const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];
-  if (advice !== undefined) return new DiskFailure(`${what}: ${reason}. ${advice}`, { cause: error });
+  if (advice !== undefined) return new DiskError(`${what}: ${reason}. ${advice}`, { cause: error });
   if (codes.some((code) => code !== undefined && SYSTEM_ERROR.test(code)) || /^IO error:/.test(reason))
-    return new DiskFailure(`${what}: ${reason}. Look after the disk, then start the node again.`, {
+    return new DiskError(`${what}: ${reason}. Look after the disk, then start the node again.`, {
       cause: error,
     });
   return error instanceof Error ? error : new Error(reason);

@@ -1,7 +1,7 @@
 import { createBatch } from "./batch.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { missing, openEntry, sealEntry } from "./checksum.ts";
-import { type Batch, type Database, DiskFailure } from "./database.ts";
+import { type Batch, type Database, DiskError } from "./database.ts";
 import { metaKey } from "./keys.ts";
 
 /** Raised with each change to the keys or to the form of a value. */
@@ -22,7 +22,7 @@ export async function checkSchema(database: Database): Promise<"empty" | "ours">
     openEntry(SCHEMA_KEY, sealed, "the schema version of the database"),
   ).number();
   if (version === SCHEMA_VERSION) return "ours";
-  throw new DiskFailure(
+  throw new DiskError(
     `The database has schema version ${version}; this version of Ibex reads version ${SCHEMA_VERSION} only. ` +
       "Start the version of Ibex that wrote it, or choose another --data-path and fetch the chain again.",
   );

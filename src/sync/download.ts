@@ -1,4 +1,4 @@
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { BATCH_BODIES } from "./limits.ts";
@@ -6,24 +6,24 @@ import type { SyncPeer } from "./ports.ts";
 import { emptyBodyOf, type Link, linkHeaders, matchBodies, rootKey } from "./segment.ts";
 
 /** Why a peer was no help: it gave nothing, it lied, or its chain is not ours. */
-export type DownloadDefect = "noAnswer" | "lie" | "otherBranch";
+export type DownloadErrorCode = "noAnswer" | "lie" | "otherBranch";
 
 /** The headers that follow `parent`, up to `most` of them; one at least. */
 export async function downloadHeaders(
   peer: SyncPeer,
   parent: NamedHeader,
   most: number,
-): Promise<Result<readonly Link[], DownloadDefect>> {
+): Promise<Result<readonly Link[], DownloadErrorCode>> {
   const from = parent.header.number + 1n;
   const missing = (peer.height ?? 0n) - parent.header.number;
   const max = missing < BigInt(most) ? Math.max(1, Number(missing)) : most;
   const answer = await peer.askHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
-  if (!answer.ok) return noAnswer(answer.rejection.message);
+  if (!answer.ok) return noAnswer(answer.error.message);
   if (answer.value.length === 0) return noAnswer(`it has no block ${from}`);
   const links = linkHeaders(parent, answer.value);
   if (links.ok) return links;
-  const { code, message } = links.rejection;
-  return code === "otherBranch" ? rejected({ code, fault: "peer", message }) : lie(message);
+  const { code, message } = links.error;
+  return code === "otherBranch" ? err({ code, fault: "peer", message }) : lie(message);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function downloadHeaders(
 export async function* downloadBlocks(
   peer: SyncPeer,
   links: readonly Link[],
-): AsyncGenerator<Result<Block, DownloadDefect>> {
+): AsyncGenerator<Result<Block, DownloadErrorCode>> {
   let bodies: ReadonlyMap<string, Body> = new Map();
   for (const [index, { header }] of links.entries()) {
     let body = emptyBodyOf(header) ?? bodies.get(rootKey(header));
@@ -59,7 +59,7 @@ export async function* downloadBlocks(
 }
 
 /** The block of one header. */
-export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<Block, DownloadDefect>> {
+export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<Block, DownloadErrorCode>> {
   const { header } = link;
   const empty = emptyBodyOf(header);
   if (empty !== undefined) return ok({ header, ...empty });
@@ -72,21 +72,21 @@ export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<
 async function askBodies(
   peer: SyncPeer,
   wanted: readonly Link[],
-): Promise<Result<ReadonlyMap<string, Body>, DownloadDefect>> {
+): Promise<Result<ReadonlyMap<string, Body>, DownloadErrorCode>> {
   const answer = await peer.askBodies(wanted.map(({ hash }) => hash));
-  if (!answer.ok) return noAnswer(answer.rejection.message);
+  if (!answer.ok) return noAnswer(answer.error.message);
   const matched = matchBodies(wanted, answer.value);
-  return matched.ok ? matched : lie(matched.rejection.message);
+  return matched.ok ? matched : lie(matched.error.message);
 }
 
-function noBody({ number }: Header): Result<never, DownloadDefect> {
+function noBody({ number }: Header): Result<never, DownloadErrorCode> {
   return noAnswer(`it has no body of block ${number}`);
 }
 
-function noAnswer(message: string): Result<never, DownloadDefect> {
-  return rejected({ code: "noAnswer", fault: "peer", message });
+function noAnswer(message: string): Result<never, DownloadErrorCode> {
+  return err({ code: "noAnswer", fault: "peer", message });
 }
 
-function lie(message: string): Result<never, DownloadDefect> {
-  return rejected({ code: "lie", fault: "peer", message });
+function lie(message: string): Result<never, DownloadErrorCode> {
+  return err({ code: "lie", fault: "peer", message });
 }

@@ -3,7 +3,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
-import { type DownloadDefect, downloadBlock, downloadHeaders } from "./download.ts";
+import { type DownloadErrorCode, downloadBlock, downloadHeaders } from "./download.ts";
 import { MAX_PROBES } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 
@@ -30,9 +30,9 @@ export function createHeadProbe(parts: {
   readonly head: () => NamedHeader;
   readonly isKnown: (hash: Hash) => boolean;
   /** Judges the header that follows `parent`, so that no body is fetched for one that is made up. */
-  readonly checkNext: (parent: NamedHeader, header: Header) => Promise<Result<unknown, DownloadDefect>>;
+  readonly checkNext: (parent: NamedHeader, header: Header) => Promise<Result<unknown, DownloadErrorCode>>;
   /** Says what the peer is worth. */
-  readonly judge: (peer: SyncPeer, shown: Result<ProbedBlock, DownloadDefect>) => Promise<void>;
+  readonly judge: (peer: SyncPeer, shown: Result<ProbedBlock, DownloadErrorCode>) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 }): HeadProbe {
   const underProbe = new Set<string>();
@@ -45,7 +45,7 @@ export function createHeadProbe(parts: {
     awaited = undefined;
   }
 
-  async function show(peer: SyncPeer): Promise<Result<ProbedBlock, DownloadDefect>> {
+  async function show(peer: SyncPeer): Promise<Result<ProbedBlock, DownloadErrorCode>> {
     const parent = parts.head();
     const links = await downloadHeaders(peer, parent, 1);
     if (!links.ok) return links;

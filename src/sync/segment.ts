@@ -1,7 +1,7 @@
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
@@ -17,7 +17,7 @@ export interface Link {
  * Why headers do not continue our chain. `otherBranch`: they are a chain, but one that leaves ours before its head,
  * which between honest validators cannot happen; all else is a lie.
  */
-export type SegmentDefect = "otherBranch" | "brokenChain";
+export type SegmentErrorCode = "otherBranch" | "brokenChain";
 
 /**
  * Headers as links in a chain that begins with the child of `parent` (p2p.md#full-sync). What they say is not
@@ -26,7 +26,7 @@ export type SegmentDefect = "otherBranch" | "brokenChain";
 export function linkHeaders(
   parent: { readonly header: Pick<Header, "number">; readonly hash: Hash },
   headers: readonly Header[],
-): Result<readonly Link[], SegmentDefect> {
+): Result<readonly Link[], SegmentErrorCode> {
   const links: Link[] = [];
   let previous = { number: parent.header.number, hash: parent.hash };
   for (const header of headers) {
@@ -36,14 +36,14 @@ export function linkHeaders(
     if (!equalBytes(header.parentHash, previous.hash)) {
       return links.length > 0
         ? broken(`block ${header.number} does not follow the one before it`)
-        : rejected({
+        : err({
             code: "otherBranch",
             fault: "peer",
             message: `its block ${header.number} has another parent than our head`,
           });
     }
     const hash = hashOfHeader(header);
-    if (!hash.ok) return broken(hash.rejection.message);
+    if (!hash.ok) return broken(hash.error.message);
     links.push({ header, hash: hash.value });
     previous = { number: header.number, hash: hash.value };
   }
@@ -69,7 +69,7 @@ export function matchBodies(
   for (const body of bodies) {
     const key = toKey(rootOfList(body.transactions.map(({ raw }) => raw)));
     if (!roots.has(key) || body.ommers.length > 0) {
-      return rejected({
+      return err({
         code: "foreignBody",
         fault: "peer",
         message: `a body of ${body.transactions.length} transactions that belongs to no block asked for`,
@@ -84,6 +84,6 @@ export function rootKey({ transactionsRoot }: Header): string {
   return toKey(transactionsRoot);
 }
 
-function broken(message: string): Result<never, SegmentDefect> {
-  return rejected({ code: "brokenChain", fault: "peer", message });
+function broken(message: string): Result<never, SegmentErrorCode> {
+  return err({ code: "brokenChain", fault: "peer", message });
 }

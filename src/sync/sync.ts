@@ -3,11 +3,11 @@ import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Rejection, type Result, rejected } from "../primitives/result.ts";
+import { type CodedError, err, ok, type Result } from "../primitives/result.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
-import { type DownloadDefect, downloadBlocks, downloadHeaders } from "./download.ts";
+import { type DownloadErrorCode, downloadBlocks, downloadHeaders } from "./download.ts";
 import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
 import {
   IMPORT_FAILURE_REST_MS,
@@ -66,7 +66,7 @@ export interface SyncParts {
 /** The importer's word for a block that our clock says is not due: nobody's proven fault. */
 const NOT_DUE = "timestampInFuture";
 
-const TOO_SLOW: Result<never, DownloadDefect> = rejected({
+const TOO_SLOW: Result<never, DownloadErrorCode> = err({
   code: "noAnswer",
   fault: "peer",
   message: "it is too slow, and others may be faster",
@@ -176,15 +176,15 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** Why it is not imported; undefined when it is. */
-  async function refusalOf(offered: OfferedBlock): Promise<Rejection | undefined> {
+  async function refusalOf(offered: OfferedBlock): Promise<CodedError | undefined> {
     if (offered.isLong) {
       const judged = await chain.checkNextHeader(offered.header);
-      if (!judged.ok) return judged.rejection;
+      if (!judged.ok) return judged.error;
     }
     const block = offered.open();
-    if (!block.ok) return block.rejection;
+    if (!block.ok) return block.error;
     const imported = await chain.importBlock(block.value);
-    if (!imported.ok) return imported.rejection;
+    if (!imported.ok) return imported.error;
     parts.onAnnouncedImported(block.value);
     return undefined;
   }
@@ -200,13 +200,13 @@ export function createSync(parts: SyncParts): Sync {
     const parent = chain.head;
     const links = (await requestBudget.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
     if (!links.ok) {
-      noHelp(peer, links.rejection);
+      noHelp(peer, links.error);
       return;
     }
     const first = expectDefined(links.value[0], "the header that was asked for");
     const judged = await checkNext(parent, first.header);
     if (!judged.ok) {
-      noHelp(peer, judged.rejection);
+      noHelp(peer, judged.error);
       return;
     }
     const blocks = downloadBlocks(peer, links.value);
@@ -216,7 +216,7 @@ export function createSync(parts: SyncParts): Sync {
       if (next?.done) break;
       const given = next?.value ?? TOO_SLOW;
       if (!given.ok) {
-        noHelp(peer, given.rejection);
+        noHelp(peer, given.error);
         return;
       }
       const block = given.value;
@@ -231,7 +231,7 @@ export function createSync(parts: SyncParts): Sync {
       }
       if (headNumber() < block.header.number) {
         leave(peer);
-        unsound(peer, block, imported.rejection);
+        unsound(peer, block, imported.error);
       }
       return;
     }
@@ -241,23 +241,23 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** The header that a peer gave to follow `parent`: nothing more is fetched for one that is made up. */
-  async function checkNext(parent: NamedHeader, header: Header): Promise<Result<unknown, DownloadDefect>> {
+  async function checkNext(parent: NamedHeader, header: Header): Promise<Result<unknown, DownloadErrorCode>> {
     const hasMoved = (): boolean => !equalBytes(parent.hash, chain.head.hash);
     // Then nobody can be blamed: what follows is judged when it is imported.
     if (hasMoved()) return ok(undefined);
     const judged = await chain.checkNextHeader(header);
     if (judged.ok || hasMoved()) return ok(undefined);
-    const { code, fault, message } = judged.rejection;
+    const { code, fault, message } = judged.error;
     const isLie = fault === "peer" && code !== NOT_DUE;
-    return rejected({ code: isLie ? "lie" : "noAnswer", fault: "peer", message });
+    return err({ code: isLie ? "lie" : "noAnswer", fault: "peer", message });
   }
 
   /** Whether a peer has the block after our head, as it claims. What comes of it changes nothing for a range under way. */
-  async function onProbed(peer: SyncPeer, shown: Result<ProbedBlock, DownloadDefect>): Promise<void> {
+  async function onProbed(peer: SyncPeer, shown: Result<ProbedBlock, DownloadErrorCode>): Promise<void> {
     if (isClosed) return;
     if (!shown.ok) {
       choice.backOff(peer);
-      blame(peer, shown.rejection);
+      blame(peer, shown.error);
       return;
     }
     const { hash, block } = shown.value;
@@ -272,7 +272,7 @@ export function createSync(parts: SyncParts): Sync {
       return;
     }
     choice.backOff(peer);
-    if (headNumber() < block.header.number) unsound(peer, block, imported.rejection);
+    if (headNumber() < block.header.number) unsound(peer, block, imported.error);
   }
 
   function noteFetched(): void {
@@ -287,12 +287,12 @@ export function createSync(parts: SyncParts): Sync {
     parts.onStatusChanged?.();
   }
 
-  function noHelp(peer: SyncPeer, rejection: Rejection<DownloadDefect>): void {
+  function noHelp(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void {
     leave(peer);
-    blame(peer, rejection);
+    blame(peer, error);
   }
 
-  function blame(peer: SyncPeer, { code, message }: Rejection<DownloadDefect>): void {
+  function blame(peer: SyncPeer, { code, message }: CodedError<DownloadErrorCode>): void {
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
       case "lie":
@@ -308,7 +308,7 @@ export function createSync(parts: SyncParts): Sync {
     }
   }
 
-  function unsound(peer: SyncPeer, { header }: Block, { code, fault, message }: Rejection): void {
+  function unsound(peer: SyncPeer, { header }: Block, { code, fault, message }: CodedError): void {
     const facts = { peer: peer.key.slice(0, 16), number: header.number, code, message };
     if (fault !== "peer") {
       pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;

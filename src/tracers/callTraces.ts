@@ -12,12 +12,12 @@ import { blockOf, type TraceSource } from "./traceSource.ts";
 import { WatchedOverlay } from "./watchedOverlay.ts";
 
 /** A call was refused before its first instruction; the message is the incumbent's. */
-export class CallRefused extends Error {
+export class CallError extends Error {
   override name = "CallRefused";
 }
 
 /** What was to be otherwise before the calls cannot be. */
-export class OverridesRefused extends Error {
+export class OverridesError extends Error {
   override name = "OverridesRefused";
 }
 
@@ -43,7 +43,7 @@ export async function traceCalls(
   const { spec, gasCap } = source;
   const ancestorHash = (number: bigint) => source.hashOf(number);
   const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, place.overrides ?? {});
-  if (!wanted.ok) throw new OverridesRefused(wanted.rejection.message);
+  if (!wanted.ok) throw new OverridesError(wanted.error.message);
   const paced = { ...wanted.value, yieldPolicy: memoryBounded() };
   const overlay = overlayOf(paced);
   for (const each of calls) await traceCall(paced, overlay, each);
@@ -79,6 +79,6 @@ async function traceCall(
     enforcesBalance: true,
     observer: trace.observer,
   });
-  if (simulated.kind === "refused") throw new CallRefused(simulated.detail);
+  if (simulated.kind === "refused") throw new CallError(simulated.detail);
   trace.finish(simulated.result);
 }

@@ -58,7 +58,7 @@ export async function replayBlock(
   const overlay = createOverlay(state, yieldPolicy.memory);
   const session = openSession({ ...rules, overlay, yieldPolicy });
   const begun = await beginBlock(rules, session);
-  if (!begun.ok) throw new BlockDoesNotFit(begun.rejection.message);
+  if (!begun.ok) throw new BlockDoesNotFit(begun.error.message);
   for (const [at, transaction] of transactions.entries()) {
     if (index !== undefined && at > index) return;
     if (index === undefined || at === index)
@@ -107,6 +107,6 @@ async function traceOne(
 async function executeOne(session: BlockSession, transaction: SentTransaction) {
   session.overlay.beginTransaction();
   const executed = await executeTransaction(session, transaction);
-  if (!executed.ok) throw new BlockDoesNotFit(executed.rejection.message);
+  if (!executed.ok) throw new BlockDoesNotFit(executed.error.message);
   return executed.value;
 }

@@ -2,7 +2,7 @@ import { MemoryExhausted } from "../execution/memoryBudget.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { toHex } from "../primitives/hex.ts";
 import { callTracer } from "./callTracer.ts";
-import { CallRefused, OverridesRefused, traceCalls } from "./callTraces.ts";
+import { CallError, OverridesError, traceCalls } from "./callTraces.ts";
 import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
 import { flatCallTracer } from "./flatCallTracer.ts";
 import { fourByteTracer } from "./fourByteTracer.ts";
@@ -36,8 +36,8 @@ export async function runTrace(job: TraceJob, source: TraceSource): Promise<Trac
     if (error instanceof StateUnavailable) return { kind: "stateUnavailable" };
     if (error instanceof TraceTooLarge) return { kind: "tooLarge" };
     if (error instanceof MemoryExhausted) return { kind: "tooMuchMemory" };
-    if (error instanceof CallRefused) return { kind: "refused", detail: error.message };
-    if (error instanceof OverridesRefused) return { kind: "overridesRefused", detail: error.message };
+    if (error instanceof CallError) return { kind: "refused", detail: error.message };
+    if (error instanceof OverridesError) return { kind: "overridesRefused", detail: error.message };
     if (error instanceof BlockDoesNotFit) return { kind: "blockDoesNotFit", detail: error.message };
     throw error;
   }

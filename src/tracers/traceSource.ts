@@ -27,10 +27,10 @@ export function blockOf(source: TraceSource, number: bigint): ReplayedBlock {
 export function chosenBlock(source: TraceSource, choice: BlockChoice): ReplayedBlock {
   if ("number" in choice) return blockOf(source, choice.number);
   const decoded = decodeBlock(choice.raw);
-  if (!decoded.ok) throw new BlockDoesNotFit(decoded.rejection.message);
+  if (!decoded.ok) throw new BlockDoesNotFit(decoded.error.message);
   const { header, transactions } = decoded.value;
   const hash = hashOfHeader(header);
-  if (!hash.ok) throw new BlockDoesNotFit(hash.rejection.message);
+  if (!hash.ok) throw new BlockDoesNotFit(hash.error.message);
   return {
     header,
     hash: hash.value,

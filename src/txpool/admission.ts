@@ -1,9 +1,9 @@
-import type { Rejected } from "../primitives/result.ts";
+import type { Err } from "../primitives/result.ts";
 import { feeCap, hasLowS, type SentTransaction, type Transaction } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
+import { type PoolErrorCode, poolError } from "./errors.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import type { PoolChainView, PoolParts } from "./ports.ts";
-import { type PoolRejectionCode, refusal } from "./rejection.ts";
 import type { SenderAccount } from "./senderQueue.ts";
 
 /** A transaction at the door of the pool. */
@@ -14,7 +14,7 @@ export interface IncomingTransaction<T extends Transaction = SentTransaction> {
 }
 
 /** The first check that failed, or undefined when all hold. */
-export type Refusal = Rejected<PoolRejectionCode> | undefined;
+export type AdmissionError = Err<PoolErrorCode> | undefined;
 
 /*
  * The checks below stand in the order of the table in json-rpc.md#eth_sendrawtransaction, and carry its row
@@ -27,15 +27,19 @@ export function checkPrice(
   incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
   chain: PoolChainView,
-): Refusal {
+): AdmissionError {
   const { transaction, origin, isPrioritized } = incoming;
   const priceWei = feeCap(transaction);
   if (origin === "local" && limits.feeCapWei !== 0n && priceWei > limits.feeCapWei) {
-    return refusal("feeCapExceeded", origin, `offers ${priceWei} wei per gas, more than ${limits.feeCapWei}`);
+    return poolError(
+      "feeCapExceeded",
+      origin,
+      `offers ${priceWei} wei per gas, more than ${limits.feeCapWei}`,
+    );
   }
   const floorWei = isPrioritized ? protocolFloorWei(chain) : limits.admissionFloorWei;
   if (priceWei < floorWei) {
-    return refusal("gasPriceTooLow", origin, `offers ${priceWei} wei per gas, less than ${floorWei}`);
+    return poolError("gasPriceTooLow", origin, `offers ${priceWei} wei per gas, less than ${floorWei}`);
   }
   return undefined;
 }
@@ -45,7 +49,7 @@ export function checkSoundness(
   incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
   chain: PoolChainView,
-): Refusal {
+): AdmissionError {
   return (
     checkChainId(incoming, chain) ??
     checkSignature(incoming) ??
@@ -63,26 +67,26 @@ export function checkSender(
   incoming: IncomingTransaction,
   parts: PoolParts,
   readAccount: () => SenderAccount,
-): Refusal {
+): AdmissionError {
   const { transaction, origin } = incoming;
   const { chain, isSenderPermitted } = parts;
   if (chain.isStateAvailable === false) {
-    return refusal("stateUnavailable", origin, "the state of the head is not here yet");
+    return poolError("stateUnavailable", origin, "the state of the head is not here yet");
   }
   if (isSenderPermitted !== undefined && !isSenderPermitted(transaction.sender)) {
-    return refusal("senderNotAuthorized", origin, "the sender is not on the account allowlist");
+    return poolError("senderNotAuthorized", origin, "the sender is not on the account allowlist");
   }
   const { balanceWei, nonce, isContract } = readAccount();
   const costWei = transaction.gasLimit * feeCap(transaction) + transaction.value;
   if (costWei > balanceWei) {
     const message = `may cost ${costWei} wei, and the sender has ${balanceWei}`;
-    return refusal("upfrontCostAboveBalance", origin, message, { costWei, balanceWei });
+    return poolError("upfrontCostAboveBalance", origin, message, { costWei, balanceWei });
   }
   if (transaction.nonce < nonce) {
     const message = `nonce ${transaction.nonce} is used, the sender's next is ${nonce}`;
-    return refusal("nonceTooLow", origin, message, { nonce: transaction.nonce, expected: nonce });
+    return poolError("nonceTooLow", origin, message, { nonce: transaction.nonce, expected: nonce });
   }
-  if (isContract) return refusal("senderNotAuthorized", origin, "the sender is a contract");
+  if (isContract) return poolError("senderNotAuthorized", origin, "the sender is a contract");
   return undefined;
 }
 
@@ -97,19 +101,19 @@ const LOWEST_BASE_FEE_WEI = 7n;
 function checkChainId(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
-): Refusal {
+): AdmissionError {
   const { chainId } = transaction;
   if (chainId === undefined || chainId === rules.chainId) return undefined;
   return rules.chainId === undefined
-    ? refusal("chainIdNotSupported", origin, "this chain has no replay protection yet")
-    : refusal("wrongChainId", origin, `meant for chain ${chainId}, not for ${rules.chainId}`);
+    ? poolError("chainIdNotSupported", origin, "this chain has no replay protection yet")
+    : poolError("wrongChainId", origin, `meant for chain ${chainId}, not for ${rules.chainId}`);
 }
 
 /** Row 5. That the signer could be recovered is proven by the sender being known. */
-function checkSignature({ transaction, origin }: IncomingTransaction<Transaction>): Refusal {
+function checkSignature({ transaction, origin }: IncomingTransaction<Transaction>): AdmissionError {
   return hasLowS(transaction)
     ? undefined
-    : refusal("invalidSignature", origin, "s lies in the upper half of the curve's order (EIP-2)");
+    : poolError("invalidSignature", origin, "s lies in the upper half of the curve's order (EIP-2)");
 }
 
 /**
@@ -119,13 +123,13 @@ function checkSignature({ transaction, origin }: IncomingTransaction<Transaction
 function checkType(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
-): Refusal {
+): AdmissionError {
   const { type, authorizationList } = transaction;
   if (!rules.acceptedTypes.has(type) || type === 3) {
-    return refusal("invalidTransactionType", origin, `transactions of type ${type} are not accepted`);
+    return poolError("invalidTransactionType", origin, `transactions of type ${type} are not accepted`);
   }
   if (type === 4 && authorizationList.length === 0) {
-    return refusal(
+    return poolError(
       "invalidTransactionType",
       origin,
       "a set-code transaction names at least one authorization",
@@ -141,28 +145,28 @@ const UINT256_END = 2n ** 256n;
 function checkBounds(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
-): Refusal {
+): AdmissionError {
   if (transaction.nonce === HIGHEST_NONCE) {
-    return refusal("nonceOverflow", origin, "no nonce could follow this one");
+    return poolError("nonceOverflow", origin, "no nonce could follow this one");
   }
   const limit = rules.initCodeLimit;
   const { length } = transaction.data;
   if (transaction.to === undefined && limit !== undefined && length > limit) {
-    return refusal("initCodeTooLarge", origin, `the init code has ${length} bytes, more than ${limit}`);
+    return poolError("initCodeTooLarge", origin, `the init code has ${length} bytes, more than ${limit}`);
   }
   if (transaction.gasLimit * feeCap(transaction) >= UINT256_END) {
-    return refusal("upfrontCostOverflow", origin, "gas limit times price does not fit in 256 bits");
+    return poolError("upfrontCostOverflow", origin, "gas limit times price does not fit in 256 bits");
   }
   return undefined;
 }
 
 /** Row 8. */
-function checkFees({ transaction, origin }: IncomingTransaction<Transaction>): Refusal {
+function checkFees({ transaction, origin }: IncomingTransaction<Transaction>): AdmissionError {
   const { maxPriorityFeePerGas, maxFeePerGas } = transaction;
   if (maxPriorityFeePerGas === undefined || maxFeePerGas === undefined) return undefined;
   return maxPriorityFeePerGas <= maxFeePerGas
     ? undefined
-    : refusal(
+    : poolError(
         "priorityFeeAboveFeeCap",
         origin,
         `a tip of ${maxPriorityFeePerGas} wei under a cap of ${maxFeePerGas}`,
@@ -173,20 +177,20 @@ function checkFees({ transaction, origin }: IncomingTransaction<Transaction>): R
 function checkIntrinsicGas(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
-): Refusal {
+): AdmissionError {
   const intrinsicGas = rules.intrinsicGas(transaction);
   if (transaction.gasLimit >= intrinsicGas) return undefined;
   const message = `needs ${intrinsicGas} gas before its first instruction, and allows ${transaction.gasLimit}`;
-  return refusal("intrinsicGasAboveLimit", origin, message, { intrinsicGas });
+  return poolError("intrinsicGasAboveLimit", origin, message, { intrinsicGas });
 }
 
 /** Row 10. */
 function checkReplayProtection(
   { transaction, origin }: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
-): Refusal {
+): AdmissionError {
   return limits.requiresReplayProtection && origin === "local" && transaction.chainId === undefined
-    ? refusal("replayProtectionRequired", origin, "the transaction names no chain id")
+    ? poolError("replayProtectionRequired", origin, "the transaction names no chain id")
     : undefined;
 }
 
@@ -194,10 +198,10 @@ function checkReplayProtection(
 function checkGasLimit(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { headGasLimit }: PoolChainView,
-): Refusal {
+): AdmissionError {
   return transaction.gasLimit <= headGasLimit
     ? undefined
-    : refusal(
+    : poolError(
         "gasLimitAboveBlock",
         origin,
         `asks for ${transaction.gasLimit} gas, a block has ${headGasLimit}`,

@@ -1,5 +1,5 @@
+import type { PoolErrorCode } from "./errors.ts";
 import type { DepartureCause, Place } from "./events.ts";
-import type { PoolRejectionCode } from "./rejection.ts";
 
 /*
  * What the incumbent calls the same things, for metrics (metrics.md#transaction-pool) and for the answers of
@@ -22,7 +22,7 @@ export const REMOVAL_OPERATIONS: Readonly<Record<DepartureCause, string>> = {
 };
 
 /** Its constants for refusals. */
-export const REJECTION_REASONS: Readonly<Record<PoolRejectionCode, string>> = {
+export const REJECTION_REASONS: Readonly<Record<PoolErrorCode, string>> = {
   knownTransaction: "TRANSACTION_ALREADY_KNOWN",
   feeCapExceeded: "TX_FEECAP_EXCEEDED",
   gasPriceTooLow: "GAS_PRICE_TOO_LOW",

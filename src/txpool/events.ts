@@ -1,6 +1,6 @@
 import type { Transaction } from "../types/transaction.ts";
 import type { PoolEntry, TransactionOrigin } from "./entry.ts";
-import type { PoolRejectionCode } from "./rejection.ts";
+import type { PoolErrorCode } from "./errors.ts";
 
 /** Where an entry stands: among those that a block may take now, or behind a gap in its sender's nonces. */
 export type Place = "pending" | "queued";
@@ -29,11 +29,11 @@ export interface Departure {
 }
 
 /** A transaction that the pool did not take. */
-export interface Refused {
+export interface RefusedTransaction {
   readonly transaction: Transaction;
   readonly origin: TransactionOrigin;
   readonly isPrioritized: boolean;
-  readonly code: PoolRejectionCode;
+  readonly code: PoolErrorCode;
 }
 
 /** What can be heard of a pool. Each method answers with the function that ends it. */
@@ -50,7 +50,7 @@ export interface PoolEvents {
 export type AddedListener = (entry: PoolEntry, place: Place) => void;
 export type DroppedListener = (entry: PoolEntry, reason: string) => void;
 export type DepartedListener = (departure: Departure) => void;
-export type RefusedListener = (refused: Refused) => void;
+export type RefusedListener = (refused: RefusedTransaction) => void;
 
 /** The pool's side of its events. */
 export interface PoolEventEmitter {
@@ -58,7 +58,7 @@ export interface PoolEventEmitter {
   added(entry: PoolEntry, place: Place): void;
   /** `reason` is told where the cause alone says too little. */
   departed(departure: Departure, reason?: string): void;
-  refused(refused: Refused): void;
+  refused(refused: RefusedTransaction): void;
 }
 
 export function createPoolEventEmitter(): PoolEventEmitter {

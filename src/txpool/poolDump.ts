@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { readRlp } from "../primitives/rlp.ts";
 import {
   decodeBodyTransaction,
@@ -32,7 +32,7 @@ export function decodeDumpLine(line: string): Result<DumpedTransaction, "damaged
     return damaged("it is not the letter l or r with base64 behind it");
   }
   const decoded = decodeRlp(Uint8Array.from(Buffer.from(text, "base64")));
-  if (!decoded.ok) return damaged(decoded.rejection.message);
+  if (!decoded.ok) return damaged(decoded.error.message);
   return ok({ transaction: decoded.value, origin: letter === "l" ? "local" : "remote" });
 }
 
@@ -75,7 +75,7 @@ function decodeRlp(bytes: Uint8Array): Result<Transaction> {
 }
 
 function damaged(message: string): Result<never, "damagedLine"> {
-  return rejected({ code: "damagedLine", fault: "local", message });
+  return err({ code: "damagedLine", fault: "local", message });
 }
 
 function compare(a: bigint, b: bigint): number {

@@ -5,21 +5,21 @@ import type { Hash } from "../primitives/hash.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { SentTransaction, Transaction } from "../types/transaction.ts";
 import {
+  type AdmissionError,
   checkPrice,
   checkSender,
   checkSoundness,
   type IncomingTransaction,
-  type Refusal,
 } from "./admission.ts";
 import { breakDown, type PoolBreakdown } from "./breakdown.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
+import { type PoolErrorCode, poolError } from "./errors.ts";
 import { createPoolEventEmitter, type DepartureCause, type Place, type PoolEvents } from "./events.ts";
 import { createEvictionOrder } from "./eviction.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { type Arrival, openSelection, type Selection } from "./ordering.ts";
 import type { PoolParts } from "./ports.ts";
-import { type PoolRejectionCode, refusal } from "./rejection.ts";
 import { mayReplace, priceBumpPercent } from "./replacement.ts";
 import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
 
@@ -45,7 +45,7 @@ export type { PoolChainView, PoolParts, PoolRules } from "./ports.ts";
  */
 export interface TxPool extends PoolEvents {
   /** Judges and keeps a transaction whose sender is known; `origin` tells those of our own callers from peers'. */
-  add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolRejectionCode>;
+  add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode>;
   get(hash: Hash): PoolEntry | undefined;
   /** All entries, pending and queued, in no particular order. */
   entries(): Iterable<PoolEntry>;
@@ -59,7 +59,7 @@ export interface TxPool extends PoolEvents {
    */
   select(baseFeePerGas: bigint | undefined): Selection;
   /** Why a peer's transaction would be refused whoever sent it; undefined where that takes its sender to tell. */
-  screen(transaction: Transaction): PoolRejectionCode | undefined;
+  screen(transaction: Transaction): PoolErrorCode | undefined;
   /** Forgets a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void;
   /** Sends away what has been here for longer than transactions are kept; to be called now and then. */
@@ -141,7 +141,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     return { transaction, origin, isPrioritized: isNamed || (origin === "local" && limits.hasLocalPriority) };
   }
 
-  function admit(incoming: IncomingTransaction): Result<PoolEntry, PoolRejectionCode> {
+  function admit(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
     const { sender } = incoming.transaction;
     const senderKey = toKey(sender);
     const openQueue = (): SenderQueue =>
@@ -158,19 +158,19 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   }
 
   /** Rows 16 to 18: whether there is a place for the transaction among its sender's. */
-  function checkPlace({ transaction, origin }: IncomingTransaction, queue: SenderQueue): Refusal {
+  function checkPlace({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
     const { nonce } = transaction;
     const holder = queue.get(nonce)?.transaction;
     const config = { bumpPercent, baseFeePerGas: chain.nextBaseFeePerGas };
     if (holder !== undefined && !mayReplace(holder, transaction, config)) {
-      return refusal("replacementUnderpriced", origin, `nonce ${nonce} is held by one that pays as much`);
+      return poolError("replacementUnderpriced", origin, `nonce ${nonce} is held by one that pays as much`);
     }
     const next = queue.nextNonce;
     if (holder === undefined && nonce - next >= limits.maxFutureBySender) {
       const message = `nonce ${nonce} lies ${limits.maxFutureBySender} or more beyond ${next}`;
-      return refusal("nonceTooDistant", origin, message, { nonce, next });
+      return poolError("nonceTooDistant", origin, message, { nonce, next });
     }
-    if (parts.isOpen?.() === false) return refusal("poolDisabled", origin, "the pool takes nothing now");
+    if (parts.isOpen?.() === false) return poolError("poolDisabled", origin, "the pool takes nothing now");
     return undefined;
   }
 
@@ -247,9 +247,9 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     }
   }
 
-  function judge(incoming: IncomingTransaction): Result<PoolEntry, PoolRejectionCode> {
+  function judge(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
     if (store.has(toKey(incoming.transaction.hash))) {
-      return refusal("knownTransaction", incoming.origin, "the transaction is in the pool already");
+      return poolError("knownTransaction", incoming.origin, "the transaction is in the pool already");
     }
     return checkPrice(incoming, limits, chain) ?? admit(incoming);
   }
@@ -259,7 +259,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     add(transaction, origin) {
       const incoming = incomingOf(transaction, origin);
       const outcome = judge(incoming);
-      if (!outcome.ok) emitter.refused({ ...incoming, code: outcome.rejection.code });
+      if (!outcome.ok) emitter.refused({ ...incoming, code: outcome.error.code });
       return outcome;
     },
     screen(transaction) {
@@ -268,8 +268,8 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       const price = prioritySenders.size > 0 ? undefined : checkPrice(incoming, limits, chain);
       const refused = price ?? checkSoundness(incoming, limits, chain);
       if (refused === undefined) return undefined;
-      emitter.refused({ ...incoming, code: refused.rejection.code });
-      return refused.rejection.code;
+      emitter.refused({ ...incoming, code: refused.error.code });
+      return refused.error.code;
     },
     get: (hash) => store.get(toKey(hash)),
     entries: () => store.entries(),

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, type RlpItem, readRlp, rlpListSize, rlpMembers } from "../primitives/rlp.ts";
 import { atOnce } from "../primitives/steps.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
@@ -13,7 +13,7 @@ import {
   type FindTransaction,
   type SentTransaction,
   type Transaction,
-  type TransactionDefect,
+  type TransactionErrorCode,
 } from "./transaction.ts";
 
 /**
@@ -124,7 +124,7 @@ export function* readBlock(
     const [headerPart, ...rest] = partsOf(bytes, 4);
     if (headerPart === undefined || rest.length < 2) return malformed("a block has three parts, or four");
     const header = decodeHeader(headerPart);
-    if (!header.ok) return malformed(header.rejection.message);
+    if (!header.ok) return malformed(header.error.message);
     const body = yield* readBodyParts(rest, reading);
     return body.ok ? ok({ header: header.value, ...body.value }) : body;
   } catch (error) {
@@ -168,7 +168,7 @@ function* readBodyParts(
   for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
     if (transactions.length > 0 && transactions.length % PORTION_TRANSACTIONS === 0) yield "block";
     const transaction = readMember(transactionsPart.subarray(isList ? start : from, until), isList, find);
-    if (!transaction.ok) return malformed(transaction.rejection.message);
+    if (!transaction.ok) return malformed(transaction.error.message);
     transactions.push(transaction.value);
   }
   const rest = decodeRest(ommersPart, withdrawalsPart);
@@ -188,7 +188,7 @@ function readMember(
   bytes: Uint8Array,
   isList: boolean,
   find: FindTransaction | undefined,
-): Result<Transaction, TransactionDefect> {
+): Result<Transaction, TransactionErrorCode> {
   if (find !== undefined && (isList || (bytes[0] ?? 0xff) < 0x80)) {
     const known = find(keccak256(bytes));
     if (known !== undefined) return ok(known);
@@ -204,7 +204,7 @@ function decodeRest(
   const ommers: Header[] = [];
   for (const part of partsOf(ommersPart, MOST_OMMERS)) {
     const ommer = decodeHeader(part);
-    if (!ommer.ok) return malformed(ommer.rejection.message);
+    if (!ommer.ok) return malformed(ommer.error.message);
     ommers.push(ommer.value);
   }
   if (withdrawalsPart === undefined) return ok({ ommers });
@@ -228,20 +228,20 @@ export function blockFromItems(items: unknown): Result<Block, "malformedBlock"> 
     return malformed("a block has three parts, or four");
   const [headerPart, transactionsPart, ommersPart, withdrawals] = items as unknown[];
   const header = headerFromItems(headerPart);
-  if (!header.ok) return malformed(header.rejection.message);
+  if (!header.ok) return malformed(header.error.message);
   if (!Array.isArray(transactionsPart) || !Array.isArray(ommersPart))
     return malformed("a body is made of lists");
   if (withdrawals !== undefined && !Array.isArray(withdrawals)) return malformed("withdrawals are a list");
   const transactions: Transaction[] = [];
   for (const item of transactionsPart) {
     const transaction = decodeBodyTransaction(item);
-    if (!transaction.ok) return malformed(transaction.rejection.message);
+    if (!transaction.ok) return malformed(transaction.error.message);
     transactions.push(transaction.value);
   }
   const ommers: Header[] = [];
   for (const item of ommersPart) {
     const ommer = headerFromItems(item);
-    if (!ommer.ok) return malformed(ommer.rejection.message);
+    if (!ommer.ok) return malformed(ommer.error.message);
     ommers.push(ommer.value);
   }
   return ok({
@@ -253,5 +253,5 @@ export function blockFromItems(items: unknown): Result<Block, "malformedBlock"> 
 }
 
 function malformed(message: string): Result<never, "malformedBlock"> {
-  return rejected({ code: "malformedBlock", fault: "peer", message });
+  return err({ code: "malformedBlock", fault: "peer", message });
 }

@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 
@@ -125,7 +125,7 @@ function listAt<T>(list: Uint8Array | undefined, what: string, read: (part: Uint
 }
 
 function malformed(message: string): Result<ExtraData, "malformedExtraData"> {
-  return rejected({ code: "malformedExtraData", fault: "peer", message });
+  return err({ code: "malformedExtraData", fault: "peer", message });
 }
 
 /** Vanity of exactly 32 bytes from the operator's text: zero-padded on the left, as the incumbent writes it. */

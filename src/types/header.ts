@@ -1,7 +1,7 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts";
 
 /**
@@ -157,5 +157,5 @@ function readHeader(items: readonly Uint8Array[]): Header {
 }
 
 function malformed(message: string): Result<Header, "malformedHeader"> {
-  return rejected({ code: "malformedHeader", fault: "peer", message });
+  return err({ code: "malformedHeader", fault: "peer", message });
 }

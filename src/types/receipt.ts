@@ -1,7 +1,7 @@
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import {
   encodeRlpString,
   type RlpItem,
@@ -85,7 +85,7 @@ export function decodeReceipt(bytes: Uint8Array): Result<BareReceipt, "malformed
     });
   } catch (error) {
     const message = error instanceof Error ? error.message : "not RLP";
-    return rejected({ code: "malformedReceipt", fault: "peer", message });
+    return err({ code: "malformedReceipt", fault: "peer", message });
   }
 }
 

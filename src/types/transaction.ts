@@ -4,7 +4,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint, smaller } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
-import { ok, type Result, rejected } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import {
   encodeRlpList,
   encodeRlpString,
@@ -71,30 +71,30 @@ export interface SentTransaction extends Transaction {
 /** The transaction of that hash, where it was decoded before and is kept: reading its bytes again could tell nothing new. */
 export type FindTransaction = (hash: Hash) => Transaction | undefined;
 
-export type TransactionDefect = "malformedTransaction" | "unsupportedV" | "unknownTransactionType";
+export type TransactionErrorCode = "malformedTransaction" | "unsupportedV" | "unknownTransactionType";
 
 /** Decodes the canonical encoding, strictly; the signature's ranges are checked, its signer is not recovered. */
-export function decodeTransaction(bytes: Uint8Array): Result<Transaction, TransactionDefect> {
+export function decodeTransaction(bytes: Uint8Array): Result<Transaction, TransactionErrorCode> {
   const first = bytes[0];
   if (first === undefined) return malformed("no bytes");
   try {
     if (first >= 0xc0) return ok(decodeLegacy(bytes));
     if (first >= 1 && first <= 4) return ok(decodeTyped(first as TransactionType, bytes));
     if (first >= 0x80) return malformed("an RLP string where a transaction should be");
-    return rejected({
+    return err({
       code: "unknownTransactionType",
       fault: "peer",
       message: `unknown transaction type 0x${first.toString(16)}`,
     });
   } catch (error) {
     if (error instanceof UnsupportedV)
-      return rejected({ code: "unsupportedV", fault: "peer", message: error.message });
+      return err({ code: "unsupportedV", fault: "peer", message: error.message });
     return malformed(error instanceof Error ? error.message : "unreadable field");
   }
 }
 
 /** As decodeTransaction, from an item of a block body: a list is legacy, a byte string carries a typed transaction. */
-export function decodeBodyTransaction(item: unknown): Result<Transaction, TransactionDefect> {
+export function decodeBodyTransaction(item: unknown): Result<Transaction, TransactionErrorCode> {
   if (item instanceof Uint8Array) {
     return item[0] !== undefined && item[0] < 0x80
       ? decodeTransaction(item)
@@ -338,8 +338,8 @@ function authorizations(field: Field | undefined): readonly Authorization[] {
   });
 }
 
-function malformed(message: string): Result<Transaction, TransactionDefect> {
-  return rejected({ code: "malformedTransaction", fault: "peer", message });
+function malformed(message: string): Result<Transaction, TransactionErrorCode> {
+  return err({ code: "malformedTransaction", fault: "peer", message });
 }
 
 /** For log lines and messages. */

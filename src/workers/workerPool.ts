@@ -67,7 +67,7 @@ export function createThreads<Job, Result>(
 const CLOSED = "the threads are closed";
 
 /** The threads are closed, or lost a job: no result of the call itself. */
-class SimulationFailure extends Error {
+class WorkerJobError extends Error {
   override name = "SimulationFailure";
 }
 
@@ -115,7 +115,7 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
   private readonly threads: Thread<Job, Result>[] = [];
   private readonly waiting: FairQueue<PendingJob<Job, Result>>;
   /** Why no job is taken any more; undefined while all is well. */
-  private failure: SimulationFailure | undefined;
+  private failure: WorkerJobError | undefined;
 
   constructor(settings: ThreadSettings, parts: ThreadParts<Result>) {
     this.settings = settings;
@@ -144,7 +144,7 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
   }
 
   async close(): Promise<void> {
-    this.fail(new SimulationFailure(CLOSED));
+    this.fail(new WorkerJobError(CLOSED));
     await Promise.all(this.threads.map(({ worker }) => terminateWorker(worker)));
   }
 
@@ -286,7 +286,7 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
     this.beginFirst(thread);
     this.sendAll();
     if (answer.kind === "done") done.resolve(answer.result);
-    else done.reject(new SimulationFailure(answer.message));
+    else done.reject(new WorkerJobError(answer.message));
   }
 
   private killFirst(thread: Thread<Job, Result>): void {
@@ -318,7 +318,7 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
 
   private threadFell(thread: Thread<Job, Result>, reason: string): void {
     if (this.failure !== undefined) return;
-    const failure = new SimulationFailure(reason);
+    const failure = new WorkerJobError(reason);
     const lost = thread.jobs.shift();
     lost?.reject(failure);
     thread.failures++;
@@ -340,7 +340,7 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
   }
 
   /** Takes no more jobs, and refuses those at hand. */
-  private fail(failure: SimulationFailure): void {
+  private fail(failure: WorkerJobError): void {
     this.failure = failure;
     for (const thread of this.threads) {
       thread.timer?.cancel();

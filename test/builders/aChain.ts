@@ -39,7 +39,7 @@ export interface TestChain {
 
 export async function aChain(choices: ChainChoices): Promise<TestChain> {
   const parsed = parseGenesis(choices.genesis, "the test's genesis");
-  if (!parsed.ok) throw new Error(parsed.rejection.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const database = choices.database ?? createMemoryDatabase();
   const headMarker = await verifyChain(database, choices.witness ?? createMemoryMarker());
   const world = createWorldState({ database });
@@ -64,7 +64,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
       logger: choices.logger ?? silentLogger,
     },
   );
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   return { chain: opened.value, spec: parsed.value, world, database };
 }
 

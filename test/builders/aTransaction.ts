@@ -65,7 +65,7 @@ const VALID: TransactionFields = {
 export function aTransaction(changes: Partial<TransactionFields> = {}): SentTransaction {
   const fields: TransactionFields = { ...VALID, ...changes };
   const decoded = decodeTransaction(encodeSigned(fields));
-  if (!decoded.ok) throw new Error(`the builder made nonsense: ${decoded.rejection.message}`);
+  if (!decoded.ok) throw new Error(`the builder made nonsense: ${decoded.error.message}`);
   return withSender(decoded.value, addressOfPrivateKey(fields.privateKey));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createBatch } from "../../src/storage/batch.ts";
-import { type Database, DiskFailure } from "../../src/storage/database.ts";
+import { type Database, DiskError } from "../../src/storage/database.ts";
 import { createForgetfulDatabase, createForgetfulDisk } from "./forgetfulDisk.ts";
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
@@ -35,7 +35,7 @@ describe("a database that forgets what was not synced", () => {
     database.powerCut();
     await turns(20);
     expect(resolved).toBe(false);
-    expect(() => database.get(Uint8Array.of(0))).toThrow(DiskFailure);
+    expect(() => database.get(Uint8Array.of(0))).toThrow(DiskError);
   });
 
   it("can be told to break its word, and then loses what had resolved", async () => {

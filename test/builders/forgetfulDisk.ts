@@ -1,5 +1,5 @@
 import type { Batch, Database } from "../../src/storage/database.ts";
-import { DiskFailure } from "../../src/storage/database.ts";
+import { DiskError } from "../../src/storage/database.ts";
 import type { HeadMarkerFile, HighWaterMark } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import type { VoteLog } from "../../src/storage/votes/voteLog.ts";
@@ -54,7 +54,7 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
   let isCut = false;
 
   const refuseWhenCut = (): void => {
-    if (isCut) throw new DiskFailure("the power is cut");
+    if (isCut) throw new DiskError("the power is cut");
   };
   const syncOldest = async (): Promise<void> => {
     const oldest = underWay.shift();

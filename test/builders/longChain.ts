@@ -66,7 +66,7 @@ export async function aLongChain(wish: LongChainWish): Promise<Chain> {
 
 async function openChain({ stored: { database, headMarker }, genesis }: LongChainWish) {
   const parsed = parseGenesis(genesis, "the genesis of a long chain");
-  if (!parsed.ok) throw new Error(parsed.rejection.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
   const world = createWorldState({ database });
   const chain = await createChain(
@@ -86,7 +86,7 @@ async function openChain({ stored: { database, headMarker }, genesis }: LongChai
       logger: silentLogger,
     },
   );
-  if (!chain.ok) throw new Error(chain.rejection.message);
+  if (!chain.ok) throw new Error(chain.error.message);
   return { chain: chain.value, blocks, world };
 }
 
@@ -132,7 +132,7 @@ function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongCha
     ...(parent.header.baseFeePerGas !== undefined && { baseFeePerGas: parent.header.baseFeePerGas }),
   };
   const hash = hashOfHeader(header);
-  if (!hash.ok) throw new Error(hash.rejection.message);
+  if (!hash.ok) throw new Error(hash.error.message);
   return {
     header,
     hash: hash.value,

@@ -2,7 +2,7 @@ import { withRound } from "../../src/ibft/candidate.ts";
 import { decodeMessage, encodeMessage, peekPlace } from "../../src/ibft/codec.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/step.ts";
-import { DECODING_DEFECTS } from "../../src/ibft/strictRlp.ts";
+import { DECODING_ERRORS } from "../../src/ibft/strictRlp.ts";
 import { tallyOf } from "../../src/ibft/validatorVotes.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
@@ -29,9 +29,9 @@ export function createMessageValidator(): MessageValidator {
     peekPlace(code, payload);
     const read = decodeMessage(code, payload);
     if (!read.ok) {
-      if (!DECODING_DEFECTS.includes(read.rejection.code))
-        throw new Error(`a reason of its own: ${read.rejection.code}`);
-      return read.rejection.code;
+      if (!DECODING_ERRORS.includes(read.error.code))
+        throw new Error(`a reason of its own: ${read.error.code}`);
+      return read.error.code;
     }
     // A copy, of which nobody knows how it was spelled.
     const again = encodeMessage(structuredClone(read.value)).payload;

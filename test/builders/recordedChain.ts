@@ -106,9 +106,9 @@ export function recordedBlocks(
   while (rest.length > 0) {
     const { data, remainder } = RLP.decode(rest, true);
     const block = blockFromItems(data);
-    if (!block.ok) throw new Error(block.rejection.message);
+    if (!block.ok) throw new Error(block.error.message);
     const hash = hashOfHeader(block.value.header);
-    if (!hash.ok) throw new Error(hash.rejection.message);
+    if (!hash.ok) throw new Error(hash.error.message);
     const transactions = block.value.transactions.map((transaction) => {
       const sent = withRecoveredSender(transaction);
       if (sent === undefined) throw new Error("a recorded transaction has a sender");

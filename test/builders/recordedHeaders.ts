@@ -27,10 +27,10 @@ export function readRecordedHeaders(...segments: readonly string[]): RecordedHea
 
 function readHeader(items: unknown): RecordedHeader {
   const header = headerFromItems(items);
-  if (!header.ok) throw new Error(header.rejection.message);
+  if (!header.ok) throw new Error(header.error.message);
   const extra = decodeExtraData(header.value.extraData);
-  if (!extra.ok) throw new Error(extra.rejection.message);
+  if (!extra.ok) throw new Error(extra.error.message);
   const hash = hashOfHeader(header.value);
-  if (!hash.ok) throw new Error(hash.rejection.message);
+  if (!hash.ok) throw new Error(hash.error.message);
   return { header: header.value, extra: extra.value, hash: hash.value };
 }

@@ -62,6 +62,6 @@ export function derivedMessage(name: string): DerivedMessage {
 /** A message that must be readable. */
 export function decoded(code: number, payload: Uint8Array): Authored {
   const read = decodeMessage(code, payload);
-  if (!read.ok) throw new Error(read.rejection.message);
+  if (!read.ok) throw new Error(read.error.message);
   return read.value;
 }

@@ -52,7 +52,7 @@ export function recordedBlock(network: Network, number: number): Block {
   const chain = encodeRlpList([readVectorBytes("besu-ibft", network, "chain.rlp")]);
   const span = readRlpList(chain)[number];
   const block = decodeBlock(chain.subarray(span?.start ?? 0, span?.until ?? 0));
-  if (!block.ok) throw new Error(block.rejection.message);
+  if (!block.ok) throw new Error(block.error.message);
   return block.value;
 }
 
@@ -65,7 +65,7 @@ export interface RecordedHeads {
 export function recordedHeads(network: Network): RecordedHeads {
   const text = new TextDecoder().decode(readVectorBytes("besu-ibft", network, "genesis.json"));
   const spec = parseGenesis(text, network);
-  if (!spec.ok) throw new Error(spec.rejection.message);
+  if (!spec.ok) throw new Error(spec.error.message);
   const schedule = spec.value.ibft;
   const heads: Head[] = [];
   for (const block of readRecordedHeaders("besu-ibft", network, "chain.rlp")) {

@@ -50,12 +50,12 @@ export async function commitBlock(
     drop: () => undefined,
   };
   const built = await chain.build({ parent: chain.head, round: 0, timestamp }, supply);
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   const candidate = built.value;
   if (candidate.transactions.length !== body.length) throw new Error("a transaction was left out");
   const seals = [sign(candidate.digest, DEV_VALIDATOR_KEY)];
   const committed = await chain.commit(candidate, seals);
-  if (!committed.ok) throw new Error(committed.rejection.message);
+  if (!committed.ok) throw new Error(committed.error.message);
   return { header: sealedHeader(candidate, seals), transactions: candidate.transactions, ommers: [] };
 }
 

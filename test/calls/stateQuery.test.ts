@@ -45,7 +45,7 @@ beforeAll(async () => {
   for (const bytes of blocks.slice(1)) {
     const block = decodeBlock(bytes);
     const imported = block.ok ? await chain.importBlock(block.value) : block;
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   }
   stored = { spec, database, history: createStateHistory(database) };
 });

@@ -53,7 +53,7 @@ async function build(transactions: readonly SentTransaction[] = [], round = 0): 
   const timestamp = BigInt(START_MS / 1000) + parent.header.number;
   clock.advanceTo(Number(timestamp) * 1000);
   const built = await chain.build({ parent, round, timestamp }, supplyOf(transactions));
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   return built.value;
 }
 
@@ -65,7 +65,7 @@ function seal(candidate: Candidate, key = DEV_VALIDATOR_KEY): Block {
 async function extend(transactions: readonly SentTransaction[] = []): Promise<void> {
   const candidate = await build(transactions);
   const committed = await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
-  if (!committed.ok) throw new Error(committed.rejection.message);
+  if (!committed.ok) throw new Error(committed.error.message);
 }
 
 async function countEntries(): Promise<number> {
@@ -149,7 +149,7 @@ describe("a chain of one validator", () => {
     const genesisHeader = chain.head;
     await extend();
     const built = await chain.build({ parent: genesisHeader, round: 0, timestamp: 1n }, supplyOf([]));
-    expect(built).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+    expect(built).toMatchObject({ ok: false, error: { code: "notAfterHead" } });
   });
 
   it("refuses a folder of another network", async () => {
@@ -211,7 +211,7 @@ describe("a block whose header lies", () => {
     const honest = await build([aTransaction()]);
     const lie = createCandidate({ ...honest.header, ...change }, honest.extra, honest.transactions);
     const before = await countEntries();
-    expect(await chain.importBlock(seal(lie))).toMatchObject({ ok: false, rejection: { code } });
+    expect(await chain.importBlock(seal(lie))).toMatchObject({ ok: false, error: { code } });
     expect(chain.head.header.number).toBe(0n);
     expect(await countEntries()).toBe(before);
     expect(await chain.importBlock(seal(honest))).toMatchObject({ ok: true });
@@ -223,7 +223,7 @@ describe("a block whose header lies", () => {
     const lie = createCandidate(header, honest.extra, []);
     expect(await chain.importBlock(seal(lie))).toMatchObject({
       ok: false,
-      rejection: { code: "baseFeeMissing" },
+      error: { code: "baseFeeMissing" },
     });
   });
 
@@ -233,7 +233,7 @@ describe("a block whose header lies", () => {
     const lie = createCandidate(honest.header, { ...honest.extra, validators }, []);
     expect(await chain.importBlock(seal(lie))).toMatchObject({
       ok: false,
-      rejection: { code: "wrongValidators" },
+      error: { code: "wrongValidators" },
     });
   });
 
@@ -246,12 +246,12 @@ describe("a block whose header lies", () => {
       ommers: [],
     });
     const stranger = sign(honest.digest, account(1).privateKey);
-    expect(await chain.importBlock(withSeals([]))).toMatchObject({ rejection: { code: "tooFewSeals" } });
+    expect(await chain.importBlock(withSeals([]))).toMatchObject({ error: { code: "tooFewSeals" } });
     expect(await chain.importBlock(withSeals([stranger]))).toMatchObject({
-      rejection: { code: "sealerNotValidator" },
+      error: { code: "sealerNotValidator" },
     });
     expect(await chain.importBlock(withSeals([own, own]))).toMatchObject({
-      rejection: { code: "duplicateSeal" },
+      error: { code: "duplicateSeal" },
     });
     expect(chain.head.header.number).toBe(0n);
   });
@@ -262,7 +262,7 @@ describe("a block whose header lies", () => {
     for (const transactions of [[], [aTransaction({ value: 2n })]])
       expect(await chain.importBlock({ header, transactions, ommers: [] })).toMatchObject({
         ok: false,
-        rejection: { code: "wrongTransactionsRoot", fault: "peer" },
+        error: { code: "wrongTransactionsRoot", fault: "peer" },
       });
     expect(await chain.importBlock(seal(honest))).toMatchObject({ ok: true });
   });
@@ -274,7 +274,7 @@ describe("a block whose header lies", () => {
     const lie = createCandidate(header, honest.extra, doubled);
     expect(await chain.importBlock(seal(lie))).toMatchObject({
       ok: false,
-      rejection: { code: "invalidTransaction" },
+      error: { code: "invalidTransaction" },
     });
   });
 });

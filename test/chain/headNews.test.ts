@@ -26,7 +26,7 @@ it("tells all others of a new head, and has it committed, though one listener th
     drop: () => undefined,
   };
   const built = await chain.build({ parent: chain.head, round: 0, timestamp: 1_800_000_000n }, empty);
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   const committed = await chain.commit(built.value, [sign(built.value.digest, DEV_VALIDATOR_KEY)]);
   expect(committed.ok).toBe(true);
   expect(heard).toEqual([1n]);

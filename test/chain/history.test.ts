@@ -36,7 +36,7 @@ beforeEach(async () => {
   for (const bytes of (await sealedDevBlocks(bodies)).slice(1)) {
     const block = decodeBlock(bytes);
     const imported = block.ok ? await chain.importBlock(block.value) : block;
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   }
 });
 

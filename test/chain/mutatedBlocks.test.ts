@@ -122,7 +122,7 @@ function suite(prepare: () => Promise<Ground>): void {
       // An item more or less in the header moves those behind it.
       const place = path.length === 2 && /added|doubled|removed/.test(kind) ? path.slice(0, 1) : path;
       if (decoded.ok) await trial.expectVerdict(decoded.value, verdictsOnBytes(ground, place), about);
-      else expect(decoded.rejection, about).toMatchObject({ code: "malformedBlock", fault: "peer" });
+      else expect(decoded.error, about).toMatchObject({ code: "malformedBlock", fault: "peer" });
     }
   });
 
@@ -161,9 +161,9 @@ async function openTrial(ground: Ground): Promise<Trial> {
     // A change that no rule forbids makes another block: it is tried where it does no harm.
     const place: OpenGround = verdicts.includes("free") ? await ground.open() : { chain, database };
     const outcome = await place.chain.importBlock(block);
-    expect(verdicts, says).toContain(outcome.ok ? "free" : outcome.rejection.code);
+    expect(verdicts, says).toContain(outcome.ok ? "free" : outcome.error.code);
     if (outcome.ok) return;
-    expect(outcome.rejection.fault, says).toBe("peer");
+    expect(outcome.error.fault, says).toBe("peer");
     expect(toHex(place.chain.head.hash), says).toBe(toHex(head.hash));
     expect(await digestOf(place.database), says).toBe(before);
   }

@@ -63,7 +63,7 @@ function ordered(chain: Chain): { parent: Chain["head"]; round: number; timestam
 
 async function build(chain: Chain, transactions: readonly SentTransaction[]): Promise<Candidate> {
   const built = await chain.build(ordered(chain), supplyOf(transactions));
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   return built.value;
 }
 
@@ -98,7 +98,7 @@ describe("work on a head that moves meanwhile", () => {
     const rivalBlock = seal(await build(await open(), [rival]));
     const [checked, imported] = await Promise.all([chain.check(candidate), chain.importBlock(rivalBlock)]);
     expect(imported.ok).toBe(true);
-    expect(checked).toMatchObject({ ok: false, rejection: { code: "notAfterHead", fault: "local" } });
+    expect(checked).toMatchObject({ ok: false, error: { code: "notAfterHead", fault: "local" } });
   });
 
   it("has committed what peers brought first, though it is not the head any more", async () => {
@@ -111,7 +111,7 @@ describe("work on a head that moves meanwhile", () => {
     expect(committed.ok && toHex(committed.value.hash)).toBe(toHex(candidate.hash));
     const rivalCandidate = await build(await open(), [last]);
     const lost = await chain.commit(rivalCandidate, [sign(rivalCandidate.digest, DEV_VALIDATOR_KEY)]);
-    expect(lost).toMatchObject({ ok: false, rejection: { code: "wrongParent" } });
+    expect(lost).toMatchObject({ ok: false, error: { code: "wrongParent" } });
   });
 
   it("drops no transaction for what a block that is not built found wrong with it", async () => {
@@ -122,7 +122,7 @@ describe("work on a head that moves meanwhile", () => {
       chain.importBlock(rivalBlock),
     ]);
     expect(imported.ok).toBe(true);
-    expect(built).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+    expect(built).toMatchObject({ ok: false, error: { code: "notAfterHead" } });
     expect(supply.left).toEqual([]);
     expect(supply.dropped).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe("work on a head that moves meanwhile", () => {
     };
     const built = await chain.build(ordered(chain), supply);
     expect(importing).toBeDefined();
-    expect(built).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+    expect(built).toMatchObject({ ok: false, error: { code: "notAfterHead" } });
     expect(await importing).toMatchObject({ ok: true });
   });
 
@@ -154,6 +154,6 @@ describe("work on a head that moves meanwhile", () => {
     await chain.rewind(0n);
     expect((await chain.importBlock(first)).ok).toBe(true);
     expect(toHex(chain.head.hash)).toBe(toHex(order.parent.hash));
-    expect(await building).toMatchObject({ ok: false, rejection: { code: "notAfterHead" } });
+    expect(await building).toMatchObject({ ok: false, error: { code: "notAfterHead" } });
   });
 });

@@ -27,9 +27,9 @@ async function grow(chain: Chain, blocks: bigint): Promise<void> {
   for (let number = 1n; number <= blocks; number++) {
     const order = { parent: chain.head, round: 0, timestamp: START_SECONDS + number };
     const built = await chain.build(order, EMPTY);
-    if (!built.ok) throw new Error(built.rejection.message);
+    if (!built.ok) throw new Error(built.error.message);
     const committed = await chain.commit(built.value, [sign(built.value.digest, DEV_VALIDATOR_KEY)]);
-    if (!committed.ok) throw new Error(committed.rejection.message);
+    if (!committed.ok) throw new Error(committed.error.message);
   }
 }
 

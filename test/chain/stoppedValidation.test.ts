@@ -67,7 +67,7 @@ async function build(on: Chain, transactions: readonly SentTransaction[]): Promi
     drop: () => undefined,
   };
   const built = await on.build({ parent: on.head, round: 0, timestamp: TIMESTAMP }, supply);
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   return built.value;
 }
 
@@ -91,7 +91,7 @@ describe("the validation of a proposal", () => {
     controller.abort();
     expect(await checked).toMatchObject({
       ok: false,
-      rejection: { code: "validationStopped", fault: "local" },
+      error: { code: "validationStopped", fault: "local" },
     });
     expect(chain.isExecuting).toBe(false);
     expect(chain.badBlocks()).toEqual([]);
@@ -103,7 +103,7 @@ describe("the validation of a proposal", () => {
     const checked = chain.check(createCandidate(header, long.extra, [ENDLESS]), new AbortController().signal);
     await mutex(5);
     expect((await chain.importBlock(seal(await build((await open()).chain, [])))).ok).toBe(true);
-    expect(await checked).toMatchObject({ ok: false, rejection: { code: "notAfterHead", fault: "local" } });
+    expect(await checked).toMatchObject({ ok: false, error: { code: "notAfterHead", fault: "local" } });
     expect(chain.isExecuting).toBe(false);
   });
 

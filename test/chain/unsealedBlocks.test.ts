@@ -24,7 +24,7 @@ it.each<[name: string, keys: readonly Uint8Array[], code: string]>([
 ])("a block %s is refused before anything of its body is looked at", async (_, keys, code) => {
   const { chain, asked } = await open();
   const refused = await chain.importBlock(await blockOf(keys));
-  expect(refused).toMatchObject({ ok: false, rejection: { code, fault: "peer" } });
+  expect(refused).toMatchObject({ ok: false, error: { code, fault: "peer" } });
   expect(asked()).toBe(0);
   expect(await chain.importBlock(await blockOf([DEV_VALIDATOR_KEY]))).toMatchObject({ ok: true });
   expect(asked()).toBe(1);
@@ -51,7 +51,7 @@ async function blockOf(keys: readonly Uint8Array[]): Promise<Block> {
     { parent: chain.head, round: 0, timestamp: 1_799_999_999n },
     { select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }), drop: () => undefined },
   );
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   const { digest, transactions } = built.value;
   const header = sealedHeader(
     built.value,

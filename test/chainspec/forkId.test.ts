@@ -24,7 +24,7 @@ const MIXED: ForkPoints = { blocks: [10n, 20n], times: [1000n, 2000n] };
 
 function forkIdsOf(genesisText: string, source: string): ForkIds {
   const spec = parseGenesis(genesisText, source);
-  if (!spec.ok) throw new Error(spec.rejection.message);
+  if (!spec.ok) throw new Error(spec.error.message);
   const { header, hash } = deriveGenesisBlock(spec.value);
   return createForkIds(hash, forkPoints(spec.value.forks, header.timestamp));
 }
@@ -35,13 +35,13 @@ function checksumText({ checksum }: ForkId): string {
 
 function readForkId(bytes: Uint8Array): ForkId {
   const read = forkIdFromItems(readRlp(bytes, 1));
-  if (!read.ok) throw new Error(read.rejection.message);
+  if (!read.ok) throw new Error(read.error.message);
   return read.value;
 }
 
 function verdictOn(forkIds: ForkIds, [number, timestamp]: readonly [bigint, bigint], remote: ForkId): string {
   const verdict = forkIds.check({ number, timestamp }, remote);
-  return verdict.ok ? "accept" : verdict.rejection.code;
+  return verdict.ok ? "accept" : verdict.error.code;
 }
 
 describe("fork points", () => {
@@ -98,7 +98,7 @@ describe("a fork id", () => {
   ])("is not %s", (_, hex) => {
     expect(forkIdFromItems(readRlp(hexToBytes(hex), 2))).toMatchObject({
       ok: false,
-      rejection: { code: "malformedForkId", fault: "peer" },
+      error: { code: "malformedForkId", fault: "peer" },
     });
   });
 });
@@ -262,7 +262,7 @@ describeWithVectors("fork ids of IBFT 2.0 networks", () => {
     expect(theirs).not.toEqual(staged.at(head));
     expect(staged.check(head, theirs)).toMatchObject({
       ok: false,
-      rejection: { code: "localForksIncompatible" },
+      error: { code: "localForksIncompatible" },
     });
   });
 

@@ -32,13 +32,13 @@ function aGenesis({ root = {}, config = {}, ibft2 = {} }: Changes = {}): string 
 
 function reading(text: string): GenesisReading {
   const outcome = readGenesis(text, "net.json");
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
 function refusal(text: string): string {
   const outcome = parseGenesis(text, "net.json");
-  return outcome.ok ? "accepted" : outcome.rejection.message;
+  return outcome.ok ? "accepted" : outcome.error.message;
 }
 
 describe("a genesis file", () => {

@@ -13,7 +13,7 @@ function specOf(consensus: "ibft2" | "any", ...segments: readonly string[]): Cha
   const outcome = parseGenesis(readFileSync(vectorPath(...segments), "utf8"), segments.join("/"), {
     consensus,
   });
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
@@ -21,7 +21,7 @@ function messageOf(consensus: "ibft2" | "any", ...segments: readonly string[]): 
   const outcome = parseGenesis(readFileSync(vectorPath(...segments), "utf8"), segments.join("/"), {
     consensus,
   });
-  return outcome.ok ? "accepted" : outcome.rejection.message;
+  return outcome.ok ? "accepted" : outcome.error.message;
 }
 
 async function genesisHeader(spec: ChainSpec): Promise<Header> {
@@ -30,7 +30,7 @@ async function genesisHeader(spec: ChainSpec): Promise<Header> {
 
 function hashText(header: Header): string {
   const hash = hashOfHeader(header);
-  return hash.ok ? toHex(hash.value) : hash.rejection.message;
+  return hash.ok ? toHex(hash.value) : hash.error.message;
 }
 
 describeWithVectors("genesis files of IBFT 2.0 networks", () => {
@@ -183,7 +183,7 @@ describeWithVectors("configuration sections", () => {
     "%s gives eras with validators",
     (file) => {
       const outcome = parseConfig(file);
-      if (!outcome.ok) throw new Error(outcome.rejection.message);
+      if (!outcome.ok) throw new Error(outcome.error.message);
       const { eras, requestTimeoutSeconds } = outcome.value.ibft;
       expect(requestTimeoutSeconds).toBe(10);
       expect(eras.map(({ fromBlock, validators }) => [fromBlock, validators?.map(toHex)])).toEqual([
@@ -214,6 +214,6 @@ describeWithVectors("configuration sections", () => {
     ["valid_config_with_unexpected_forks.json", "config.classicForkBlock: the rules of Ethereum Classic"],
   ])("%s is refused: we could not follow such a chain", (file, message) => {
     const outcome = parseConfig(file);
-    expect(!outcome.ok && outcome.rejection.message).toContain(message);
+    expect(!outcome.ok && outcome.error.message).toContain(message);
   });
 });

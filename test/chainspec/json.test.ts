@@ -105,7 +105,7 @@ describe("JSON with places", () => {
     ["{} {}", "unexpected '{' after the end of the document at line 1, column 4"],
     ["[".repeat(100), "more than 64 levels of nesting at line 1, column 65"],
   ])("refuses %j and says where", (text, message) => {
-    expect(parseJson(text)).toMatchObject({ ok: false, rejection: { code: "malformedJson", message } });
+    expect(parseJson(text)).toMatchObject({ ok: false, error: { code: "malformedJson", message } });
   });
 
   it("reads a string of millions of characters, and refuses one that does not end, at once", () => {

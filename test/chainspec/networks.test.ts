@@ -60,7 +60,7 @@ describe("the example files", () => {
       workingDirectory: ROOT,
       isTerminal: false,
     });
-    if (!settings.ok) throw new Error(settings.rejection.message);
+    if (!settings.ok) throw new Error(settings.error.message);
     expect(settings.value.chainSpec.chainId).toBe(chainId);
     expect(settings.value.warnings).toEqual([]);
     // Where a caller may change the node, nobody else's machine may call.
@@ -72,7 +72,7 @@ describe("the example files", () => {
 
 function specIn(path: string): ChainSpec {
   const reading = readGenesis(readFileSync(path, "utf8"), path);
-  if (!reading.ok) throw new Error(reading.rejection.message);
+  if (!reading.ok) throw new Error(reading.error.message);
   return reading.value.spec;
 }
 

@@ -12,7 +12,7 @@ function aSpec(config: Record<string, unknown> = {}, ibft2: Record<string, unkno
     difficulty: "0x1",
   });
   const outcome = parseGenesis(text, "net.json");
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 

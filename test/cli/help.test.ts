@@ -83,7 +83,7 @@ describe("the types of all options", () => {
 
 describe("the welcome", () => {
   const outcome = readSettings({ given: [], environment: {}, workingDirectory: "/work", isTerminal: false });
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
 
   it("holds all that a person needs to begin", () => {
     const text = welcomeText(outcome.value, {

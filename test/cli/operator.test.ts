@@ -56,7 +56,7 @@ describe("ibex operator generate-blockchain-config", () => {
     const text = readFileSync(join(folder, "network", "genesis.json"), "utf8");
     expect(text).toMatch(/^ {4}"chainId": 900719925474099267,$/m);
     const genesis = parseGenesis(text, "the genesis file");
-    if (!genesis.ok) throw new Error(genesis.rejection.message);
+    if (!genesis.ok) throw new Error(genesis.error.message);
     const extra = decodeExtraData(genesis.value.genesis.header.extraData);
     expect(extra.ok && extra.value.validators.map(toHex)).toEqual(addresses);
     expect(genesis.value.genesis.alloc).toHaveLength(1);

@@ -77,7 +77,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "blocks that nobody sealed": flood(2, async (peer) => {
     const parent = peer.shown();
     const hash = hashOfHeader(parent);
-    if (!hash.ok) throw new Error(hash.rejection.message);
+    if (!hash.ok) throw new Error(hash.error.message);
     const number = parent.number + 1n;
     const header = { ...parent, parentHash: hash.value, number, timestamp: parent.timestamp + 1n };
     peer.say({

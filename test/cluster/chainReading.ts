@@ -60,9 +60,9 @@ function agreedBlock(block: JsonBlock): AgreedBlock {
     ...BYTES_LAST.map((name) => hexToBytes(block[name] ?? "0x")),
     bigintToBytes(BigInt(block["baseFeePerGas"] ?? "0x0")),
   ]);
-  if (!header.ok) throw new Error(header.rejection.message);
+  if (!header.ok) throw new Error(header.error.message);
   const extra = decodeExtraData(header.value.extraData);
-  if (!extra.ok) throw new Error(extra.rejection.message);
+  if (!extra.ok) throw new Error(extra.error.message);
   const sealers = recoverSealers(sealDigest(header.value, extra.value), extra.value.seals);
   return {
     number: Number(block["number"]),

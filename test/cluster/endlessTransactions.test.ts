@@ -164,7 +164,7 @@ itIfThorough(
 async function headOf(node: NodeProcess): Promise<Header> {
   const raw = await node.rpc<Hex>("debug_getRawHeader", ["latest"]);
   const header = decodeHeader(hexToBytes(raw));
-  if (!header.ok) throw new Error(header.rejection.message);
+  if (!header.ok) throw new Error(header.error.message);
   return header.value;
 }
 

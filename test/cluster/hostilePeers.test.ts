@@ -180,6 +180,6 @@ async function roundAndTimeOf(
     false,
   ]);
   const extra = decodeExtraData(hexToBytes(block.extraData));
-  if (!extra.ok) throw new Error(extra.rejection.message);
+  if (!extra.ok) throw new Error(extra.error.message);
   return { round: extra.value.round, timestamp: Number(block.timestamp) };
 }

@@ -41,7 +41,7 @@ function aNode(key: Uint8Array): Promise<NodeProcess> {
 async function extraDataOf(node: NodeProcess, number: Hex) {
   const { extraData } = await node.rpc<{ extraData: Hex }>("eth_getBlockByNumber", [number, false]);
   const extra = decodeExtraData(hexToBytes(extraData));
-  if (!extra.ok) throw new Error(extra.rejection.message);
+  if (!extra.ok) throw new Error(extra.error.message);
   return extra.value;
 }
 

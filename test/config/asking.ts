@@ -39,13 +39,13 @@ export function askingIn(prefix: string) {
     folder,
     settings(asked: Asked): Settings {
       const outcome = read(asked);
-      if (!outcome.ok) throw new Error(outcome.rejection.message);
+      if (!outcome.ok) throw new Error(outcome.error.message);
       return outcome.value;
     },
     /** One line for each problem. */
     problems(asked: Asked): readonly string[] {
       const outcome = read(asked);
-      return outcome.ok ? [] : outcome.rejection.message.split("\n");
+      return outcome.ok ? [] : outcome.error.message.split("\n");
     },
     write(name: string, text: string): string {
       writeFileSync(join(folder, name), text);

@@ -18,7 +18,7 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 
 describe("the development network", () => {
   const outcome = parseGenesis(readFileSync(DEV_GENESIS_FILE, "utf8"), DEV_GENESIS_FILE);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   const spec = outcome.value;
 
   it("funds the first ten accounts of the mnemonic with 10,000 ether each, and nobody else", () => {

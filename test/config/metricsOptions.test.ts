@@ -17,7 +17,7 @@ function read(...options: readonly string[]) {
 
 function metricsOf(...options: readonly string[]): MetricsSettings | undefined {
   const outcome = read(...options);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value.metrics;
 }
 
@@ -28,7 +28,7 @@ function warningsOf(...options: readonly string[]): readonly string[] {
 
 function refusal(...options: readonly string[]): string {
   const outcome = read(...options);
-  return outcome.ok ? "" : outcome.rejection.message;
+  return outcome.ok ? "" : outcome.error.message;
 }
 
 const ON = "metrics-enabled=true";

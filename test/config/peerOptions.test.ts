@@ -39,7 +39,7 @@ describe("an enode URL", () => {
   ])("'%s' is refused: %s", (url, detail) => {
     expect(parseEnode(url)).toMatchObject({
       ok: false,
-      rejection: { message: `Invalid enode URL syntax '${url}'. ${FORM} ${detail}` },
+      error: { message: `Invalid enode URL syntax '${url}'. ${FORM} ${detail}` },
     });
   });
 });

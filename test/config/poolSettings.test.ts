@@ -18,7 +18,7 @@ function read(options: readonly string[]) {
 
 function settings(options: readonly string[]): Settings {
   const outcome = read(options);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
@@ -145,7 +145,7 @@ describe("values out of their bounds", () => {
     ["tx-pool=FAIR", "expected one of [LAYERED, SEQUENCED, LEGACY] (case-insensitive) but was 'FAIR'"],
   ])("%s is refused", (option, reason) => {
     const outcome = read([option]);
-    expect(outcome.ok ? "" : outcome.rejection.message).toContain(reason);
+    expect(outcome.ok ? "" : outcome.error.message).toContain(reason);
   });
 
   it("the highest cap, and none, are taken", () => {

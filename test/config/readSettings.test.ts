@@ -40,13 +40,13 @@ function read({ options = [], environment = {}, toml, isTerminal = false }: Aske
 
 function settings(asked?: Asked): Settings {
   const outcome = read(asked);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
 function refusal(asked: Asked): readonly string[] {
   const outcome = read(asked);
-  return outcome.ok ? [] : outcome.rejection.message.split("\n");
+  return outcome.ok ? [] : outcome.error.message.split("\n");
 }
 
 const DEV_GENESIS = `genesis-file=${DEV_GENESIS_FILE}`;

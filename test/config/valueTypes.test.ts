@@ -22,7 +22,7 @@ import {
 
 function read<T>(type: ValueType<T>, text: string): T | string {
   const outcome = type.read(text);
-  return outcome.ok ? outcome.value : `refused: ${outcome.rejection.message}`;
+  return outcome.ok ? outcome.value : `refused: ${outcome.error.message}`;
 }
 
 describe("the text of a value", () => {

@@ -317,7 +317,7 @@ describe("a forged message, by its bytes and with real keys", () => {
       const made = message();
       const { code, payload } = "kind" in made ? encodeMessage(made) : made;
       const read = decodeMessage(code, payload);
-      if (!read.ok) throw new Error(read.rejection.message);
+      if (!read.ok) throw new Error(read.error.message);
       const flaw = findMessageError(validatorSetAfter(PARENT), withRound, read.value);
       expect([outcome, LATER_NAMES[outcome]]).toContain(flaw);
     },

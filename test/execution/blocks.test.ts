@@ -60,7 +60,7 @@ describe("executing a block", () => {
     const call = aTransaction({ nonce: 2n, to: LOGGING, value: 0n });
     if (first === undefined || second === undefined) throw new Error("two payments");
     const result = await run([first, second, call], overlay, { rewardWei: 5n });
-    if (!result.ok) throw new Error(result.rejection.message);
+    if (!result.ok) throw new Error(result.error.message);
     const { receipts, gasUsed, logsBloom } = result.value;
     const log = { address: LOGGING, topics: [word(42n)], data: EMPTY_BYTES };
     expect(gasUsed).toBe(42_000n + 21_000n + 9n + 375n + 375n);
@@ -95,7 +95,7 @@ describe("executing a block", () => {
 
   it("keeps what a reverted transaction said, if asked to", async () => {
     const result = await run([aTransaction({ to: REVERTING, value: 0n })]);
-    if (!result.ok) throw new Error(result.rejection.message);
+    if (!result.ok) throw new Error(result.error.message);
     expect(result.value.receipts[0]).toMatchObject({
       outcome: { status: 0 },
       revertReason: word(42n),
@@ -107,12 +107,12 @@ describe("executing a block", () => {
     const [first] = payments(1);
     const wrong = aTransaction({ nonce: 7n });
     if (first === undefined) throw new Error("a payment");
-    const rejection = { code: "nonceTooHigh", fault: "peer", facts: { index: 1 } };
-    expect(await run([first, wrong])).toMatchObject({ ok: false, rejection });
+    const error = { code: "nonceTooHigh", fault: "peer", facts: { index: 1 } };
+    expect(await run([first, wrong])).toMatchObject({ ok: false, error: error });
     const tooMuch = aTransaction({ nonce: 1n, gasLimit: 30_000n });
     expect(await run([first, tooMuch], anOverlay(), { context: { gasLimit: 50_000n } })).toMatchObject({
       ok: false,
-      rejection: { code: "gasLimitAboveBlock", facts: { index: 1 } },
+      error: { code: "gasLimitAboveBlock", facts: { index: 1 } },
     });
   });
 
@@ -128,7 +128,7 @@ describe("executing a block", () => {
     expect(await run([], anOverlay(), { fork: "prague" })).toMatchObject({ ok: true });
     expect(await run([], anOverlay([[history, { code: "0xfe" }]]), { fork: "prague" })).toMatchObject({
       ok: false,
-      rejection: { code: "systemCallFailed" },
+      error: { code: "systemCallFailed" },
     });
   });
 });
@@ -171,7 +171,7 @@ describe("building a block", () => {
     expect(built.dropped).toEqual([]);
     const overlay = anOverlay(CODE);
     const replayed = await executeBlock(rules, built.transactions, overlay, { yieldPolicy: NEVER_YIELD });
-    if (!replayed.ok) throw new Error(replayed.rejection.message);
+    if (!replayed.ok) throw new Error(replayed.error.message);
     const { gasUsed, receipts, logsBloom } = built;
     expect(replayed.value).toEqual({ gasUsed, receipts, logsBloom });
     expect(built.overlay.changes()).toEqual(overlay.changes());

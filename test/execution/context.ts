@@ -2,7 +2,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
 import type { BlockRules } from "../../src/execution/blockRules.ts";
 import { type BlockSession, openSession } from "../../src/execution/blockSession.ts";
-import type { TransactionRefusal } from "../../src/execution/checkTransaction.ts";
+import type { TransactionCheckErrorCode } from "../../src/execution/checkTransaction.ts";
 import { executeTransaction } from "../../src/execution/executeTransaction.ts";
 import { rulesOf } from "../../src/execution/rules.ts";
 import type { TransactionResult } from "../../src/execution/transactionResult.ts";
@@ -109,7 +109,7 @@ export async function execute(
   overlay: Overlay,
   transaction: SentTransaction,
   context: Partial<BlockContext> = {},
-): Promise<Result<TransactionResult, TransactionRefusal>> {
+): Promise<Result<TransactionResult, TransactionCheckErrorCode>> {
   overlay.beginTransaction();
   return executeTransaction(aSession(fork, overlay, context), transaction);
 }
@@ -122,7 +122,7 @@ export async function executed(
   context: Partial<BlockContext> = {},
 ): Promise<TransactionResult> {
   const outcome = await execute(fork, overlay, transaction, context);
-  if (!outcome.ok) throw new Error(`${outcome.rejection.code}: ${outcome.rejection.message}`);
+  if (!outcome.ok) throw new Error(`${outcome.error.code}: ${outcome.error.message}`);
   return outcome.value;
 }
 

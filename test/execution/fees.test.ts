@@ -36,7 +36,7 @@ describeWithVectors("base fees of recorded chains", () => {
     while (rest.length > 0) {
       const { data, remainder } = RLP.decode(rest, true);
       const block = blockFromItems(data);
-      if (!block.ok) throw new Error(block.rejection.message);
+      if (!block.ok) throw new Error(block.error.message);
       const { header } = block.value;
       if (parent?.baseFeePerGas !== undefined) {
         const { baseFeePerGas, gasUsed, gasLimit } = parent;

@@ -308,7 +308,7 @@ describe("a transaction is refused", () => {
     ];
     const overlay = anOverlay(accounts);
     const outcome = await execute(fork, overlay, aTransaction(changes), { baseFeePerGas: 7n });
-    expect(outcome).toMatchObject({ ok: false, rejection: { code } });
+    expect(outcome).toMatchObject({ ok: false, error: { code } });
     expect(overlay.changes().accounts).toEqual([]);
   });
 
@@ -316,7 +316,7 @@ describe("a transaction is refused", () => {
     const transaction = aTransaction({ type: 3, maxFeePerBlobGas: 1n });
     expect(await execute("cancun", anOverlay(), transaction, { blobBaseFee: 2n })).toMatchObject({
       ok: false,
-      rejection: { code: "blobFeeBelowBaseFee" },
+      error: { code: "blobFeeBelowBaseFee" },
     });
     const overlay = anOverlay();
     expect(await execute("cancun", overlay, transaction, { blobBaseFee: 1n })).toMatchObject({ ok: true });

@@ -52,7 +52,7 @@ fuzz({
     const ground = expectDefined(grounds[input[0] ?? 0], "the chain of the input");
     const bytes = input.subarray(1);
     const decoded = decodeBlock(bytes);
-    if (!decoded.ok) return `undecodable: ${decoded.rejection.message.replace(/0x\w+|\d+/g, "n")}`;
+    if (!decoded.ok) return `undecodable: ${decoded.error.message.replace(/0x\w+|\d+/g, "n")}`;
     expectSameBytes(decoded.value, bytes);
     return ground.offer(decoded.value, bytes);
   },
@@ -93,7 +93,7 @@ async function tried(ground: Ground): Promise<TriedGround> {
         open = await ground.open();
         return ACCEPTED;
       }
-      const { code, fault } = outcome.rejection;
+      const { code, fault } = outcome.error;
       if (fault !== "peer") throw new Error(`${code} is said to be the fault of ${fault}`);
       if (!equalBytes(chain.head.hash, ground.parent.hash)) throw new Error("the head has moved");
       if (offers % LOOKS_AT_ALL === 0 && (await digestOf(database)) !== before)
@@ -111,7 +111,7 @@ function expectSameBytes(block: Block, bytes: Uint8Array): void {
   if (!equalBytes(encodeBlock(block), bytes))
     throw new Error(`encoded otherwise: ${toHex(encodeBlock(block))}`);
   const header = decodeHeader(encodeHeader(block.header));
-  if (!header.ok) throw new Error(`its header is refused alone: ${header.rejection.message}`);
+  if (!header.ok) throw new Error(`its header is refused alone: ${header.error.message}`);
   if (!equalBytes(encodeHeader(header.value), encodeHeader(block.header))) throw new Error("another header");
 }
 

@@ -22,8 +22,8 @@ fuzz({
   judge(bytes) {
     const decoded = decodeExtraData(bytes);
     if (decoded.ok !== isSoundByLibrary(bytes))
-      throw new Error(`we say ${decoded.ok ? "sound" : decoded.rejection.message}, the library does not`);
-    if (!decoded.ok) return `refused: ${decoded.rejection.message}`;
+      throw new Error(`we say ${decoded.ok ? "sound" : decoded.error.message}, the library does not`);
+    if (!decoded.ok) return `refused: ${decoded.error.message}`;
     if (toHex(encodeExtraData(decoded.value)) !== toHex(bytes))
       throw new Error("encoded otherwise than decoded");
     return ACCEPTED;

@@ -34,7 +34,7 @@ fuzz({
     const reading = readGenesis(text, FILE);
     if (!isDeepStrictEqual(reading, readGenesis(text, FILE)))
       throw new Error("read otherwise the second time");
-    if (!reading.ok) return `refused: ${kindOf(reading.rejection.message)}`;
+    if (!reading.ok) return `refused: ${kindOf(reading.error.message)}`;
     expectGenesisBlock(reading.value);
     return ACCEPTED;
   },
@@ -67,7 +67,7 @@ function expectGenesisBlock({ spec }: GenesisReading): void {
   const { header, hash } = deriveGenesisBlock(spec);
   const bytes = encodeHeader(header);
   const again = decodeHeader(bytes);
-  if (!again.ok) throw new Error(`its genesis header cannot be read: ${again.rejection.message}`);
+  if (!again.ok) throw new Error(`its genesis header cannot be read: ${again.error.message}`);
   if (!equalBytes(encodeHeader(again.value), bytes))
     throw new Error("its genesis header is another when read again");
   if (!decodeExtraData(header.extraData).ok) throw new Error("extra data that nobody can read was accepted");
@@ -75,14 +75,14 @@ function expectGenesisBlock({ spec }: GenesisReading): void {
   for (const { at } of spec.forks.activations) {
     const progress = { number: "block" in at ? at.block : 0n, timestamp: "time" in at ? at.time : 0n };
     const verdict = forkIds.check(progress, forkIds.at(progress));
-    if (!verdict.ok) throw new Error(`it refuses its own fork id: ${verdict.rejection.message}`);
+    if (!verdict.ok) throw new Error(`it refuses its own fork id: ${verdict.error.message}`);
   }
 }
 
 /** The same document as JSON.parse reads, where there is neither comment nor mark nor great depth. */
 function expectSameJson(text: string): void {
   const ours = parseJson(text);
-  if (!ours.ok && ours.rejection.message.includes("levels of nesting")) return;
+  if (!ours.ok && ours.error.message.includes("levels of nesting")) return;
   if (/\/\/|\/\*|\ufeff/.test(text)) return;
   let theirs: unknown;
   try {
@@ -91,7 +91,7 @@ function expectSameJson(text: string): void {
     if (ours.ok) throw new Error(`JSON.parse refuses it: ${String(error)}`);
     return;
   }
-  if (!ours.ok) throw new Error(`JSON.parse takes it, we say: ${ours.rejection.message}`);
+  if (!ours.ok) throw new Error(`JSON.parse takes it, we say: ${ours.error.message}`);
   if (!isDeepStrictEqual(plain(ours.value), theirs)) throw new Error("JSON.parse reads something else");
 }
 

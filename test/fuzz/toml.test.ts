@@ -43,7 +43,7 @@ fuzz({
     const isComparedToo = text.length % 8 === 0;
     if (isComparedToo && !isDeepStrictEqual(outcome, settingsBy([])))
       throw new Error("read otherwise the second time");
-    if (!outcome.ok) return `refused: ${kindsOf(outcome.rejection.message)}`;
+    if (!outcome.ok) return `refused: ${kindsOf(outcome.error.message)}`;
     if (isComparedToo) expectSameByCommandLine(text, outcome.value);
     return outcome.value.warnings.length === 0 ? ACCEPTED : ACCEPTED_WITH_WARNINGS;
   },
@@ -65,7 +65,7 @@ function expectSameByCommandLine(text: string, settings: Settings): void {
     (each): RawOption => ({ ...each, source: { kind: "commandLine" } }),
   );
   const again = settingsBy(given);
-  if (!again.ok) throw new Error(`refused on the command line: ${again.rejection.message}`);
+  if (!again.ok) throw new Error(`refused on the command line: ${again.error.message}`);
   if (!isDeepStrictEqual({ ...again.value, warnings: [] }, { ...settings, warnings: [] }))
     throw new Error("other settings on the command line");
 }

@@ -40,7 +40,7 @@ fuzz({
     const decoded = decodeTransaction(bytes);
     const theirs = byLibrary(bytes, decoded.ok ? decoded.value.chainId : undefined);
     if (!decoded.ok) {
-      const { message } = decoded.rejection;
+      const { message } = decoded.error;
       if (theirs.ok && !OURS_ALONE.some((reason) => reason.test(message)))
         throw new Error(`the library accepts it, we say: ${message}`);
       return `refused${theirs.ok ? " by us alone" : ""}: ${message.replace(/0x\w+|\d+/g, "n")}`;

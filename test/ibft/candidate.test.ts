@@ -31,9 +31,9 @@ describeWithVectors("a candidate", () => {
 
   it("takes its seals to become the block of the chain", () => {
     const sealed = decodeBlock(hexToBytes(derived.sealedBlock.blockRlp));
-    if (!sealed.ok) throw new Error(sealed.rejection.message);
+    if (!sealed.ok) throw new Error(sealed.error.message);
     const extra = decodeExtraData(sealed.value.header.extraData);
-    if (!extra.ok) throw new Error(extra.rejection.message);
+    if (!extra.ok) throw new Error(extra.error.message);
     const candidate = readCandidate(derived.block.blockRlp);
     const block = { ...sealed.value, header: sealedHeader(candidate, extra.value.seals) };
     expect(extra.value.seals.length).toBe(3);
@@ -44,8 +44,8 @@ describeWithVectors("a candidate", () => {
 
 function readCandidate(blockRlp: string) {
   const block = decodeBlock(hexToBytes(blockRlp));
-  if (!block.ok) throw new Error(block.rejection.message);
+  if (!block.ok) throw new Error(block.error.message);
   const candidate = candidateOfBlock(block.value);
-  if (!candidate.ok) throw new Error(candidate.rejection.message);
+  if (!candidate.ok) throw new Error(candidate.error.message);
   return candidate.value;
 }

@@ -24,7 +24,7 @@ function costOf(maker: CertificateMaker, { code, payload }: Encoded, known?: Kno
     const { done, value } = reading.next();
     most = Math.max(most, recoveries - before);
     before = recoveries;
-    if (done === true) return { result: value.ok ? "read" : value.rejection.code, recoveries, most };
+    if (done === true) return { result: value.ok ? "read" : value.error.code, recoveries, most };
   }
 }
 

@@ -62,7 +62,7 @@ describeWithVectors("messages of real validators", () => {
       },
       maySpeak: () => false,
     });
-    expect(read).toMatchObject({ ok: false, rejection: { code: "unwelcomeAuthor", fault: "peer" } });
+    expect(read).toMatchObject({ ok: false, error: { code: "unwelcomeAuthor", fault: "peer" } });
     expect(recoveries).toBe(1);
   });
 });
@@ -84,7 +84,7 @@ describe("bytes that are no message", () => {
   it("are refused with a reason", () => {
     const reasonOf = (code: number, payload: Uint8Array): string => {
       const read = decodeMessage(code, payload);
-      return read.ok ? "read" : read.rejection.code;
+      return read.ok ? "read" : read.error.code;
     };
     expect(reasonOf(4, new Uint8Array())).toBe("unknownCode");
     expect(reasonOf(-1, new Uint8Array())).toBe("unknownCode");

@@ -30,7 +30,7 @@ describe("the record of a vote", () => {
     const bytes = encodeLastSigned({ height: 1n, round: 1, digest: undefined, prepared: undefined });
     bytes[1] = 2;
     expect(decodeLastSigned(bytes)).toMatchObject({
-      rejection: { code: "unknownVoteRecordVersion", fault: "local" },
+      error: { code: "unknownVoteRecordVersion", fault: "local" },
     });
   });
 
@@ -38,14 +38,14 @@ describe("the record of a vote", () => {
     const bytes = encodeLastSigned({ height: 1n, round: 1, digest, prepared: aPreparedBlock(1) });
     for (let length = 0; length < bytes.length; length++) {
       expect(decodeLastSigned(bytes.subarray(0, length))).toMatchObject({
-        rejection: { code: "damagedVoteRecord" },
+        error: { code: "damagedVoteRecord" },
       });
     }
   });
 
   it("is refused when its block is of another height", () => {
     const bytes = encodeLastSigned({ height: 2n, round: 1, digest, prepared: aPreparedBlock(0) });
-    expect(decodeLastSigned(bytes)).toMatchObject({ rejection: { code: "damagedVoteRecord" } });
+    expect(decodeLastSigned(bytes)).toMatchObject({ error: { code: "damagedVoteRecord" } });
   });
 });
 

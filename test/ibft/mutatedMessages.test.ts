@@ -121,7 +121,7 @@ describeWithVectors("a block inside a message", () => {
     );
     const transactions = transfer.members[1]?.members[1]?.raw ?? new Uint8Array();
     const read = decodeMessage(code, withReplaced(node, [1, 1], [transactions]));
-    expect(read).toMatchObject({ ok: false, rejection: { code: "foreignBody" } });
+    expect(read).toMatchObject({ ok: false, error: { code: "foreignBody" } });
   });
 
   it("has neither ommers nor withdrawals", () => {
@@ -130,13 +130,13 @@ describeWithVectors("a block inside a message", () => {
     const withOmmer = withReplaced(node, [1, 2], [encodeRlpList([header])]);
     expect(decodeMessage(code, withOmmer)).toMatchObject({
       ok: false,
-      rejection: { code: "malformedBlock" },
+      error: { code: "malformedBlock" },
     });
     const empty = Uint8Array.of(0xc0);
     const withWithdrawals = withReplaced(node, [1, 2], [empty, empty]);
     expect(decodeMessage(code, withWithdrawals)).toMatchObject({
       ok: false,
-      rejection: { code: "malformed" },
+      error: { code: "malformed" },
     });
   });
 });
@@ -208,7 +208,7 @@ function reasonOfProposalWith(members: readonly Uint8Array[]): string {
   const payload = withReplaced(node, [2], [encodeRlpList([encodeRlpList(members)])]);
   const signer = addressOfPrivateKey(ANY_KEY);
   const read = decodeMessage(code, payload, { recover: () => signer });
-  return read.ok ? "read" : read.rejection.code;
+  return read.ok ? "read" : read.error.code;
 }
 
 function theRoundChangeWithBlock() {

@@ -23,9 +23,9 @@ describeWithVectors("real blocks", () => {
 
   it.each(blocks)("are sealed by a quorum of their validators: $name", (block) => {
     const header = decodeHeader(hexToBytes(block.headerRlp));
-    if (!header.ok) throw new Error(header.rejection.message);
+    if (!header.ok) throw new Error(header.error.message);
     const extra = decodeExtraData(header.value.extraData);
-    if (!extra.ok) throw new Error(extra.rejection.message);
+    if (!extra.ok) throw new Error(extra.error.message);
     const digest = sealDigest(header.value, extra.value);
     expect(toHex(chainHash(header.value, extra.value))).toBe(block.hash);
     expect(toHex(digest)).toBe(block.committedSealHash);
@@ -50,6 +50,6 @@ describe("sealers of a block", () => {
     { title: "a quorum and a seal of no key", sealers: [a, b, c, undefined], verdict: "unreadableSeal" },
   ])("are judged: $title", ({ sealers, verdict }) => {
     const outcome = checkSealers(sealers, four);
-    expect(outcome.ok ? "ok" : outcome.rejection.code).toBe(verdict);
+    expect(outcome.ok ? "ok" : outcome.error.code).toBe(verdict);
   });
 });

@@ -93,7 +93,7 @@ export function openRecording(network: Network): Recording {
   /** The block that became of a height, in another round than it was sealed in if need be. */
   function chainCandidate(height: number, round: number): Candidate {
     const candidate = candidateOfBlock(recordedBlock(network, height));
-    if (!candidate.ok) throw new Error(candidate.rejection.message);
+    if (!candidate.ok) throw new Error(candidate.error.message);
     return withRound(candidate.value, round);
   }
 

@@ -71,7 +71,7 @@ export function callAsStranger({ address }: { readonly address: NodeAddress }, o
     write: (bytes) => void socket.write(bytes),
     async shakeHands(change = (sound) => sound) {
       const made = createInitiator(own, address.nodeId);
-      if (!made.ok) throw new Error(made.rejection.message);
+      if (!made.ok) throw new Error(made.error.message);
       initiator = made.value;
       const isDone = new Promise<void>((resolve) => {
         onHands = resolve;

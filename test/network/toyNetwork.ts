@@ -92,7 +92,7 @@ export async function startToy(
     },
     { protocols, clock, chance, logger, ...(isPermitted && { isPermitted }), traffic },
   );
-  if (!started.ok) throw new Error(started.rejection.message);
+  if (!started.ok) throw new Error(started.error.message);
   open.push(started.value);
   const tcpPort = started.value.endpoint?.port ?? 0;
   return {

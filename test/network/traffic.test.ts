@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { RefusalCause, Traffic } from "../../src/network/traffic.ts";
+import type { AdmissionErrorCause, Traffic } from "../../src/network/traffic.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { identity } from "./identities.ts";
 import { callAsStranger } from "./stranger.ts";
@@ -12,7 +12,7 @@ it(
   IN_REAL_TIME,
   async () => {
     const counted = new Map<string, number>();
-    const refused: RefusalCause[] = [];
+    const refused: AdmissionErrorCause[] = [];
     const traffic: Traffic = {
       passed({ direction, protocol, name, code }) {
         const key = `${direction} ${protocol} ${name} ${code}`;

@@ -20,7 +20,7 @@ describe("a validator's operator", IN_REAL_TIME, () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
-    if (!node.ok) throw new Error(node.rejection.message);
+    if (!node.ok) throw new Error(node.error.message);
     const ask = requesterAt(node.value.http?.port);
     try {
       await expect.poll(() => ask("eth_blockNumber"), { timeout: 20_000 }).not.toBe("0x0");
@@ -67,7 +67,7 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
     const [first, second] = [`0x${"0b".repeat(20)}`, `0x${"0c".repeat(20)}`];
     const start = async () => {
       const node = await startNode(settingsOf(folder, options), logger);
-      if (!node.ok) throw new Error(node.rejection.message);
+      if (!node.ok) throw new Error(node.error.message);
       return { node: node.value, ask: requesterAt(node.value.http?.port) };
     };
     const { node, ask } = await start();
@@ -99,7 +99,7 @@ describe("the only validator of a network", IN_REAL_TIME, () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
-    if (!node.ok) throw new Error(node.rejection.message);
+    if (!node.ok) throw new Error(node.error.message);
     const ask = requesterAt(node.value.http?.port);
     try {
       await ask("miner_stop");

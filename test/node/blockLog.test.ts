@@ -45,7 +45,7 @@ it("says of each block who built it, in which round it was sealed, how full it i
       { parent, round: 0, timestamp: 1_800_000_000n + parent.header.number },
       supply,
     );
-    if (!built.ok) throw new Error(built.rejection.message);
+    if (!built.ok) throw new Error(built.error.message);
     const { header, extra } = built.value;
     const candidate = createCandidate(header, { ...extra, round }, built.value.transactions);
     await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);

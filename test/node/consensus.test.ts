@@ -6,8 +6,8 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
-import { rejected } from "../../src/primitives/result.ts";
-import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
+import { err } from "../../src/primitives/result.ts";
+import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { createMemoryVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -66,7 +66,7 @@ async function aNode(
 
 describe("consensus over the chain", () => {
   it("ends the node at the first block that cannot be written, and keeps silent from then on", async () => {
-    const full = new DiskFailure("The disk is full: make room, then start the node again.");
+    const full = new DiskError("The disk is full: make room, then start the node again.");
     let writes = 0;
     const { chain, engine, failures, complaints, clock, live } = await aNode((database) => ({
       write: async (batch) => {
@@ -107,7 +107,7 @@ describe("consensus over the chain", () => {
   });
 
   it("says once why a block could not be built", async () => {
-    const refusal = rejected({ code: "notAfterHead", fault: "local", message: "the head moved on" });
+    const refusal = err({ code: "notAfterHead", fault: "local", message: "the head moved on" });
     const { complaints, facts, live } = await aNode(undefined, () => ({ build: async () => refusal }));
     await live(2_000);
     expect(complaints).toEqual(["no block could be built; the round will time out"]);

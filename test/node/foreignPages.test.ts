@@ -48,7 +48,7 @@ async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promi
     logger: silentLogger,
     metrics: undefined,
   });
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
   return opened.value;
 }

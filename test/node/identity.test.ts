@@ -51,11 +51,9 @@ it.each(["votes.log", "chain/CURRENT"])(
     rmSync(path);
     writeFileSync(join(path, "..", left), "");
     const { identity, lines } = open();
-    expect(identity).toMatchObject({ rejection: { code: "missingNodeKey" } });
+    expect(identity).toMatchObject({ error: { code: "missingNodeKey" } });
     const named = left === "votes.log" ? folder.voteFile : folder.chain;
-    expect(identity.ok ? "" : identity.rejection.message).toContain(
-      `${path} is missing, but ${named} is there`,
-    );
+    expect(identity.ok ? "" : identity.error.message).toContain(`${path} is missing, but ${named} is there`);
     expect(existsSync(path)).toBe(false);
     expect(lines).toEqual([]);
   },

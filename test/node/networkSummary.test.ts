@@ -16,7 +16,7 @@ it("says of a genesis file which network it makes: chain, validators, period, fo
     transitions: { ibft2: [{ block: 9, blockperiodseconds: 1 }] },
   });
   const spec = parseGenesis(text, "net.json");
-  if (!spec.ok) throw new Error(spec.rejection.message);
+  if (!spec.ok) throw new Error(spec.error.message);
   expect(networkSummary(spec.value, ZERO_HASH)).toMatchObject({
     chainId: 77n,
     genesisHash: ZERO_HASH,

@@ -27,7 +27,7 @@ function start() {
 
 async function started(): Promise<RunningNode> {
   const node = await start();
-  if (!node.ok) throw new Error(node.rejection.message);
+  if (!node.ok) throw new Error(node.error.message);
   return node.value;
 }
 
@@ -48,8 +48,8 @@ describe("a node", () => {
     await votes.write(Uint8Array.of(0xc0));
     await votes.close();
     const node = await start();
-    expect(node).toMatchObject({ ok: false, rejection: { code: "unusableDatabase" } });
-    expect(node.ok ? "" : node.rejection.message).toContain(path);
+    expect(node).toMatchObject({ ok: false, error: { code: "unusableDatabase" } });
+    expect(node.ok ? "" : node.error.message).toContain(path);
     const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
     await (await openChainDatabase(paths)).close();
   });
@@ -57,7 +57,7 @@ describe("a node", () => {
   it("does not start when the list of its ports cannot be written, and says why", async () => {
     mkdirSync(join(folder, "besu.ports"));
     const node = await start();
-    expect(node).toMatchObject({ ok: false, rejection: { code: "unusableDataPath" } });
-    expect(node.ok ? "" : node.rejection.message).toContain(join(folder, "besu.ports"));
+    expect(node).toMatchObject({ ok: false, error: { code: "unusableDataPath" } });
+    expect(node.ok ? "" : node.error.message).toContain(join(folder, "besu.ports"));
   });
 });

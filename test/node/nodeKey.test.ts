@@ -35,8 +35,8 @@ describe("the node's key", () => {
       const path = join(temporaryFolder(), "key");
       writeFileSync(path, text);
       const key = openNodeKey({ path });
-      expect(key).toMatchObject({ ok: false, rejection: { code: "unusableNodeKey" } });
-      expect(key.ok ? "" : key.rejection.message).toContain(path);
+      expect(key).toMatchObject({ ok: false, error: { code: "unusableNodeKey" } });
+      expect(key.ok ? "" : key.error.message).toContain(path);
       expect(readFileSync(path, "utf8")).toBe(text);
     },
   );

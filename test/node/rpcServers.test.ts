@@ -24,7 +24,7 @@ it("answers a large request that waits to be read when the doors close", async (
     logger: silentLogger,
     metrics: undefined,
   });
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   const server = expectDefined(opened.value.http, "the HTTP door");
   const body = '{"id":1,"method":"eth_chainId"}'.padEnd(200_000);
   const answer = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
@@ -48,7 +48,7 @@ it("leaves the others a quarter of a door that has room for few connections", as
     logger: silentLogger,
     metrics: undefined,
   });
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
   const server = expectDefined(opened.value.http, "the HTTP door");
   for (let count = 0; count < 12; count++) {

@@ -13,6 +13,6 @@ export function settingsOf(folder: string, options: Readonly<Record<string, stri
     workingDirectory: folder,
     isTerminal: false,
   });
-  if (!settings.ok) throw new Error(settings.rejection.message);
+  if (!settings.ok) throw new Error(settings.error.message);
   return settings.value;
 }

@@ -46,25 +46,25 @@ function open(path: string, { nodes = false } = {}) {
 
 function opened(path: string, asked = {}): Permissions & { readonly accounts: Allowlist } {
   const outcome = open(path, asked);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return { ...outcome.value, accounts: expectDefined(outcome.value.accounts, "the account list") };
 }
 
 function flawOf(outcome: ReturnType<Allowlist["add"]>): string {
-  return outcome.ok ? "done" : outcome.rejection.code;
+  return outcome.ok ? "done" : outcome.error.code;
 }
 
 describe("a node allowlist", () => {
   it("keeps the nodes that this one is to stay connected with", () => {
     const path = fileOf(`nodes-allowlist=["${NODE}"]`);
     const enode = parseEnode(NODE);
-    if (!enode.ok) throw new Error(enode.rejection.message);
+    if (!enode.ok) throw new Error(enode.error.message);
     const nodeKind = nodeListKind({ allowsHostNames: false, maintained: [enode.value] });
     const permissions = openPermissions(
       { accountsFile: undefined, nodesFile: path },
       { nodeKind, logger: silentLogger },
     );
-    if (!permissions.ok) throw new Error(permissions.rejection.message);
+    if (!permissions.ok) throw new Error(permissions.error.message);
     const nodes = expectDefined(permissions.value.nodes, "the node list");
     expect(flawOf(nodes.remove([NODE]))).toBe("fixed");
     expect(nodes.has(NODE)).toBe(true);
@@ -227,8 +227,8 @@ describe("the file of the lists", () => {
   ])("%s is refused, and what is wrong is said", (_, text, reason) => {
     const path = text === undefined ? join(folder, "absent.toml") : fileOf(text);
     const outcome = open(path);
-    expect(outcome.ok ? "" : outcome.rejection.message).toContain(reason);
-    expect(outcome.ok ? "" : outcome.rejection.message).toContain(path);
+    expect(outcome.ok ? "" : outcome.error.message).toContain(reason);
+    expect(outcome.ok ? "" : outcome.error.message).toContain(path);
   });
 });
 
@@ -258,7 +258,7 @@ describeWithVectors("the incumbent's permissions files", () => {
     ["_whitelists", "accounts-allowlist config option missing"],
   ])("permissioning_config%s.toml is refused: %s", (name, reason) => {
     const outcome = open(at(name), { nodes: true });
-    expect(outcome.ok ? "" : outcome.rejection.message).toContain(reason);
+    expect(outcome.ok ? "" : outcome.error.message).toContain(reason);
   });
 
   it.each([

@@ -203,7 +203,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       if (life !== undefined) return;
       const opened = await open();
       const begun = startConsensus(opened.engine, opened.chain);
-      if (!begun.ok) parts.onFault(node, begun.rejection.message);
+      if (!begun.ok) parts.onFault(node, begun.error.message);
       life = opened;
       opened.peering.begin(opened.holds);
     },

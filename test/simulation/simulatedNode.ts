@@ -250,7 +250,7 @@ const NOBODY = { pause: () => undefined, resume: () => undefined };
 function remembered(bytes: Uint8Array | undefined, { remember }: Sabotage): Uint8Array | undefined {
   if (remember === undefined) return bytes;
   const found = bytes === undefined ? undefined : decodeLastSigned(bytes);
-  if (found?.ok === false) throw new Error(found.rejection.message);
+  if (found?.ok === false) throw new Error(found.error.message);
   const record = remember(found?.value);
   return record === undefined ? undefined : encodeLastSigned(record);
 }

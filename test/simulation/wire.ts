@@ -4,7 +4,7 @@ import { MESSAGE_CODES, messageHash } from "../../src/ibft/payloadCodec.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { ok, rejected } from "../../src/primitives/result.ts";
+import { err, ok } from "../../src/primitives/result.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf, toyAddress } from "../builders/toyChain.ts";
 
@@ -69,10 +69,10 @@ export function createTokenCodec(): MessageCodec {
     // biome-ignore lint/correctness/useYield: what costs nothing needs no pause.
     *read(_code, payload, { maySpeak }) {
       const message = letters.get(payload)?.message;
-      if (message === undefined) return rejected({ code: "malformed", fault: "peer", message: "no letter" });
+      if (message === undefined) return err({ code: "malformed", fault: "peer", message: "no letter" });
       return maySpeak(message.signed.author)
         ? ok(message)
-        : rejected({ code: "unwelcomeAuthor", fault: "peer", message: "the author has no say" });
+        : err({ code: "unwelcomeAuthor", fault: "peer", message: "the author has no say" });
     },
     peekPlace: (_code, payload) => letters.get(payload)?.message.signed.payload,
     keyOf: (_code, payload) => letters.get(payload)?.key ?? "",

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
-import { DamagedData, type Database, DiskFailure } from "../../src/storage/database.ts";
+import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import type { HeadMarker } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/markerFile.ts";
@@ -38,7 +38,7 @@ describe("the chain database on disk", () => {
       await database.write(batch);
     });
     const opening = inFolder(folder, async () => undefined);
-    await expect(opening).rejects.toBeInstanceOf(DiskFailure);
+    await expect(opening).rejects.toBeInstanceOf(DiskError);
     await expect(opening).rejects.toThrow(/schema version 7.*reads version 1 only/);
   });
 

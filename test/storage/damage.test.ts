@@ -6,7 +6,7 @@ import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
-import { DamagedData, DiskFailure } from "../../src/storage/database.ts";
+import { DamagedData, DiskError } from "../../src/storage/database.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { encodeBlock, type StoredBlock } from "../../src/types/block.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
@@ -96,7 +96,7 @@ async function readFolder(folder: string, chain: readonly StoredBlock[]): Promis
     expect(votes.read()).toEqual(newest === undefined ? undefined : voteFor(newest));
     return "right";
   } catch (error) {
-    if (error instanceof DamagedData || error instanceof DiskFailure) {
+    if (error instanceof DamagedData || error instanceof DiskError) {
       expect(error.message).toMatch(/damaged|missing|lost its end|cannot be/);
       return "refused";
     }

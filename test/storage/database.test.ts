@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { compareBytes, toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { DamagedData, type Database, DiskFailure, type KeyRange } from "../../src/storage/database.ts";
+import { DamagedData, type Database, DiskError, type KeyRange } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
@@ -164,7 +164,7 @@ describe("the database on disk", () => {
     const path = temporaryFolder();
     await processHolding(path);
     await expect(openLevelDatabase({ path })).rejects.toThrow(/Another node is using this data folder/);
-    await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DiskFailure);
+    await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DiskError);
   });
 
   it("is opened for writing once in a process", async () => {
@@ -177,7 +177,7 @@ describe("the database on disk", () => {
     const path = temporaryFolder();
     writeFileSync(join(path, "file"), "");
     const failure = openLevelDatabase({ path: join(path, "file", "chain") });
-    await expect(failure).rejects.toBeInstanceOf(DiskFailure);
+    await expect(failure).rejects.toBeInstanceOf(DiskError);
     await expect(failure).rejects.toThrow(/A file stands where the folder should be/);
   });
 

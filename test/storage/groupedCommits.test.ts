@@ -31,7 +31,7 @@ beforeAll(async () => {
   const encoded = await sealedDevBlocks([...bodies, [], []]);
   blocks = encoded.slice(1).map((bytes) => {
     const block = decodeBlock(bytes);
-    if (!block.ok) throw new Error(block.rejection.message);
+    if (!block.ok) throw new Error(block.error.message);
     return block.value;
   });
 });

@@ -71,7 +71,7 @@ describeWithVectors(
     const importUpTo = async ({ chain }: Node, number: number): Promise<void> => {
       for (const block of blocks.slice(Number(chain.head.header.number) + 1, number + 1)) {
         const imported = await chain.importBlock(block);
-        if (!imported.ok) throw new Error(imported.rejection.message);
+        if (!imported.ok) throw new Error(imported.error.message);
       }
     };
 

@@ -17,7 +17,7 @@ describeWithVectors("a run of headers and its bodies", () => {
   it("is refused when it begins elsewhere, or breaks", () => {
     const code = (run: typeof headers): string | undefined => {
       const linked = linkHeaders(genesis, run);
-      return linked.ok ? undefined : linked.rejection.code;
+      return linked.ok ? undefined : linked.error.code;
     };
     const [first, second] = headers;
     if (first === undefined || second === undefined) throw new Error("two headers");
@@ -30,11 +30,11 @@ describeWithVectors("a run of headers and its bodies", () => {
 
   it("needs bodies only for blocks that hold something, and finds them by root", () => {
     const linked = linkHeaders(genesis, headers);
-    if (!linked.ok) throw new Error(linked.rejection.message);
+    if (!linked.ok) throw new Error(linked.error.message);
     const full = linked.value.filter(({ header }) => emptyBodyOf(header) === undefined);
     const bodies = blocks.filter(({ transactions }) => transactions.length > 0);
     expect(full).toHaveLength(bodies.length);
     expect(matchBodies(full, [...bodies].reverse())).toMatchObject({ value: { size: bodies.length } });
-    expect(matchBodies(full.slice(1), bodies)).toMatchObject({ rejection: { code: "foreignBody" } });
+    expect(matchBodies(full.slice(1), bodies)).toMatchObject({ error: { code: "foreignBody" } });
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
-import { ok, rejected } from "../../src/primitives/result.ts";
+import { err, ok } from "../../src/primitives/result.ts";
 import type { OfferedBlock } from "../../src/sync/ports.ts";
 import type { Block } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
@@ -197,7 +197,7 @@ describeWithVectors("a node behind its peers", () => {
     const node = aNode(source, 700);
     const peer = aPeer("a", source);
     node.peers = [peer];
-    node.refuse = () => rejected({ code: "diskFull", fault: "local", message: "no room" });
+    node.refuse = () => err({ code: "diskFull", fault: "local", message: "no room" });
     await caughtUp(node);
     expect([peer.asked.length, peer.cutOffFor]).toEqual([1, undefined]);
     node.refuse = () => undefined;
@@ -210,7 +210,7 @@ describeWithVectors("a node behind its peers", () => {
     const node = aNode(source, 700);
     const peer = aPeer("a", source);
     node.peers = [peer];
-    node.refuse = () => rejected({ code: "timestampInFuture", fault: "peer", message: "too early" });
+    node.refuse = () => err({ code: "timestampInFuture", fault: "peer", message: "too early" });
     await caughtUp(node);
     expect(peer.cutOffFor).toBeUndefined();
   });
@@ -522,7 +522,7 @@ describeWithVectors("announced blocks", () => {
     node.peers = [liar];
     node.sync.offer({
       ...offered(blockAt(701), { peer: "liar" }),
-      open: () => rejected({ code: "malformed", fault: "peer", message: "nonsense" }),
+      open: () => err({ code: "malformed", fault: "peer", message: "nonsense" }),
     });
     await node.settle();
     expect(liar.cutOffFor).toBe("nonsense");
@@ -539,7 +539,7 @@ describeWithVectors("announced blocks", () => {
 
 function offered(block: Block, { peer }: { readonly peer: string }): OfferedBlock {
   const hash = hashOfHeader(block.header);
-  if (!hash.ok) throw new Error(hash.rejection.message);
+  if (!hash.ok) throw new Error(hash.error.message);
   return { header: block.header, hash: hash.value, bytes: 1_000, isLong: false, open: () => ok(block), peer };
 }
 

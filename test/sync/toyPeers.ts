@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../src/primitives/result.ts";
 import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
 import type { Block, Body, NamedHeader } from "../../src/types/block.ts";
@@ -27,7 +27,7 @@ export interface ToyPeerWays {
   readonly bodies: (honest: readonly Body[]) => Result<readonly Body[]> | Promise<Result<readonly Body[]>>;
 }
 
-export const silence: Result<never> = rejected({
+export const silence: Result<never> = err({
   code: "timedOut",
   fault: "peer",
   message: "no answer in time",
@@ -126,9 +126,7 @@ export function aNode(
         header.stateRoot,
         source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot,
       );
-      return isSound
-        ? ok(undefined)
-        : rejected({ code: "wrongValidators", fault: "peer", message: "unsound" });
+      return isSound ? ok(undefined) : err({ code: "wrongValidators", fault: "peer", message: "unsound" });
     },
     async importBlock(block) {
       const { header, transactions } = block;
@@ -136,12 +134,12 @@ export function aNode(
       if (refusal !== undefined) return refusal;
       const parent = headerAt(number);
       if (header.number !== BigInt(number + 1) || !equalBytes(header.parentHash, parent.hash))
-        return rejected({ code: "notAfterHead", fault: "local", message: "it does not follow the head" });
+        return err({ code: "notAfterHead", fault: "local", message: "it does not follow the head" });
       const isWhole = equalBytes(rootOfList(transactions.map(({ raw }) => raw)), header.transactionsRoot);
       const isSound =
         isWhole &&
         equalBytes(header.stateRoot, source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot);
-      if (!isSound) return rejected({ code: "wrongStateRoot", fault: "peer", message: "unsound" });
+      if (!isSound) return err({ code: "wrongStateRoot", fault: "peer", message: "unsound" });
       number++;
       imported.push(header.number);
       return ok(headerAt(number));

@@ -13,7 +13,7 @@ function verdict(
   origin: TransactionOrigin = "local",
 ): string {
   const outcome = pool.add(transaction, origin);
-  return outcome.ok ? "admitted" : outcome.rejection.code;
+  return outcome.ok ? "admitted" : outcome.error.code;
 }
 
 const ETHER = 10n ** 18n;
@@ -295,7 +295,7 @@ describe("whose fault a refusal is", () => {
   it("blames a peer only for what no honest peer would relay", () => {
     const fault = (transaction: SentTransaction, origin: TransactionOrigin): unknown => {
       const outcome = aPool().pool.add(transaction, origin);
-      return outcome.ok || outcome.rejection.fault;
+      return outcome.ok || outcome.error.fault;
     };
     expect(fault(aTransaction({ chainId: 1n }), "remote")).toBe("peer");
     expect(fault(aTransaction({ chainId: 1n }), "local")).toBe("caller");

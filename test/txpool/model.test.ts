@@ -120,7 +120,7 @@ function perform(step: Action, pair: Twins): void {
       const nonce = model.nextNonce(address) + BigInt(step.ahead);
       const transaction = transfer(step.who, nonce < 0n ? 0n : nonce, step.price);
       const outcome = pool.add(transaction, step.origin);
-      const verdict = outcome.ok ? "admitted" : outcome.rejection.code;
+      const verdict = outcome.ok ? "admitted" : outcome.error.code;
       expect(verdict).toBe(model.add(transaction, step.origin));
       return;
     }

@@ -12,7 +12,7 @@ function ofType(type: TransactionType): SentTransaction {
 
 function flawOf(line: string): string | undefined {
   const outcome = decodeDumpLine(line);
-  return outcome.ok ? undefined : outcome.rejection.message;
+  return outcome.ok ? undefined : outcome.error.message;
 }
 
 describe("a line of the file", () => {

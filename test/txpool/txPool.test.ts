@@ -174,7 +174,7 @@ describe("a new block", () => {
     mine(from(0, 0));
     expect(pool.statistics.pending).toBe(1);
     const refused = pool.add(from(0, 2), "local");
-    expect(refused.ok || refused.rejection.code).toBe("upfrontCostAboveBalance");
+    expect(refused.ok || refused.error.code).toBe("upfrontCostAboveBalance");
   });
 
   it("follows a nonce that moved without a transaction of its sender (EIP-7702) once that matters", () => {

@@ -41,7 +41,7 @@ function readChain(...segments: readonly string[]): { readonly block: Block; rea
     const length = Buffer.from(file.subarray(start + 1, start + 1 + lengthBytes)).readUIntBE(0, lengthBytes);
     const bytes = file.subarray(start, start + 1 + lengthBytes + length);
     const outcome = decodeBlock(bytes);
-    if (!outcome.ok) throw new Error(outcome.rejection.message);
+    if (!outcome.ok) throw new Error(outcome.error.message);
     blocks.push({ block: outcome.value, bytes });
     start += bytes.length;
   }
@@ -69,7 +69,7 @@ describeWithVectors("chains recorded from live networks", () => {
       for (const transaction of transactions) expect(withRecoveredSender(transaction)).toBeDefined();
       if (parentHash !== undefined) expect(toHex(header.parentHash)).toBe(toHex(parentHash));
       const name = hashOfHeader(header);
-      if (!name.ok) throw new Error(name.rejection.message);
+      if (!name.ok) throw new Error(name.error.message);
       parentHash = name.value;
     }
     expect(parentHash).toBeDefined();
@@ -170,7 +170,7 @@ describeWithVectors("a damaged block", () => {
     expect(bytes.length).toBeGreaterThan(500);
     for (let length = 0; length < bytes.length; length += 7) {
       const outcome = decodeBlock(bytes.subarray(0, length));
-      expect(outcome.ok || outcome.rejection.code).toBe("malformedBlock");
+      expect(outcome.ok || outcome.error.code).toBe("malformedBlock");
     }
   });
 

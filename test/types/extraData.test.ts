@@ -35,7 +35,7 @@ describeWithVectors("extra data", () => {
 
   it.each(valid)("is read and written in its three forms: $name", (vector) => {
     const extra = decodeExtraData(hexToBytes(vector.extraData));
-    if (!extra.ok) throw new Error(extra.rejection.message);
+    if (!extra.ok) throw new Error(extra.error.message);
     const { vanity, validators, vote, round, seals } = extra.value;
     expect({
       vanity: toHex(vanity),
@@ -51,7 +51,7 @@ describeWithVectors("extra data", () => {
 
   it.each(invalid)("is refused: $name", ({ extraData }) => {
     const outcome = decodeExtraData(hexToBytes(extraData));
-    expect(outcome.ok ? "read" : outcome.rejection.code).toBe("malformedExtraData");
+    expect(outcome.ok ? "read" : outcome.error.code).toBe("malformedExtraData");
   });
 });
 

@@ -26,13 +26,13 @@ interface RealBlocks {
 
 function decoded(bytes: Uint8Array): Header {
   const outcome = decodeHeader(bytes);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
 function extraOf(header: Header): ExtraData {
   const outcome = decodeExtraData(header.extraData);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
@@ -161,7 +161,7 @@ describe("a header", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100, size: "max" }), (noise) => {
         const outcome = decodeHeader(noise);
-        expect(outcome.ok || outcome.rejection.code).toBe("malformedHeader");
+        expect(outcome.ok || outcome.error.code).toBe("malformedHeader");
       }),
       { numRuns: 1000 },
     );

@@ -26,7 +26,7 @@ import { accountFromSeed } from "../builders/testAccounts.ts";
 
 function decoded(bytes: Uint8Array): Transaction {
   const outcome = decodeTransaction(bytes);
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
@@ -197,7 +197,7 @@ describe("decoding nonsense", () => {
           mutated[how.at % raw.length] = how.byte;
           const outcome = decodeTransaction(mutated);
           if (outcome.ok) expect(toHex(encodeAgain(outcome.value))).toBe(toHex(mutated));
-          else expect(outcome.rejection.fault).toBe("peer");
+          else expect(outcome.error.fault).toBe("peer");
         }
       }),
       { numRuns: 1000 },
@@ -214,7 +214,7 @@ describe("decoding nonsense", () => {
       for (const index of fields.keys()) {
         const spoilt = encodeRlpList(fields.with(index, DEEP));
         const answer = decodeTransaction(type === 0 ? spoilt : concatBytes(Uint8Array.of(type), spoilt));
-        expect(answer).toMatchObject({ ok: false, rejection: { code: "malformedTransaction" } });
+        expect(answer).toMatchObject({ ok: false, error: { code: "malformedTransaction" } });
       }
     }
     expect(performance.now() - startedAtMs).toBeLessThan(2000);
@@ -239,7 +239,7 @@ describe("decoding nonsense", () => {
     ["a typed empty list", "02c0", "malformedTransaction"],
   ])("tells an unknown type from a malformed transaction: %s", (_, text, code) => {
     const outcome = decodeTransaction(hexToBytes(text));
-    expect(outcome.ok || outcome.rejection.code).toBe(code);
+    expect(outcome.ok || outcome.error.code).toBe(code);
   });
 
   it.each([

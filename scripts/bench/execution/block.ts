@@ -80,7 +80,7 @@ async function runBlock(
     yieldPolicy: NEVER_YIELD,
     keepsRevertReasons: false,
   });
-  if (!block.ok) throw new Error(block.rejection.message);
+  if (!block.ok) throw new Error(block.error.message);
   const { root } = state.stage(overlay.changes(), 1n);
   return { ms: performance.now() - begin, gas: block.value.gasUsed, root: toHex(root) };
 }

@@ -49,7 +49,7 @@ async function openOwn(genesis: string): Promise<Importer> {
   const { chain } = await aChain({ genesis });
   return async (block) => {
     const imported = await chain.importBlock(block);
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   };
 }
 
@@ -58,6 +58,6 @@ async function openForeign(genesis: string): Promise<Importer> {
   const chain = await openForeignChain(rulesOfGenesis(genesis, "genesis.json"));
   return async (block) => {
     const imported = await chain.import(block);
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   };
 }

@@ -38,7 +38,7 @@ export async function deployAll(overlay: Overlay): Promise<Deployed> {
     yieldPolicy: NEVER_YIELD,
     keepsRevertReasons: false,
   });
-  if (!block.ok) throw new Error(block.rejection.message);
+  if (!block.ok) throw new Error(block.error.message);
   if (block.value.receipts.some(({ outcome }) => !("status" in outcome) || outcome.status === 0))
     throw new Error("a contract could not be deployed");
   return { pair, loops: addressOfCreation(1n), token: addressOfCreation(2n) };

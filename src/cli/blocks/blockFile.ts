@@ -9,7 +9,7 @@ export interface RawBlock {
 }
 
 /** The bytes at this place are no block, or not all of one. */
-export class BlockFileDefect extends Error {
+export class BlockFileError extends Error {
   override name = "BlockFileDefect";
   readonly offset: number;
 
@@ -40,7 +40,7 @@ export async function* readBlockFile(path: string): AsyncGenerator<RawBlock> {
       if (chunk.length < ahead) chunk = await readOn(file, { chunk, offset, size, atLeast: ahead });
       const length = lengthOfList(chunk, offset);
       if (length > size - offset)
-        throw new BlockFileDefect(
+        throw new BlockFileError(
           offset,
           `the file ends in the middle of a block of ${length} bytes: it has only ${size - offset} more`,
         );
@@ -68,7 +68,7 @@ async function readOn(file: FileHandle, { chunk, offset, size, atLeast }: ReadRe
   bytes.set(chunk);
   for (let filled = chunk.length; filled < bytes.length; ) {
     const bytesRead = await readInto(file, bytes, filled, offset + filled);
-    if (bytesRead === 0) throw new BlockFileDefect(offset, "the file became shorter while it was read");
+    if (bytesRead === 0) throw new BlockFileError(offset, "the file became shorter while it was read");
     filled += bytesRead;
   }
   return bytes;
@@ -78,7 +78,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, "r");
   } catch (error) {
-    throw new BlockFileDefect(0, `the file cannot be opened: ${messageOf(error)}`);
+    throw new BlockFileError(0, `the file cannot be opened: ${messageOf(error)}`);
   }
 }
 
@@ -86,18 +86,18 @@ async function readInto(file: FileHandle, bytes: Uint8Array, at: number, positio
   try {
     return (await file.read(bytes, at, bytes.length - at, position)).bytesRead;
   } catch (error) {
-    throw new BlockFileDefect(position, `the file cannot be read: ${messageOf(error)}`);
+    throw new BlockFileError(position, `the file cannot be read: ${messageOf(error)}`);
   }
 }
 
 /** How many bytes the list takes that begins here. */
 function lengthOfList(bytes: Uint8Array, offset: number): number {
   const lead = bytes[0] ?? 0;
-  if (lead < 0xc0) throw new BlockFileDefect(offset, "no block begins here: a block is an RLP list");
+  if (lead < 0xc0) throw new BlockFileError(offset, "no block begins here: a block is an RLP list");
   if (lead < 0xf8) return 1 + lead - 0xc0;
   const digits = lead - 0xf7;
   let length = 0;
   for (let at = 1; at <= digits; at++) length = length * 256 + (bytes[at] ?? 0);
-  if (length > MAX_BLOCK_BYTES) throw new BlockFileDefect(offset, `no block has ${length} bytes`);
+  if (length > MAX_BLOCK_BYTES) throw new BlockFileError(offset, `no block has ${length} bytes`);
   return 1 + digits + length;
 }

@@ -2,12 +2,12 @@ import { stat } from "node:fs/promises";
 import type { Chain } from "../../chain/createChain.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { readRlpList } from "../../primitives/rlp.ts";
 import { type Block, decodeBlock } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
 import { decodeHeader, type Header } from "../../types/header.ts";
-import { BlockFileDefect, type RawBlock, readBlockFile } from "./blockFile.ts";
+import { BlockFileError, type RawBlock, readBlockFile } from "./blockFile.ts";
 import type { ImportChain } from "./importChain.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
@@ -39,13 +39,13 @@ export interface ImportResult {
 }
 
 /** Refused with a sentence that names file, byte, block and reason. */
-export type ImportRefusal = "badFile" | "badBlock" | "otherChain";
+export type ImportErrorCode = "badFile" | "badBlock" | "otherChain";
 
 export async function importBlocks(
   order: ImportOrder,
   importChain: ImportChain,
   logger: Logger,
-): Promise<Result<ImportResult, ImportRefusal>> {
+): Promise<Result<ImportResult, ImportErrorCode>> {
   const sizes: number[] = [];
   for (const { name, path } of order.files) {
     const size = await sizeOf(path);
@@ -98,7 +98,7 @@ class ImportRun {
   }
 
   /** `before` are the bytes of the files before this one. */
-  async importFile(name: string, path: string, before: number): Promise<Result<void, ImportRefusal>> {
+  async importFile(name: string, path: string, before: number): Promise<Result<void, ImportErrorCode>> {
     try {
       for await (const raw of readBlockFile(path)) {
         if (this.order.isStopped()) return ok(undefined);
@@ -110,7 +110,7 @@ class ImportRun {
         }
       }
     } catch (error) {
-      if (!(error instanceof BlockFileDefect)) throw error;
+      if (!(error instanceof BlockFileError)) throw error;
       const message = `${placeOf(name, error.offset)}: ${error.message}.`;
       return this.afterWaiting(name, before, refuse("badFile", message));
     }
@@ -118,12 +118,12 @@ class ImportRun {
   }
 
   /** Skips a block, or lets it wait with its signers asked for. */
-  private take(raw: RawBlock, name: string, before: number): Result<void, ImportRefusal> {
+  private take(raw: RawBlock, name: string, before: number): Result<void, ImportErrorCode> {
     const header = headerOf(raw.bytes);
-    if (!header.ok) return malformed(name, raw, header.rejection.message);
+    if (!header.ok) return malformed(name, raw, header.error.message);
     const { number } = header.value;
     const { startBlock, endBlock } = this.order;
-    const skip = (): Result<void, ImportRefusal> => {
+    const skip = (): Result<void, ImportErrorCode> => {
       this.skipped++;
       this.progress.skip({ number, until: before + raw.offset + raw.bytes.length });
       return ok(undefined);
@@ -140,7 +140,7 @@ class ImportRun {
         `${placeOf(name, raw.offset)}: block ${number} does not follow block ${newest}.`,
       );
     const block = decodeBlock(raw.bytes);
-    if (!block.ok) return malformed(name, raw, block.rejection.message);
+    if (!block.ok) return malformed(name, raw, block.error.message);
     this.ahead.begin(block.value);
     this.waiting.push({ block: block.value, raw });
     this.load.transactions += block.value.transactions.length;
@@ -153,7 +153,7 @@ class ImportRun {
     header: Header,
     raw: RawBlock,
     name: string,
-  ): Result<never, ImportRefusal> | undefined {
+  ): Result<never, ImportErrorCode> | undefined {
     const known = this.chain.headerByNumber(header.number);
     const hash = hashOfHeader(header);
     if (hash.ok && known !== undefined && equalBytes(known.hash, hash.value)) return undefined;
@@ -178,8 +178,8 @@ class ImportRun {
   private async afterWaiting(
     name: string,
     before: number,
-    outcome: Result<void, ImportRefusal>,
-  ): Promise<Result<void, ImportRefusal>> {
+    outcome: Result<void, ImportErrorCode>,
+  ): Promise<Result<void, ImportErrorCode>> {
     while (this.waiting.length > 0 && !this.order.isStopped()) {
       const imported = await this.importNext(name, before);
       if (!imported.ok) return imported;
@@ -187,7 +187,7 @@ class ImportRun {
     return outcome;
   }
 
-  private async importNext(name: string, before: number): Promise<Result<void, ImportRefusal>> {
+  private async importNext(name: string, before: number): Promise<Result<void, ImportErrorCode>> {
     const next = this.waiting.shift();
     if (next === undefined) return ok(undefined);
     const { block, raw } = next;
@@ -195,7 +195,7 @@ class ImportRun {
     this.load.bytes -= raw.bytes.length;
     const imported = await this.chain.importBlock(block);
     if (!imported.ok)
-      return refuse("badBlock", this.describe(block.header, raw, name, imported.rejection.message));
+      return refuse("badBlock", this.describe(block.header, raw, name, imported.error.message));
     this.progress.advance({
       number: block.header.number,
       transactions: block.transactions.length,
@@ -229,14 +229,14 @@ function headerOf(bytes: Uint8Array): Result<Header, "malformedHeader" | "malfor
   try {
     const [header] = readRlpList(bytes);
     if (header !== undefined) return decodeHeader(bytes.subarray(header.start, header.until));
-    return rejected({ code: "malformedBlock", fault: "caller", message: "an empty list is no block" });
+    return err({ code: "malformedBlock", fault: "caller", message: "an empty list is no block" });
   } catch (error) {
     const message = error instanceof Error ? error.message : "not RLP";
-    return rejected({ code: "malformedBlock", fault: "caller", message });
+    return err({ code: "malformedBlock", fault: "caller", message });
   }
 }
 
-function malformed(name: string, raw: RawBlock, reason: string): Result<never, ImportRefusal> {
+function malformed(name: string, raw: RawBlock, reason: string): Result<never, ImportErrorCode> {
   return refuse("badFile", `${placeOf(name, raw.offset)}: no block can be read: ${reason}.`);
 }
 
@@ -244,6 +244,6 @@ function placeOf(name: string, offset: number): string {
   return `${name}, byte ${offset}`;
 }
 
-function refuse(code: ImportRefusal, message: string): Result<never, ImportRefusal> {
-  return rejected({ code, fault: "caller", message });
+function refuse(code: ImportErrorCode, message: string): Result<never, ImportErrorCode> {
+  return err({ code, fault: "caller", message });
 }

@@ -1,7 +1,7 @@
 import { type Chain, createChain } from "../../chain/createChain.ts";
 import type { Settings } from "../../config/settings.ts";
 import { openDataDirectory } from "../../node/dataDirectory.ts";
-import { type IdentityRefusal, openIdentity } from "../../node/identity.ts";
+import { type IdentityErrorCode, openIdentity } from "../../node/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";
@@ -30,7 +30,7 @@ export interface ImportChain {
 export async function openImportChain(
   settings: Settings,
   logger: Logger,
-): Promise<Result<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityRefusal>> {
+): Promise<Result<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityErrorCode>> {
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   // As Besu does, and so that a chain is never without the key of its node.

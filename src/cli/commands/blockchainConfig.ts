@@ -1,6 +1,6 @@
 import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
 import { includesBytes, parseHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import type { ExtraDataType } from "./genesisExtraData.ts";
 
 /** The input of `operator generate-blockchain-config` (options.md#commands). */
@@ -18,7 +18,7 @@ const MOST_NODES = 10_000;
 
 export function readBlockchainConfig(text: string): Result<BlockchainConfig, "badConfig"> {
   const json = parseJson(text);
-  if (!json.ok) return bad(`The configuration file is not JSON: ${json.rejection.message}.`);
+  if (!json.ok) return bad(`The configuration file is not JSON: ${json.error.message}.`);
   const genesis = objectIn(json.value, "genesis");
   if (genesis === undefined) return bad('The configuration file has no "genesis" section.');
   const config = objectIn(genesis, "config");
@@ -114,5 +114,5 @@ function printJson(json: Json, indent: string): string {
 }
 
 function bad(message: string): Result<never, "badConfig"> {
-  return rejected({ code: "badConfig", fault: "caller", message });
+  return err({ code: "badConfig", fault: "caller", message });
 }

@@ -81,7 +81,7 @@ async function importFrom(invocation: Invocation<ImportValues>): Promise<number>
   if (badRange !== undefined) return refuse(badRange, io);
   if (values.format === "JSON") return refuse(NO_JSON, io);
   const settings = readSettings({ ...io, given, foreign });
-  if (!settings.ok) return refuse(settings.rejection.message, io);
+  if (!settings.ok) return refuse(settings.error.message, io);
   const logger = createLogger(settings.value.logging);
   const exitCode = await inDiskTerms(io, () => importWith(settings.value, names, logger, invocation));
   if (exitCode !== EXIT.ok || values.run !== true) return exitCode;
@@ -98,7 +98,7 @@ async function importWith(
   const { importBlocks } = await import("../blocks/importBlocks.ts");
   const isStopped = listen(io);
   const opened = await openImportChain(settings, logger);
-  if (!opened.ok) return failToOpen(opened.rejection, settings, io);
+  if (!opened.ok) return failToOpen(opened.error, settings, io);
   try {
     const order = {
       files: names.map((name) => ({ name, path: resolve(io.workingDirectory, name) })),
@@ -108,7 +108,7 @@ async function importWith(
       isStopped,
     };
     const result = await importBlocks(order, opened.value, logger);
-    if (!result.ok) return fail(result.rejection.message, io, EXIT.failed);
+    if (!result.ok) return fail(result.error.message, io, EXIT.failed);
     return result.value.wasStopped ? EXIT.failed : EXIT.ok;
   } finally {
     await opened.value.close();
@@ -128,7 +128,7 @@ async function exportTo({ values, io, given }: Invocation<ExportValues>): Promis
   if (badRange !== undefined) return refuse(badRange, io);
   if (values.format === "JSON") return refuse(NO_JSON, io);
   const folder = readDataFolder({ ...io, given });
-  if (!folder.ok) return refuse(folder.rejection.message, io);
+  if (!folder.ok) return refuse(folder.error.message, io);
   const { dataPath, logging } = folder.value;
   return inDiskTerms(io, async () => {
     const { openStoredBlocks } = await import("../blocks/storedBlocks.ts");

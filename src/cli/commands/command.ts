@@ -3,7 +3,7 @@ import type { RawOption, UnknownOption } from "../../config/rawOption.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
 import type { RootLogger } from "../../observability/logger.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 
 /** An option that only one command knows. It stands after the command's words, and in no file and no variable. */
@@ -78,7 +78,7 @@ export function defineCommand<const O extends CommandOptions = Readonly<Record<n
     ignoresOptions,
     async start({ texts, ...rest }) {
       const values = readValues(options, texts);
-      if (!values.ok) return refuse(values.rejection.message, rest.io);
+      if (!values.ok) return refuse(values.error.message, rest.io);
       // Read by the very table that the type is made from.
       return definition.run({ ...rest, values: values.value as ValuesOf<O> });
     },
@@ -97,10 +97,10 @@ function readValues(
     if (text === undefined) continue;
     const value = type.read(text);
     if (value.ok) values[name] = value.value;
-    else problems.push(`Invalid value for option '--${name}': ${value.rejection.message}`);
+    else problems.push(`Invalid value for option '--${name}': ${value.error.message}`);
   }
   if (problems.length === 0) return ok(values);
-  return rejected({ code: "badValue", fault: "caller", message: problems.join("\n") });
+  return err({ code: "badValue", fault: "caller", message: problems.join("\n") });
 }
 
 function missingOptions(options: CommandOptions, texts: ReadonlyMap<string, string>): string[] {

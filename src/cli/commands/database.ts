@@ -29,8 +29,8 @@ async function lookIntoDatabase(
   look: typeof import("../checkDatabase.ts").checkDatabase,
 ): Promise<number> {
   const folder = readDataFolder({ ...io, given });
-  if (!folder.ok) return refuse(folder.rejection.message, io);
+  if (!folder.ok) return refuse(folder.error.message, io);
   const place = findDatabase(folder.value.dataPath);
-  if (!place.ok) return refuse(place.rejection.message, io);
+  if (!place.ok) return refuse(place.error.message, io);
   return look(place.value, (line) => io.print(`${line}\n`));
 }

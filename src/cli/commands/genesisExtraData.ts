@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { readRlp } from "../../primitives/rlp.ts";
 import { decodeExtraData, encodeExtraData, VANITY_BYTES } from "../../types/extraData.ts";
 
@@ -45,5 +45,5 @@ function isAddressBytes(item: unknown): item is Uint8Array {
 }
 
 function malformed(message: string): Result<never, "malformedExtraData"> {
-  return rejected({ code: "malformedExtraData", fault: "caller", message });
+  return err({ code: "malformedExtraData", fault: "caller", message });
 }

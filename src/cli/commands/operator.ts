@@ -57,7 +57,7 @@ interface KeyPair {
 
 async function generate({ values, given, io }: Invocation<Values>): Promise<number> {
   const folder = readDataFolder({ ...io, given });
-  if (!folder.ok) return refuse(folder.rejection.message, io);
+  if (!folder.ok) return refuse(folder.error.message, io);
   const to = resolve(io.workingDirectory, values.to);
   const names = [
     values["genesis-file-name"],
@@ -67,9 +67,9 @@ async function generate({ values, given, io }: Invocation<Values>): Promise<numb
   if (new Set(names).size < names.length) return refuse("Output file paths must be unique.", io);
   if (isTaken(to)) return refuse("Output directory already exists.", io);
   const text = readText(values["config-file"], io);
-  if (!text.ok) return refuse(text.rejection.message, io);
+  if (!text.ok) return refuse(text.error.message, io);
   const config = readBlockchainConfig(text.value);
-  if (!config.ok) return refuse(config.rejection.message, io);
+  if (!config.ok) return refuse(config.error.message, io);
   const logger = createLogger(folder.value.logging);
   const pairs = await keyPairs(config.value, logger);
   const genesis = await genesisFor(config.value, pairs, logger);
@@ -111,7 +111,7 @@ async function genesisFor(
   const checked = parseGenesis(text, "the genesis file that would be written");
   return checked.ok
     ? { isUsable: true, text }
-    : { isUsable: false, problem: `No node could start with this genesis: ${checked.rejection.message}` };
+    : { isUsable: false, problem: `No node could start with this genesis: ${checked.error.message}` };
 }
 
 interface Output {

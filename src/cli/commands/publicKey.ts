@@ -42,7 +42,7 @@ async function exportOf(
   part: (key: NodeKey) => Uint8Array,
 ): Promise<number> {
   const source = readKeyFile({ ...io, given });
-  if (!source.ok) return refuse(source.rejection.message, io);
+  if (!source.ok) return refuse(source.error.message, io);
   const key = await openKey(source.value, io);
   return typeof key === "string" ? refuse(key, io) : writeAnswer(toHex(part(key)), values.to, io);
 }
@@ -61,7 +61,7 @@ async function openKey(
     return `The node key file ${source.path} cannot be used: ${messageOf(error)}.`;
   }
   const key = openNodeKey(source);
-  if (!key.ok) return key.rejection.message;
+  if (!key.ok) return key.error.message;
   if (isNew) io.printError(`A new node key was made: ${source.path}\n`);
   return key.value;
 }

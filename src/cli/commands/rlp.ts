@@ -2,7 +2,7 @@ import { choiceType, pathType } from "../../config/valueTypes.ts";
 import { type Address, addressFromHex } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand } from "./command.ts";
 import { decodeValidators, EXTRA_DATA_TYPES, encodeGenesisExtraData } from "./genesisExtraData.ts";
@@ -25,9 +25,9 @@ export const RLP_COMMANDS: readonly Command[] = [
     },
     run: async ({ values, io }) => {
       const text = readText(values.from, io);
-      if (!text.ok) return refuse(text.rejection.message, io);
+      if (!text.ok) return refuse(text.error.message, io);
       const validators = readAddresses(text.value);
-      if (!validators.ok) return refuse(validators.rejection.message, io);
+      if (!validators.ok) return refuse(validators.error.message, io);
       return writeAnswer(toHex(encodeGenesisExtraData(values.type, validators.value)), values.to, io);
     },
   }),
@@ -54,14 +54,14 @@ interface DecodeValues {
 
 function decode({ from, to, type }: DecodeValues, io: ProcessIo): number {
   const text = readText(from, io);
-  if (!text.ok) return refuse(text.rejection.message, io);
+  if (!text.ok) return refuse(text.error.message, io);
   const bytes = parseHex(text.value.trim());
   if (bytes === undefined || bytes.length === 0) {
     return refuse("Unable to decode the RLP data: hexadecimal digits are expected.", io);
   }
   const validators = decodeValidators(type, bytes);
   if (!validators.ok) {
-    return refuse(`Unable to decode the RLP data as ${type}: ${validators.rejection.message}.`, io);
+    return refuse(`Unable to decode the RLP data as ${type}: ${validators.error.message}.`, io);
   }
   return writeAnswer(`[${validators.value.map(toHex).join(", ")}]`, to, io);
 }
@@ -87,5 +87,5 @@ function isAddressText(item: unknown): boolean {
 }
 
 function bad(message: string): Result<never, "badJson"> {
-  return rejected({ code: "badJson", fault: "caller", message });
+  return err({ code: "badJson", fault: "caller", message });
 }

@@ -33,7 +33,7 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
     nodeOptions: ["data-path", "genesis-file", "config-file", "node-private-key-file"],
     async run({ values, given, foreign, io }) {
       const settings = readSettings({ ...io, given, foreign });
-      if (!settings.ok) return refuse(settings.rejection.message, io);
+      if (!settings.ok) return refuse(settings.error.message, io);
       const { forgetVotes } = await import("../forgetVotes.ts");
       const { heads, "heads-from": urls, force } = values;
       return inDiskTerms(io, () =>

@@ -2,7 +2,7 @@ import { type Decoding, type Encoded, encodeMessage, peekPlace, readMessage } fr
 import type { Authored } from "../../ibft/message.ts";
 import type { RoundId } from "../../ibft/roundId.ts";
 import type { Reading } from "../../ibft/signedReader.ts";
-import type { DecodingDefect } from "../../ibft/strictRlp.ts";
+import type { DecodingErrorCode } from "../../ibft/strictRlp.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Result } from "../../primitives/result.ts";
 import { keyOfMessage } from "./seenMessages.ts";
@@ -18,7 +18,7 @@ export interface MessageCodec {
     code: number,
     payload: Uint8Array,
     decoding: Omit<Decoding, "maySpeak" | "recover"> & { readonly maySpeak: (author: Address) => boolean },
-  ): Reading<Result<Authored, DecodingDefect>>;
+  ): Reading<Result<Authored, DecodingErrorCode>>;
   /** Where a message belongs, before anything else of it is read. */
   peekPlace(code: number, payload: Uint8Array): RoundId | undefined;
   /** What a message is known by: the same for the same code and bytes. */

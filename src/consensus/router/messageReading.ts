@@ -1,6 +1,6 @@
 import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
-import type { DecodingDefect } from "../../ibft/strictRlp.ts";
+import type { DecodingErrorCode } from "../../ibft/strictRlp.ts";
 import { isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -35,7 +35,7 @@ export interface Keyed extends RawMessage {
 }
 
 export type ReadingResult =
-  | { readonly kind: "read"; readonly outcome: Result<Authored, DecodingDefect> }
+  | { readonly kind: "read"; readonly outcome: Result<Authored, DecodingErrorCode> }
   | { readonly kind: "unread"; readonly fate: "past" | "duplicate" | "overShare" };
 
 export interface MessageReadingParts {

@@ -3,7 +3,7 @@ import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import { MESSAGE_CODES } from "../../ibft/payloadCodec.ts";
 import type { Rules } from "../../ibft/state.ts";
-import { DECODING_DEFECTS } from "../../ibft/strictRlp.ts";
+import { DECODING_ERRORS } from "../../ibft/strictRlp.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
@@ -64,7 +64,7 @@ export const VALIDATION_RESULTS = [
   "full",
   "overShare",
   "notValidating",
-  ...DECODING_DEFECTS,
+  ...DECODING_ERRORS,
 ] as const;
 
 export type ValidationResult = (typeof VALIDATION_RESULTS)[number];
@@ -190,7 +190,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
         accept(raw, result.outcome.value, current);
         settle("taken");
       } else {
-        const { code: reason, message } = result.outcome.rejection;
+        const { code: reason, message } = result.outcome.error;
         logger.debug(
           { sender: raw.sender, code: raw.code, reason, message },
           "a consensus message is refused",
@@ -280,7 +280,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
   /** What is wrong with a message that cannot even be asked for its place. */
   function refusalOf({ code, payload }: Arrived): ValidationResult {
     const outcome = readToEnd(codec.read(code, payload, { maySpeak: () => false }));
-    return outcome.ok ? "malformed" : outcome.rejection.code;
+    return outcome.ok ? "malformed" : outcome.error.code;
   }
 
   function keep(message: Arrived, height: bigint, { header, tally }: Head): ValidationResult {
@@ -375,7 +375,7 @@ interface Relay {
 }
 
 function isDecodingDefect(fate: ValidationResult): boolean {
-  return DECODING_DEFECTS.some((defect) => defect === fate);
+  return DECODING_ERRORS.some((defect) => defect === fate);
 }
 
 /**

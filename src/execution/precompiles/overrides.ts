@@ -1,7 +1,7 @@
 import type { ForkName } from "../../chainspec/forks.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import type { AccountOverride } from "../simulation.ts";
 import { precompileKeys } from "./addresses.ts";
 
@@ -36,5 +36,5 @@ export function placePrecompiles(
 }
 
 function refuse(message: string): Result<never, "precompileNotMovable"> {
-  return rejected({ code: "precompileNotMovable", fault: "caller", message });
+  return err({ code: "precompileNotMovable", fault: "caller", message });
 }

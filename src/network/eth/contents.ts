@@ -190,7 +190,7 @@ function canonicalBytes(part: Uint8Array): Uint8Array {
 }
 
 function must<T>(outcome: Result<T>): T {
-  if (!outcome.ok) throw new RangeError(outcome.rejection.message);
+  if (!outcome.ok) throw new RangeError(outcome.error.message);
   return outcome.value;
 }
 

@@ -2,7 +2,7 @@ import { encodeForkId, forkIdFromItems } from "../../chainspec/forkId.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import { type Block, encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
 import { encodeHeader, type Header } from "../../types/header.ts";
@@ -41,7 +41,7 @@ import {
   type Status,
   type TransactionAnnouncement,
 } from "./message.ts";
-import type { BlockFlaw } from "./ports.ts";
+import type { BlockErrorCode } from "./ports.ts";
 import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
@@ -51,7 +51,7 @@ import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wire
  */
 
 /** Why bytes are no message; a small set, to be counted by. */
-export type MessageDefect = "unknownCode" | "oversized" | "malformed";
+export type MessageErrorCode = "unknownCode" | "oversized" | "malformed";
 
 export function encodeMessage(message: EthMessage): Uint8Array {
   switch (message.kind) {
@@ -103,7 +103,7 @@ export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
 }
 
 /** The payload keeps being used by what is decoded, but for transactions on their own, which are copied. */
-export function decodeMessage(code: number, payload: Uint8Array): Result<EthMessage, MessageDefect> {
+export function decodeMessage(code: number, payload: Uint8Array): Result<EthMessage, MessageErrorCode> {
   const kind = KINDS.get(code);
   if (kind === undefined) return refuse("unknownCode", `eth/68 has no message 0x${code.toString(16)}`);
   if (payload.length > LONGEST[kind]) {
@@ -121,7 +121,7 @@ export function decodeMessage(code: number, payload: Uint8Array): Result<EthMess
 export function openAnswer(
   kind: MessageKind,
   payload: Uint8Array,
-): Result<{ readonly requestId: bigint; readonly body: Uint8Array }, MessageDefect> {
+): Result<{ readonly requestId: bigint; readonly body: Uint8Array }, MessageErrorCode> {
   if (payload.length > LONGEST[kind]) return refuse("oversized", `${kind} of ${payload.length} bytes`);
   try {
     return ok(opened(payload));
@@ -134,7 +134,7 @@ export function openAnswer(
 /** Of a NewBlock the header and the total difficulty; the body may still be malformed. */
 export function openNewBlock(
   payload: Uint8Array,
-): Result<{ readonly header: Header; readonly totalDifficulty: bigint }, MessageDefect> {
+): Result<{ readonly header: Header; readonly totalDifficulty: bigint }, MessageErrorCode> {
   if (payload.length > LONGEST.newBlock) return refuse("oversized", `a block of ${payload.length} bytes`);
   try {
     return ok(readHeaderOfBlock(payload));
@@ -149,13 +149,13 @@ export function readNewBlock(
   payload: Uint8Array,
   header: Header,
   findTransaction?: FindTransaction,
-): Result<Block, BlockFlaw> {
+): Result<Block, BlockErrorCode> {
   try {
     if (isBodyOfHeader(payload, header)) return ok(readBlock(payload, findTransaction).block);
-    return rejected({ code: "foreignBody", fault: "peer", message: "its body is that of another block" });
+    return err({ code: "foreignBody", fault: "peer", message: "its body is that of another block" });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return rejected({ code: "malformed", fault: "peer", message: `newBlock: ${error.message}` });
+    return err({ code: "malformed", fault: "peer", message: `newBlock: ${error.message}` });
   }
 }
 
@@ -255,7 +255,7 @@ function encodeStatus(status: Status): Uint8Array {
 function readStatus(payload: Uint8Array): Status {
   const [version, networkId, totalDifficulty, headHash, genesisHash, fork] = tupleOf(payload, 6);
   const forkId = forkIdFromItems(fork === undefined ? undefined : readRlp(fork, 1));
-  if (!forkId.ok) throw new RangeError(forkId.rejection.message);
+  if (!forkId.ok) throw new RangeError(forkId.error.message);
   return {
     protocolVersion: Number(scalarOf(version, 4)),
     networkId: scalarOf(networkId, 32),
@@ -331,6 +331,6 @@ function encodeScalar(value: bigint): Uint8Array {
   return encodeRlpString(bigintToBytes(value));
 }
 
-function refuse(code: MessageDefect, message: string): Result<never, MessageDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: MessageErrorCode, message: string): Result<never, MessageErrorCode> {
+  return err({ code, fault: "peer", message });
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { toDigits } from "../../primitives/hex.ts";
 import { larger, smaller } from "../../primitives/quantity.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
@@ -15,10 +15,10 @@ import { createKnownHashes, type KnownHashes } from "./knownHashes.ts";
 import { HIGHEST_HINT, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { HeaderQuery, Status } from "./message.ts";
 import { encodeHeaderQuery } from "./messages.ts";
-import { type AnswerKind, createRequests, type RequestFailure, type Requests } from "./requests.ts";
+import { type AnswerKind, createRequests, type RequestErrorCode, type Requests } from "./requests.ts";
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
 
-export type AskFailure = RequestFailure | "badAnswer";
+export type AskErrorCode = RequestErrorCode | "badAnswer";
 
 /** A peer as the eth protocol knows it: by its node id, over one connection or two. */
 export interface EthPeer {
@@ -43,9 +43,9 @@ export interface EthPeer {
   /** Announced by it and not asked for yet. */
   readonly announced: Map<string, Hash>;
   /** Refused ones gave no answer; a bad one has ended the connection already. */
-  askHeaders(query: HeaderQuery): Promise<Result<readonly Header[], AskFailure>>;
-  askBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], AskFailure>>;
-  askTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], AskFailure>>;
+  askHeaders(query: HeaderQuery): Promise<Result<readonly Header[], AskErrorCode>>;
+  askBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], AskErrorCode>>;
+  askTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], AskErrorCode>>;
   /** Over the connection that lasts; false when there is none. */
   send(code: number, payload: Uint8Array): boolean;
   /** Does what follows from what it sent in its share of time. */
@@ -105,7 +105,7 @@ export function createPeer(
     kind: AnswerKind,
     body: Uint8Array,
     read: (list: Uint8Array) => readonly T[] | Promise<readonly T[]>,
-  ): Promise<Result<readonly T[], AskFailure>> {
+  ): Promise<Result<readonly T[], AskErrorCode>> {
     const answer = await requests.ask(kind, body);
     if (!answer.ok) return answer;
     try {
@@ -117,7 +117,7 @@ export function createPeer(
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       peer.disconnect("breachOfProtocol", `${kind}: ${error.message}`);
-      return rejected({ code: "badAnswer", fault: "peer", message: error.message });
+      return err({ code: "badAnswer", fault: "peer", message: error.message });
     }
   }
 

@@ -44,13 +44,13 @@ export interface AnnouncedBlock {
   /** Its body may take as long as somebody likes to read: the header must be judged before. */
   readonly isLong: boolean;
   /** Reads the body. */
-  open(): Result<Block, BlockFlaw>;
+  open(): Result<Block, BlockErrorCode>;
   /** The peer's node id in hexadecimal digits. */
   readonly peer: string;
 }
 
 /** `malformed` is a breach of protocol; a body of another block may have been passed on in good faith. */
-export type BlockFlaw = "malformed" | "foreignBody";
+export type BlockErrorCode = "malformed" | "foreignBody";
 
 /** Who we are to peers. */
 export interface EthIdentity {

@@ -113,7 +113,7 @@ export function createEth(parts: EthParts): Eth {
   function greet(peer: PeerRecord, session: Session, status: Status): void {
     const judged = checkStatus(status, identity, chain);
     if (!judged.ok) {
-      session.disconnect("subprotocolTriggered", judged.rejection.message);
+      session.disconnect("subprotocolTriggered", judged.error.message);
       return;
     }
     const isFirst = peer.status === undefined;
@@ -156,7 +156,7 @@ export function createEth(parts: EthParts): Eth {
   ): void {
     const opened = openAnswer(kind, payload);
     if (!opened.ok) {
-      breach(session, opened.rejection.message);
+      breach(session, opened.error.message);
       return;
     }
     const verdict = peer.requests.answer(kind, opened.value.requestId, opened.value.body);
@@ -168,7 +168,7 @@ export function createEth(parts: EthParts): Eth {
   function receiveBlock(peer: PeerRecord, session: Session, payload: Uint8Array): void {
     const opened = openNewBlock(payload);
     if (!opened.ok) {
-      breach(session, opened.rejection.message);
+      breach(session, opened.error.message);
       return;
     }
     const { header, totalDifficulty } = opened.value;
@@ -275,7 +275,7 @@ export function createEth(parts: EthParts): Eth {
     const message = decodeMessage(code, payload);
     if (!message.ok) {
       const reason: DisconnectReason = isGreeted ? "breachOfProtocol" : "subprotocolTriggered";
-      session.disconnect(reason, message.rejection.message);
+      session.disconnect(reason, message.error.message);
       return;
     }
     if (!isGreeted && message.value.kind === "status") greet(peer, session, message.value.status);

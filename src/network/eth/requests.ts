@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import {
   ANSWER_PROGRESS_BYTES,
   LONGEST_ANSWER_MS,
@@ -14,7 +14,7 @@ import { withRequestId } from "./messages.ts";
 /** What we ask peers for, by the kind of the answer. */
 export type AnswerKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
 
-export type RequestFailure = "timedOut" | "busy" | "peerGone";
+export type RequestErrorCode = "timedOut" | "busy" | "peerGone";
 
 /** What an answer was to us. Late ones come after their time, and are no offence; unasked ones are. */
 export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
@@ -26,7 +26,7 @@ export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
  */
 export interface Requests {
   /** The body of the answer, undecoded. */
-  ask(kind: AnswerKind, body: Uint8Array): Promise<Result<Uint8Array, RequestFailure>>;
+  ask(kind: AnswerKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>>;
   answer(kind: AnswerKind, requestId: bigint, body: Uint8Array): AnswerVerdict;
   /** The peer is gone: open questions fail, and so do later ones. */
   close(): void;
@@ -41,7 +41,7 @@ const QUESTIONS: Readonly<Record<AnswerKind, number>> = {
 interface Open {
   readonly kind: AnswerKind;
   timer: Timer;
-  readonly settle: (outcome: Result<Uint8Array, RequestFailure>) => void;
+  readonly settle: (outcome: Result<Uint8Array, RequestErrorCode>) => void;
 }
 
 export function createRequests(parts: {
@@ -126,6 +126,6 @@ export function createRequests(parts: {
   };
 }
 
-function failed(code: RequestFailure, message: string): Result<never, RequestFailure> {
-  return rejected({ code, fault: code === "busy" ? "local" : "peer", message });
+function failed(code: RequestErrorCode, message: string): Result<never, RequestErrorCode> {
+  return err({ code, fault: code === "busy" ? "local" : "peer", message });
 }

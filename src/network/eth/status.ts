@@ -1,6 +1,6 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { ETH_VERSION, type Status } from "./message.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
@@ -9,7 +9,7 @@ import type { EthChain, EthIdentity } from "./ports.ts";
  * Why two nodes part after their introductions; each is the same reason on the wire, subprotocolTriggered
  * (p2p.md#status-and-fork-id).
  */
-export type StatusDefect = "otherNetwork" | "otherForks" | "otherGenesis";
+export type StatusErrorCode = "otherNetwork" | "otherForks" | "otherGenesis";
 
 /** What we say of ourselves with this head; the peer will ask for its header at once, and it is not one that we lose. */
 export function ownStatus({ networkId, forkIds }: EthIdentity, { genesis, head }: EthChain): Status {
@@ -31,7 +31,7 @@ export function checkStatus(
   theirs: Status,
   { networkId, forkIds }: EthIdentity,
   { genesis, head }: EthChain,
-): Result<void, StatusDefect> {
+): Result<void, StatusErrorCode> {
   if (theirs.networkId !== networkId) {
     return refuse("otherNetwork", `it is on network ${theirs.networkId}, we are on ${networkId}`);
   }
@@ -42,7 +42,7 @@ export function checkStatus(
     );
   }
   const forks: ReturnType<ForkIds["check"]> = forkIds.check(progressOf(head), theirs.forkId);
-  if (!forks.ok) return refuse("otherForks", forks.rejection.message);
+  if (!forks.ok) return refuse("otherForks", forks.error.message);
   return ok(undefined);
 }
 
@@ -50,6 +50,6 @@ function progressOf({ header: { number, timestamp } }: NamedHeader): { number: b
   return { number, timestamp };
 }
 
-function refuse(code: StatusDefect, message: string): Result<never, StatusDefect> {
-  return rejected({ code, fault: "peer", message });
+function refuse(code: StatusErrorCode, message: string): Result<never, StatusErrorCode> {
+  return err({ code, fault: "peer", message });
 }

@@ -154,7 +154,7 @@ export function createTransactionGossip(parts: {
     count(-1);
     for (const key of keys) underWay.delete(key);
     if (!answer.ok) {
-      if (answer.rejection.code !== "busy") late.add(peer);
+      if (answer.error.code !== "busy") late.add(peer);
       putBack(peer, wanted);
       return false;
     }

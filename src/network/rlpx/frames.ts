@@ -1,7 +1,7 @@
 import { type Cipher, createCipheriv, timingSafeEqual } from "node:crypto";
 import type { RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
 /**
@@ -144,5 +144,5 @@ function createTags(
 }
 
 function bad(message: string): Result<never, "badFrame"> {
-  return rejected({ code: "badFrame", fault: "peer", message });
+  return err({ code: "badFrame", fault: "peer", message });
 }

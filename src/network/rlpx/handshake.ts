@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpList, encodeRlpString, readLeadingRlpList } from "../../primitives/rlp.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { MAX_HANDSHAKE_BYTES } from "../limits.ts";
@@ -277,5 +277,5 @@ function attempt<T>(work: () => T): Result<T, "badHandshake"> {
 }
 
 function bad(message: string): Result<never, "badHandshake"> {
-  return rejected({ code: "badHandshake", fault: "peer", message: message.slice(0, 200) });
+  return err({ code: "badHandshake", fault: "peer", message: message.slice(0, 200) });
 }

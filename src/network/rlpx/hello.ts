@@ -1,5 +1,5 @@
 import { concatBytes } from "../../primitives/hex.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 import {
   encodeRlpIndex,
   encodeRlpList,
@@ -99,5 +99,5 @@ function printable(bytes: Uint8Array): string {
 }
 
 function bad(message: string): Result<never, "badHello"> {
-  return rejected({ code: "badHello", fault: "peer", message });
+  return err({ code: "badHello", fault: "peer", message });
 }

@@ -1,5 +1,5 @@
 import { compress } from "snappyjs";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 
 /**
  * Snappy's raw block format, in which messages travel after Hello (p2p.md#frames). Written by the package
@@ -98,5 +98,5 @@ function readLength(bytes: Uint8Array): { length: number; from: number } | undef
 }
 
 function bad(message: string): Result<never, "badSnappy"> {
-  return rejected({ code: "badSnappy", fault: "peer", message });
+  return err({ code: "badSnappy", fault: "peer", message });
 }

@@ -204,10 +204,10 @@ export function createWire(
 
   function readAuth(): boolean {
     const packet = takeHandshakePacket(queue, "auth");
-    if (!packet.ok) return breakOff("breachOfProtocol", packet.rejection.message);
+    if (!packet.ok) return breakOff("breachOfProtocol", packet.error.message);
     if (packet.value === undefined) return false;
     const answer = answerAuth(own, packet.value);
-    if (!answer.ok) return breakOff("breachOfProtocol", answer.rejection.message);
+    if (!answer.ok) return breakOff("breachOfProtocol", answer.error.message);
     remoteId = answer.value.remoteId;
     events.write(answer.value.ack);
     setUpFrames(answer.value.secrets);
@@ -216,10 +216,10 @@ export function createWire(
 
   function readAck(initiator: Initiator): boolean {
     const packet = takeHandshakePacket(queue, "ack");
-    if (!packet.ok) return breakOff("breachOfProtocol", packet.rejection.message);
+    if (!packet.ok) return breakOff("breachOfProtocol", packet.error.message);
     if (packet.value === undefined) return false;
     const secrets = initiator.readAck(packet.value);
-    if (!secrets.ok) return breakOff("breachOfProtocol", secrets.rejection.message);
+    if (!secrets.ok) return breakOff("breachOfProtocol", secrets.error.message);
     setUpFrames(secrets.value);
     sendHello();
     return true;
@@ -231,7 +231,7 @@ export function createWire(
     act: (id: number, payload: Uint8Array) => boolean,
   ): boolean {
     const read = reader.read(queue, maxBytes);
-    if (!read.ok) return breakOff("breachOfProtocol", read.rejection.message);
+    if (!read.ok) return breakOff("breachOfProtocol", read.error.message);
     if (read.value === undefined) return false;
     isProven = true;
     messagesRead++;
@@ -246,7 +246,7 @@ export function createWire(
     if (id === DISCONNECT) return takeLeave(payload);
     if (id !== HELLO) return breakOff("breachOfProtocol", `message ${id} came before Hello`);
     const hello = decodeHello(payload);
-    if (!hello.ok) return breakOff("breachOfProtocol", `its Hello is malformed: ${hello.rejection.message}`);
+    if (!hello.ok) return breakOff("breachOfProtocol", `its Hello is malformed: ${hello.error.message}`);
     isMet = true;
     isCompressed = hello.value.p2pVersion >= FIRST_COMPRESSED_VERSION;
     if (remoteId === undefined || Buffer.compare(remoteId, hello.value.nodeId) !== 0) {
@@ -262,7 +262,7 @@ export function createWire(
     const read = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : ok(sent);
     // Some end a connection without compressing why.
     if (id === DISCONNECT) return takeLeave(read.ok ? read.value : sent);
-    if (!read.ok) return breakOff("breachOfProtocol", `bad snappy: ${read.rejection.message}`);
+    if (!read.ok) return breakOff("breachOfProtocol", `bad snappy: ${read.error.message}`);
     if (id === PING && stage.kind === "open") queueBase(PONG, NOTHING);
     else if (id === PONG) events.ponged();
     else if (id >= FIRST_PROTOCOL_ID) events.message(id, read.value);
@@ -280,7 +280,7 @@ export function createWire(
       if (settings.remoteId === undefined) return;
       const initiator = createInitiator(own, settings.remoteId);
       if (!initiator.ok) {
-        breakOff("unexpectedIdentity", `its node id is no public key: ${initiator.rejection.message}`);
+        breakOff("unexpectedIdentity", `its node id is no public key: ${initiator.error.message}`);
         return;
       }
       stage = { kind: "ack", initiator: initiator.value };

@@ -1,5 +1,5 @@
 import { decodeErrorText, isErrorText } from "../../execution/revertText.ts";
-import type { SimulationRefusal, SimulationResult } from "../../execution/simulation.ts";
+import type { SimulationErrorCode, SimulationResult } from "../../execution/simulation.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { ERRORS, RpcError, withDetail } from "./errors.ts";
@@ -40,7 +40,7 @@ export function estimateError(failure: FailedSimulation): RpcError {
   return failure.kind === "refused" && failure.detail !== "" ? withDetail(error, failure.detail) : error;
 }
 
-const REFUSAL_ERRORS: Readonly<Record<Exclude<SimulationRefusal, "precompileNotMovable">, RpcError>> = {
+const REFUSAL_ERRORS: Readonly<Record<Exclude<SimulationErrorCode, "precompileNotMovable">, RpcError>> = {
   intrinsicGasAboveLimit: ERRORS.intrinsicGasAboveLimit,
   upfrontCostAboveBalance: ERRORS.upfrontCostAboveBalance,
   gasPriceBelowBaseFee: ERRORS.gasPriceBelowBaseFee,

@@ -2,7 +2,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { assert } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { ok, type Result, rejected } from "../../primitives/result.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
 
 /** An open port, whatever is spoken there. */
 export interface RpcServer {
@@ -28,7 +28,7 @@ export async function listening(
     return ok(undefined);
   } catch (error) {
     const isBusy = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    return rejected({
+    return err({
       code: isBusy ? "addressInUse" : "cannotListen",
       fault: "local",
       message: isBusy

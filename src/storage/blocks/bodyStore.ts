@@ -92,7 +92,7 @@ function readChunk(database: Database, number: bigint, chunk: number): RecordRea
 function decodeEntry(reader: RecordReader, number: bigint): SentTransaction {
   const sender = asAddress(reader.fixed(SENDER_BYTES));
   const transaction: Result<Transaction> = decodeTransaction(reader.sized());
-  if (!transaction.ok) throw damaged(nameOf(number), transaction.rejection.message);
+  if (!transaction.ok) throw damaged(nameOf(number), transaction.error.message);
   return withSender(transaction.value, sender);
 }
 

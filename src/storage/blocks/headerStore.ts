@@ -113,7 +113,7 @@ function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {
   const size = reader.number();
   const transactionCount = reader.number();
   const header = decodeHeader(reader.sized());
-  if (!header.ok) throw damaged(nameOf(number), header.rejection.message);
+  if (!header.ok) throw damaged(nameOf(number), header.error.message);
   const extras = decodeExtras(reader.sized(), number);
   return { hash, totalDifficulty, size, transactionCount, header: header.value, ...extras };
 }
@@ -133,7 +133,7 @@ function decodeExtras(bytes: Uint8Array, number: bigint): Pick<HeaderRecord, "om
   const [ommerItems, withdrawals] = RLP.decode(bytes) as unknown as [unknown[], unknown[]?];
   const ommers = ommerItems.map((items) => {
     const ommer = headerFromItems(items);
-    if (!ommer.ok) throw damaged(nameOf(number), ommer.rejection.message);
+    if (!ommer.ok) throw damaged(nameOf(number), ommer.error.message);
     return ommer.value;
   });
   return { ommers, ...(withdrawals !== undefined && { withdrawals }) };

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../../primitives/assert.ts";
-import { type Batch, type Database, DiskFailure, type FrozenReads, type KeyRange } from "../database.ts";
+import { type Batch, type Database, DiskError, type FrozenReads, type KeyRange } from "../database.ts";
 import { translateDiskError } from "../diskFailure.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
@@ -212,6 +212,6 @@ export async function refuseLockedFolder(path: string): Promise<void> {
     const holder = lockHolder(join(path, "LOCK"));
     const what = holder === undefined ? "cannot be opened" : `is in use by process ${holder}`;
     const failure = translateDiskError(error, `The database in ${path} ${what}`);
-    if (failure instanceof DiskFailure) throw failure;
+    if (failure instanceof DiskError) throw failure;
   }
 }

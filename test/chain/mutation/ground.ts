@@ -67,7 +67,7 @@ export async function ownGround(): Promise<Ground> {
   const { chain } = await aChain({ genesis, database, clock, builder: account(1).address });
   const contract = aTransaction({ to: undefined, data: LOGGER, value: 0n });
   const first = await chain.importBlock(await nextBlock(chain, validatorKeys, [contract]));
-  if (!first.ok) throw new Error(first.rejection.message);
+  if (!first.ok) throw new Error(first.error.message);
   const parent = chain.head;
   const block = await nextBlock(chain, validatorKeys, [
     aTransaction({ nonce: 1n }),
@@ -97,7 +97,7 @@ export async function recordedGround(network: "net1" | "net2" | "net4", number: 
   const blocks = recordedBlocks(["besu-ibft", network]);
   for (const block of blocks.slice(1, number)) {
     const imported = await chain.importBlock(block);
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   }
   const { header, transactions, ommers } = expectDefined(blocks[number], "the block to mutate");
   const keysOf = (records: readonly { readonly privateKey: string }[]): Uint8Array[] =>
@@ -129,7 +129,7 @@ function groundOf(
   paysCoinbase: boolean,
 ): Ground {
   const extra = decodeExtraData(made.block.header.extraData);
-  if (!extra.ok) throw new Error(extra.rejection.message);
+  if (!extra.ok) throw new Error(extra.error.message);
   const nowMs = Number(made.block.header.timestamp) * 1000 + 10_000;
   return {
     ...made,
@@ -182,7 +182,7 @@ async function nextBlock(
       },
     },
   );
-  if (!built.ok) throw new Error(built.rejection.message);
+  if (!built.ok) throw new Error(built.error.message);
   const candidate = built.value;
   if (candidate.transactions.length !== transactions.length) throw new Error("a transaction was left out");
   // A quorum of four is three: the fourth seal is not there, so that none can be missed.

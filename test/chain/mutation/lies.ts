@@ -1,4 +1,4 @@
-import type { BlockDefect } from "../../../src/chain/importBlock.ts";
+import type { BlockErrorCode } from "../../../src/chain/importBlock.ts";
 import { concatBytes, EMPTY_BYTES } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER, type Signature } from "../../../src/primitives/secp256k1.ts";
 import { type ExtraData, encodeExtraData } from "../../../src/types/extraData.ts";
@@ -11,7 +11,7 @@ import type { Ground } from "./ground.ts";
  * speaks about (ibft2.md#header-rules): a quorum that seals another value has made another sound block. With
  * the seals of the genuine block such a change is still refused, because they do not fit it.
  */
-export type Verdict = BlockDefect | "free";
+export type Verdict = BlockErrorCode | "free";
 
 export interface HeaderLie {
   readonly says: string;

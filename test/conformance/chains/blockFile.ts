@@ -8,7 +8,7 @@ export function* blocksOfFile(...path: readonly string[]): Iterable<Block> {
   for (let place = 0; rest.length > 0; place++) {
     const { remainder } = RLP.decode(rest, true);
     const block = decodeBlock(rest.subarray(0, rest.length - remainder.length));
-    if (!block.ok) throw new Error(`block ${place} of ${path.join("/")}: ${block.rejection.message}`);
+    if (!block.ok) throw new Error(`block ${place} of ${path.join("/")}: ${block.error.message}`);
     yield block.value;
     rest = remainder;
   }

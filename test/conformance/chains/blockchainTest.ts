@@ -3,7 +3,7 @@ import { addressFromHex } from "../../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
-import { type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, type Result } from "../../../src/primitives/result.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
 import { createWorldState } from "../../../src/state/worldState.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
@@ -38,7 +38,7 @@ interface TestAccount {
 /** Imports a test's blocks; undefined when all is as expected, else what was not. */
 export async function runBlockchainTest(test: BlockchainTest): Promise<string | undefined> {
   const genesis = decodeBlock(hexToBytes(test.genesisRLP));
-  if (!genesis.ok) return `genesis: ${genesis.rejection.message}`;
+  if (!genesis.ok) return `genesis: ${genesis.error.message}`;
   const { header } = genesis.value;
   const chain = await openForeignChain(rulesOfNetwork(test.network, { header, alloc: allocOf(test.pre) }));
   if (toHex(chain.genesis.hash) !== test.genesisBlockHeader.hash)
@@ -57,7 +57,7 @@ async function importRlp(
   rlp: string,
 ): Promise<Result<unknown, ForeignDefect | "malformedBlock">> {
   const block = decodeBlock(hexToBytes(rlp));
-  return block.ok ? chain.import(block.value) : rejected({ ...block.rejection, code: "malformedBlock" });
+  return block.ok ? chain.import(block.value) : err({ ...block.error, code: "malformedBlock" });
 }
 
 function complaintOf(
@@ -65,7 +65,7 @@ function complaintOf(
   exception: string | undefined,
 ): string | undefined {
   if (outcome.ok) return exception === undefined ? undefined : `accepted, expected ${exception}`;
-  const { code, message } = outcome.rejection;
+  const { code, message } = outcome.error;
   if (exception === undefined) return `refused: ${code} (${message})`;
   return explains(exception, code) ? undefined : `refused for ${code} (${message}), expected ${exception}`;
 }

@@ -1,4 +1,4 @@
-import { type BodyDefect, checkExecution } from "../../../src/chain/bodyRules.ts";
+import { type BodyErrorCode, checkExecution } from "../../../src/chain/bodyRules.ts";
 import { type ChainStores, createChainWriter } from "../../../src/chain/chainWriter.ts";
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
@@ -6,7 +6,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
@@ -41,7 +41,7 @@ import { readWithdrawals, type WithdrawalDefect } from "./withdrawals.ts";
 /** Why a foreign block is refused. */
 export type ForeignDefect =
   | ForeignHeaderDefect
-  | BodyDefect
+  | BodyErrorCode
   | OmmerDefect
   | WithdrawalDefect
   | ExecutionDefect
@@ -66,7 +66,7 @@ export interface ForeignChain {
 export async function openForeignChain(rules: ForeignRules): Promise<ForeignChain> {
   const stores = await emptyStores();
   const opened = await openGenesis(rules.spec, stores);
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   const { header, hash, totalDifficulty } = opened.value;
   const genesis: TreeBlock = {
     header,
@@ -130,7 +130,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     await mover.rewind(place.header.number);
     for (const next of ahead) {
       const again = await commit(next);
-      if (!again.ok) throw new Error(`block ${toHex(next.hash)} passed before: ${again.rejection.message}`);
+      if (!again.ok) throw new Error(`block ${toHex(next.hash)} passed before: ${again.error.message}`);
     }
   }
 
@@ -154,7 +154,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
       if (known !== undefined) return ok(known);
       const parent = tree.get(toDigits(block.header.parentHash));
       if (parent === undefined)
-        return rejected({ code: "unknownParent", fault: "peer", message: "the parent is not known" });
+        return err({ code: "unknownParent", fault: "peer", message: "the parent is not known" });
       const judged = judge(rules, parent, { ...block, hash });
       if (!judged.ok) return judged;
       await goTo(parent);
@@ -179,7 +179,7 @@ function judge(rules: ForeignRules, parent: TreeBlock, block: NamedBlock): Resul
   if (!ommerVerdict.ok) return ommerVerdict;
   const transactions = withSenders(block.transactions);
   if (transactions === undefined)
-    return rejected({ code: "unknownSender", fault: "peer", message: "a signature fits no key" });
+    return err({ code: "unknownSender", fault: "peer", message: "a signature fits no key" });
   return ok({
     header,
     hash,

@@ -4,14 +4,18 @@ import { type BlockRules, blockRules } from "../../../src/execution/blockRules.t
 import { openSession } from "../../../src/execution/blockSession.ts";
 import { blobGasOf } from "../../../src/execution/checkTransaction.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
-import { type BlockRefusal, type BlockResult, executeBlock } from "../../../src/execution/executeBlock.ts";
+import {
+  type BlockExecutionErrorCode,
+  type BlockResult,
+  executeBlock,
+} from "../../../src/execution/executeBlock.ts";
 import { callSystemContract, type DrainedRequests } from "../../../src/execution/systemCalls.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { StagedState, WorldState } from "../../../src/state/worldState.ts";
 import type { Block } from "../../../src/types/block.ts";
@@ -29,7 +33,7 @@ export interface ForeignResult extends BlockResult {
   readonly staged: StagedState;
 }
 
-export type ExecutionDefect = BlockRefusal | "wrongBlobGasUsed" | "wrongRequestsHash";
+export type ExecutionDefect = BlockExecutionErrorCode | "wrongBlobGasUsed" | "wrongRequestsHash";
 
 export interface ForeignJob {
   readonly rules: ForeignRules;
@@ -78,7 +82,7 @@ async function prepare(
 async function mustBuildAlike(job: ForeignJob, terms: BlockRules, executed: ForeignResult): Promise<void> {
   const { world, block } = job;
   const prepared = await prepare(job, terms);
-  if (!prepared.ok) throw new Error(prepared.rejection.message);
+  if (!prepared.ok) throw new Error(prepared.error.message);
   const overlay = prepared.value;
   const root = (): Hash => world.stage(overlay.changes(), block.header.number).root;
   const roots = terms.rules.hasStatusReceipts ? undefined : root;
@@ -163,5 +167,5 @@ function sha256(bytes: Uint8Array): Uint8Array {
 }
 
 function refuse(code: ExecutionDefect, message: string): Result<never, ExecutionDefect> {
-  return rejected({ code, fault: "peer", message });
+  return err({ code, fault: "peer", message });
 }

@@ -1,10 +1,10 @@
-import { againstParent, type HeaderDefect } from "../../../src/chain/headerRules.ts";
+import { againstParent, type HeaderErrorCode } from "../../../src/chain/headerRules.ts";
 import { type ForkName, forkAt, isAtLeast } from "../../../src/chainspec/forks.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { EMPTY_LIST_HASH } from "../../../src/primitives/hash.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { NamedHeader } from "../../../src/types/block.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { nextExcessBlobGas } from "./blobGas.ts";
@@ -13,7 +13,7 @@ import { nextDifficulty } from "./difficulty.ts";
 import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
 
 export type ForeignHeaderDefect =
-  | HeaderDefect
+  | HeaderErrorCode
   | "wrongBaseFee"
   | "extraDataTooLong"
   | "noDaoMark"
@@ -101,5 +101,5 @@ function laterFields(parent: Header, header: Header, fork: ForkName): Verdict {
 }
 
 function refuse(code: ForeignHeaderDefect, message: string): Result<void, ForeignHeaderDefect> {
-  return rejected({ code, fault: "peer", message });
+  return err({ code, fault: "peer", message });
 }

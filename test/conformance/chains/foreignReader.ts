@@ -28,7 +28,7 @@ export async function readForeignChain(name: string): Promise<ForeignReader> {
   const foreign = await openForeignChain(rules);
   for (const block of blocksOfFile(`${folder}/${fileNamed(/\.(bin|blocks)$/)}`)) {
     const imported = await foreign.import(block);
-    if (!imported.ok && block.header.number > 0n) throw new Error(imported.rejection.message);
+    if (!imported.ok && block.header.number > 0n) throw new Error(imported.error.message);
   }
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: foreign.database });
   const history = createStateHistory(foreign.database);

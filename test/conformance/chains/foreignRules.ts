@@ -20,7 +20,7 @@ export interface ForeignRules {
 /** The rules in a genesis file of Besu or go-ethereum. */
 export function rulesOfGenesis(text: string, source: string): ForeignRules {
   const parsed = parseGenesis(text, source, { consensus: "any" });
-  if (!parsed.ok) throw new Error(parsed.rejection.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const { config } = JSON.parse(text) as { readonly config: GenesisConfig };
   const { daoForkBlock, terminalTotalDifficulty, ethash } = config;
   return {

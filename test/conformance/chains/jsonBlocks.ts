@@ -6,7 +6,7 @@ import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { EMPTY_BLOOM } from "../../../src/types/bloom.ts";
@@ -142,7 +142,7 @@ function addressOf(text: string): Address {
 }
 
 function refuse(code: BuildRefusal, message: string): Result<never, BuildRefusal> {
-  return rejected({ code, fault: "caller", message });
+  return err({ code, fault: "caller", message });
 }
 
 export const NO_SEAL: { readonly mixHash: Hash; readonly nonce: Uint8Array } = {

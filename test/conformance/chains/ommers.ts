@@ -1,6 +1,6 @@
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { encodeOmmers } from "../../../src/types/block.ts";
 import { encodeHeader, type Header } from "../../../src/types/header.ts";
@@ -59,5 +59,5 @@ function* generations(parent: TreeBlock): Iterable<TreeBlock> {
 }
 
 function refuse(code: OmmerDefect, message: string): Result<void, OmmerDefect> {
-  return rejected({ code, fault: "peer", message });
+  return err({ code, fault: "peer", message });
 }

@@ -3,7 +3,7 @@ import { clearIfEmpty, credit } from "../../../src/execution/emptyAccounts.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
-import { ok, type Result, rejected } from "../../../src/primitives/result.ts";
+import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { rootOfList } from "../../../src/types/listRoot.ts";
@@ -61,5 +61,5 @@ function isScalar(item: unknown): item is Uint8Array {
 }
 
 function refuse(code: WithdrawalDefect, message: string): Result<never, WithdrawalDefect> {
-  return rejected({ code, fault: "peer", message });
+  return err({ code, fault: "peer", message });
 }

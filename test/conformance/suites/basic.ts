@@ -82,9 +82,9 @@ function mainNetGenesis(): Case {
     run: () => {
       const expected = readVectorJson<MainNetGenesis>("basic-tests", "genesishashestest.json");
       const block = decodeBlock(bytesOfHex(expected.genesis_rlp_hex));
-      if (!block.ok) return block.rejection.message;
+      if (!block.ok) return block.error.message;
       const hash = hashOfHeader(block.value.header);
-      if (!hash.ok) return hash.rejection.message;
+      if (!hash.ok) return hash.error.message;
       const found = [
         toDigits(encodeBlock(block.value)),
         toDigits(block.value.header.stateRoot),

@@ -121,7 +121,7 @@ async function mustBeRefused(
   if (instructions === undefined) return "no instructions";
   const built = await buildJsonBlock(chain, instructions, nextCircumstances(chain));
   if (built.ok) return `built, though it cannot be: ${code}`;
-  return built.rejection.code === code ? undefined : `refused for ${built.rejection.code}`;
+  return built.error.code === code ? undefined : `refused for ${built.error.code}`;
 }
 
 /** Builds a block and makes it the head. */
@@ -132,9 +132,9 @@ async function extend(
 ): Promise<Block<SentTransaction> | Failure> {
   if (instructions === undefined) return "no instructions";
   const built = await buildJsonBlock(chain, instructions, circumstances);
-  if (!built.ok) return `not built: ${built.rejection.message}`;
+  if (!built.ok) return `not built: ${built.error.message}`;
   const imported = await chain.import(built.value);
-  return imported.ok ? built.value : `built, but refused: ${imported.rejection.message}`;
+  return imported.ok ? built.value : `built, but refused: ${imported.error.message}`;
 }
 
 /** A second later, without a seal. */

@@ -66,8 +66,7 @@ async function importFile(chain: ForeignChain, path: string): Promise<Failure | 
   for (const block of blocksOfFile(path)) {
     const { header } = block;
     const imported = await chain.import(block);
-    if (!imported.ok)
-      return `block ${header.number}: ${imported.rejection.code} (${imported.rejection.message})`;
+    if (!imported.ok) return `block ${header.number}: ${imported.error.code} (${imported.error.message})`;
     if (toHex(imported.value.hash) !== toHex(keccak256(encodeHeader(header)))) return "another block";
   }
   return undefined;

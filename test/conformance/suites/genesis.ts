@@ -42,7 +42,7 @@ function check({ file, stateRoot, genesisHash }: Expectation): Failure | undefin
   // Templates of Besu's own tests, into which these put the extra data.
   const text = readFileSync(vectorPath(file), "utf8").replace("%extraData%", "0x");
   const parsed = parseGenesis(text, file, { consensus: "any" });
-  if (!parsed.ok) return `refused: ${parsed.rejection.message}`;
+  if (!parsed.ok) return `refused: ${parsed.error.message}`;
   const { header, hash } = deriveGenesisBlock(parsed.value);
   if (stateRoot !== undefined && toHex(header.stateRoot) !== stateRoot)
     return `state root ${toHex(header.stateRoot)}, expected ${stateRoot}`;

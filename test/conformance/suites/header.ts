@@ -73,7 +73,7 @@ function checkAgainstParents(
     // Far from the end of proof of work, so the sum of difficulties says nothing.
     const place = { header: parent.header, hash: one.parentHash, totalDifficulty: 0n };
     const verdict = checkForeignHeader(rules, place, one);
-    if (!verdict.ok) return verdict.rejection.message;
+    if (!verdict.ok) return verdict.error.message;
   }
   return undefined;
 }
@@ -92,9 +92,9 @@ async function firstFailure(path: string): Promise<Failure | undefined> {
 
 async function checkBodyAlone(block: Block): Promise<Failure | undefined> {
   const body = await checkIbftPart(block);
-  if (!body.ok) return body.rejection.message;
+  if (!body.ok) return body.error.message;
   const withdrawals = readWithdrawals(block);
-  if (!withdrawals.ok) return withdrawals.rejection.message;
+  if (!withdrawals.ok) return withdrawals.error.message;
   const ommersHash = keccak256(encodeOmmers(block.ommers));
   return equalBytes(block.header.ommersHash, ommersHash) ? undefined : "other ommers";
 }
@@ -109,7 +109,7 @@ function checkSigned({ spec }: ForeignRules, { header, transactions }: Block): F
     const sent = withRecoveredSender(transaction);
     if (sent === undefined) return `transaction ${index} has no sender`;
     const refused = checkSignedForm({ rules, chainId: spec.chainId, block: { blobBaseFee: 0n } }, sent);
-    if (refused !== undefined) return `transaction ${index}: ${refused.rejection.message}`;
+    if (refused !== undefined) return `transaction ${index}: ${refused.error.message}`;
   }
   return undefined;
 }

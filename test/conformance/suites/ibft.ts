@@ -58,7 +58,7 @@ async function importFile({ chain }: TestChain, path: string): Promise<Failure |
     if (block.header.number === 0n) continue;
     const imported = await chain.importBlock(block);
     if (!imported.ok)
-      return `block ${block.header.number}: ${imported.rejection.code} (${imported.rejection.message})`;
+      return `block ${block.header.number}: ${imported.error.code} (${imported.error.message})`;
   }
   return undefined;
 }

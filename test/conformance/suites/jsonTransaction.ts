@@ -58,7 +58,7 @@ export function transactionOf(json: JsonTransaction): Transaction {
     ...(signed !== undefined && { changeSignature: () => signed.signature }),
   });
   const decoded = decodeTransaction(raw);
-  if (!decoded.ok) throw new Error(decoded.rejection.message);
+  if (!decoded.ok) throw new Error(decoded.error.message);
   return decoded.value;
 }
 

@@ -9,7 +9,7 @@ import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
-import { refusal } from "../../../src/txpool/rejection.ts";
+import { poolError } from "../../../src/txpool/errors.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
@@ -143,7 +143,7 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
   for (const block of blocksOfFile(blocks)) {
     if (block.header.number === 0n) continue;
     const imported = await foreign.import(block);
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   }
   const { spec } = foreign.rules;
   const chain = readerOf(foreign);
@@ -177,8 +177,9 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
 const submit: RpcPorts["submit"] = async (raw) => {
   const decoded = decodeTransaction(raw);
   if (!decoded.ok) return decoded;
-  if (withRecoveredSender(decoded.value) === undefined) return refusal("invalidSignature", "local", "no key");
-  return decoded.value.nonce === 16n ? refusal("nonceTooLow", "local", "") : ok(decoded.value.hash);
+  if (withRecoveredSender(decoded.value) === undefined)
+    return poolError("invalidSignature", "local", "no key");
+  return decoded.value.nonce === 16n ? poolError("nonceTooLow", "local", "") : ok(decoded.value.hash);
 };
 
 function readerOf({ database, world, genesis, head }: ForeignChain): ChainReader {

@@ -87,13 +87,13 @@ export async function runStateTest(
 
   async function attempt(): Promise<TransactionResult | Refusal> {
     const decoded = decodeTransaction(transactionBytes);
-    if (!decoded.ok) return decoded.rejection.code;
+    if (!decoded.ok) return decoded.error.code;
     const transaction = withRecoveredSender(decoded.value);
     if (transaction === undefined) return "noSender";
     if (transaction.gasLimit > session.block.gasLimit) return "gasLimitAboveBlock";
     overlay.beginTransaction();
     const executed = await executeTransaction(session, transaction);
-    return executed.ok ? executed.value : executed.rejection.code;
+    return executed.ok ? executed.value : executed.error.code;
   }
 }
 

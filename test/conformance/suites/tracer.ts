@@ -133,7 +133,7 @@ async function traceOf({ genesis, context, input }: TracerTest, style: DebugStyl
   );
   const world = await worldOf(genesis.alloc);
   const decoded = decodeTransaction(hexToBytes(input));
-  if (!decoded.ok) throw new Error(decoded.rejection.message);
+  if (!decoded.ok) throw new Error(decoded.error.message);
   const transaction = expectDefined(withRecoveredSender(decoded.value), "a sender");
   const quantity = (name: string): bigint => BigInt(context[name] ?? "0");
   const header: Header = {

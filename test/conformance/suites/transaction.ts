@@ -74,11 +74,11 @@ function check(txbytes: string, forkName: string, expected: TransactionResult): 
 function judge(bytes: Uint8Array | undefined, fork: ForkName): SentTransaction | Refusal {
   if (bytes === undefined) return "notHexadecimal";
   const decoded = decodeTransaction(bytes);
-  if (!decoded.ok) return decoded.rejection.code;
+  if (!decoded.ok) return decoded.error.code;
   const transaction = withRecoveredSender(decoded.value);
   if (transaction === undefined) return "noSender";
   const rules = rulesOf(fork);
   const block = { blobBaseFee: 1n, ...(rules.hasBaseFee && { baseFeePerGas: 0n }) };
   const refused = checkSignedForm({ rules, chainId: CHAIN_ID, block }, transaction);
-  return refused?.rejection.code ?? transaction;
+  return refused?.error.code ?? transaction;
 }

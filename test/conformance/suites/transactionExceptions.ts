@@ -1,10 +1,10 @@
-import type { TransactionRefusal } from "../../../src/execution/checkTransaction.ts";
-import type { TransactionDefect } from "../../../src/types/transaction.ts";
+import type { TransactionCheckErrorCode } from "../../../src/execution/checkTransaction.ts";
+import type { TransactionErrorCode } from "../../../src/types/transaction.ts";
 
 /** Why a transaction is not taken, in our words; the last three are no codes of ours, but what the suites see. */
 export type Refusal =
-  | TransactionRefusal
-  | TransactionDefect
+  | TransactionCheckErrorCode
+  | TransactionErrorCode
   | "notHexadecimal"
   | "noSender"
   | "gasLimitAboveBlock";

@@ -127,7 +127,7 @@ async function execute(session: BlockSession, transactions: readonly Transaction
       executed.push(sent);
       await receipts.add(sent.type, outcome.value, session.yieldPolicy);
       logs.push(...outcome.value.logs);
-    } else rejected.push({ index, error: outcome.rejection.message });
+    } else rejected.push({ index, error: outcome.error.message });
   }
   return {
     rejected,
@@ -167,7 +167,7 @@ function transactionsOf(txs: Transition["stdin"]["txs"]): Transaction[] {
   if (typeof txs !== "string") return (txs ?? []).map(transactionOf);
   return (RLP.decode(hexToBytes(txs)) as unknown[]).map((item) => {
     const decoded = decodeBodyTransaction(item);
-    if (!decoded.ok) throw new Error(decoded.rejection.message);
+    if (!decoded.ok) throw new Error(decoded.error.message);
     return decoded.value;
   });
 }

@@ -78,7 +78,7 @@ describeWithVectors(
       expect(heard(end, CODES.newBlock, encodeRlpList([block, Uint8Array.of(6)]))).toBeLessThan(LONGEST_MS);
       const startMs = performance.now();
       expect(toy.blocks.map((announced) => announced.open())).toMatchObject([
-        { ok: false, rejection: { code: "foreignBody" } },
+        { ok: false, error: { code: "foreignBody" } },
       ]);
       expect(performance.now() - startMs).toBeLessThan(LONGEST_MS);
     });
@@ -91,7 +91,7 @@ describeWithVectors(
       const { requestId } = end.last("getBlockBodies");
       expect(requestId).toBe(1n);
       heard(end, CODES.blockBodies, encodeRlpList([Uint8Array.of(1), encodeRlpList([body])]));
-      expect(await answer).toMatchObject({ ok: false, rejection: { code: "badAnswer" } });
+      expect(await answer).toMatchObject({ ok: false, error: { code: "badAnswer" } });
       expect(end.reason).toBe("breachOfProtocol");
     });
 

@@ -20,7 +20,7 @@ const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
 
 function decoded(code: number, payload: Uint8Array): EthMessage {
   const message = decodeMessage(code, payload);
-  if (!message.ok) throw new Error(message.rejection.message);
+  if (!message.ok) throw new Error(message.error.message);
   return message.value;
 }
 
@@ -79,7 +79,7 @@ describeWithVectors("recorded eth messages", () => {
         for (const [, replacement] of replacementsFor(node, below)) {
           const bytes = withReplaced(root, node.path, replacement);
           const read = decodeMessage(genuine.code, bytes);
-          outcomes.add(read.ok ? "read" : read.rejection.code);
+          outcomes.add(read.ok ? "read" : read.error.code);
           if (read.ok && isExact(read.value)) expect(toHex(encodeMessage(read.value))).toBe(toHex(bytes));
         }
     }
@@ -153,13 +153,13 @@ describe("eth messages of the sheet", () => {
   it("the flat list of eth/66 is no announcement of eth/68", () => {
     const flat = hexToBytes(`0xe1a0${"11".repeat(32)}`);
     expect(decodeMessage(CODES.newPooledTransactionHashes, flat)).toMatchObject({
-      rejection: { code: "malformed" },
+      error: { code: "malformed" },
     });
   });
 
   it("codes that left the protocol are unknown", () => {
     for (const code of [0x0b, 0x0c, 0x0d, 0x0e, 0x11]) {
-      expect(decodeMessage(code, Uint8Array.of(0xc0))).toMatchObject({ rejection: { code: "unknownCode" } });
+      expect(decodeMessage(code, Uint8Array.of(0xc0))).toMatchObject({ error: { code: "unknownCode" } });
     }
   });
 

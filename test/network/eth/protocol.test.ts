@@ -143,7 +143,7 @@ describeWithVectors("a peer that breaks the rules", () => {
     const end = await toy.befriend(1);
     const asked = toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]);
     toy.clock.advanceBy(5_000);
-    expect(await asked).toMatchObject({ ok: false, rejection: { code: "timedOut" } });
+    expect(await asked).toMatchObject({ ok: false, error: { code: "timedOut" } });
     end.say({ kind: "blockBodies", requestId: 1n, bodies: [] });
     expect(end.reason).toBeUndefined();
     expect(end.useless).toBe(1);
@@ -169,7 +169,7 @@ describeWithVectors("a peer that breaks the rules", () => {
     ] as const) {
       const late = ask();
       passSeconds(seconds, bytes);
-      expect(await late).toMatchObject({ ok: false, rejection: { code: "timedOut" } });
+      expect(await late).toMatchObject({ ok: false, error: { code: "timedOut" } });
     }
   });
 
@@ -207,7 +207,7 @@ describeWithVectors("a peer that breaks the rules", () => {
     const toy = createToyEth();
     await toy.befriend(1);
     const asked = Array.from({ length: 6 }, () => toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]));
-    expect(await asked[5]).toMatchObject({ rejection: { code: "busy" } });
+    expect(await asked[5]).toMatchObject({ error: { code: "busy" } });
   });
 });
 
@@ -245,7 +245,7 @@ describeWithVectors("new blocks", () => {
     toy.chain.moveHead(716);
     end.sayBytes(CODES.newBlock, nonsense);
     expect(toy.blocks.map((announced) => announced.open())).toMatchObject([
-      { ok: false, rejection: { code: "malformed" } },
+      { ok: false, error: { code: "malformed" } },
     ]);
   });
 

@@ -39,6 +39,6 @@ describeWithVectors("introductions", () => {
   ];
   it.each(cases)("%s", (_, change, code) => {
     const judged = checkStatus({ ...ours, ...change }, identity, chain);
-    expect(judged.ok ? undefined : judged.rejection.code).toBe(code);
+    expect(judged.ok ? undefined : judged.error.code).toBe(code);
   });
 });

@@ -127,7 +127,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     send(code, payload) {
       if (reason !== undefined) return false;
       const read = decodeMessage(code, payload);
-      if (!read.ok) throw new Error(`we sent what cannot be read: ${read.rejection.message}`);
+      if (!read.ok) throw new Error(`we sent what cannot be read: ${read.error.message}`);
       heard.push(read.value);
       return true;
     },

@@ -24,7 +24,7 @@ describe("frames", () => {
     queue.append(createFrameWriter(secrets()).write(new Uint8Array(101)).subarray(0, 32));
     expect(createFrameReader(secrets()).read(queue, 100)).toMatchObject({
       ok: false,
-      rejection: { message: "a frame of 101 bytes is longer than 100" },
+      error: { message: "a frame of 101 bytes is longer than 100" },
     });
   });
 

@@ -47,7 +47,7 @@ describe("a handshake of our own two ends", () => {
     const changed = auth.map((byte, index) => (index === at ? byte ^ 1 : byte));
     expect(answerAuth(identity(2), { bytes: changed, isOld: false })).toMatchObject({
       ok: false,
-      rejection: { code: "badHandshake", fault: "peer" },
+      error: { code: "badHandshake", fault: "peer" },
     });
   });
 
@@ -156,7 +156,7 @@ function reasonOf(members: readonly Uint8Array[]): string {
   const size = Uint8Array.of((plain.length + SEAL_BYTES) >> 8, (plain.length + SEAL_BYTES) & 0xff);
   const bytes = concatBytes(size, seal(plain, identity(2).nodeId, size));
   const answer = answerAuth(identity(2), { bytes, isOld: false });
-  return answer.ok ? "read" : answer.rejection.message;
+  return answer.ok ? "read" : answer.error.message;
 }
 
 function known(privateKey: Uint8Array, ephemeralKey: Uint8Array, nonce: Uint8Array): OwnIdentity {
@@ -173,7 +173,7 @@ function queueOf(bytes: Uint8Array) {
   return queue;
 }
 
-function taken<T>(outcome: { ok: true; value: T } | { ok: false; rejection: { message: string } }): T {
-  if (!outcome.ok) throw new Error(outcome.rejection.message);
+function taken<T>(outcome: { ok: true; value: T } | { ok: false; error: { message: string } }): T {
+  if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }

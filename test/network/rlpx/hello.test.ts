@@ -50,7 +50,7 @@ describe("Hello", () => {
       ),
     ],
   ])("is refused: %s", (_, hex) => {
-    expect(decodeHello(hexToBytes(hex))).toMatchObject({ ok: false, rejection: { fault: "peer" } });
+    expect(decodeHello(hexToBytes(hex))).toMatchObject({ ok: false, error: { fault: "peer" } });
   });
 
   it("keeps a name that would disturb a log harmless and short", () => {
@@ -124,7 +124,7 @@ describeWithVectors("recorded Hello and Disconnect messages", () => {
 
   it.each(cases)("$name", ({ rlp, roundTrip, decoded }) => {
     const hello = decodeHello(hexToBytes(rlp));
-    if (!hello.ok) throw new Error(hello.rejection.message);
+    if (!hello.ok) throw new Error(hello.error.message);
     expect(hello.value).toEqual({
       p2pVersion: decoded.p2pVersion,
       clientId: decoded.clientId,

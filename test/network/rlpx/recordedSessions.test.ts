@@ -112,7 +112,7 @@ function payloadOf({ name }: RecordedFrame, body: Uint8Array): Uint8Array {
     return sent;
   }
   const payload = uncompressSnappy(sent, 0xff_ff_fe);
-  if (!payload.ok) throw new Error(payload.rejection.message);
+  if (!payload.ok) throw new Error(payload.error.message);
   const again = uncompressSnappy(compressSnappy(payload.value), 0xff_ff_fe);
   expect(again.ok && Buffer.compare(again.value, payload.value)).toBe(0);
   return payload.value;

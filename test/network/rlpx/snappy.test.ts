@@ -38,7 +38,7 @@ describe("snappy", () => {
     ["less than announced", "0x0400aa", "an element is wrong"],
     ["more than announced", "0x0104aabb", "an element is wrong"],
   ])("refuses %s", (_, hex, message) => {
-    expect(uncompressSnappy(hexToBytes(hex), LARGEST)).toMatchObject({ ok: false, rejection: { message } });
+    expect(uncompressSnappy(hexToBytes(hex), LARGEST)).toMatchObject({ ok: false, error: { message } });
   });
 });
 

@@ -33,7 +33,7 @@ async function aServer(
   metrics = someMetrics(),
 ): Promise<RpcServer> {
   const opened = await openMetricsServer({ ...SETTINGS, ...settings }, { metrics, logger: silentLogger });
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
   return opened.value;
 }
@@ -120,7 +120,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
       { ...SETTINGS, port },
       { metrics: someMetrics(), logger: silentLogger },
     );
-    expect(opened).toMatchObject({ ok: false, rejection: { code: "addressInUse" } });
+    expect(opened).toMatchObject({ ok: false, error: { code: "addressInUse" } });
   });
 
   it("says 500, and goes on, when a metric cannot be read", async () => {

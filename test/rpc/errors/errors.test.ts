@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { ERRORS, type RpcError } from "../../../src/rpc/errors/errors.ts";
-import { REJECTION_ERRORS } from "../../../src/rpc/errors/rejectionErrors.ts";
+import { REJECTION_ERRORS } from "../../../src/rpc/errors/resultErrors.ts";
 import {
   callError,
   estimateError,

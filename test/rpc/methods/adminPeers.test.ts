@@ -196,7 +196,7 @@ async function importedUpTo(network: Network, head: number): Promise<RecordedNod
   const node = await aChain({ genesis });
   for (const block of recordedBlocks(["besu-ibft", network]).slice(1, head + 1)) {
     const imported = await node.chain.importBlock(block);
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   }
   return node;
 }

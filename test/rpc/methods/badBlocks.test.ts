@@ -11,7 +11,7 @@ import { requesterOf } from "../requester.ts";
 
 function decoded(bytes: Uint8Array | undefined): Block {
   const block = decodeBlock(bytes ?? new Uint8Array());
-  if (!block.ok) throw new Error(block.rejection.message);
+  if (!block.ok) throw new Error(block.error.message);
   return block.value;
 }
 

@@ -32,9 +32,9 @@ beforeAll(async () => {
   const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
   const [, first] = await sealedDevBlocks([TRANSACTIONS]);
   const block = decodeBlock(expectDefined(first, "a block"));
-  if (!block.ok) throw new Error(block.rejection.message);
+  if (!block.ok) throw new Error(block.error.message);
   const imported = await node.chain.importBlock(block.value);
-  if (!imported.ok) throw new Error(imported.rejection.message);
+  if (!imported.ok) throw new Error(imported.error.message);
   ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec), pool: poolOf([WAITING]) });
 });
 

@@ -137,7 +137,7 @@ describeWithVectors("answers recorded from a live network", () => {
         for (const { header, transactions, ommers } of blocks) {
           if (header.number > 0n) {
             const imported = await node.chain.importBlock({ header, transactions, ommers });
-            if (!imported.ok) throw new Error(imported.rejection.message);
+            if (!imported.ok) throw new Error(imported.error.message);
           }
           for (const recorded of cases) {
             if (!headsOf(recorded, network, blocks.length - 1).includes(Number(header.number))) continue;

@@ -131,7 +131,7 @@ describeWithVectors("a node with account and node permissions and a sequenced po
       { accountsFile: file, nodesFile: file },
       { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
     );
-    if (!permissions.ok) throw new Error(permissions.rejection.message);
+    if (!permissions.ok) throw new Error(permissions.error.message);
     node = await chainOf("net3");
     await importUpTo(15n);
     ask = nodeOn(node, {
@@ -145,7 +145,7 @@ describeWithVectors("a node with account and node permissions and a sequenced po
     for (const { header, transactions, ommers } of recordedBlocks(["besu-ibft", "net3"])) {
       if (header.number <= node.chain.head.header.number || header.number > last) continue;
       const imported = await node.chain.importBlock({ header, transactions, ommers });
-      if (!imported.ok) throw new Error(imported.rejection.message);
+      if (!imported.ok) throw new Error(imported.error.message);
     }
   }
 

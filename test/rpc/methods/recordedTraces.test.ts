@@ -127,7 +127,7 @@ async function openNetwork(
   });
   for (const { header, transactions, ommers } of recordedBlocks(folder).slice(1)) {
     const imported = await chain.importBlock({ header, transactions, ommers });
-    if (!imported.ok) throw new Error(imported.rejection.message);
+    if (!imported.ok) throw new Error(imported.error.message);
   }
   const backend = anRpcBackend({ chain, spec, tracer: tracerOf(chain, spec), writeTrace });
   const dispatcher = createDispatcher(

@@ -7,7 +7,7 @@ import { addressFromHex } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { EMPTY_CODE_HASH, keccak256 } from "../../../src/primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { rejected } from "../../../src/primitives/result.ts";
+import { err } from "../../../src/primitives/result.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
@@ -209,7 +209,7 @@ describe("methods that simulate", () => {
 describe("methods about the pool", () => {
   it("translate the pool's refusals", async () => {
     const ask = requesterOf({
-      submit: () => Promise.resolve(rejected({ code: "nonceTooLow", fault: "caller", message: "used" })),
+      submit: () => Promise.resolve(err({ code: "nonceTooLow", fault: "caller", message: "used" })),
     });
     expect(await ask("eth_sendRawTransaction", toHex(aTransaction().raw))).toEqual({
       code: -32001,

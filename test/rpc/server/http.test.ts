@@ -709,7 +709,7 @@ describe("opening and closing", IN_REAL_TIME, () => {
       { ...HTTP_DEFAULTS, port: server.port },
       { ...HTTP_PARTS, dispatcher },
     );
-    expect(again).toMatchObject({ ok: false, rejection: { code: "addressInUse", fault: "local" } });
+    expect(again).toMatchObject({ ok: false, error: { code: "addressInUse", fault: "local" } });
   });
 
   it("refuses an address that is not ours", async () => {
@@ -718,7 +718,7 @@ describe("opening and closing", IN_REAL_TIME, () => {
       { ...HTTP_DEFAULTS, host: "192.0.2.1" },
       { ...HTTP_PARTS, dispatcher },
     );
-    expect(opened).toMatchObject({ ok: false, rejection: { code: "cannotListen" } });
+    expect(opened).toMatchObject({ ok: false, error: { code: "cannotListen" } });
   });
 
   it("lets open requests end, and idle connections go", async () => {

@@ -47,7 +47,7 @@ export async function anHttpServer(
     { ...HTTP_DEFAULTS, ...settings },
     { ...HTTP_PARTS, dispatcher, ...parts },
   );
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
   return opened.value;
 }
@@ -79,7 +79,7 @@ export async function aWebSocketServer(
     { ...WEB_SOCKET_DEFAULTS, ...settings },
     { ...WEB_SOCKET_PARTS, dispatcher, ...parts },
   );
-  if (!opened.ok) throw new Error(opened.rejection.message);
+  if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
   return opened.value;
 }

@@ -207,7 +207,7 @@ describe("the port", () => {
       { ...WEB_SOCKET_DEFAULTS, port: server.port },
       { ...WEB_SOCKET_PARTS, dispatcher },
     );
-    expect(again).toMatchObject({ ok: false, rejection: { code: "addressInUse", fault: "local" } });
+    expect(again).toMatchObject({ ok: false, error: { code: "addressInUse", fault: "local" } });
   });
 });
 

@@ -2,13 +2,13 @@ import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, type RpcError } from "../../errors/errors.ts";
 import { defineMethod, type RpcMethod, required } from "../../method.ts";
-import type { EnodeFlaw, PeerFacts } from "../../ports.ts";
+import type { EnodeErrorCode, PeerFacts } from "../../ports.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
 import { showEndpoint } from "./nodeInfo.ts";
 
 /** Who is connected, and whom the node is to stay connected with (p2p.md#peers-in-json-rpc). */
 
-const FLAWS: Readonly<Record<EnodeFlaw, RpcError>> = {
+const FLAWS: Readonly<Record<EnodeErrorCode, RpcError>> = {
   invalidNodeId: ERRORS.invalidNodeId,
   namedHost: ERRORS.enodeDnsDisabled,
   malformed: ERRORS.parseError,
@@ -44,7 +44,7 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
       const { peerToPeer } = backend.network;
       if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
       const changed = peerToPeer[`${change}Peer`](enode);
-      return changed.ok ? changed.value : FLAWS[changed.rejection.code];
+      return changed.ok ? changed.value : FLAWS[changed.error.code];
     },
   });
 }

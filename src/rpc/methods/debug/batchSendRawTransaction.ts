@@ -2,7 +2,7 @@ import { parseHex } from "../../../primitives/hex.ts";
 import { REJECTION_REASONS } from "../../../txpool/besuNames.ts";
 import { defineMethod, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
-import type { RpcPorts, SubmissionRejectionCode } from "../../ports.ts";
+import type { RpcPorts, SubmissionErrorCode } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 
 /** Each parameter is a transaction of its own; what is none is told beside the others. */
@@ -15,8 +15,12 @@ export const debugBatchSendRawTransaction = defineMethod({
   async run([texts], { backend }) {
     const results: object[] = [];
     for (const [index, text] of texts.entries()) {
-      const flaw = await submit(text, backend);
-      results.push({ index, success: flaw === undefined, ...(flaw !== undefined && { errorMessage: flaw }) });
+      const error = await submit(text, backend);
+      results.push({
+        index,
+        success: error === undefined,
+        ...(error !== undefined && { errorMessage: error }),
+      });
     }
     return results;
   },
@@ -27,14 +31,14 @@ async function submit(text: string, backend: Pick<RpcPorts, "submit">): Promise<
   if (raw === undefined) return NOT_HEX;
   const outcome = await backend.submit(raw);
   if (outcome.ok) return undefined;
-  const { code, message } = outcome.rejection;
+  const { code, message } = outcome.error;
   return code === "unsupportedV" ? message : REASONS[code];
 }
 
 const NOT_HEX = "Invalid raw transaction hex";
 
 /** The incumbent shows its own names of its reasons here, and nowhere else. */
-const REASONS: Readonly<Record<Exclude<SubmissionRejectionCode, "unsupportedV">, string>> = {
+const REASONS: Readonly<Record<Exclude<SubmissionErrorCode, "unsupportedV">, string>> = {
   ...REJECTION_REASONS,
   malformedTransaction: "Invalid RLP in raw transaction hex",
   unknownTransactionType: NOT_HEX,

@@ -3,7 +3,7 @@ import type { Result } from "../../../primitives/result.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
-import type { HistoryRefusal } from "../../ports.ts";
+import type { HistoryErrorCode } from "../../ports.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 
 /** The way back (json-rpc.md#debug). Where it could do harm it is refused with the reason. */
@@ -57,9 +57,9 @@ function knownNumber(chain: ChainReader, choice: NumberOrTag): bigint | undefine
   return number >= 0n && number <= chain.head.header.number ? number : undefined;
 }
 
-function answer(outcome: Result<void, HistoryRefusal>): string | RpcError {
+function answer(outcome: Result<void, HistoryErrorCode>): string | RpcError {
   if (outcome.ok) return SUCCESS;
-  const { code, message } = outcome.rejection;
+  const { code, message } = outcome.error;
   return code === "notReplayed" ? ERRORS.internalError : new RpcError(REFUSED, `Refused: ${message}`);
 }
 

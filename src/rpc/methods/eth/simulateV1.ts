@@ -1,4 +1,4 @@
-import type { BlocksRefusal } from "../../../execution/blocksRefusal.ts";
+import type { BlocksErrorCode } from "../../../execution/blocksError.ts";
 import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
 import { logItemsJson } from "../../../logs/logResult.ts";
 import { assertNever } from "../../../primitives/assert.ts";
@@ -58,7 +58,7 @@ export const ethSimulateV1 = defineMethod({
 });
 
 /** The standard's codes. */
-const REFUSALS: Readonly<Record<BlocksRefusal, number>> = {
+const REFUSALS: Readonly<Record<BlocksErrorCode, number>> = {
   nonceTooLow: -38010,
   nonceTooHigh: -38011,
   gasPriceBelowBaseFee: -38012,

@@ -1,6 +1,6 @@
 import { ERRORS, type RpcError } from "../../errors/errors.ts";
 import { type Answer, defineMethod, type RpcMethod, required } from "../../method.ts";
-import type { AllowlistFlaw, RpcAllowlist, RpcPermissions } from "../../ports.ts";
+import type { AllowlistErrorCode, RpcAllowlist, RpcPermissions } from "../../ports.ts";
 import { listOf, TEXT } from "../../schemas.ts";
 
 /**
@@ -13,7 +13,7 @@ const NOUNS = { accounts: "Accounts", nodes: "Nodes" } as const;
 
 const DISABLED = { accounts: ERRORS.accountListDisabled, nodes: ERRORS.nodeListDisabled } as const;
 
-const FLAWS: Readonly<Record<ListName, Readonly<Record<AllowlistFlaw, RpcError>>>> = {
+const FLAWS: Readonly<Record<ListName, Readonly<Record<AllowlistErrorCode, RpcError>>>> = {
   accounts: {
     empty: ERRORS.accountListEmpty,
     invalid: ERRORS.accountInvalid,
@@ -85,7 +85,7 @@ function changerOf(list: ListName, change: "add" | "remove"): RpcMethod {
     run: ([texts], { backend }) =>
       withList(list, backend.permissions, (allowlist) => {
         const changed = allowlist[change](texts);
-        return changed.ok ? SUCCESS : FLAWS[list][changed.rejection.code];
+        return changed.ok ? SUCCESS : FLAWS[list][changed.error.code];
       }),
   });
 }

@@ -1,8 +1,8 @@
-import type { SimulationRefusal } from "./simulation.ts";
+import type { SimulationErrorCode } from "./simulation.ts";
 
 /** Why blocks cannot be simulated. */
-export type BlocksRefusal =
-  | SimulationRefusal
+export type BlocksErrorCode =
+  | SimulationErrorCode
   | "tooManyBlocks"
   | "tooManyCalls"
   | "tooMuchMemory"
@@ -14,11 +14,11 @@ export type BlocksRefusal =
   | "systemCallFailed";
 
 /** Ends a simulation in the midst of its blocks. */
-export class BlocksRefused extends Error {
+export class BlocksError extends Error {
   override name = "BlocksRefused";
-  readonly code: BlocksRefusal;
+  readonly code: BlocksErrorCode;
 
-  constructor(code: BlocksRefusal, detail: string) {
+  constructor(code: BlocksErrorCode, detail: string) {
     super(detail);
     this.code = code;
   }

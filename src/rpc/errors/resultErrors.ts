@@ -1,12 +1,12 @@
-import type { PoolRejectionCode } from "../../txpool/rejection.ts";
-import type { TransactionDefect } from "../../types/transaction.ts";
+import type { PoolErrorCode } from "../../txpool/errors.ts";
+import type { TransactionErrorCode } from "../../types/transaction.ts";
 import { ERRORS, type RpcError } from "./errors.ts";
 
 /**
  * What eth_sendRawTransaction answers for each refusal (json-rpc.md#eth_sendrawtransaction; the bare
  * message).
  */
-export const REJECTION_ERRORS: Readonly<Record<PoolRejectionCode | TransactionDefect, RpcError>> = {
+export const REJECTION_ERRORS: Readonly<Record<PoolErrorCode | TransactionErrorCode, RpcError>> = {
   malformedTransaction: ERRORS.invalidParams,
   unsupportedV: ERRORS.invalidParams,
   unknownTransactionType: ERRORS.invalidParams,

@@ -1,11 +1,11 @@
-import { type Fault, type Rejected, rejected } from "../primitives/result.ts";
+import { type Err, err, type Fault } from "../primitives/result.ts";
 import type { TransactionOrigin } from "./entry.ts";
 
 /**
  * Why a transaction was not taken (json-rpc-errors.md#transaction-errors); the RPC door gives each its number
  * and words.
  */
-export type PoolRejectionCode =
+export type PoolErrorCode =
   | "knownTransaction"
   | "feeCapExceeded"
   | "gasPriceTooLow"
@@ -32,16 +32,16 @@ export type PoolRejectionCode =
  * A refusal with its fault. Only what no honest peer would relay, whatever its head and settings, is held against a
  * peer; all else may be news that came late or early.
  */
-export function refusal(
-  code: PoolRejectionCode,
+export function poolError(
+  code: PoolErrorCode,
   origin: TransactionOrigin,
   message: string,
   facts: Readonly<Record<string, unknown>> = {},
-): Rejected<PoolRejectionCode> {
-  return rejected({ code, message, fault: faultOf(code, origin), facts });
+): Err<PoolErrorCode> {
+  return err({ code, message, fault: faultOf(code, origin), facts });
 }
 
-const NEVER_SOUND: ReadonlySet<PoolRejectionCode> = new Set([
+const NEVER_SOUND: ReadonlySet<PoolErrorCode> = new Set([
   "wrongChainId",
   "invalidSignature",
   "nonceOverflow",
@@ -49,7 +49,7 @@ const NEVER_SOUND: ReadonlySet<PoolRejectionCode> = new Set([
   "priorityFeeAboveFeeCap",
 ]);
 
-function faultOf(code: PoolRejectionCode, origin: TransactionOrigin): Fault {
+function faultOf(code: PoolErrorCode, origin: TransactionOrigin): Fault {
   if (code === "stateUnavailable" || code === "poolDisabled") return "local";
   return origin === "remote" && NEVER_SOUND.has(code) ? "peer" : "caller";
 }
