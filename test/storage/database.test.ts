@@ -47,7 +47,9 @@ it("gives others their turn while a large batch is written to disk, and shows it
   await database.write(watched);
   isOver = true;
   expect(new Set(takenAt.filter((count) => count > 0 && count < 20_000)).size).toBeGreaterThanOrEqual(4);
-  expect(shownAt.filter((_, at) => (takenAt[at] ?? 0) < 20_000).every((shown) => shown === "----")).toBe(true);
+  expect(shownAt.filter((_, at) => (takenAt[at] ?? 0) < 20_000).every((shown) => shown === "----")).toBe(
+    true,
+  );
   // It may come to be there between two reads, and whatever is read after that is there.
   expect(shownAt.filter((shown) => !/^-*\+*$/.test(shown))).toEqual([]);
   expect(database.get(keyOf(19_999))).toEqual(bytes([1]));
