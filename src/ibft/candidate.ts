@@ -7,11 +7,11 @@ import type { Header } from "../types/header.ts";
 import type { Transaction } from "../types/transaction.ts";
 
 /**
- * A block that validators may agree on: whole but for the commit seals. Its digest is what they sign and differs from
- * round to round; its chain hash does not. Made only by the functions here, so the four always belong together.
+ * A block that validators may agree on: complete except for the commit seals. Validators sign its digest, which differs
+ * from round to round; its chain hash does not. Only the functions of this file create one, so its members are consistent.
  */
 export interface Candidate {
-  /** The extra data has all five items and no seals. */
+  /** Its extra data has all five items and no seals. */
   readonly header: Header;
   readonly extra: ExtraData;
   readonly transactions: readonly Transaction[];
@@ -19,7 +19,7 @@ export interface Candidate {
   readonly hash: Hash;
 }
 
-/** A candidate of the given header; whatever extra data the header has is replaced by `extra` without its seals. */
+/** A candidate of the given header, whose extra data is replaced by `extra` without its seals. */
 export function createCandidate(
   header: Header,
   extra: ExtraData,
@@ -36,7 +36,7 @@ export function createCandidate(
   };
 }
 
-/** The candidate of a decoded block (from a proposal, or from our own memory); refused when extraData does not decode. */
+/** The candidate of a decoded block (of a proposal or of the vote log); an error when its extra data does not decode. */
 export function candidateOfBlock(block: {
   readonly header: Header;
   readonly transactions: readonly Transaction[];
@@ -45,7 +45,7 @@ export function candidateOfBlock(block: {
   return extra.ok ? ok(createCandidate(block.header, extra.value, block.transactions)) : extra;
 }
 
-/** The same block in another round: nothing but the round in the extra data changes (ibft2.md#new-round). */
+/** The same block in another round: only the round in the extra data changes (ibft2.md#new-round). */
 export function withRound(candidate: Candidate, round: number): Candidate {
   if (candidate.extra.round === round) return candidate;
   return createCandidate(candidate.header, { ...candidate.extra, round }, candidate.transactions);

@@ -26,8 +26,8 @@ export const CERTIFICATE_ERRORS = [
 export type CertificateErrorCode = (typeof CERTIFICATE_ERRORS)[number];
 
 /**
- * Finds what is wrong with a signed wish for a round, certificate included (ibft2.md#round-change-rules);
- * undefined when nothing is.
+ * Finds the error in a signed round-change request, certificate included (ibft2.md#round-change-rules); undefined when
+ * it is valid.
  */
 export function findRoundChangeError(
   validatorSet: ValidatorSet,
@@ -41,7 +41,7 @@ export function findRoundChangeError(
   return findPreparedError(validatorSet, payload.prepared);
 }
 
-/** Finds what is wrong with the proof that a block was prepared. It may hold more Prepares than needed. */
+/** Finds the error in a prepared certificate. It may have more Prepares than needed. */
 function findPreparedError(
   validatorSet: ValidatorSet,
   { proposal, prepares }: PreparedCertificate,
@@ -57,7 +57,7 @@ function findPreparedError(
   return undefined;
 }
 
-/** Finds what is wrong with the proof that a quorum asked for `round` (ibft2.md#proposal-rules, item 3). */
+/** Finds the error in a round-change certificate for `round` (ibft2.md#proposal-rules, item 3). */
 export function findRoundChangesError(
   validatorSet: ValidatorSet,
   round: number,
@@ -73,7 +73,7 @@ export function findRoundChangesError(
   return undefined;
 }
 
-/** The prepared certificate of the highest round among them; the first of several, none when nobody has any. */
+/** The prepared certificate of the highest round: the first of several, undefined when there is none. */
 export function highestPrepared(roundChanges: RoundChangeCertificate): PreparedCertificate | undefined {
   let highest: PreparedCertificate | undefined;
   for (const { payload } of roundChanges) {

@@ -11,7 +11,7 @@ import type { FindTransaction } from "../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "./candidate.ts";
 import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "./message.ts";
 import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./payloadCodec.ts";
-import { readPlace } from "./payloadReader.ts";
+import { readRoundId } from "./payloadReader.ts";
 import type { RoundId } from "./roundId.ts";
 import {
   createSignedReader,
@@ -24,19 +24,19 @@ import { DecodingError, type DecodingErrorCode, isAbsent, partsOf } from "./stri
 import type { ValidatorSet } from "./validatorSet.ts";
 
 /**
- * The four messages of IBF/1, as they lie inside a devp2p message before snappy (ibft2.md#message-bodies):
+ * The four messages of IBF/1, as in a devp2p message before snappy (ibft2.md#message-bodies):
  *
  *   0 Proposal     [signed payload, block, round-change certificate | 0x80]
  *   1 Prepare      signed payload
  *   2 Commit       signed payload
  *   3 RoundChange  [signed payload, block | 0x80]
  *
- * What was decoded encodes to the same bytes again, and whatever is not spelled exactly so is refused: canonical RLP,
- * exact counts and lengths, nothing after the end. One freedom is left to others: seals inside the extra data of a
- * block in agreement mean nothing, nobody signs them, and the candidate is without them.
+ * A decoded message encodes to the same bytes again. Decoding is strict: canonical RLP, exact counts and lengths, nothing
+ * after the end. The only exception: seals in the extra data of a proposed block are ignored. They are not signed, and
+ * the candidate does not have them.
  */
 
-/** A message under its code, 0 to 3, whatever offset the wire gives it. */
+/** A message with its code, 0 to 3, without the sub-protocol's offset on the wire. */
 export interface Encoded {
   readonly code: MessageCode;
   readonly payload: Uint8Array;
@@ -51,9 +51,9 @@ function encodeParts(message: Authored): Uint8Array {
   switch (message.kind) {
     case "proposal": {
       const { candidate, certificate } = message;
-      const asked =
+      const encodedCertificate =
         certificate === undefined ? ABSENT : encodeRlpList([encodeRlpList(certificate.map(encodeSigned))]);
-      return encodeRlpList([signed, encodeCandidate(candidate), asked]);
+      return encodeRlpList([signed, encodeCandidate(candidate), encodedCertificate]);
     }
     case "prepare":
     case "commit":
@@ -68,7 +68,7 @@ function encodeParts(message: Authored): Uint8Array {
   }
 }
 
-/** What stands for a certificate or a block that is not there. */
+/** Encodes an absent certificate or block. */
 const ABSENT = Uint8Array.of(0x80);
 
 function encodeCandidate({ header, transactions }: Candidate): Uint8Array {
@@ -76,23 +76,24 @@ function encodeCandidate({ header, transactions }: Candidate): Uint8Array {
 }
 
 export interface Decoding {
-  /** Who signed a digest; some 45 µs each, and one message may hold thousands of signatures. */
+  /** Recovers the signer of a digest: some 45 µs each, and one message may have thousands of signatures. */
   readonly recover?: Recover;
-  /** Asked about a message's author before anything is read that costs more; everybody may speak when absent. */
-  readonly maySpeak?: (author: Address) => boolean;
-  /** The validator set of the message's height: certificates are held against it before and while they are verified. */
+  /** Asked about a message's author before any more expensive decoding; every author is allowed when absent. */
+  readonly isAuthorAllowed?: (author: Address) => boolean;
+  /** The validator set of the message's height: certificates are checked against it before and during verification. */
   readonly validatorSet?: ValidatorSet | undefined;
-  /** Signers that were recovered before. */
+  /** Cache of recovered signers. */
   readonly known?: KnownSigners | undefined;
-  /** Transactions that need not be decoded again; none when absent. */
+  /** Looks up transactions that need not be decoded again; none when absent. */
   readonly findTransaction?: FindTransaction;
-  /** A block of more is refused unread; any number when absent. */
-  readonly mostTransactions?: number | undefined;
+  /** A block with more transactions is refused without decoding them; no bound when absent. */
+  readonly maxTransactions?: number | undefined;
 }
 
 /**
- * Reads one message and recovers all its signers, nested ones too; each signature once, however often it is repeated.
- * The message keeps views of `payload`, which the caller must not change. Refused as the sender's fault, never a throw.
+ * Decodes one message and recovers all its signers, nested ones included; each signature once, however often it is
+ * repeated. The message keeps views of `payload`, which the caller must not change. Never throws: errors are the sender's
+ * fault.
  */
 export function decodeMessage(
   code: number,
@@ -102,7 +103,7 @@ export function decodeMessage(
   return readToEnd(readMessage(code, payload, decoding));
 }
 
-/** Without a pause. */
+/** Runs a reading to its end without pauses. */
 export function readToEnd<T>(reading: Reading<T>): T {
   for (;;) {
     const step = reading.next();
@@ -110,17 +111,17 @@ export function readToEnd<T>(reading: Reading<T>): T {
   }
 }
 
-/** As decodeMessage, with places to pause: the certificates of many validators take longer than anybody should wait. */
+/** Like decodeMessage, with points to pause at: certificates of many validators would block the thread for too long. */
 export function* readMessage(
   code: number,
   payload: Uint8Array,
   {
     recover = recoverAddress,
-    maySpeak = () => true,
+    isAuthorAllowed = () => true,
     validatorSet,
     known,
     findTransaction,
-    mostTransactions,
+    maxTransactions,
   }: Decoding = {},
 ): Reading<Result<Authored, DecodingErrorCode>> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
@@ -129,15 +130,15 @@ export function* readMessage(
   }
   try {
     const admit = (author: Address): void => {
-      if (!maySpeak(author))
-        throw new DecodingError("unwelcomeAuthor", "the author has no say in this height");
+      if (!isAuthorAllowed(author))
+        throw new DecodingError("unwelcomeAuthor", "the author is not a validator of this height");
     };
     const reader = createSignedReader({ recover, admit, validatorSet, known });
     return ok(
       yield* READERS[code](payload, reader, {
         recover,
         findTransaction,
-        mostTransactions,
+        maxTransactions,
         isScreened: validatorSet !== undefined,
       }),
     );
@@ -148,21 +149,21 @@ export function* readMessage(
   }
 }
 
-/** Where a message belongs, read without looking at anything else: nothing else of it is known to be sound. */
-export function peekPlace(code: number, payload: Uint8Array): RoundId | undefined {
+/** Height and round of a message, without decoding or validating anything else. */
+export function peekRoundId(code: number, payload: Uint8Array): RoundId | undefined {
   if (!isMessageCode(code) || payload.length > PAYLOAD_LIMITS[code]) return undefined;
   try {
     const isBare = code === MESSAGE_CODES.prepare || code === MESSAGE_CODES.commit;
     const [outer] = isBare ? [payload] : partsOf(payload, code === MESSAGE_CODES.proposal ? 3 : 2);
     const [fields] = partsOf(outer, 2);
-    return readPlace(fields);
+    return readRoundId(fields);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** In bytes. The signed payloads of fixed form are exactly so long; blocks are bounded by what one frame can carry. */
+/** In bytes. Prepare and Commit have a fixed length; messages with blocks are bounded by the size of one frame. */
 export const PAYLOAD_LIMITS: Readonly<Record<MessageCode, number>> = {
   0: 0xff_fffe,
   1: 117,
@@ -170,14 +171,14 @@ export const PAYLOAD_LIMITS: Readonly<Record<MessageCode, number>> = {
   3: 0xff_fffe,
 };
 
-/** Extra data is the only part of a header without a natural bound; a thousand validators and their seals fit in here. */
+/** Extra data is the only part of a header without a natural bound; this allows a thousand validators and their seals. */
 const HEADER_LIMIT_BYTES = 128 * 1024;
 
 interface Lookups {
   readonly recover: Recover;
   readonly findTransaction: FindTransaction | undefined;
-  readonly mostTransactions: number | undefined;
-  /** Whether a block is opened only if its header is the one that was signed. */
+  readonly maxTransactions: number | undefined;
+  /** Whether a block is decoded only if its header matches the signed digest. */
   readonly isScreened: boolean;
 }
 
@@ -220,20 +221,20 @@ function* readRoundChange(payload: Uint8Array, reader: SignedReader, lookups: Lo
 }
 
 /**
- * In agreement the body is bare: an IBFT block has no ommers, and no withdrawals either (ibft2.md#body). The
- * header is held against what was signed before the transactions are made, each some 8 µs.
+ * Decodes the block of a message. An IBFT block has neither ommers nor withdrawals (ibft2.md#body). The header is compared
+ * with the signed digest before the transactions are decoded, each some 8 µs.
  */
 function* readCandidate(
   part: Uint8Array,
   subject: ProposalPayload | undefined,
-  { findTransaction: find, mostTransactions, isScreened }: Lookups,
+  { findTransaction: find, maxTransactions, isScreened }: Lookups,
 ): Reading<Candidate> {
   yield "block";
   const [headerPart] = partsOf(part, 3);
   if (headerPart.length > HEADER_LIMIT_BYTES)
     throw new DecodingError("oversized", `a header of ${headerPart.length} bytes`);
   if (isScreened) checkHeaderBelongs(headerPart, subject);
-  const block = yield* readBlock(part, { find, mostTransactions });
+  const block = yield* readBlock(part, { find, maxTransactions });
   if (!block.ok) throw new DecodingError("malformedBlock", block.error.message);
   if (block.value.ommers.length > 0) throw new DecodingError("malformedBlock", "ommers in an IBFT block");
   const candidate = candidateFrom(block.value);
@@ -248,26 +249,26 @@ function candidateFrom(block: Parameters<typeof candidateOfBlock>[0]): Candidate
   return candidate.value;
 }
 
-/** A block without a certificate is for the rules to refuse; its transactions are not worth reading either. */
+/** A block without a certificate is refused here as well, so that its transactions are not decoded. */
 function checkHeaderBelongs(headerPart: Uint8Array, subject: ProposalPayload | undefined): void {
   const header = decodeHeader(headerPart);
   if (!header.ok) throw new DecodingError("malformedBlock", header.error.message);
   const { digest, extra } = candidateFrom({ header: header.value, transactions: [] });
   if (subject === undefined || extra.round !== subject.round || !equalBytes(digest, subject.digest))
-    throw new DecodingError("wrongCandidate", "another block than was signed for");
+    throw new DecodingError("wrongCandidate", "not the block that was signed");
 }
 
 /**
- * What is signed is the header alone. With another body whoever passes a Proposal on could spoil its round for all whom he
- * reaches before its author, for the first one is the only one that is considered; and the next proposer takes the body of
- * a prepared block from whoever brought it first.
+ * Only the header is signed. Without this check a relaying peer could attach another body to a Proposal and spoil the round
+ * for all that it reaches before the author does, since only the first Proposal is considered. Likewise the next proposer
+ * takes the body of a prepared block from the first RoundChange that includes it.
  */
 function* checkBodyBelongs({ header, transactions }: Candidate): Reading<void> {
   const steps = rootOfTransactionsInSteps(transactions);
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) yield "block";
   if (!equalBytes(step.value, header.transactionsRoot)) {
-    throw new DecodingError("foreignBody", "the transactions are not those that the header names");
+    throw new DecodingError("foreignBody", "the transactions do not match the header's transactions root");
   }
 }
 

@@ -11,9 +11,9 @@ export interface Head extends NamedHeader {
   readonly tally: VoteTally;
 }
 
-/** All that can happen to the machine. An answer or a timer names its round; one of a round we have left is ignored. */
+/** All inputs of the state machine. A result or timer names its round; it is ignored when we have left that round. */
 export type Input =
-  /** Boot, with what we promised before the crash. */
+  /** The node starts, with what we signed before the restart. */
   | { readonly kind: "started"; readonly head: Head; readonly record?: LastSignedState }
   /** Decoded, signers already recovered. */
   | { readonly kind: "message"; readonly message: Authored }
@@ -25,7 +25,7 @@ export type Input =
       readonly digest: Digest;
       readonly sound: boolean;
     }
-  /** By our own commit or by sync. */
+  /** Through our own commit or through sync. */
   | { readonly kind: "headAdvanced"; readonly head: Head }
   /** From the operator: neither propose nor vote until resumed. */
   | { readonly kind: "paused" | "resumed" };

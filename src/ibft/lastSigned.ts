@@ -12,23 +12,24 @@ import { candidateOfBlock } from "./candidate.ts";
 import type { Payload, PreparedBlock, Signed } from "./message.ts";
 
 /**
- * What we promised, kept on disk: written before a vote leaves, read after a crash. No vote of ours may follow in a
- * height below `height`, nor in `height` in a round up to `round`; sending the very same bytes again is allowed.
+ * What this validator signed last, as a record of the vote log: written before a vote is sent, read after a restart.
+ * Forbids votes at heights below `height`, and at `height` in rounds up to `round`; sending the same bytes again is
+ * allowed.
  */
 export interface LastSignedState {
   readonly height: bigint;
-  /** The highest round in which we said anything. */
+  /** The highest round in which we signed anything. */
   readonly round: number;
-  /** What our Proposal, Prepare and Commit of that round are about; undefined while we only asked for the round. */
+  /** The digest of our Proposal, Prepare and Commit of that round; undefined while we only requested the round. */
   readonly digest: Digest | undefined;
-  /** The latest prepared block of this height: it goes into every further RoundChange. */
+  /** The block prepared last at this height; every further RoundChange includes it. */
   readonly prepared: PreparedBlock | undefined;
 }
 
 /**
- * Our own format, never on the wire: RLP of [version, height, round, digest | "", prepared | ""], where prepared is
- * [block, proposer's signature and address, [each Prepare's signature and address]]. What a signature is about follows
- * from the block: its number, its round and its digest. The block lies inside as one string, for it can be large.
+ * Our own disk format, never on the wire: RLP of [version, height, round, digest | "", prepared | ""], where prepared is
+ * [block, proposer's signature and address, [each Prepare's signature and address]]. The signed payloads follow from the
+ * block's number, round and digest. The block is encoded as one string, because it can be large.
  */
 export function encodeLastSigned({ height, round, digest, prepared }: LastSignedState): Uint8Array {
   return encodeRlpList([
@@ -42,7 +43,7 @@ export function encodeLastSigned({ height, round, digest, prepared }: LastSigned
 
 export type LastSignedErrorCode = "unknownVoteRecordVersion" | "damagedVoteRecord";
 
-/** Reads back what encodeVoteRecord wrote. The store keeps a checksum, so a refusal means a bug or another version. */
+/** Decodes what encodeLastSigned wrote. The vote log has checksums, so an error means a bug or another version. */
 export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {
   try {
     const [version, height, round, digest, prepared] = listOf(RLP.decode(bytes), 5);
@@ -86,14 +87,14 @@ function decodePrepared(items: unknown): PreparedBlock {
   const candidate = candidateOfBlock(block.value);
   if (!candidate.ok) throw new RangeError(candidate.error.message);
   const { header, extra, digest } = candidate.value;
-  const place = { height: header.number, round: extra.round, digest };
+  const id = { height: header.number, round: extra.round, digest };
   if (!Array.isArray(preparers)) throw new RangeError("the Prepares are a list");
   return {
     candidate: candidate.value,
     certificate: {
-      proposal: { payload: { kind: "proposal", ...place }, ...decodeSigner(proposer) },
+      proposal: { payload: { kind: "proposal", ...id }, ...decodeSigner(proposer) },
       prepares: preparers.map((preparer) => ({
-        payload: { kind: "prepare", ...place },
+        payload: { kind: "prepare", ...id },
         ...decodeSigner(preparer),
       })),
     },

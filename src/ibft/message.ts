@@ -4,21 +4,21 @@ import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
 
 /**
- * What validators tell each other, decoded and with signers recovered (ibft2.md#messages; spelled by
- * payloadCodec.ts).
+ * The messages of validators, decoded and with signers recovered (ibft2.md#messages; encoded by payloadCodec.ts and
+ * codec.ts).
  */
 export type Authored = Proposal | Prepare | Commit | RoundChange;
 
 export type Payload = ProposalPayload | PreparePayload | CommitPayload | RoundChangePayload;
 
-/** A payload under its author's signature. The author was recovered from it, so it cannot be claimed. */
+/** A payload with its author's signature. The author is recovered from the signature, so it cannot be forged. */
 export interface Signed<P extends Payload> {
   readonly payload: P;
   readonly signature: Signature;
   readonly author: Address;
 }
 
-/** "This block, in this round": from the round's proposer, with the proof that the round was asked for if it is not 0. */
+/** "This block, in this round": from the round's proposer, with a round-change certificate if the round is not 0. */
 export interface Proposal {
   readonly kind: "proposal";
   readonly signed: Signed<ProposalPayload>;
@@ -26,21 +26,21 @@ export interface Proposal {
   readonly certificate?: RoundChangeCertificate;
 }
 
-/** "I have checked it." */
+/** "I have validated the proposed block." */
 export interface Prepare {
   readonly kind: "prepare";
   readonly signed: Signed<PreparePayload>;
 }
 
-/** "A quorum has checked it; here is my seal." */
+/** "A quorum has prepared the block; here is my seal." */
 export interface Commit {
   readonly kind: "commit";
   readonly signed: Signed<CommitPayload>;
-  /** Who made the seal, recovered over the payload's digest; undefined when it fits no key. */
+  /** The signer of the seal, recovered over the payload's digest; undefined when no key can be recovered. */
   readonly sealer: Address | undefined;
 }
 
-/** "Let us try the next round", with the block that was prepared, if one was. */
+/** "Let us move to this round", with the block that its author saw prepared, if any. */
 export interface RoundChange {
   readonly kind: "roundChange";
   readonly signed: Signed<RoundChangePayload>;
@@ -73,21 +73,21 @@ export interface CommitPayload {
 export interface RoundChangePayload {
   readonly kind: "roundChange";
   readonly height: bigint;
-  /** The round that is asked for. */
+  /** The requested round. */
   readonly round: number;
   readonly prepared?: PreparedCertificate;
 }
 
-/** Proof that a quorum stood behind one block in one round: the Proposal and a quorum less one of Prepares. */
+/** Proof that a quorum accepted one block in one round: the Proposal and a quorum less one of Prepares. */
 export interface PreparedCertificate {
   readonly proposal: Signed<ProposalPayload>;
   readonly prepares: readonly Signed<PreparePayload>[];
 }
 
-/** Proof that a quorum asked for a round, in order of arrival. */
+/** Proof that a quorum requested a round, in order of arrival. */
 export type RoundChangeCertificate = readonly Signed<RoundChangePayload>[];
 
-/** A block that was prepared, with the proof. */
+/** A prepared block with its certificate. */
 export interface PreparedBlock {
   readonly certificate: PreparedCertificate;
   /** In the certificate's round. */

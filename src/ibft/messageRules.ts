@@ -11,7 +11,7 @@ import {
 import type { Authored, Proposal, RoundChange } from "./message.ts";
 import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
-/** Why a readable message of a validator is worth nothing; a small set, to be counted by. */
+/** Why a decoded message is invalid; a small set, used as a metric label. */
 export const MESSAGE_ERRORS = [
   ...CERTIFICATE_ERRORS,
   "roundOutOfReach",
@@ -28,17 +28,16 @@ export const MESSAGE_ERRORS = [
 export type MessageErrorCode = (typeof MESSAGE_ERRORS)[number];
 
 /**
- * Round 31 alone lasts 68 years. Whoever asks for the last round that can be spelled wants those who go along to have none
- * to go to after it, not even after a restart.
+ * Round 31 alone lasts 68 years. A faulty validator could request the last encodable round, after which those that join
+ * would have no further round, not even after a restart.
  */
 const ROUNDS_IN_REACH = 2 ** 31;
 
 export type WithRound = (candidate: Candidate, round: number) => Candidate;
 
 /**
- * Finds what is wrong with a message of this height, whatever round we are in (ibft2.md#message-rules);
- * undefined when nothing is. Whether the candidate of a proposal is a sound block is not judged here: that
- * takes an execution.
+ * Finds the error in a message of this height, independent of our round (ibft2.md#message-rules); undefined when it is
+ * valid. Does not validate the block of a proposal: that takes an execution.
  */
 export function findMessageError(
   validatorSet: ValidatorSet,
@@ -85,16 +84,15 @@ function findProposalError(
 }
 
 /**
- * A new block names its proposer as the one who built it. The incumbent asks only that some validator is named
- * (ibft2.md#header-rules, rule 11), though whoever is named has cast the block's vote and moves the turn: one
- * liar could vote for all. Its own blocks always pass, and a block that a quorum has sealed is imported by
- * its rules.
+ * The coinbase of a new block must be its proposer. Besu accepts any validator there (ibft2.md#header-rules, rule 11),
+ * but the coinbase owns the block's validator vote and decides the next proposer, so one faulty validator could vote for
+ * all. Besu's own blocks always pass, and a block sealed by a quorum is imported by Besu's rule.
  */
 function findBuilderError(author: Address, { header }: Candidate): "foreignBuilder" | undefined {
   return equalBytes(header.coinbase, author) ? undefined : "foreignBuilder";
 }
 
-/** A certificate brings its block along, and a block its certificate (ibft2.md#round-change-rules). */
+/** A prepared certificate requires its block, and a block its certificate (ibft2.md#round-change-rules). */
 function findPreparedBlockError(
   validatorSet: ValidatorSet,
   { signed, candidate }: RoundChange,

@@ -4,33 +4,36 @@ import type { Digest } from "../types/blockHash.ts";
 import type { Authored, Commit, Prepare, RoundChange } from "./message.ts";
 
 /**
- * What validators said in this height, for the round in progress and later ones, in order of arrival. One message per
- * author, kind and round: the first one counts. Bounded by the number of validators, for nobody else gets in.
+ * Messages of this height's validators for the round in progress and later ones, in order of arrival. One message per
+ * author, kind and round: the first one counts. Bounded by the number of validators, since no other author is admitted.
  */
 export type MessageSet = readonly RoundMessage[];
 
 export type RoundMessage = Prepare | Commit | RoundChange;
 
-/** Rounds of which we keep one author's messages of a kind; an honest author is never far ahead of its own words. */
+/** Rounds for which we keep one author's messages of a kind; an honest author's messages cover few rounds. */
 export const KEPT_ROUNDS_PER_AUTHOR = 8;
 
-/** The message already held in that place: the same author, kind and round. */
+/** The message of the same author, kind and round, if the set has one. */
 export function findMessage(messages: MessageSet, message: RoundMessage): RoundMessage | undefined {
   return messages.find(
-    (known) => isByAuthorOf(known, message) && known.signed.payload.round === message.signed.payload.round,
+    (known) =>
+      hasAuthorAndKind(known, message) && known.signed.payload.round === message.signed.payload.round,
   );
 }
 
-/** The inbox with a message whose place is free. An author with too many of a kind loses that of the lowest round. */
+/** Adds a message that has no predecessor. An author with too many of a kind loses that of the lowest round. */
 export function addMessage(messages: MessageSet, message: RoundMessage): MessageSet {
   const grown = [...messages, message];
-  const rivals = grown.filter((known) => isByAuthorOf(known, message));
-  if (rivals.length <= KEPT_ROUNDS_PER_AUTHOR) return grown;
-  const lowest = rivals.reduce((a, b) => (b.signed.payload.round < a.signed.payload.round ? b : a));
+  const sameAuthorAndKind = grown.filter((known) => hasAuthorAndKind(known, message));
+  if (sameAuthorAndKind.length <= KEPT_ROUNDS_PER_AUTHOR) return grown;
+  const lowest = sameAuthorAndKind.reduce((a, b) =>
+    b.signed.payload.round < a.signed.payload.round ? b : a,
+  );
   return grown.filter((known) => known !== lowest);
 }
 
-/** Without the messages of rounds before `round`. */
+/** The set without the messages of rounds before `round`. */
 export function dropRoundsBefore(messages: MessageSet, round: number): MessageSet {
   return messages.filter((known) => known.signed.payload.round >= round);
 }
@@ -61,18 +64,18 @@ export function roundChangesIn(messages: MessageSet): readonly RoundChange[] {
   return messages.filter((known): known is RoundChange => known.kind === "roundChange");
 }
 
-/** How many authors spoke in that round or a later one. */
+/** Number of authors with a message of that round or a later one. */
 export function authorsFrom(messages: MessageSet, round: number): number {
   const heard = messages.filter(({ signed }) => signed.payload.round >= round);
   return new Set(heard.map(({ signed }) => toKey(signed.author))).size;
 }
 
-/** True when one author, by two messages of one kind and round, stands behind two different blocks. */
+/** True when two messages of one author, kind and round are about different blocks (equivocation). */
 export function isDoubleVote(first: Authored, second: Authored): boolean {
   if (first.kind === "roundChange" || second.kind === "roundChange") return false;
   return !equalBytes(first.signed.payload.digest, second.signed.payload.digest);
 }
 
-function isByAuthorOf(known: RoundMessage, message: RoundMessage): boolean {
+function hasAuthorAndKind(known: RoundMessage, message: RoundMessage): boolean {
   return known.kind === message.kind && equalBytes(known.signed.author, message.signed.author);
 }

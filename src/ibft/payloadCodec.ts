@@ -6,12 +6,12 @@ import { encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 import type { RawItem } from "../types/header.ts";
 import type { Payload, PreparedCertificate, Signed } from "./message.ts";
 
-/** The codes that separate the kinds of payload under a signature, whatever offset the wire gives them. */
+/** Message codes without the sub-protocol's offset on the wire; signatures cover the code, which separates the kinds. */
 export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const;
 
 export type MessageCode = (typeof MESSAGE_CODES)[keyof typeof MESSAGE_CODES];
 
-/** What the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md#signatures). */
+/** The hash that the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md#signatures). */
 export function messageHash(payload: Payload): Hash {
   return keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload)));
 }
@@ -21,21 +21,21 @@ export function encodePayload(payload: Payload): Uint8Array {
 }
 
 /**
- * As RLP of signedItems. What was read is not spelled again: a proposal may bring the certificates of a hundred
- * validators along, ten thousand signed payloads.
+ * RLP of signedItems. A decoded payload keeps its encoding instead of being encoded again: a proposal may include the
+ * certificates of a hundred validators, ten thousand signed payloads.
  */
 export function encodeSigned(signed: Signed<Payload>): Uint8Array {
   return encodings.get(signed) ?? RLP.encode(signedItems(signed));
 }
 
-/** `bytes` are what that was read from; they are kept as long as it is. */
+/** Keeps `bytes`, from which `signed` was decoded, for as long as `signed` lives. */
 export function keepEncoding(signed: Signed<Payload>, bytes: Uint8Array): void {
   encodings.set(signed, bytes);
 }
 
 const encodings = new WeakMap<Signed<Payload>, Uint8Array>();
 
-/** A payload under its code and its author's signature, by whoever holds the key. */
+/** Signs a payload with the signer's key. */
 export function signPayload<P extends Payload>(
   signer: { readonly self: Signed<P>["author"]; sign(digest: Hash): Signature },
   payload: P,
@@ -43,17 +43,17 @@ export function signPayload<P extends Payload>(
   return { payload, signature: signer.sign(messageHash(payload)), author: signer.self };
 }
 
-/** The height in 8 bytes and the round in 4, never trimmed; then what the kind adds (ibft2.md#payloads). */
+/** The height in 8 bytes and the round in 4, never trimmed; then the fields of the kind (ibft2.md#payloads). */
 function payloadItems(payload: Payload): RawItem[] {
-  const place = [bigintToFixedBytes(payload.height, 8), bigintToFixedBytes(BigInt(payload.round), 4)];
+  const roundId = [bigintToFixedBytes(payload.height, 8), bigintToFixedBytes(BigInt(payload.round), 4)];
   switch (payload.kind) {
     case "proposal":
     case "prepare":
-      return [...place, payload.digest];
+      return [...roundId, payload.digest];
     case "commit":
-      return [...place, payload.digest, encodeSignature(payload.seal)];
+      return [...roundId, payload.digest, encodeSignature(payload.seal)];
     case "roundChange":
-      return [...place, payload.prepared === undefined ? EMPTY_BYTES : certificateItems(payload.prepared)];
+      return [...roundId, payload.prepared === undefined ? EMPTY_BYTES : certificateItems(payload.prepared)];
   }
 }
 

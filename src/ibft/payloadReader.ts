@@ -7,17 +7,17 @@ import type { CommitPayload, Payload, PreparePayload, ProposalPayload, Signed } 
 import type { RoundId } from "./roundId.ts";
 import { DecodingError, isAbsent, partsOf, stringOf } from "./strictRlp.ts";
 
-/** A signed payload as it is spelled, before anybody looked whose signature it is. */
+/** A decoded signed payload whose signer is not recovered yet. */
 export interface Unverified<P> {
   readonly kind: Payload["kind"];
-  /** The payload's encoding: what the signature is about, but for the code of the kind. */
+  /** The payload's encoding: what is signed, without the code byte of the kind. */
   readonly fields: Uint8Array;
   readonly payload: P;
   readonly signature: Signature;
   readonly signatureBytes: Uint8Array;
-  /** Of all this, as it came. */
+  /** Payload and signature, as received. */
   readonly bytes: Uint8Array;
-  /** With its author, once that is known; certificates repeat one another. */
+  /** The result, once the author is recovered; kept because certificates repeat one another. */
   verified?: Signed<Extract<P, Payload>>;
 }
 
@@ -30,18 +30,18 @@ export interface UnverifiedRoundChange extends RoundId {
   readonly prepared?: UnverifiedPrepared;
 }
 
-/** How many members the lists of one message may have. */
+/** Bounds on the lists of one message. */
 export interface ListLimits {
-  /** Prepares in a certificate, and round changes in another: the validators of the height. */
+  /** Prepares in a prepared certificate, and round changes in a round-change certificate: the validators of the height. */
   readonly members: number;
   /** Signed payloads in all, repetitions included. */
   readonly payloads: number;
 }
 
 /**
- * Reads the signed payloads of one message from their encodings (ibft2.md#payloads): counts first, contents
- * then, and no signature yet. What is repeated byte for byte is read once. Yields before each payload, so
- * that a long certificate can be read with pauses; throws RangeError for what is malformed.
+ * Decodes the signed payloads of one message (ibft2.md#payloads): first the counts, then the contents; signers are not
+ * recovered here. A payload repeated byte for byte is decoded once. Yields before each payload, so that a long
+ * certificate can be decoded with pauses; throws RangeError for malformed bytes.
  */
 export interface PayloadReader {
   proposal(part: Uint8Array): Unverified<ProposalPayload>;
@@ -102,9 +102,9 @@ export function createPayloadReader(limits: ListLimits): PayloadReader {
     countOne();
     const { fields, ...signed } = split(part);
     const [height, round, prepared] = partsOf(fields, 3);
-    const place = placeFrom(height, round);
-    const brought = isAbsent(prepared) ? undefined : yield* readPrepared(prepared);
-    const payload = { ...place, ...(brought !== undefined && { prepared: brought }) };
+    const id = roundIdFrom(height, round);
+    const certificate = isAbsent(prepared) ? undefined : yield* readPrepared(prepared);
+    const payload = { ...id, ...(certificate !== undefined && { prepared: certificate }) };
     return { kind: "roundChange", fields, payload, ...signed };
   }
 
@@ -125,16 +125,16 @@ export function createPayloadReader(limits: ListLimits): PayloadReader {
   };
 }
 
-/** The place that a payload of any kind begins with; the rest of it is not looked at. */
-export function readPlace(fields: Uint8Array): RoundId {
+/** The height and round that a payload of any kind begins with; does not read the rest. */
+export function readRoundId(fields: Uint8Array): RoundId {
   const parts: Uint8Array[] = [];
   for (const { start, until } of rlpMembers(fields)) {
     parts.push(fields.subarray(start, until));
     if (parts.length === 2) break;
   }
   const [height, round] = parts;
-  if (height === undefined || round === undefined) throw new RangeError("a payload names height and round");
-  return placeFrom(height, round);
+  if (height === undefined || round === undefined) throw new RangeError("a payload has a height and a round");
+  return roundIdFrom(height, round);
 }
 
 const SIGNATURE_BYTES = 65;
@@ -168,7 +168,7 @@ function readCommitPayload(fields: Uint8Array): CommitPayload {
   const [height, round, digest, seal] = partsOf(fields, 4);
   return {
     kind: "commit",
-    ...placeFrom(height, round),
+    ...roundIdFrom(height, round),
     digest: digestFrom(digest),
     seal: signatureOf(stringOf(seal, SIGNATURE_BYTES)),
   };
@@ -176,10 +176,10 @@ function readCommitPayload(fields: Uint8Array): CommitPayload {
 
 function readSubject(fields: Uint8Array): RoundId & { readonly digest: Digest } {
   const [height, round, digest] = partsOf(fields, 3);
-  return { ...placeFrom(height, round), digest: digestFrom(digest) };
+  return { ...roundIdFrom(height, round), digest: digestFrom(digest) };
 }
 
-function placeFrom(height: Uint8Array, round: Uint8Array): RoundId {
+function roundIdFrom(height: Uint8Array, round: Uint8Array): RoundId {
   return {
     height: bytesToBigint(stringOf(height, 8)),
     round: Number(bytesToBigint(stringOf(round, 4))),

@@ -3,10 +3,10 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { compareBytes } from "../primitives/hex.ts";
 
 /**
- * Whose turn it is (ibft2.md#proposer): one place further round the sorted validators for every block and
- * every round. `previous` is the coinbase of the parent, which all honest nodes share; the round in which the
- * parent was sealed is not, and plays no part. A `previous` that is no validator any more gives its place to
- * the next higher address.
+ * The proposer of a round (ibft2.md#proposer): the next of the sorted validators for every block and every round.
+ * `previous` is the coinbase of the parent, which all honest nodes agree on; they may not agree on the round in which
+ * the parent was sealed, so it is not used. After a `previous` that is no longer a validator, the next higher address
+ * proposes.
  */
 export function proposerOf(validators: readonly Address[], previous: Address, round: number): Address {
   assert(validators.length > 0, "a height has validators");

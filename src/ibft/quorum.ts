@@ -1,18 +1,17 @@
 /**
- * Smallest number of validators whose agreement no other such group can contradict: ceil(2n / 3).
- * A prepared round needs one fewer Prepare, because the proposer speaks through its Proposal.
- * (ibft2.md#quorum)
+ * Smallest number of validators such that any two groups of that size share an honest one: ceil(2n / 3).
+ * A prepared round needs one Prepare less, because the Proposal counts as the proposer's vote. (ibft2.md#quorum)
  */
 export function quorum(validators: number): number {
   return Math.ceil((2 * validators) / 3);
 }
 
-/** Prepares that, with the Proposal, make a round prepared. */
+/** Number of Prepares that, with the Proposal, make a round prepared. */
 export function prepareQuorum(validators: number): number {
   return quorum(validators) - 1;
 }
 
-/** Validators that may be faulty without harm: floor((n - 1) / 3). One more of them includes an honest one. */
+/** Number of validators that may be faulty: floor((n - 1) / 3). Any larger group includes an honest one. */
 export function tolerableFaults(validators: number): number {
   return Math.floor((validators - 1) / 3);
 }

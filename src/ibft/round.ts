@@ -19,20 +19,20 @@ import type { TransitionBuilder } from "./transitionBuilder.ts";
 import { isProposer } from "./validatorSet.ts";
 
 /**
- * One round: somebody proposes a block, a quorum prepares it, a quorum seals it.
+ * One round: its proposer proposes a block, a quorum prepares it, a quorum seals it.
  *
- *   our turn -> building -> built --+
- *                                   +-> accepted -> prepared -> decided
- *   a proposal -> on trial -> sound-+                   (commits alone may decide as well)
+ *   our duty -> building -> built ---+
+ *                                    +-> accepted -> prepared -> decided
+ *   proposal -> validating -> valid -+                  (commits alone may decide as well)
  */
 
-/** A round that begins now; its timer runs from here, in round 0 from the arrival of the head. */
+/** A round that starts now. Its timer runs from now: in round 0, from the arrival of the head. */
 export function newRound(rules: Rules, number: number, nowMs: number): Round {
   const timeoutAtMs = nowMs + roundTimeoutMs(rules.schedule, number);
   return { number, startedAtMs: nowMs, timeoutAtMs, duty: undefined, validation: undefined };
 }
 
-/** Leaves the round in progress, if any, for a later one, or begins round 0. */
+/** Leaves the round in progress, if any, for a later one, or starts round 0. */
 export function startRound(transition: TransitionBuilder, number: number): void {
   const round = newRound(transition.rules, number, transition.nowMs);
   gatherPrepares(transition);
@@ -40,27 +40,24 @@ export function startRound(transition: TransitionBuilder, number: number): void 
   transition.emit({ kind: "setRoundTimer", id: transition.id, atMs: round.timeoutAtMs });
 }
 
-/**
- * A quorum of Prepares is all it took, but what we bring along is every Prepare that we hold
- * (ibft2.md#round-expiry).
- */
+/** A quorum of Prepares made the round prepared, but our certificate has all that we received (ibft2.md#round-expiry). */
 function gatherPrepares(transition: TransitionBuilder): void {
   const { prepared, messages, round } = transition.height;
   if (prepared === undefined || !isPrepared(transition.height)) return;
   const { certificate, candidate } = prepared;
   const prepares = preparesFor(messages, round.number, candidate.digest).map(({ signed }) => signed);
-  // After a restart the record holds more than we have heard again.
+  // After a restart the recorded certificate may have more Prepares than we have received again.
   if (prepares.length <= certificate.prepares.length) return;
   transition.changeHeight({ prepared: { candidate, certificate: { ...certificate, prepares } } });
 }
 
-/** Leads here: round 0 if we are its proposer; a quorum that asks for our round and has no prepared block. */
+/** Runs in round 0 if we are its proposer, and when a quorum requests our round without a prepared block. */
 export function beginDuty(transition: TransitionBuilder, certificate?: RoundChangeCertificate): void {
   transition.changeRound({ duty: { building: "notYet", certificate } });
   continueDuty(transition);
 }
 
-/** Takes our turn as far as the time allows. Leads here: its beginning, the block timer, the built candidate. */
+/** Builds and proposes as far as the time allows. Runs when the duty begins, on the block timer, on a built candidate. */
 export function continueDuty(transition: TransitionBuilder): void {
   const { round, height, rules, nowMs } = transition;
   if (round.duty === undefined || round.validation !== undefined) return;
@@ -80,7 +77,7 @@ export function continueDuty(transition: TransitionBuilder): void {
   }
 }
 
-/** Leads here: the answer to buildCandidate for the round in progress. */
+/** Handles the result of buildCandidate for the round in progress. */
 export function onCandidateBuilt(transition: TransitionBuilder, candidate: Candidate): void {
   const { duty } = transition.round;
   if (duty?.building !== "asked") return;
@@ -90,7 +87,7 @@ export function onCandidateBuilt(transition: TransitionBuilder, candidate: Candi
   continueDuty(transition);
 }
 
-/** Proposes the block that was prepared in an earlier round: we may not have executed it yet. */
+/** Proposes the block prepared in an earlier round. We may not have executed it yet, so it is validated as well. */
 export function proposePrepared(
   transition: TransitionBuilder,
   prepared: Candidate,
@@ -130,8 +127,8 @@ function announceProposal(
 }
 
 /**
- * Leads here: a flawless message. The first proposal of a round is the only one we consider. One for a later round
- * brings the proof that a quorum asked for that round, so we go there (ibft2.md#future-round-proposals).
+ * Handles a valid message. Only the first proposal of a round is considered. One for a later round proves that a quorum
+ * requested that round, so we move there (ibft2.md#future-round-proposals).
  */
 export function onProposal(transition: TransitionBuilder, proposal: Proposal): void {
   const { round: number } = proposal.signed.payload;
@@ -146,7 +143,7 @@ export function onProposal(transition: TransitionBuilder, proposal: Proposal): v
   transition.emit({ kind: "checkCandidate", id: transition.id, candidate: proposal.candidate });
 }
 
-/** Leads here: the answer to checkCandidate for the round in progress. */
+/** Handles the result of checkCandidate for the round in progress. */
 export function onCandidateChecked(transition: TransitionBuilder, digest: Digest, sound: boolean): void {
   const { validation } = transition.round;
   if (validation?.result !== "pending" || !equalBytes(validation.proposal.candidate.digest, digest)) return;
@@ -155,13 +152,13 @@ export function onCandidateChecked(transition: TransitionBuilder, digest: Digest
 }
 
 /**
- * We stand behind the proposal: our Commit counts for us from now on, though others hear it only once the round is
- * prepared (ibft2.md#accepting-a-proposal). That is safe because a block it helps to decide is durable before
- * anyone hears of it.
+ * Accepts the proposal. Our own Commit counts from now on, but is sent only once the round is prepared
+ * (ibft2.md#accepting-a-proposal). That is safe because a block that it helps to decide is durable before it is
+ * announced.
  */
 function acceptProposal(transition: TransitionBuilder): void {
   const { rules, id } = transition;
-  const validation = expectDefined(transition.round.validation, "a proposal on trial");
+  const validation = expectDefined(transition.round.validation, "a proposal in validation");
   const { digest } = validation.proposal.candidate;
   transition.recordVote(digest);
   transition.changeRound({ validation: { ...validation, result: "accepted" } });
@@ -181,13 +178,13 @@ function acceptProposal(transition: TransitionBuilder): void {
   countVotes(transition);
 }
 
-/** Leads here: a flawless message of the round in progress or a later one. */
+/** Handles a valid Prepare or Commit; those of earlier rounds are ignored. */
 export function onVote(transition: TransitionBuilder, vote: Prepare | Commit): void {
   if (vote.signed.payload.round < transition.round.number || !addFirst(transition, vote)) return;
   countVotes(transition);
 }
 
-/** Keeps a message unless its place is taken; true when it was kept. */
+/** Adds a message unless its author sent one of the same kind and round; true when it was added. */
 export function addFirst(transition: TransitionBuilder, message: RoundMessage): boolean {
   const earlier = findMessage(transition.height.messages, message);
   if (earlier !== undefined) {
@@ -198,7 +195,7 @@ export function addFirst(transition: TransitionBuilder, message: RoundMessage): 
   return true;
 }
 
-/** Leads here: our own acceptance, and every vote that arrives. */
+/** Runs after our own acceptance and after every vote that arrives. */
 function countVotes(transition: TransitionBuilder): void {
   const { height, round } = transition;
   const { validatorSet, messages } = height;
@@ -222,10 +219,10 @@ function countVotes(transition: TransitionBuilder): void {
 function ownCommit(transition: TransitionBuilder, digest: Digest): Commit {
   const commits = commitsFor(transition.height.messages, transition.round.number, digest);
   const own = commits.find(({ signed }) => equalBytes(signed.author, transition.rules.self));
-  return expectDefined(own, "our Commit for a block that we accepted");
+  return expectDefined(own, "our Commit for an accepted block");
 }
 
-/** Our own place is free: a message of ours that came back to us is only repeated by then. */
+/** Adds our own message; no other of the same kind and round can be in the set, since relayed ones are ignored. */
 function addOwn(transition: TransitionBuilder, message: RoundMessage): void {
   transition.changeHeight({ messages: addMessage(transition.height.messages, message) });
 }

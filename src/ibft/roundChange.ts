@@ -11,86 +11,86 @@ import type { TransitionBuilder } from "./transitionBuilder.ts";
 import { isProposer } from "./validatorSet.ts";
 
 /**
- * Leaving a round that came to nothing: each validator says which round it wants and brings the block it saw prepared;
- * once a quorum wants the same round, its proposer proposes the block prepared last, or a new one if there is none.
+ * Leaving a failed round: each validator requests a later round and includes the block it saw prepared. Once a quorum
+ * requests the same round, its proposer proposes the block prepared last, or a new one if there is none.
  */
 
-/** Leads here: the timer of the round in progress. */
+/** Handles the timer of the round in progress. */
 export function onRoundTimeout(transition: TransitionBuilder): void {
   const { decision } = transition.height;
-  if (decision === undefined && !isWorthStaying(transition)) {
+  if (decision === undefined && !shouldStay(transition)) {
     requestRound(transition, transition.round.number + 1);
     return;
   }
   const timeoutAtMs = transition.nowMs + roundTimeoutMs(transition.rules.schedule, transition.round.number);
   transition.changeRound({ timeoutAtMs });
-  // The block is decided but not committed yet: asking for another round would only mislead others.
+  // The block is decided but not committed yet: requesting another round would only mislead others.
   if (decision !== undefined) transition.emit({ kind: "commitBlock", ...decision });
   transition.emit({ kind: "setRoundTimer", id: transition.id, atMs: timeoutAtMs });
 }
 
 /**
- * Where fewer than a quorum speak in our round or later ones, no round can succeed, and each that we ask for takes twice as
- * long: those who come back in round 0, as Besu does, would have to climb to us for as long as the network stood. So we
- * stay, and wait longer. Not for ever: what the others said may have got lost, and a later round is news to them.
+ * While fewer than a quorum send messages of our round or later ones, no round can succeed, and each further round lasts
+ * twice as long: validators that restart in round 0, as Besu does, would need as long as the outage to reach our round. So
+ * we stay and wait longer. Not for ever: messages may have been lost, and a request for a later round is a new message.
  */
-function isWorthStaying({ height, round, rules, nowMs }: TransitionBuilder): boolean {
+function shouldStay({ height, round, rules, nowMs }: TransitionBuilder): boolean {
   if (round.number === 0 || round.validation !== undefined) return false;
   const staysUntilMs =
-    round.startedAtMs + TIMEOUTS_OF_LONELY_ROUND * roundTimeoutMs(rules.schedule, round.number);
+    round.startedAtMs + TIMEOUTS_WITHOUT_QUORUM * roundTimeoutMs(rules.schedule, round.number);
   return nowMs < staysUntilMs && authorsFrom(height.messages, round.number) < height.validatorSet.quorum;
 }
 
-/** How many of its timeouts a round lasts in which fewer than a quorum are heard. */
-const TIMEOUTS_OF_LONELY_ROUND = 8;
+/** How many of its timeouts a round lasts while fewer than a quorum are heard. */
+const TIMEOUTS_WITHOUT_QUORUM = 8;
 
-/** Leads here: a timeout; a restart in a height in which we had voted; enough others that are ahead of us. */
+/** Runs on a timeout, after a restart at a height at which we had signed, and when enough others are ahead of us. */
 export function requestRound(transition: TransitionBuilder, number: number): void {
   startRound(transition, number);
   transition.recordVote();
   const message = ownRoundChange(transition, transition.height.prepared);
   transition.changeHeight({ messages: addMessage(transition.height.messages, message) });
   transition.emit({ kind: "multicast", message });
-  goWhereQuorumAsks(transition, number);
+  moveToRequestedRound(transition, number);
 }
 
-/** Leads here: a flawless message. */
+/** Handles a valid message. */
 export function onRoundChange(transition: TransitionBuilder, message: RoundChange): void {
   const { round } = message.signed.payload;
   if (round < transition.round.number || !addFirst(transition, message)) return;
-  const wanted = roundWantedByOthers(transition);
-  if (wanted !== undefined) requestRound(transition, wanted);
-  if (round >= transition.round.number) goWhereQuorumAsks(transition, round);
+  const joined = roundRequestedByOthers(transition);
+  if (joined !== undefined) requestRound(transition, joined);
+  if (round >= transition.round.number) moveToRequestedRound(transition, round);
 }
 
-/** The certificate is exactly the first quorum that asked, in order of arrival (ibft2.md#new-round). */
-function goWhereQuorumAsks(transition: TransitionBuilder, number: number): void {
+/** The certificate is exactly the first quorum of requests, in order of arrival (ibft2.md#new-round). */
+function moveToRequestedRound(transition: TransitionBuilder, number: number): void {
   const { validatorSet, messages } = transition.height;
-  const asking = roundChangesFor(messages, number).slice(0, validatorSet.quorum);
-  if (asking.length < validatorSet.quorum) return;
+  const requests = roundChangesFor(messages, number).slice(0, validatorSet.quorum);
+  if (requests.length < validatorSet.quorum) return;
   if (number > transition.round.number) startRound(transition, number);
   const { duty, validation } = transition.round;
   if (duty !== undefined || validation !== undefined) return;
   if (!isProposer(validatorSet, number, transition.rules.self)) return;
-  const certificate = asking.map(({ signed }) => signed);
+  const certificate = requests.map(({ signed }) => signed);
   const prepared = highestPrepared(certificate);
   if (prepared === undefined) {
     beginDuty(transition, certificate);
   } else {
-    const bearer = asking.find(({ signed }) => signed.payload.prepared === prepared);
+    const carrier = requests.find(({ signed }) => signed.payload.prepared === prepared);
     proposePrepared(
       transition,
-      expectDefined(bearer?.candidate, "the block of a prepared certificate"),
+      expectDefined(carrier?.candidate, "the block of a prepared certificate"),
       certificate,
     );
   }
 }
 
 /**
- * When more validators than can be faulty ask for later rounds, an honest one is among them: we go along at once
- * instead of waiting for our own timer, or doubling timeouts would keep us apart for hours. It is but an early timeout.
+ * The join rule: when more validators than can be faulty request later rounds, at least one is honest, so we join at once
+ * instead of waiting for our own timer; doubling timeouts would keep us apart for hours. It equals an early timeout.
  */
-function roundWantedByOthers({ height, round, rules }: TransitionBuilder): number | undefined {
+function roundRequestedByOthers({ height, round, rules }: TransitionBuilder): number | undefined {
   const highestByAuthor = new Map<string, number>();
   for (const { signed } of roundChangesIn(height.messages)) {
     if (signed.payload.round <= round.number || equalBytes(signed.author, rules.self)) continue;

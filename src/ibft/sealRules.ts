@@ -7,9 +7,8 @@ import { quorum } from "./quorum.ts";
 export type SealErrorCode = "unreadableSeal" | "duplicateSeal" | "sealerNotValidator" | "tooFewSeals";
 
 /**
- * Who must have sealed a block (ibft2.md#header-rules, rule 12): a quorum of the validators after the parent,
- * each once, nobody else. `sealers` are those recovered from the header's seals, undefined where a seal fits
- * no key.
+ * Checks who sealed a block (ibft2.md#header-rules, rule 12): a quorum of the validators after the parent, each once,
+ * and no other account. `sealers` are recovered from the header's seals, undefined where no key can be recovered.
  */
 export function checkSealers(
   sealers: readonly (Address | undefined)[],
@@ -18,10 +17,10 @@ export function checkSealers(
   const seen = new Set<string>();
   for (const sealer of sealers) {
     if (sealer === undefined) return refuse("unreadableSeal", "a commit seal fits no key");
-    const name = toHex(sealer);
-    if (seen.has(toKey(sealer))) return refuse("duplicateSeal", `${name} sealed twice`);
+    const address = toHex(sealer);
+    if (seen.has(toKey(sealer))) return refuse("duplicateSeal", `${address} sealed twice`);
     if (!includesBytes(validators, sealer)) {
-      return refuse("sealerNotValidator", `${name} sealed but is not a validator`);
+      return refuse("sealerNotValidator", `${address} sealed but is not a validator`);
     }
     seen.add(toKey(sealer));
   }

@@ -25,48 +25,48 @@ import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
 export type Recover = (digest: Uint8Array, signature: Signature) => Address | undefined;
 
-/** Whose signatures were, by what was signed and the signature, so that what is repeated costs a look-up. */
+/** Cache of recovered signers, keyed by signed hash and signature, so that a repeated payload costs only a look-up. */
 export interface KnownSigners {
   find(key: string): Address | undefined;
   add(key: string, signer: Address): void;
 }
 
-/** What happens next, at each place where a reading may pause: something short, a signature, or a block. */
+/** What comes next at a point where a reading may pause: something short, a signature recovery, or a block. */
 export type ReadingStep = "payload" | "signature" | "block";
 
-/** A reading with places to pause; between payloads it does not say what comes next. */
+/** A decoding with points to pause at; between payloads it yields undefined. */
 export type Reading<T> = Generator<ReadingStep | undefined, T>;
 
 /**
- * Reads the signed payloads of one message and recovers who signed them (ibft2.md#payloads,
- * ibft2.md#signatures), what is cheap first:
+ * Decodes the signed payloads of one message and recovers their signers (ibft2.md#payloads, ibft2.md#signatures), cheap
+ * checks first:
  *
  *   counts -> contents -> author of the message, admitted -> heights, rounds, digests of certificates
- *          -> their signatures, one by one, up to the first that has no place there
+ *          -> their signatures, one by one, up to the first invalid one
  *
- * With the validator set of the height a liar pays for what it could sign itself: a signature of a stranger, of a second
- * time or of another role ends the reading. Throws RangeError for what is refused.
+ * With the validator set of the height, a signature of a non-validator, a duplicate, or one of the wrong role ends the
+ * decoding, so that a faulty peer causes few recoveries. Throws RangeError for anything refused.
  */
 export interface SignedReader {
-  /** The payloads of a message itself; the author is admitted before anything that costs more. */
+  /** The outer payload of a message; its author is admitted before any more expensive check. */
   proposal(part: Uint8Array): Reading<Signed<ProposalPayload>>;
   prepare(part: Uint8Array): Reading<Signed<PreparePayload>>;
   commit(part: Uint8Array): Reading<Signed<CommitPayload>>;
   roundChange(part: Uint8Array): Reading<Signed<RoundChangePayload>>;
-  /** The proof that `round` was asked for. */
+  /** The certificate that a quorum requested `round`. */
   roundChangeCertificate(part: Uint8Array, round: number): Reading<RoundChangeCertificate>;
 }
 
 export interface SignedReaderParts {
   readonly recover: Recover;
-  /** Sees the author of the message itself, and refuses it by throwing. */
+  /** Throws to refuse the author of the message. */
   readonly admit: (author: Address) => void;
-  /** Of the height that the message names; without it only counts are bounded. */
+  /** The set of the message's height; without it only counts are bounded. */
   readonly validatorSet?: ValidatorSet | undefined;
   readonly known?: KnownSigners | undefined;
 }
 
-/** Different signatures in one message whose validator set is not known, each some 45 µs. */
+/** Distinct signatures in one message whose validator set is unknown, each some 45 µs. */
 const SIGNATURE_LIMIT = 4096;
 /** Signed payloads in such a message, repetitions included. */
 const PAYLOAD_COUNT_LIMIT = 20_000;
@@ -78,14 +78,14 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
   function* authorOf({ kind, fields, signature, signatureBytes }: Unverified<unknown>): Reading<Address> {
     const hash = keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[kind]), fields));
     const key = toKey(hash) + toKey(signatureBytes);
-    const remembered = authors.get(key) ?? known?.find(key);
-    if (remembered !== undefined) return remembered;
+    const cached = authors.get(key) ?? known?.find(key);
+    if (cached !== undefined) return cached;
     if (authors.size >= SIGNATURE_LIMIT && validatorSet === undefined)
-      throw new DecodingError("tooManySignatures", `more than ${SIGNATURE_LIMIT} different signatures`);
+      throw new DecodingError("tooManySignatures", `more than ${SIGNATURE_LIMIT} distinct signatures`);
     yield "signature";
     const author = recover(hash, signature);
     if (author === undefined)
-      throw new DecodingError("unknownSigner", `the signature of a ${kind} fits no key`);
+      throw new DecodingError("unknownSigner", `no key can be recovered from the signature of a ${kind}`);
     authors.set(key, author);
     if (validatorSet === undefined || isMember(validatorSet, author)) known?.add(key, author);
     return author;
@@ -100,7 +100,7 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
     return signed;
   }
 
-  function* readOwn<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
+  function* readOuter<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
     checkHeight(one.payload.height);
     const signed = yield* verify(one);
     admit(signed.author);
@@ -109,21 +109,21 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
 
   function checkHeight(height: bigint): void {
     if (validatorSet !== undefined && height !== validatorSet.height)
-      throw new DecodingError("wrongHeight", "not of the height in progress");
+      throw new DecodingError("wrongHeight", "not for the height in progress");
   }
 
   function* verifyPrepared({ proposal, prepares }: UnverifiedPrepared): Reading<PreparedCertificate> {
     const signed = yield* verify(proposal);
     if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
-      throw new DecodingError("wrongProposer", "a prepared Proposal by another than its round's proposer");
+      throw new DecodingError("wrongProposer", "a prepared Proposal not signed by its round's proposer");
     const verified: Signed<PreparePayload>[] = [];
-    const judge = createMembership(validatorSet);
+    const checkAuthor = createAuthorCheck(validatorSet);
     for (const prepare of prepares) {
       yield "payload";
       const one = yield* verify(prepare);
       if (validatorSet !== undefined && equalBytes(one.author, signed.author))
         throw new DecodingError("prepareByProposer", "a Prepare by the proposer");
-      judge(one.author);
+      checkAuthor(one.author);
       verified.push(one);
     }
     return { proposal: signed, prepares: verified };
@@ -131,14 +131,18 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
 
   function* verifyRoundChange(
     one: Unverified<UnverifiedRoundChange>,
-    look: (author: Address) => void,
+    checkAuthor: (author: Address) => void,
   ): Reading<Signed<RoundChangePayload>> {
     const author = yield* authorOf(one);
-    look(author);
+    checkAuthor(author);
     const { height, round, prepared } = one.payload;
-    const brought = prepared === undefined ? undefined : yield* verifyPrepared(prepared);
-    const place = { height, round, ...(brought !== undefined && { prepared: brought }) };
-    const payload: RoundChangePayload = { kind: "roundChange", ...place };
+    const certificate = prepared === undefined ? undefined : yield* verifyPrepared(prepared);
+    const payload: RoundChangePayload = {
+      kind: "roundChange",
+      height,
+      round,
+      ...(certificate !== undefined && { prepared: certificate }),
+    };
     const signed = { payload, signature: one.signature, author };
     keepEncoding(signed, one.bytes);
     return signed;
@@ -146,13 +150,13 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
 
   return {
     *proposal(part) {
-      const signed = yield* readOwn(payloads.proposal(part));
+      const signed = yield* readOuter(payloads.proposal(part));
       if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
-        throw new DecodingError("wrongProposer", "a Proposal by another than the round's proposer");
+        throw new DecodingError("wrongProposer", "a Proposal not signed by the round's proposer");
       return signed;
     },
-    prepare: (part) => readOwn(payloads.prepare(part)),
-    commit: (part) => readOwn(payloads.commit(part)),
+    prepare: (part) => readOuter(payloads.prepare(part)),
+    commit: (part) => readOuter(payloads.commit(part)),
     *roundChange(part) {
       const one = yield* payloads.roundChange(part);
       checkHeight(one.payload.height);
@@ -162,9 +166,9 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
     *roundChangeCertificate(part, round) {
       const list = yield* payloads.roundChanges(part);
       if (validatorSet !== undefined) yield* screenRoundChanges(validatorSet, round, list);
-      const judge = createMembership(validatorSet);
+      const checkAuthor = createAuthorCheck(validatorSet);
       const verified: Signed<RoundChangePayload>[] = [];
-      for (const one of list) verified.push(yield* verifyRoundChange(one, judge));
+      for (const one of list) verified.push(yield* verifyRoundChange(one, checkAuthor));
       return verified;
     },
   };
@@ -176,27 +180,24 @@ function limitsOf(validatorSet: ValidatorSet | undefined): {
 } {
   if (validatorSet === undefined) return { members: PAYLOAD_COUNT_LIMIT, payloads: PAYLOAD_COUNT_LIMIT };
   const members = validatorSet.validators.length;
-  // A round change of each, and in it a Proposal and a Prepare of each.
+  // A round change by each validator, each with a Proposal and a Prepare by each validator.
   return { members, payloads: members * (members + 2) };
 }
 
-/** Refuses whoever is no validator, or comes a second time. */
-function createMembership(validatorSet: ValidatorSet | undefined): (author: Address) => void {
+/** Refuses authors that are not validators, and duplicates. */
+function createAuthorCheck(validatorSet: ValidatorSet | undefined): (author: Address) => void {
   const seen = new Set<string>();
   return (author) => {
     if (validatorSet === undefined) return;
     if (!isMember(validatorSet, author))
-      throw new DecodingError("authorNotValidator", "signed by no validator");
+      throw new DecodingError("authorNotValidator", "not signed by a validator");
     const key = toKey(author);
-    if (seen.has(key)) throw new DecodingError("duplicateAuthors", "signed by one validator twice");
+    if (seen.has(key)) throw new DecodingError("duplicateAuthors", "signed twice by one validator");
     seen.add(key);
   };
 }
 
-/**
- * What can be told of a certificate before any signature in it is looked at (ibft2.md#proposal-rules,
- * ibft2.md#round-change-rules).
- */
+/** Checks of a certificate that need no signature (ibft2.md#proposal-rules, ibft2.md#round-change-rules). */
 function* screenRoundChanges(
   validatorSet: ValidatorSet,
   round: number,
@@ -226,5 +227,5 @@ function screenRoundChange(validatorSet: ValidatorSet, { round, prepared }: Unve
 }
 
 function refuseIf(isInvalid: boolean, code: DecodingErrorCode): void {
-  if (isInvalid) throw new DecodingError(code, "the certificate proves nothing");
+  if (isInvalid) throw new DecodingError(code, "the certificate is invalid");
 }

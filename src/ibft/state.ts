@@ -9,25 +9,25 @@ import type { PreparedBlock, Proposal, RoundChangeCertificate } from "./message.
 import type { MessageSet } from "./messageSet.ts";
 import type { ValidatorSet } from "./validatorSet.ts";
 
-/** What never changes while the node runs: parameters, and two deterministic functions. */
+/** Fixed while the node runs: parameters, and two deterministic functions. */
 export interface Rules {
   /** Address of our key. */
   readonly self: Address;
   readonly schedule: IbftSchedule;
-  /** How long before a block of ours may leave its building begins; 0 lets it begin when it may leave. */
+  /** How long before its earliest proposal time we start to build a block; 0 starts at that time. */
   readonly buildAheadMs: number;
   sign(digest: Hash): Signature;
   withRound(candidate: Candidate, round: number): Candidate;
 }
 
-/** All that the machine knows, as plain data: it can be printed, compared, saved and replayed. */
+/** The whole state, as plain data: it can be printed, compared, saved and replayed. */
 export interface State {
   /** Undefined only before `started`. */
   readonly head: Head | undefined;
-  /** Our last promise, whatever its height. */
+  /** What we signed last, at whatever height. */
   readonly lastSigned: LastSignedState | undefined;
   readonly isPaused: boolean;
-  /** Undefined while we only follow: no validator, paused, or bound by a promise made for a later height. */
+  /** Undefined while we only follow: not a validator, paused, or bound by a vote signed for a later height. */
   readonly height: Height | undefined;
 }
 
@@ -43,10 +43,10 @@ export interface Height {
   readonly parent: Head;
   readonly validatorSet: ValidatorSet;
   readonly round: Round;
-  /** The block prepared last in this height, in whatever round that was. */
+  /** The block prepared last at this height, in any round. */
   readonly prepared: PreparedBlock | undefined;
   readonly messages: MessageSet;
-  /** A quorum has sealed this block: nothing else can become of the height, so we say no more in it. */
+  /** The block that a quorum has sealed. No other block can be decided at this height, so we send nothing more. */
   readonly decision: Decision | undefined;
 }
 
@@ -60,14 +60,14 @@ export interface Round {
   readonly number: number;
   readonly startedAtMs: number;
   readonly timeoutAtMs: number;
-  /** We are to propose a block of our own making. */
+  /** Set while we have to propose a new block of our own. */
   readonly duty: ProposerDuty | undefined;
-  /** The one proposal that we consider in this round. */
+  /** The only proposal that we consider in this round. */
   readonly validation: ProposalValidation | undefined;
 }
 
 export interface ProposerDuty {
-  /** Absent in round 0. Fixed when the turn begins: a prepared certificate that comes later must not slip in. */
+  /** Absent in round 0. Fixed when the duty begins, so that a prepared certificate that arrives later cannot get in. */
   readonly certificate: RoundChangeCertificate | undefined;
   readonly building: "notYet" | "asked" | Candidate;
 }

@@ -22,26 +22,26 @@ import { isProposer, validatorSetAfter } from "./validatorSet.ts";
 import { isValidator } from "./validatorVotes.ts";
 
 /**
- * IBFT 2.0 as a pure function: what a validator does, decided from what it knows and one thing that happened.
+ * IBFT 2.0 as a pure function: from a validator's state and one input, the next state and the effects to perform.
  *
  *   head arrives -> height, round 0 -> proposal -> prepared -> decided -> committed: head arrives -> ...
  *                                   \-> timeout -> round 1 -> ...
  *
  * Invariants, whatever happens in whatever order:
- * - we sign at most one digest per height, round and kind, restarts included: a changed promise is the first effect,
- *   and is durable before any other effect is performed (voteRecord.ts, draft.ts);
+ * - we sign at most one digest per height, round and kind, restarts included: a changed last signed state is the first
+ *   effect, and is durable before any other effect is performed (lastSigned.ts, transitionBuilder.ts);
  * - rounds never go back within a height, and heights rise with the head only;
- * - a block prepared in one round is what we bring to the next;
- * - everything kept is bounded per height, round and author (inbox.ts).
+ * - the block prepared in one round goes into the RoundChange for the next;
+ * - everything kept is bounded per height, round and author (messageSet.ts).
  *
- * Left to others: whether a block is sound (execution), who the validators are (validatorVotes.ts over the chain),
- * bytes and signatures of what arrives (the wire), messages for heights still to come, relaying, and time itself.
+ * Other parts decide whether a block is valid (execution) and who the validators are (validatorVotes.ts over the chain),
+ * decode messages and recover their signers, buffer messages of future heights, relay messages, and run timers.
  */
 export type Step = (rules: Rules, state: State, nowMs: number, input: Input) => Transition;
 
 export interface Transition {
   readonly state: State;
-  /** In the order in which they are to be performed. */
+  /** To be performed in this order. */
   readonly effects: readonly Effect[];
 }
 
@@ -62,7 +62,7 @@ export const step: Step = (rules, state, nowMs, input) => {
 function take(transition: TransitionBuilder, input: Input): void {
   switch (input.kind) {
     case "started":
-      assert(transition.state.head === undefined, "the machine starts once");
+      assert(transition.state.head === undefined, "the state machine starts once");
       transition.changeState({ head: input.head, lastSigned: input.record });
       beginHeight(transition);
       break;
@@ -95,9 +95,7 @@ function take(transition: TransitionBuilder, input: Input): void {
   }
 }
 
-/**
- * Heights rise by commits alone; a head that we have, or that lies below, changes nothing (ibft2.md#heights).
- */
+/** Heights rise by commits alone: the current head, or one below it, changes nothing (ibft2.md#heights). */
 function onHeadAdvanced(transition: TransitionBuilder, head: Head): void {
   const known = expectDefined(transition.state.head, "the head at the start");
   if (head.header.number <= known.header.number) return;
@@ -106,9 +104,9 @@ function onHeadAdvanced(transition: TransitionBuilder, head: Head): void {
 }
 
 /**
- * Leads here: the start, a new head, the end of a pause. What we promised for this height before binds us still: we leave
- * a round in which we voted. One that we have but asked for we ask for again, in the same words: the others may be in it,
- * and who came back again and again would else be led ever further from them.
+ * Runs at the start, on a new head, and at the end of a pause. What we signed for this height before still binds us: we
+ * leave a round in which we voted. A round that we only requested is requested again with the same bytes: the others may
+ * be in it, and a validator that restarts repeatedly would otherwise move further away from them each time.
  */
 function beginHeight(transition: TransitionBuilder): void {
   const { rules, nowMs } = transition;
@@ -136,7 +134,7 @@ function beginHeight(transition: TransitionBuilder): void {
   }
 }
 
-/** A block that is decided is committed all the same: it may rest on our seal. */
+/** A decided block is still committed: its quorum may include our seal. */
 function onPaused(transition: TransitionBuilder): void {
   const { height } = transition.state;
   transition.changeState({ isPaused: true, height: height?.decision === undefined ? undefined : height });
@@ -148,7 +146,7 @@ function onResumed(transition: TransitionBuilder): void {
   if (transition.state.height === undefined) beginHeight(transition);
 }
 
-/** Messages of other heights, and our own that come back to us, are of no use. */
+/** Ignores messages of other heights, and our own messages that others relay back. */
 function onMessage(transition: TransitionBuilder, message: Authored): void {
   const { height } = transition.state;
   if (height === undefined || height.decision !== undefined) return;

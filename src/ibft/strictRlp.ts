@@ -1,7 +1,7 @@
 import { readRlp, rlpMembers } from "../primitives/rlp.ts";
 import { CERTIFICATE_ERRORS } from "./certificate.ts";
 
-/** Why bytes are no message; a small set, to be counted by. */
+/** Why bytes do not decode to a message; a small set, used as a metric label. */
 export const DECODING_ERRORS = [
   "unknownCode",
   "oversized",
@@ -17,7 +17,7 @@ export const DECODING_ERRORS = [
 
 export type DecodingErrorCode = (typeof DECODING_ERRORS)[number];
 
-/** Ends the reading of a message with another defect than "malformed"; never leaves the codec. */
+/** Ends the decoding of a message with another code than "malformed"; never leaves the codec. */
 export class DecodingError extends RangeError {
   readonly code: DecodingErrorCode;
 
@@ -28,8 +28,8 @@ export class DecodingError extends RangeError {
 }
 
 /**
- * The encodings of the members of a list of exactly `count`; throws RangeError for anything else. A list that goes on
- * is not read to its end.
+ * The encoded members of a list of exactly `count`; throws RangeError for anything else. Stops reading a longer list at
+ * the first surplus member.
  */
 export function partsOf<Count extends number>(list: Uint8Array, count: Count): Parts<Count> {
   const parts: Uint8Array[] = [];
@@ -41,7 +41,7 @@ export function partsOf<Count extends number>(list: Uint8Array, count: Count): P
   return parts as unknown as Parts<Count>;
 }
 
-/** A tuple of so many encodings. */
+/** A tuple of `Count` encodings. */
 type Parts<Count extends number> = Count extends 1
   ? readonly [Uint8Array]
   : Count extends 2
@@ -50,14 +50,14 @@ type Parts<Count extends number> = Count extends 1
       ? readonly [Uint8Array, Uint8Array, Uint8Array]
       : readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
-/** The string of exactly `length` bytes that `part` spells; a view. Throws RangeError for anything else. */
+/** The string of exactly `length` bytes that `part` encodes, as a view; throws RangeError for anything else. */
 export function stringOf(part: Uint8Array, length: number): Uint8Array {
   const string = readRlp(part, 0) as Uint8Array;
-  if (string.length !== length) throw new RangeError(`${string.length} bytes where ${length} belong`);
+  if (string.length !== length) throw new RangeError(`${string.length} bytes instead of ${length}`);
   return string;
 }
 
-/** An empty string stands for what is not there; an empty list does not. */
+/** True for an empty string, which stands for an absent certificate or block; an empty list does not. */
 export function isAbsent(part: Uint8Array): boolean {
   return part.length === 1 && part[0] === 0x80;
 }

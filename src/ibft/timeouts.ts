@@ -3,7 +3,7 @@ import { larger } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 
 /**
- * How long round r may take, counted from its start: doubling, never capped, as other clients do
+ * Length of a round, from its start: doubles with each round and is never capped, as in other clients
  * (ibft2.md#timers).
  */
 export function roundTimeoutMs(schedule: IbftSchedule, round: number): number {
@@ -11,7 +11,7 @@ export function roundTimeoutMs(schedule: IbftSchedule, round: number): number {
 }
 
 /**
- * Earliest timestamp, in seconds, that the child of `parent` may bear: the spacing rule
+ * Earliest timestamp, in seconds, that the child of `parent` may have: the spacing rule
  * (ibft2.md#header-rules, rule 5).
  */
 export function earliestTimestamp(schedule: IbftSchedule, parent: Header): bigint {
@@ -19,8 +19,8 @@ export function earliestTimestamp(schedule: IbftSchedule, parent: Header): bigin
 }
 
 /**
- * Timestamp, in seconds, of a block first proposed at `nowMs`: the nearest second in round 0, the second that has
- * begun in later rounds (ibft2.md#block-timestamps), and never one that breaks the spacing rule.
+ * Timestamp, in seconds, of a block first proposed at `nowMs`: the nearest second in round 0, rounded down in later
+ * rounds (ibft2.md#block-timestamps), and never below the spacing rule.
  */
 export function nextTimestamp(schedule: IbftSchedule, parent: Header, round: number, nowMs: number): bigint {
   const now = BigInt(round === 0 ? Math.round(nowMs / 1000) : Math.floor(nowMs / 1000));

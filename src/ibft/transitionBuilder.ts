@@ -6,8 +6,8 @@ import type { RoundId } from "./roundId.ts";
 import type { Height, Round, Rules, State } from "./state.ts";
 
 /**
- * One transition in the making: lives only inside one `step`, which nobody sees change. The values in it are never
- * changed, only replaced.
+ * Collects the new state and the effects of one `step`; local to that call, so `step` stays pure. State values are
+ * replaced, never mutated.
  */
 export class TransitionBuilder {
   readonly rules: Rules;
@@ -21,7 +21,7 @@ export class TransitionBuilder {
     this.state = state;
   }
 
-  /** The height in progress, where there must be one. */
+  /** The height in progress; there must be one. */
   get height(): Height {
     return expectDefined(this.state.height, "a height in progress");
   }
@@ -51,9 +51,9 @@ export class TransitionBuilder {
   }
 
   /**
-   * We are about to say something in the round in progress: about the block of `digest`, or, without one, that we want
-   * this round. `step` sees to it that the promise is on disk before anything else happens. Fails when it would break
-   * an earlier promise, so that no path through the machine can.
+   * Records what we are about to sign in the round in progress: a vote for the block of `digest`, or, without one, a
+   * request for this round. `step` has the record written to disk before any other effect. Fails when it contradicts an
+   * earlier record, so that no path through the state machine can sign twice.
    */
   recordVote(digest?: Digest): void {
     const { height, round } = this.id;

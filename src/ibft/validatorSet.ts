@@ -5,7 +5,7 @@ import type { Head } from "./input.ts";
 import { proposerOf } from "./proposer.ts";
 import { prepareQuorum, quorum, tolerableFaults } from "./quorum.ts";
 
-/** Who decides a height, and in which order: the same on every honest node, for it comes from the parent's content. */
+/** The validators of a height and their order: the same on every honest node, since the parent's content decides it. */
 export interface ValidatorSet {
   readonly height: bigint;
   /** Sorted. */
@@ -38,7 +38,7 @@ export function isMember(validatorSet: ValidatorSet, address: Address): boolean 
   return keys.has(toKey(address));
 }
 
-/** A certificate of a hundred validators asks ten thousand times. */
+/** Cached because a certificate of a hundred validators needs ten thousand look-ups. */
 const memberKeys = new WeakMap<readonly Address[], ReadonlySet<string>>();
 
 export function isProposer(validatorSet: ValidatorSet, round: number, address: Address): boolean {

@@ -6,8 +6,8 @@ import type { ExtraData, ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
 /**
- * Who the validators are, told by headers alone (ibft2.md#validator-set). A tally is the state after a block:
- * the set that decides the next block, and the votes on its members that have not reached a majority yet.
+ * The validator set, derived from headers alone (ibft2.md#validator-set). A tally is the state after a block: the set
+ * that decides the next block, and the votes that have not reached a majority yet.
  */
 export interface VoteTally {
   /** Sorted, without duplicates. */
@@ -15,7 +15,7 @@ export interface VoteTally {
   readonly outstanding: readonly OutstandingVotes[];
 }
 
-/** Votes on one address; a voter stands on at most one side. */
+/** Votes on one address; a voter is on at most one side. */
 export interface OutstandingVotes {
   readonly recipient: Address;
   readonly add: readonly Address[];
@@ -28,18 +28,18 @@ export interface VotingHeader {
   readonly extra: ExtraData;
 }
 
-/** True for blocks at which all outstanding votes are forgotten; genesis is one. */
+/** True for blocks at which all outstanding votes are discarded; genesis is one. */
 export function isEpochBlock(schedule: IbftSchedule, number: bigint): boolean {
   return number % schedule.epochLength === 0n;
 }
 
-/** The tally after an epoch block, which needs nothing before it; a vote inside the block itself does not count. */
+/** The tally after an epoch block, independent of earlier blocks; a vote in the epoch block itself does not count. */
 export function tallyAfterEpoch(block: VotingHeader, schedule: IbftSchedule): VoteTally {
   assert(isEpochBlock(schedule, block.header.number), "a tally starts at an epoch block");
   return tallyOf(overrideFor(schedule, block.header.number + 1n) ?? block.extra.validators);
 }
 
-/** The tally after `block`, from the one after its parent. */
+/** The tally after `block`, given the one after its parent. */
 export function tallyAfter(before: VoteTally, block: VotingHeader, schedule: IbftSchedule): VoteTally {
   const { header, extra } = block;
   if (isEpochBlock(schedule, header.number)) return tallyAfterEpoch(block, schedule);
@@ -48,7 +48,7 @@ export function tallyAfter(before: VoteTally, block: VotingHeader, schedule: Ibf
   return extra.vote === undefined ? start : withVote(start, header.coinbase, extra.vote);
 }
 
-/** A set with no votes on it. */
+/** A tally without outstanding votes. */
 export function tallyOf(validators: readonly Address[]): VoteTally {
   const sorted = [...validators].sort(compareBytes);
   return {
@@ -62,20 +62,20 @@ export function isValidator(tally: VoteTally, address: Address): boolean {
 }
 
 /**
- * The vote that `self` puts into the block it builds: of the operator's proposals, those that would still change
- * something, one after another in turn. `turn` counts the blocks built so far.
+ * The vote that `self` puts into the block it builds. Cycles through those of the operator's proposals that would still
+ * change something; `blocksBuilt` counts the blocks built so far.
  */
 export function chooseVote(
   tally: VoteTally,
   self: Address,
   proposals: readonly ValidatorVote[],
-  turn: number,
+  blocksBuilt: number,
 ): ValidatorVote | undefined {
-  const useful = proposals.filter((proposal) => isUseful(tally, self, proposal));
-  return useful.length === 0 ? undefined : useful[turn % useful.length];
+  const effective = proposals.filter((proposal) => isEffective(tally, self, proposal));
+  return effective.length === 0 ? undefined : effective[blocksBuilt % effective.length];
 }
 
-/** A transition that names the validators of exactly block `number`. */
+/** The validators that a transition sets for exactly block `number`. */
 function overrideFor(schedule: IbftSchedule, number: bigint): readonly Address[] | undefined {
   return schedule.eras.find(({ fromBlock }) => fromBlock === number)?.validators;
 }
@@ -104,7 +104,7 @@ function withVote(tally: VoteTally, voter: Address, { recipient, kind }: Validat
   return { ...tally, outstanding: [...others, { recipient, add, drop }] };
 }
 
-function isUseful(tally: VoteTally, self: Address, { recipient, kind }: ValidatorVote): boolean {
+function isEffective(tally: VoteTally, self: Address, { recipient, kind }: ValidatorVote): boolean {
   const { add, drop } = votesOn(tally, recipient);
   const isMember = includesBytes(tally.validators, recipient);
   if (kind === "drop") return includesBytes(add, self) || (isMember && !includesBytes(drop, self));

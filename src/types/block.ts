@@ -109,7 +109,7 @@ export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Result<B
 export interface BlockReading {
   readonly find?: FindTransaction | undefined;
   /** Whose block has more is refused before any of them is decoded; any number when absent. */
-  readonly mostTransactions?: number | undefined;
+  readonly maxTransactions?: number | undefined;
 }
 
 /**
@@ -157,13 +157,13 @@ const PORTION_TRANSACTIONS = 64;
 /** Throws RangeError for what is not RLP, or too deep. */
 function* readBodyParts(
   parts: readonly Uint8Array[],
-  { find, mostTransactions = Number.POSITIVE_INFINITY }: BlockReading = {},
+  { find, maxTransactions = Number.POSITIVE_INFINITY }: BlockReading = {},
 ): Generator<"block", Result<Body, "malformedBlock">> {
   const [transactionsPart, ommersPart, withdrawalsPart] = parts;
   if (transactionsPart === undefined || ommersPart === undefined)
     return malformed("a body has two parts, or three");
-  if (hasMoreThan(transactionsPart, mostTransactions))
-    return malformed(`more than ${mostTransactions} transactions`);
+  if (hasMoreThan(transactionsPart, maxTransactions))
+    return malformed(`more than ${maxTransactions} transactions`);
   const transactions: Transaction[] = [];
   for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
     if (transactions.length > 0 && transactions.length % PORTION_TRANSACTIONS === 0) yield "block";

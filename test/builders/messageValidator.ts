@@ -1,5 +1,5 @@
 import { withRound } from "../../src/ibft/candidate.ts";
-import { decodeMessage, encodeMessage, peekPlace } from "../../src/ibft/codec.ts";
+import { decodeMessage, encodeMessage, peekRoundId } from "../../src/ibft/codec.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/step.ts";
 import { DECODING_ERRORS } from "../../src/ibft/strictRlp.ts";
@@ -26,7 +26,7 @@ export type MessageValidator = (code: number, payload: Uint8Array) => string;
 export function createMessageValidator(): MessageValidator {
   const { rules, state } = aValidatorOfTheSheet();
   return (code, payload) => {
-    peekPlace(code, payload);
+    peekRoundId(code, payload);
     const read = decodeMessage(code, payload);
     if (!read.ok) {
       if (!DECODING_ERRORS.includes(read.error.code))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeMessage, encodeMessage, peekPlace } from "../../src/ibft/codec.ts";
+import { decodeMessage, encodeMessage, peekRoundId } from "../../src/ibft/codec.ts";
 import type { Authored, PreparedCertificate, Signed } from "../../src/ibft/message.ts";
 import { messageHash } from "../../src/ibft/payloadCodec.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
@@ -26,7 +26,7 @@ describeWithVectors("messages of real validators", () => {
       expect({ code: encoded.code, data: toHex(encoded.payload) }, facts.id).toEqual({ code, data });
       expect(factsOf(message), facts.id).toEqual(factsIn(facts));
       const { height, round } = message.signed.payload;
-      expect(peekPlace(code, hexToBytes(data)), facts.id).toEqual({ height, round });
+      expect(peekRoundId(code, hexToBytes(data)), facts.id).toEqual({ height, round });
     }
   });
 
@@ -60,7 +60,7 @@ describeWithVectors("messages of real validators", () => {
         recoveries += 1;
         return recoverAddress(digest, signature);
       },
-      maySpeak: () => false,
+      isAuthorAllowed: () => false,
     });
     expect(read).toMatchObject({ ok: false, error: { code: "unwelcomeAuthor", fault: "peer" } });
     expect(recoveries).toBe(1);

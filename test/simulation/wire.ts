@@ -67,14 +67,14 @@ export function createTokenCodec(): MessageCodec {
       return { code: MESSAGE_CODES[message.kind], payload };
     },
     // biome-ignore lint/correctness/useYield: what costs nothing needs no pause.
-    *read(_code, payload, { maySpeak }) {
+    *read(_code, payload, { isAuthorAllowed }) {
       const message = letters.get(payload)?.message;
       if (message === undefined) return err({ code: "malformed", fault: "peer", message: "no letter" });
-      return maySpeak(message.signed.author)
+      return isAuthorAllowed(message.signed.author)
         ? ok(message)
         : err({ code: "unwelcomeAuthor", fault: "peer", message: "the author has no say" });
     },
-    peekPlace: (_code, payload) => letters.get(payload)?.message.signed.payload,
+    peekRoundId: (_code, payload) => letters.get(payload)?.message.signed.payload,
     keyOf: (_code, payload) => letters.get(payload)?.key ?? "",
   };
 }

@@ -1,4 +1,4 @@
-import { type Decoding, type Encoded, encodeMessage, peekPlace, readMessage } from "../../ibft/codec.ts";
+import { type Decoding, type Encoded, encodeMessage, peekRoundId, readMessage } from "../../ibft/codec.ts";
 import type { Authored } from "../../ibft/message.ts";
 import type { RoundId } from "../../ibft/roundId.ts";
 import type { Reading } from "../../ibft/signedReader.ts";
@@ -13,14 +13,16 @@ import { keyOfMessage } from "./seenMessages.ts";
  */
 export interface MessageCodec {
   encode(message: Authored): Encoded;
-  /** With places to pause; `maySpeak` hears of the author before anything that costs more. */
+  /** With places to pause; `isAuthorAllowed` hears of the author before anything that costs more. */
   read(
     code: number,
     payload: Uint8Array,
-    decoding: Omit<Decoding, "maySpeak" | "recover"> & { readonly maySpeak: (author: Address) => boolean },
+    decoding: Omit<Decoding, "isAuthorAllowed" | "recover"> & {
+      readonly isAuthorAllowed: (author: Address) => boolean;
+    },
   ): Reading<Result<Authored, DecodingErrorCode>>;
   /** Where a message belongs, before anything else of it is read. */
-  peekPlace(code: number, payload: Uint8Array): RoundId | undefined;
+  peekRoundId(code: number, payload: Uint8Array): RoundId | undefined;
   /** What a message is known by: the same for the same code and bytes. */
   keyOf(code: number, payload: Uint8Array): string;
 }
@@ -28,6 +30,6 @@ export interface MessageCodec {
 export const IBF_CODEC: MessageCodec = {
   encode: encodeMessage,
   read: readMessage,
-  peekPlace,
+  peekRoundId,
   keyOf: keyOfMessage,
 };

@@ -98,7 +98,7 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
       let author: Address | undefined;
       let account = accountOf(validatorSet, sender);
       const reading = codec.read(code, payload, {
-        maySpeak(by) {
+        isAuthorAllowed(by) {
           if (!isMember(validatorSet, by)) return false;
           author = by;
           account = accountOf(validatorSet, sender, by);
@@ -106,11 +106,11 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
         },
         validatorSet,
         known,
-        mostTransactions: mostTransactionsAfter(head),
+        maxTransactions: maxTransactionsAfter(head),
         ...(findTransaction !== undefined && { findTransaction }),
       });
       let isOpenedForNothing: boolean | undefined;
-      const round = codec.peekPlace(code, payload)?.round ?? 0;
+      const round = codec.peekRoundId(code, payload)?.round ?? 0;
       underWay.set(key, [...(underWay.get(key) ?? []), sender]);
       function end(result: ReadingResult): void {
         leave(message);
@@ -151,7 +151,7 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
   };
 }
 
-function mostTransactionsAfter({ header }: Head): number {
+function maxTransactionsAfter({ header }: Head): number {
   return Math.min(Math.ceil((MOST_GROWTH * Number(header.gasLimit)) / LEAST_GAS), MOST_TRANSACTIONS);
 }
 

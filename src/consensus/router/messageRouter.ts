@@ -269,7 +269,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
       settle("duplicate");
       return;
     }
-    const place = codec.peekPlace(code, payload);
+    const place = codec.peekRoundId(code, payload);
     const current = known.header.number + 1n;
     if (place === undefined) settle(refusalOf(message));
     else if (place.height === current) take(message, known, settle);
@@ -279,7 +279,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
 
   /** What is wrong with a message that cannot even be asked for its place. */
   function refusalOf({ code, payload }: Arrived): ValidationResult {
-    const outcome = readToEnd(codec.read(code, payload, { maySpeak: () => false }));
+    const outcome = readToEnd(codec.read(code, payload, { isAuthorAllowed: () => false }));
     return outcome.ok ? "malformed" : outcome.error.code;
   }
 
