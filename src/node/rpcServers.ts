@@ -104,7 +104,7 @@ function openHttp(
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
-    isHeld: () => backend.isHeld(),
+    isPaused: () => backend.isHeld(),
     syncStatus: () => backend.syncStatus(),
   };
   return openHttpServer(

@@ -119,7 +119,7 @@ describe("too few open files", IN_REAL_TIME, () => {
     await untilLoaded(program);
     const crowd = await crowdAt(port, 400);
     await until(
-      async () => (program.output().includes("connections are turned away") ? true : undefined),
+      async () => (program.output().includes("connections are refused") ? true : undefined),
       15_000,
       "a line about connections turned away",
     );
@@ -127,7 +127,7 @@ describe("too few open files", IN_REAL_TIME, () => {
     await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), 20_000, "two more blocks");
     for (const socket of crowd) socket.destroy();
     await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
-    expect(program.output().split("connections are turned away")).toHaveLength(2);
+    expect(program.output().split("connections are refused")).toHaveLength(2);
     program.child.kill();
     expect(await program.exit).toBe(0);
   });

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../../execution/blockRules.ts";
@@ -14,16 +14,16 @@ export interface FeeHistoryRequest {
   /** The last block, at most the head. */
   readonly newest: bigint;
   readonly blockCount: number;
-  /** Of the gas used in each block; neither their order nor their range is checked, as with the incumbent. */
+  /** Percentiles of the gas used in each block; like Besu, checks neither their order nor their range. */
   readonly percentiles: readonly number[] | undefined;
-  /** True once nobody waits for the answer any more: then it may be cut short. */
+  /** True when the requester no longer waits, so the answer may be incomplete. */
   readonly isAbandoned?: () => boolean;
 }
 
 /** The answer of eth_feeHistory. */
 export interface FeeHistory {
   readonly oldestBlock: Hex;
-  /** One more than the blocks: the last is that of the block after them. */
+  /** One more than the blocks: the last one belongs to the block after them. */
   readonly baseFeePerGas: readonly Hex[];
   readonly baseFeePerBlobGas: readonly Hex[];
   readonly gasUsedRatio: readonly number[];
@@ -31,7 +31,7 @@ export interface FeeHistory {
   readonly reward?: readonly (readonly Hex[])[];
 }
 
-/** As JSON: Besu's ratios are doubles. */
+/** The answer as JSON, with the ratios as Java doubles, as in Besu. */
 export function feeHistoryJson({ gasUsedRatio, blobGasUsedRatio, reward, ...fees }: FeeHistory): string {
   const ratios = (values: readonly number[]): string => `[${values.map(javaDouble).join(",")}]`;
   const before = JSON.stringify(fees).slice(0, -1);
@@ -40,8 +40,8 @@ export function feeHistoryJson({ gasUsedRatio, blobGasUsedRatio, reward, ...fees
 }
 
 /**
- * Answers eth_feeHistory (json-rpc.md#eth_feehistory); what blocks paid is remembered, because wallets ask
- * for the same ones again.
+ * Answers eth_feeHistory (json-rpc.md#eth_feehistory). The fees of blocks are cached, because wallets request the same
+ * blocks again.
  */
 export interface FeeHistoryReader {
   read(request: FeeHistoryRequest): Promise<FeeHistory>;
@@ -61,7 +61,7 @@ export function createFeeHistoryReader(parts: {
     for (let number = first < 0n ? 0n : first; number <= newest; number++) {
       const named = chain.headerByNumber(number);
       if (named !== undefined) headers.push(named);
-      if (headers.length % HEADERS_PER_TURN === 0) await nextTurn();
+      if (headers.length % HEADERS_PER_SLICE === 0) await yieldToEventLoop();
       if (isAbandoned?.() === true) break;
     }
     return headers;
@@ -76,9 +76,9 @@ export function createFeeHistoryReader(parts: {
     if (percentiles.length === 0 || named.header.gasUsed === 0n) return percentiles.map(() => "0x0");
     let curve = curves.get(named);
     if (curve === undefined) {
-      await nextTurn();
+      await yieldToEventLoop();
       const block = chain.blockByNumber(named.header.number);
-      // Another block, or none, after a rewind in between: nothing was paid in a block that is not there.
+      // A rewind in between replaced or removed the block, so no fee was paid in it.
       if (block === undefined || !equalBytes(block.hash, named.hash)) return percentiles.map(() => "0x0");
       curve = curves.put(block);
     }
@@ -144,11 +144,11 @@ function curveOf({ header, transactions, receipts }: StoredBlock): RewardCurve {
 
 /** For each percentile, rising, the fee at which that share of the gas is reached; the highest fee where it never is. */
 function rewardsAt({ feesWei, gasUpTo, gasUsed }: RewardCurve, percentiles: readonly number[]): Hex[] {
-  let place = 0;
+  let index = 0;
   return percentiles.map((percentile) => {
     const wantedGas = (percentile * gasUsed) / 100;
-    while (place < feesWei.length - 1 && (gasUpTo[place] ?? 0) < wantedGas) place++;
-    return toQuantity(feesWei[place] ?? 0n);
+    while (index < feesWei.length - 1 && (gasUpTo[index] ?? 0) < wantedGas) index++;
+    return toQuantity(feesWei[index] ?? 0n);
   });
 }
 
@@ -157,12 +157,12 @@ interface CurveCache {
   put(block: StoredBlock): RewardCurve;
 }
 
-/** Fees kept in all curves together. */
+/** Most fees in all cached curves together. */
 const CURVE_FEES_LIMIT = 300_000;
-/** Headers read before the event loop gets its turn. */
-const HEADERS_PER_TURN = 250;
+/** Headers read in one event-loop slice. */
+const HEADERS_PER_SLICE = 250;
 
-/** Forgets the oldest curves first. */
+/** Drops the oldest curves first. */
 function createCurveCache(): CurveCache {
   const curves = new Map<string, RewardCurve>();
   let fees = 0;

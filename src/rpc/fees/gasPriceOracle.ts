@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../chain/chain.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { onceKnown } from "../../primitives/promised.ts";
@@ -7,8 +7,8 @@ import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
 
 /**
- * What a transaction should offer, judged by what recent ones paid (json-rpc.md#eth_gasprice). Wei per gas.
- * Only the first who asks after a block has to wait.
+ * Suggests prices in wei per gas, derived from those of recent transactions (json-rpc.md#eth_gasprice). Only the first
+ * request after a block has to wait.
  */
 export interface GasPriceOracle {
   gasPriceWei(): bigint | Promise<bigint>;
@@ -30,8 +30,8 @@ export interface GasPriceSettings {
 }
 
 /**
- * Each block is sampled once: those that arrive while the node runs when they arrive, older ones when somebody first
- * asks, with the event loop getting its turn between them. The percentile is found once per head.
+ * Each block is sampled once: a new block when it becomes the head, older ones at the first request, with a yield to the
+ * event loop between them. The percentile is computed once per head.
  */
 export function createGasPriceOracle(
   settings: GasPriceSettings,
@@ -54,7 +54,7 @@ export function createGasPriceOracle(
     return sample;
   }
 
-  /** Samples of up to `settings.blocks` blocks, the one at `last` included. */
+  /** Samples of up to `settings.blocks` blocks that end with `last`. */
   async function samplesUpTo(last: bigint): Promise<BlockSample[]> {
     const found: BlockSample[] = [];
     const first = last - BigInt(settings.blocks) + 1n;
@@ -63,7 +63,7 @@ export function createGasPriceOracle(
       if (named === undefined || named.header.gasUsed === 0n) continue;
       const known = samples.get(toKey(named.hash));
       const block = known === undefined ? chain.blockByNumber(number) : undefined;
-      if (block !== undefined) await nextTurn();
+      if (block !== undefined) await yieldToEventLoop();
       const sample = known ?? (block && remember(block));
       if (sample !== undefined) found.push(sample);
     }
@@ -94,14 +94,14 @@ export function createGasPriceOracle(
     }
     const { head } = chain;
     if (latest?.head !== head) {
-      const begun: NonNullable<typeof latest> = { head, estimate: estimateAt(head) };
-      begun.estimate.then(
+      const started: NonNullable<typeof latest> = { head, estimate: estimateAt(head) };
+      started.estimate.then(
         (found) => {
-          begun.found = found;
+          started.found = found;
         },
         () => undefined,
       );
-      latest = begun;
+      latest = started;
     }
     return latest.found ?? latest.estimate;
   }
@@ -131,9 +131,9 @@ interface Estimate {
 }
 
 interface BlockSample {
-  /** Of transactions that name a gas price. */
+  /** Of transactions with a gas price. */
   readonly gasPrices: PriceSample;
-  /** Of transactions that name a priority fee. */
+  /** Of transactions with a priority fee. */
   readonly priorityFees: PriceSample;
 }
 

@@ -1,12 +1,12 @@
 import { smaller } from "../../primitives/quantity.ts";
 
-/** The prices of one block, each once and in rising order, with the number of transactions that pay at most that. */
+/** The distinct prices of one block in rising order, each with the number of transactions that pay at most that. */
 export interface PriceSample {
   readonly pricesWei: BigUint64Array;
   readonly countsUpTo: Uint32Array;
 }
 
-/** Prices above 2^64 - 1 wei count as that. */
+/** Caps prices at 2^64 - 1 wei. */
 export function createPriceSample(pricesWei: readonly bigint[]): PriceSample {
   const sorted = BigUint64Array.from(pricesWei, (price) => smaller(price, MAX_PRICE_WEI)).sort();
   const distinct: bigint[] = [];
@@ -22,9 +22,9 @@ export function createPriceSample(pricesWei: readonly bigint[]): PriceSample {
 }
 
 /**
- * The price at place floor(n * percentile / 100) of all n prices in order, the last one at most; undefined when there
- * are none. Found by halving the range of prices, so that a hundred blocks full of different prices need neither a
- * merge nor a sort of a million entries.
+ * The price at index floor(n * percentile / 100) of all n prices in order, at most the last one; undefined without
+ * prices. A binary search over the range of prices finds it, so that a hundred blocks full of different prices need
+ * neither a merge nor a sort of a million entries.
  */
 export function percentileOf(samples: readonly PriceSample[], percentile: number): bigint | undefined {
   const filled = samples.filter(({ pricesWei }) => pricesWei.length > 0);
@@ -38,10 +38,10 @@ export function percentileOf(samples: readonly PriceSample[], percentile: number
     if (highest > high) high = highest;
   }
   if (total === 0) return undefined;
-  const place = Math.min(total - 1, Math.floor(total * (percentile / 100)));
+  const index = Math.min(total - 1, Math.floor(total * (percentile / 100)));
   while (low < high) {
     const middle = (low + high) / 2n;
-    if (countUpTo(filled, middle) > place) high = middle;
+    if (countUpTo(filled, middle) > index) high = middle;
     else low = middle + 1n;
   }
   return low;

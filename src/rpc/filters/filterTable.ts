@@ -2,28 +2,28 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../primitives/clock.ts";
 import { bytesToBigint, toQuantity } from "../../primitives/quantity.ts";
 
-/** Filters under random ids, each gone when nobody has used it for its lifetime. */
+/** Filters under random ids; a filter expires when it is unused for FILTER_LIFETIME_MS. */
 export interface FilterTable<Filter> {
-  /** The id, or undefined when the table is full. `size` counts what the filter holds beside itself. */
+  /** The id, or undefined when the table is full. `size` is the number of its addresses and topics. */
   add(filter: Filter, size: number): string | undefined;
-  /** The filter, which thereby begins its lifetime anew. */
+  /** The filter, whose lifetime starts again. */
   use(id: string): Filter | undefined;
-  /** False when there is none, or none any more. */
+  /** False when there is no such filter, or it has expired. */
   remove(id: string): boolean;
-  /** No timer does this: whoever owns the table calls it now and then. */
+  /** No timer does this: the owner of the table must call it from time to time. */
   clearExpired(): void;
   entries(): Iterable<readonly [id: string, filter: Filter]>;
 }
 
 export const FILTER_LIFETIME_MS = 10 * 60 * 1000;
-/** Filters in the table at one time. */
+/** Most filters in the table. */
 export const FILTER_LIMIT = 10_000;
-/** The sum of all sizes: addresses and topics. */
+/** Limit of the sum of all sizes. */
 const SIZE_LIMIT = 200_000;
 const ID_BYTES = 16;
 
 export function createFilterTable<Filter>(clock: Pick<Clock, "nowMs">): FilterTable<Filter> {
-  /** In the order of their last use, so that the expired ones stand first. */
+  /** In the order of their last use, so that expired ones are first. */
   const slots = new Map<string, { readonly filter: Filter; readonly size: number; lastUsedMs: number }>();
   let totalSize = 0;
 

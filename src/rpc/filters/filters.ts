@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader, HeadChange, LocatedLog } from "../../chain/chain.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
 import { type BlockRange, createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
@@ -15,26 +15,26 @@ import { createFilterTable } from "./filterTable.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
 
 /**
- * What eth_newFilter and its kin install (json-rpc.md#filters). A filter remembers how far its owner has
- * read, not what there is to read: blocks and logs are looked up when polled, pooled transactions in one
- * history that all filters share. So an idle filter costs a few bytes, however busy the chain is.
+ * The filters of eth_newFilter, eth_newBlockFilter and eth_newPendingTransactionFilter (json-rpc.md#filters). A filter
+ * stores only how far its owner has read. Blocks and logs are looked up when polled, pooled transactions in one history
+ * that all filters share. So an idle filter costs a few bytes, however busy the chain is.
  */
 export interface Filters {
-  /** Each answers the new filter's id, or undefined when there are too many filters. */
+  /** These three return the new filter's id, or undefined when there are too many filters. */
   addLogFilter(filter: LogFilter): string | undefined;
   addBlockFilter(): string | undefined;
   addPendingFilter(): string | undefined;
-  /** What is new since the last poll, hashes or logs; undefined when there is no such filter. */
+  /** New hashes or logs since the last poll; undefined when there is no such filter. */
   changes(id: string, requester: Requester): Promise<FoundLogs | undefined>;
   /** All logs of a log filter's whole range; undefined when there is no such log filter. */
   logs(id: string, requester: Requester): Promise<FoundLogs | undefined>;
   remove(id: string): boolean;
 }
 
-/** Logs that may wait in a filter because their blocks were taken back; a filter with more is removed. */
+/** Logs of removed blocks that may wait in a filter; a filter with more is removed. */
 const WAITING_LIMIT = 10_000;
-/** Headers read before the event loop gets its turn. */
-const HEADERS_PER_TURN = 500;
+/** Headers read in one event-loop slice. */
+const HEADERS_PER_SLICE = 500;
 
 interface BlockFilter {
   readonly kind: "blocks";
@@ -47,13 +47,13 @@ interface InstalledLogFilter {
   readonly filter: LogFilter;
   readonly matcher: LogMatcher;
   nextBlock: bigint;
-  /** JSON texts of logs that the owner has read and that are no more. */
+  /** JSON texts of logs that the owner has read and whose blocks were removed. */
   removed: string[];
 }
 
 interface PendingFilter {
   readonly kind: "pending";
-  /** Place in the history of pooled transactions. */
+  /** Position in the history of pooled transactions. */
   next: bigint;
 }
 
@@ -71,17 +71,17 @@ export function createFilters(parts: {
 
   chain.onHeadChanged((change) => {
     table.clearExpired();
-    if (change.removed.length > 0) takeBack(change);
+    if (change.removed.length > 0) onRemoved(change);
     if (history !== undefined && ![...table.entries()].some(([, { kind }]) => kind === "pending")) {
       history.stop();
       history = undefined;
     }
   });
 
-  function takeBack(change: HeadChange): void {
+  function onRemoved(change: HeadChange): void {
     for (const [id, filter] of [...table.entries()]) {
       if (filter.kind === "pending") continue;
-      goBack(filter, change);
+      rewindFilter(filter, change);
       if (filter.kind === "logs" && filter.removed.length > WAITING_LIMIT) table.remove(id);
     }
   }
@@ -94,7 +94,7 @@ export function createFilters(parts: {
     return history.hashes;
   }
 
-  /** Only a number bounds what a filter sees of the future; a tag does not. */
+  /** Only a block number, or the tag `earliest`, is an upper bound for new logs; other tags are not. */
   async function newLogs(installed: InstalledLogFilter, requester: Requester): Promise<FoundLogs> {
     const { filter, removed } = installed;
     const { from, to } = takeRange(chain, installed);
@@ -104,14 +104,14 @@ export function createFilters(parts: {
     const found = await findLogs(filter, range, requester);
     if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
     if (found.kind !== "tooManyLogs") {
-      // Nobody has read them: the next poll tells them.
+      // The owner has not received them, so the next poll returns them.
       if (from < installed.nextBlock) installed.nextBlock = from;
       installed.removed = [...removed, ...installed.removed];
     }
     return found;
   }
 
-  /** Undefined when more has come than the history keeps: the owner must know that something is missing. */
+  /** Undefined when hashes were dropped from the history: the owner must learn that some are missing. */
   function newHashes(filter: PendingFilter): string[] | undefined {
     const hashes = pooledHashes();
     const found = hashes.since(filter.next);
@@ -160,7 +160,7 @@ function after({ head }: ChainReader): bigint {
   return head.header.number + 1n;
 }
 
-/** The range that a poll covers, marked as read before the first wait, so that two polls at once do not share it. */
+/** The range of a poll, marked as read before the first await, so that concurrent polls do not overlap. */
 function takeRange(chain: ChainReader, filter: BlockFilter | InstalledLogFilter): BlockRange {
   const range = { from: filter.nextBlock, to: chain.head.header.number };
   filter.nextBlock = after(chain);
@@ -173,13 +173,13 @@ async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<strin
   for (let number = from; number <= to; number++) {
     const named = chain.headerByNumber(number);
     if (named !== undefined) texts.push(`"${toHex(named.hash)}"`);
-    if (texts.length % HEADERS_PER_TURN === 0) await nextTurn();
+    if (texts.length % HEADERS_PER_SLICE === 0) await yieldToEventLoop();
   }
   return texts;
 }
 
-/** Sets a filter back before the blocks that were taken away, and keeps the logs of those that its owner has read. */
-function goBack(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
+/** Moves a filter back before the removed blocks, and keeps the logs of those that its owner has read. */
+function rewindFilter(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
   for (const block of removed.toReversed()) {
     if (filter.kind !== "logs" || block.header.number >= filter.nextBlock) continue;
     const logs: LocatedLog[] = [];

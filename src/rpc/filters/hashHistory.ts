@@ -1,15 +1,15 @@
 import { asHash, type Hash } from "../../primitives/hash.ts";
 
-/** The hashes that were pushed last, in order, under places that never repeat. Older ones fall off the far end. */
+/** The last hashes that were pushed, in order, under positions that never repeat. The oldest ones are overwritten. */
 export interface HashHistory {
   push(hash: Hash): void;
-  /** The place that the next hash will take. */
+  /** The position of the next hash. */
   readonly end: bigint;
-  /** The hashes from a place on; undefined when some of them have fallen off. */
-  since(place: bigint): readonly Hash[] | undefined;
+  /** The hashes from a position on; undefined when some of them were overwritten. */
+  since(position: bigint): readonly Hash[] | undefined;
 }
 
-/** Hashes kept: at 4,000 transactions a second what a minute brings, in 8 MB. */
+/** Hashes kept: about one minute at 4,000 transactions a second, in 8 MB. */
 const CAPACITY = 262_144;
 const HASH_BYTES = 32;
 
@@ -17,8 +17,8 @@ export function createHashHistory(capacity: number = CAPACITY): HashHistory {
   const bytes = new Uint8Array(capacity * HASH_BYTES);
   let end = 0;
 
-  function at(place: number): Hash {
-    const offset = (place % capacity) * HASH_BYTES;
+  function at(position: number): Hash {
+    const offset = (position % capacity) * HASH_BYTES;
     return asHash(bytes.slice(offset, offset + HASH_BYTES));
   }
 
@@ -30,8 +30,8 @@ export function createHashHistory(capacity: number = CAPACITY): HashHistory {
     get end() {
       return BigInt(end);
     },
-    since(place) {
-      const first = Number(place);
+    since(position) {
+      const first = Number(position);
       if (end - first > capacity) return undefined;
       return Array.from({ length: end - first }, (_, index) => at(first + index));
     },

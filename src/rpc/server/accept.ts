@@ -1,4 +1,4 @@
-/** Whether an Accept header leaves room for JSON; without one everything is welcome. */
+/** Whether an Accept header allows JSON; a missing header allows everything. */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept === "" || accept === "*/*") return true;
   return accept.split(",").some((range) => {

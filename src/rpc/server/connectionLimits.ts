@@ -3,63 +3,59 @@ import type { Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
 import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
-import { logTurnedAway, type OpenConnections } from "./server.ts";
+import { logRefusedConnections, type OpenConnections } from "./server.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;
-  /** Of one remote address, or one IPv6 network (machine.ts). */
+  /** Limit for one remote address, or one IPv6 network (remoteHost.ts). */
   readonly maxConnectionsPerAddress: number;
-  /** IP addresses, or `localhost`, that many clients may share: no such limit holds for them. */
+  /** IP addresses, or `localhost`, that many clients may share; exempt from the limit per address. */
   readonly proxyAddresses: readonly string[];
   /** For tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes;
 }
 
 /**
- * Bounds the connections of a server so that whoever holds them without asking anything keeps nobody out. Where there is no
- * room for a newcomer, the one that has waited longest for its request goes, else one that has long been idle, else the
- * one whose request has been arriving for longest; where all are being answered, or are WebSockets, the newcomer goes.
- * A request that stops arriving is given up.
+ * Bounds the connections of a server so that clients which send no requests cannot keep others out. At the limit, a new
+ * connection replaces the one that has been open longest without a request, else one that has been idle for long, else
+ * the one whose request has been arriving for longest. When all are being answered, or are WebSockets, the new one is
+ * refused. A connection whose request stops arriving is ended.
  */
 export function limitConnections(
   server: Server,
   limits: ConnectionLimits,
-  /** `option` is what an operator can change. */
-  {
-    option,
-    logger,
-    onTurnedAway,
-  }: { readonly option: string; readonly logger: Logger; onTurnedAway(): void },
+  /** `option` is the command-line option that sets the limit. */
+  { option, logger, onRefused }: { readonly option: string; readonly logger: Logger; onRefused(): void },
 ): LimitedConnections {
   const { maxActiveConnections: limit, maxConnectionsPerAddress, arrivalTimes = ARRIVAL_TIMES } = limits;
-  const open = new Map<Socket, Held>();
+  const open = new Map<Socket, OpenConnection>();
   const isProxy = createProxyRule(limits.proxyAddresses);
-  // A few more are let in to find out who goes.
+  // A few more are accepted so that one of the open connections can be replaced.
   server.maxConnections = limit + ROOM_TO_CHOOSE;
-  const told = logTurnedAway(server, { limit, option }, logger);
-  server.on("drop", onTurnedAway);
+  const logRefused = logRefusedConnections(server, { limit, option }, logger);
+  server.on("drop", onRefused);
 
-  function makeRoom(among: readonly Held[]): boolean {
+  function makeRoom(among: readonly OpenConnection[]): boolean {
     const nowMs = performance.now();
-    const [victim] = among
-      .map((held) => ({ held, rank: rankOf(held, nowMs) }))
+    const [evicted] = among
+      .map((connection) => ({ connection, rank: rankOf(connection, nowMs) }))
       .filter(({ rank }) => rank !== undefined)
-      .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || a.held.sinceMs - b.held.sinceMs);
-    if (victim === undefined) return false;
-    open.delete(victim.held.socket);
-    turnAway(victim.held.socket);
+      .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || a.connection.sinceMs - b.connection.sinceMs);
+    if (evicted === undefined) return false;
+    open.delete(evicted.connection.socket);
+    refuse(evicted.connection.socket);
     return true;
   }
 
-  function turnAway(socket: Socket): void {
-    onTurnedAway();
-    told(socket.remoteAddress);
+  function refuse(socket: Socket): void {
+    onRefused();
+    logRefused(socket.remoteAddress);
     socket.destroy();
   }
 
   function admits(socket: Socket, remoteHost: string): boolean {
     if (!isProxy(socket.remoteAddress)) {
-      const own = [...open.values()].filter((held) => held.remoteHost === remoteHost);
+      const own = [...open.values()].filter((connection) => connection.remoteHost === remoteHost);
       if (own.length >= maxConnectionsPerAddress && !makeRoom(own)) return false;
     }
     return open.size < limit || makeRoom([...open.values()]);
@@ -68,17 +64,17 @@ export function limitConnections(
   server.on("connection", (socket: Socket) => {
     const remoteHost = remoteHostOf(socket.remoteAddress);
     if (!admits(socket, remoteHost)) {
-      turnAway(socket);
+      refuse(socket);
       return;
     }
-    open.set(socket, new Held(socket, remoteHost));
+    open.set(socket, new OpenConnection(socket, remoteHost));
     socket.once("close", () => open.delete(socket));
   });
   server.on("request", (request: IncomingMessage, response: ServerResponse) =>
     open.get(request.socket)?.began({ request, response }),
   );
   const check = setInterval(() => {
-    for (const held of open.values()) held.endIfStuck(arrivalTimes);
+    for (const connection of open.values()) connection.endIfStalled(arrivalTimes);
   }, arrivalTimes.checkMs).unref();
   server.on("close", () => clearInterval(check));
   return {
@@ -87,17 +83,17 @@ export function limitConnections(
     },
     keep: (socket) => open.get(socket)?.upgraded(),
     admitsPage(socket) {
-      const held = open.get(socket);
-      if (held === undefined) return false;
+      const connection = open.get(socket);
+      if (connection === undefined) return false;
       const others = [...open.values()].filter(
-        ({ isPage, remoteHost }) => isPage && remoteHost === held.remoteHost,
+        ({ isPage, remoteHost }) => isPage && remoteHost === connection.remoteHost,
       );
       if (others.length >= maxConnectionsPerAddress) {
-        onTurnedAway();
-        told(socket.remoteAddress);
+        onRefused();
+        logRefused(socket.remoteAddress);
         return false;
       }
-      held.isPage = true;
+      connection.isPage = true;
       return true;
     },
     cutSilent() {
@@ -107,16 +103,16 @@ export function limitConnections(
 }
 
 export interface LimitedConnections extends OpenConnections {
-  /** The connection has been upgraded: it has its own life from now on, and makes way for nobody. */
+  /** Marks the connection as upgraded to a WebSocket; from then on it is never replaced by a new one. */
   keep(socket: Socket): void;
   /**
-   * Whether a web page of a foreign origin may have the connection, which may last. The limit of one address holds for
-   * pages wherever they are shown: one in the operator's own browser keeps nobody else out.
+   * Whether a web page of a foreign origin may have the connection, which may be long-lived. The limit per address applies
+   * to pages even when the address is a proxy, so that a page in the operator's own browser cannot keep others out.
    */
   admitsPage(socket: Socket): boolean;
 }
 
-/** Connections above the limit that the operating system may hand over at one time. */
+/** Connections above the limit that the server accepts, to choose which one to end. */
 const ROOM_TO_CHOOSE = 8;
 
 interface Exchange {
@@ -124,18 +120,17 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** An open connection. */
-class Held {
+class OpenConnection {
   readonly socket: Socket;
   readonly remoteHost: string;
-  /** When it was opened, or its last request began. */
+  /** When it was opened, or when its last request began. */
   sinceMs = performance.now();
   isUpgraded = false;
   isPage = false;
-  /** The last one. */
+  /** The last request and its response. */
   exchange: Exchange | undefined;
   private bytesRead = 0;
-  private heardAtMs = 0;
+  private receivedAtMs = 0;
 
   constructor(socket: Socket, remoteHost: string) {
     this.socket = socket;
@@ -151,21 +146,21 @@ class Held {
     this.isUpgraded = true;
   }
 
-  /** Ends a connection whose request has begun to arrive, and has not gone on for long. */
-  endIfStuck({ bodyPauseMs }: ArrivalTimes): void {
+  /** Ends the connection when its request has begun to arrive and nothing more of it came for `bodyPauseMs`. */
+  endIfStalled({ bodyPauseMs }: ArrivalTimes): void {
     const { socket, exchange } = this;
     if (this.isUpgraded || exchange === undefined || exchange.request.complete) return;
     if (socket.bytesRead !== this.bytesRead) {
       this.bytesRead = socket.bytesRead;
-      this.heardAtMs = performance.now();
-    } else if (performance.now() - this.heardAtMs >= bodyPauseMs) {
-      endBroken(socket, exchange.response.headersSent ? undefined : "408 Request Timeout");
+      this.receivedAtMs = performance.now();
+    } else if (performance.now() - this.receivedAtMs >= bodyPauseMs) {
+      endConnection(socket, exchange.response.headersSent ? undefined : "408 Request Timeout");
     }
   }
 }
 
-/** In which order they go; undefined for one that stays. */
-function rankOf({ exchange, isUpgraded, sinceMs }: Held, nowMs: number): number | undefined {
+/** The lowest rank is ended first; undefined for a connection that must stay. */
+function rankOf({ exchange, isUpgraded, sinceMs }: OpenConnection, nowMs: number): number | undefined {
   if (isUpgraded) return undefined;
   if (exchange === undefined) return 0;
   const { request, response } = exchange;
@@ -174,18 +169,18 @@ function rankOf({ exchange, isUpgraded, sinceMs }: Held, nowMs: number): number 
   return isAnswered && nowMs - sinceMs >= IDLE_SPARE_MS ? 1 : undefined;
 }
 
-/** Ends a connection from which nothing good will come, with a status where one can still be sent. */
-export function endBroken(socket: Socket, status: string | undefined): void {
+/** Ends a connection, with a status where one can still be sent. */
+export function endConnection(socket: Socket, status: string | undefined): void {
   if (status !== undefined && socket.writable)
     socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
   socket.destroySoon();
 }
 
 function createProxyRule(addresses: readonly string[]): (remoteAddress: string | undefined) => boolean {
-  const named = new Set(addresses.filter((address) => address !== "localhost").map(canonicalAddress));
+  const listed = new Set(addresses.filter((address) => address !== "localhost").map(canonicalAddress));
   const isLocal = addresses.includes("localhost") ? LOOPBACK : undefined;
   return (remoteAddress = "") =>
-    isLocal?.test(remoteAddress) === true || (named.size > 0 && named.has(canonicalAddress(remoteAddress)));
+    isLocal?.test(remoteAddress) === true || (listed.size > 0 && listed.has(canonicalAddress(remoteAddress)));
 }
 
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;

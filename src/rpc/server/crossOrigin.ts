@@ -1,9 +1,9 @@
-/** True for an Origin that pages of other sites may have (json-rpc-errors.md#origins). */
+/** True for an Origin that may use the endpoint across origins (json-rpc-errors.md#origins). */
 export type OriginRule = (origin: string) => boolean;
 
 /**
- * Each entry is a regular expression that must match the whole Origin, as with the incumbent; `*` or `all` is any
- * origin, no entries (or `none`) none. Throws SyntaxError for an expression that is none.
+ * Each entry is a regular expression that must match the whole Origin, as in Besu; `*` or `all` allows any origin, no
+ * entries (or `none`) no origin. Throws SyntaxError for an invalid expression.
  */
 export function createOriginRule(origins: readonly string[]): OriginRule {
   if (origins.some((origin) => origin === "*" || origin === "all")) return () => true;

@@ -1,16 +1,14 @@
-/**
- * Which names a client may call us by (json-rpc-errors.md#host-allowlist): the defence against DNS rebinding.
- */
-export type HostVerdict = "allowed" | "refused" | "malformed";
+/** The result for a Host header (json-rpc-errors.md#host-allowlist); the allow-list prevents DNS rebinding. */
+export type HostCheck = "allowed" | "refused" | "malformed";
 
-/** Judges a Host header. The list holds host names without ports, or `*` (also spelt `all`), or nothing. */
-export function createHostAllowlist(hosts: readonly string[]): (host: string | undefined) => HostVerdict {
+/** Checks Host headers. The list holds host names without ports, or `*` (also spelt `all`), or nothing. */
+export function createHostAllowlist(hosts: readonly string[]): (host: string | undefined) => HostCheck {
   if (hosts.some((host) => host === "*" || host === "all")) return () => "allowed";
   const allowed = new Set(hosts.map(comparable));
-  /** The header is almost always the same text, and reading it costs more than the rest of the check. */
-  let last: { readonly header: string; readonly verdict: HostVerdict } | undefined;
+  /** Caches the last result: the header is almost always the same text, and parsing it is the costly part. */
+  let last: { readonly header: string; readonly result: HostCheck } | undefined;
 
-  function judge(header: string): HostVerdict {
+  function check(header: string): HostCheck {
     const name = hostName(header);
     if (name === undefined) return "malformed";
     return allowed.has(comparable(name)) ? "allowed" : "refused";
@@ -18,8 +16,8 @@ export function createHostAllowlist(hosts: readonly string[]): (host: string | u
 
   return (header) => {
     if (header === undefined || header === "") return "refused";
-    if (last?.header !== header) last = { header, verdict: judge(header) };
-    return last.verdict;
+    if (last?.header !== header) last = { header, result: check(header) };
+    return last.result;
   };
 }
 
@@ -32,7 +30,7 @@ export function hostName(header: string): string | undefined {
   return Number(port) <= HIGHEST_PORT ? name : undefined;
 }
 
-/** Upper and lower case are the same, and so is an IPv6 address with and without its brackets. */
+/** Ignores upper and lower case, and the brackets of an IPv6 address. */
 function comparable(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
 }

@@ -5,7 +5,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
-import { type ConnectionLimits, endBroken, limitConnections } from "./connectionLimits.ts";
+import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
@@ -33,12 +33,12 @@ import { listening, portOf, type RpcServer, type ServerErrorCode } from "./serve
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md#http).
  *
- *   socket ─ too many? closed ─> host allow-list ─403─> origin ─403, 204─> route ┬ POST /  httpRequests.ts
- *                                                                                ├ GET /, /liveness, /readiness
- *                                                                                └ POST /login, else 404, 405
+ *   socket ─ over the limit: closed ─> host allow-list ─403─> origin ─403, 204─> route ┬ POST /  httpRequests.ts
+ *                                                                                      ├ GET /, /liveness, /readiness
+ *                                                                                      └ POST /login, else 404, 405
  *
- * Fastify routes; bodies are read and written here, because the incumbent takes any content type and Fastify's own
- * replies would carry other headers. Without authentication there is nothing to log in to.
+ * Fastify only routes. Bodies are read and written here, because Besu accepts any content type and Fastify's own replies
+ * carry other headers. There is no authentication, so /login always refuses.
  */
 export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, ConnectionLimits {
   readonly host: string;
@@ -47,7 +47,7 @@ export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, Co
   readonly allowedHosts: readonly string[];
   /** Regular expressions; see createOriginRule. */
   readonly corsOrigins: readonly string[];
-  /** Whose pages are offered what changes the node, too. */
+  /** Pages of these origins may also use the methods that change the node. */
   readonly trustedOrigins: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export async function openHttpServer(
   const connections = limitConnections(app.server, settings, {
     option: "--rpc-http-max-active-connections",
     logger: parts.logger,
-    onTurnedAway: () => parts.metrics?.rejected("connections"),
+    onRefused: () => parts.metrics?.rejected("connections"),
   });
   const listened = await listening(() => app.listen({ host, port }), host, port);
   if (!listened.ok) return listened;
@@ -85,7 +85,7 @@ export async function openHttpServer(
   });
 }
 
-/** No route of ours has a schema: without the default compilers, which take a tenth of a second to load, a start is shorter. */
+/** No route has a schema. Leaving out the default compilers, which take a tenth of a second to load, shortens the start. */
 const NO_SCHEMAS = {
   buildValidator: () => refuseSchema,
   buildSerializer: () => refuseSchema,
@@ -125,28 +125,28 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
     else reply.hijack();
   });
   const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
-  app.post("/", by(createHttpRequestHandler({ ...settings, isForeign }, parts)));
+  app.post("/", handledBy(createHttpRequestHandler({ ...settings, isForeign }, parts)));
   app.get(
     "/",
-    by((_request, response) => respondUntyped(response, 201, "")),
+    handledBy((_request, response) => respondUntyped(response, 201, "")),
   );
   app.get(
     "/liveness",
-    by((_request, response) => respondHealth(response, "UP")),
+    handledBy((_request, response) => respondHealth(response, "UP")),
   );
   app.get(
     "/readiness",
-    by((request, response) => respondHealth(response, readiness(queryOf(request), health))),
+    handledBy((request, response) => respondHealth(response, readiness(queryOf(request), health))),
   );
   app.post(
     "/login",
-    by((_request, response) => respondNoAuthentication(response)),
+    handledBy((_request, response) => respondNoAuthentication(response)),
   );
-  app.setNotFoundHandler(by(answerUnrouted));
+  app.setNotFoundHandler(handledBy(answerUnrouted));
   return app;
 }
 
-/** Bodies are not Fastify's business, whatever the method. */
+/** Methods whose bodies Fastify must not read. */
 const METHODS_WITH_BODY = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
@@ -156,7 +156,7 @@ const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
   ["/login", "POST"],
 ]);
 
-function by(
+function handledBy(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
@@ -175,16 +175,16 @@ function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(url.split("?")[1] ?? "");
 }
 
-/** Answers whoever may not come in, and preflights; true for all others, who are answered by a route. */
+/** Answers refused requests and preflights itself; returns true for all others, which go to a route. */
 function createGuard(
   settings: HttpSettings,
   metrics: RpcMetrics | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const judgeHost = createHostAllowlist(settings.allowedHosts);
+  const checkHost = createHostAllowlist(settings.allowedHosts);
   const isAllowedOrigin = createOriginRule(settings.corsOrigins);
   const pipelined = new WeakMap<Socket, number>();
 
-  /** A response without a socket waits behind another of its connection; its answer would wait in memory. */
+  /** A response without a socket waits behind another one of its connection, and its answer would be held in memory. */
   function isPipelinedTooFar({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (response.socket !== null) return false;
     const waiting = (pipelined.get(socket) ?? 0) + 1;
@@ -199,10 +199,10 @@ function createGuard(
     response.sendDate = false;
     if (isPipelinedTooFar(request, response)) return false;
     const { headers } = request;
-    const verdict = judgeHost(headers.host);
-    if (verdict !== "allowed") {
+    const hostCheck = checkHost(headers.host);
+    if (hostCheck !== "allowed") {
       metrics?.rejected("host");
-      if (verdict === "malformed") respondRefusal(response, 400, "");
+      if (hostCheck === "malformed") respondRefusal(response, 400, "");
       else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
       return false;
     }
@@ -225,11 +225,11 @@ function respondHealth(response: ServerResponse, health: Health): void {
   respondUntyped(response, health === "UP" ? 200 : 503, healthBody(health));
 }
 
-/** What is not HTTP, or too slow or too large in its headers, gets a status without a body and the connection ends. */
+/** Answers input that is not HTTP, or whose headers are too slow or too large, with a bare status and closes. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  // Browsers open connections in advance, and would take the status for the answer to what they ask next.
-  const isMute = error.code === "ECONNRESET" || socket.bytesRead === 0;
-  endBroken(socket, isMute ? undefined : (BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request"));
+  // Browsers open connections in advance, and would take the status for the answer to their next request.
+  const isSilent = error.code === "ECONNRESET" || socket.bytesRead === 0;
+  endConnection(socket, isSilent ? undefined : (BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request"));
 }
 
 const BROKEN_STATUS: ReadonlyMap<string, string> = new Map([
@@ -238,7 +238,7 @@ const BROKEN_STATUS: ReadonlyMap<string, string> = new Map([
 ]);
 
 async function closeApp(app: FastifyInstance): Promise<void> {
-  // A connection whose last answer has gone out is then idle, and would be waited for.
+  // Otherwise the close would wait for connections that are idle after their last answer.
   app.server.keepAliveTimeout = 1;
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSING_LIMIT_MS);
   await app.close();

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * Gathers the body of a request as text and hands it to `done`, or undefined when it has more bytes than the limit:
- * then nothing more is kept, and what still arrives is thrown away. A request that breaks off is never done.
+ * Collects the body of a request and passes it to `done` as text, or undefined when it has more bytes than the limit; the
+ * rest of such a body is discarded. `done` is never called for a request that breaks off.
  */
 export function readBody(
   request: IncomingMessage,

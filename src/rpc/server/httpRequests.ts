@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Logger } from "../../observability/logger.ts";
 import { type JsonPiece, lengthOfPieces, slicesOf } from "../../primitives/jsonPieces.ts";
 import { BATCH_PIECE_LENGTH, type Caller, type Dispatcher, errorReply, type Reply } from "../dispatcher.ts";
@@ -14,7 +14,7 @@ import { respondJson, respondUntyped } from "./httpResponse.ts";
 import { InFlightResponses } from "./inFlightResponses.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
-import { TOO_MUCH } from "./parseMessage.ts";
+import { TOO_MANY_PARTS } from "./parseMessage.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 
 export interface HttpRequestSettings {
@@ -23,17 +23,16 @@ export interface HttpRequestSettings {
   readonly maxBatchSize: number;
   /** Time to answer; then the client gets 504 and the connection is closed. */
   readonly timeoutMs: number;
-  /** Lays out answers for people, batches excepted. */
+  /** Pretty-prints answers, except those to batches. */
   readonly isPretty: boolean;
-  /** Which requests are those of foreign pages. */
+  /** Recognizes requests of foreign pages. */
   readonly isForeign: ForeignRule;
-  /** What all large answers on their way may take; for tests. */
+  /** Limit for all large in-flight answers together; for tests. */
   readonly unreadLimitBytes?: number;
 }
 
 /**
- * Answers JSON-RPC over HTTP: what follows POST / once host and origin have been let in
- * (json-rpc-errors.md#http).
+ * Answers JSON-RPC over HTTP: the route POST /, after the checks of host and origin (json-rpc-errors.md#http).
  */
 export function createHttpRequestHandler(
   settings: HttpRequestSettings,
@@ -45,7 +44,7 @@ export function createHttpRequestHandler(
   },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { dispatcher, reader, logger, metrics } = parts;
-  const underWay = new InFlightResponses(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
+  const inFlight = new InFlightResponses(settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
 
   function onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
@@ -66,18 +65,20 @@ export function createHttpRequestHandler(
   function onValue(value: unknown, body: string, caller: Caller, response: ServerResponse): void {
     if (Array.isArray(value)) onBatch(value, body, caller, response);
     else if (isObject(value)) onSingle(value, body, caller, response);
-    else if (value === TOO_MUCH) respondJson(response, 200, errorReply("null", ERRORS.messageTooLarge).text);
+    else if (value === TOO_MANY_PARTS)
+      respondJson(response, 200, errorReply("null", ERRORS.messageTooLarge).text);
     else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
   }
 
   function onSingle(value: object, body: string, caller: Caller, response: ServerResponse): void {
     const reply = dispatcher.answerRequest(value, body, caller);
-    if (reply instanceof Promise) inTime(response, async () => respondSingle(response, await reply));
-    else if (reply !== undefined && isLarge(reply)) inTime(response, () => respondSingle(response, reply));
+    if (reply instanceof Promise) withTimeout(response, async () => respondSingle(response, await reply));
+    else if (reply !== undefined && isLarge(reply))
+      withTimeout(response, () => respondSingle(response, reply));
     else respondReply(response, reply);
   }
 
-  /** Whether the answer takes too long to be sent, or laid out, in one go. */
+  /** Whether the answer takes too long to send, or to pretty-print, in one event-loop slice. */
   function isLarge(reply: Reply): boolean {
     return reply.pieces !== undefined || (settings.isPretty && reply.text.length > LAID_OUT_AT_ONCE);
   }
@@ -87,7 +88,7 @@ export function createHttpRequestHandler(
     if (!isLarge(reply)) respondReply(response, reply);
     else {
       const pieces = reply.pieces ?? [reply.text];
-      await underWay.during(response, lengthOfPieces(pieces), (onRead) =>
+      await inFlight.during(response, lengthOfPieces(pieces), (onRead) =>
         settings.isPretty ? respondLaidOut(response, reply, onRead) : respondPieces(response, pieces, onRead),
       );
     }
@@ -104,22 +105,22 @@ export function createHttpRequestHandler(
       return;
     }
     const hold = (length: number): void => {
-      if (!caller.isAbandoned()) underWay.hold(response, length);
+      if (!caller.isAbandoned()) inFlight.hold(response, length);
     };
-    inTime(response, async () => {
+    withTimeout(response, async () => {
       try {
         const rest = await dispatcher.answerBatch(values, body, caller, writeBatch(response), hold);
         if (caller.isAbandoned()) return;
         if (response.headersSent) response.end(rest);
         else respondJson(response, 200, rest);
       } finally {
-        underWay.hold(response, 0);
+        inFlight.hold(response, 0);
       }
     });
   }
 
   function writeBatch(response: ServerResponse): (piece: JsonPiece) => Promise<void> {
-    const onRead = (): void => underWay.wasRead(response);
+    const onRead = (): void => inFlight.wasRead(response);
     return async (piece) => {
       if (piece.length > 2 * BATCH_PIECE_LENGTH) return writePieces(response, [piece], onRead);
       await writePiece(response, piece);
@@ -133,8 +134,8 @@ export function createHttpRequestHandler(
     else respondJson(response, statusOf(reply), settings.isPretty ? prettyJson(reply.text) : reply.text);
   }
 
-  /** Runs work that takes its time; whoever waits too long for it gets 504, or a cut when parts have gone out. */
-  function inTime(response: ServerResponse, work: () => Promise<void>): void {
+  /** Runs slow work. After `timeoutMs` the client gets 504, or the connection is cut when parts were already sent. */
+  function withTimeout(response: ServerResponse, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
       metrics?.rejected("timeout");
       if (response.headersSent) {
@@ -149,7 +150,7 @@ export function createHttpRequestHandler(
       .finally(() => clearTimeout(timer));
   }
 
-  /** A bug of ours: whoever asked loses the connection, and nobody else is touched. */
+  /** Handles a bug of the node: only the connection of this request is ended. */
   function breakOff(response: ServerResponse, error: unknown): void {
     logger.error({ error }, "HTTP request failed");
     response.destroy();
@@ -170,7 +171,7 @@ class HttpCaller implements Caller {
   readonly isForeignPage: boolean;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  #machine: string | undefined;
+  #remoteHost: string | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, isForeignPage: boolean) {
     this.isForeignPage = isForeignPage;
@@ -178,13 +179,13 @@ class HttpCaller implements Caller {
     this.#response = response;
   }
 
-  /** Few requests ask for it; it stays the same when the connection is gone. */
+  /** Computed on first use, because few requests need it; kept after the connection has closed. */
   get remoteHost(): string {
-    this.#machine ??= remoteHostOf(this.#request.socket.remoteAddress);
-    return this.#machine;
+    this.#remoteHost ??= remoteHostOf(this.#request.socket.remoteAddress);
+    return this.#remoteHost;
   }
 
-  /** The connection, so that requests sent without waiting for answers have one turn together. */
+  /** The connection, so that pipelined requests share one turn among all clients. */
   get client(): object {
     return this.#request.socket;
   }
@@ -194,7 +195,7 @@ class HttpCaller implements Caller {
   }
 }
 
-/** Only what kind of refusal it is decides the status (json-rpc-errors.md#requests). */
+/** The HTTP status that the error code decides (json-rpc-errors.md#requests). */
 function statusOf({ error }: Reply): number {
   switch (error?.code) {
     case ERRORS.parseError.code:
@@ -207,7 +208,7 @@ function statusOf({ error }: Reply): number {
   }
 }
 
-/** As respondJson, with no more on its way than the client is ready to read; others have their turn in between. */
+/** Like respondJson, but writes no faster than the client reads and yields to the event loop in between. */
 async function respondPieces(
   response: ServerResponse,
   pieces: readonly JsonPiece[],
@@ -220,7 +221,7 @@ async function respondPieces(
   if (!response.writableEnded) response.end();
 }
 
-/** As respondPieces, but how long it will be is not known before it has been laid out, part by part. */
+/** Like respondPieces, without Content-Length: the length is unknown until all parts are pretty-printed. */
 async function respondLaidOut(response: ServerResponse, reply: Reply, onRead: () => void): Promise<void> {
   if (response.writableEnded) return;
   response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin" });
@@ -228,7 +229,7 @@ async function respondLaidOut(response: ServerResponse, reply: Reply, onRead: ()
   if (!response.writableEnded) response.end();
 }
 
-/** Characters. */
+/** Characters that are pretty-printed in one event-loop slice. */
 const LAID_OUT_AT_ONCE = 64 * 1024;
 
 async function writePieces(
@@ -240,18 +241,18 @@ async function writePieces(
     if (response.writableEnded || response.destroyed || response.req.socket.destroyed) return;
     await writePiece(response, slice);
     onRead?.();
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 
-/** Sends a part of a batch's answer, and waits while the client has not read the parts before. */
+/** Sends a part of an answer; the promise waits until the client has read the parts before. */
 function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<void> {
   if (response.writableEnded || response.destroyed) return;
   if (!response.headersSent) {
     response.writeHead(200, { "Content-Type": "application/json", Vary: "origin" });
   }
   if (response.write(piece)) return;
-  // A response that waits behind another of its connection is not told when that is gone.
+  // A response that waits behind another one of its connection gets no event when that connection closes.
   const { socket } = response.req;
   if (socket.destroyed) return;
   socket.setMaxListeners(SOCKET_LISTENERS);
@@ -268,5 +269,5 @@ function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<
   });
 }
 
-/** One for each response that may wait, and some of others. */
+/** One for each response that may wait, and some for other listeners. */
 const SOCKET_LISTENERS = 2 * PIPELINE_LIMIT;

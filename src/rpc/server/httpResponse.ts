@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 
 /**
- * Answers of the HTTP door, with exactly the headers that the incumbent sends (json-rpc-errors.md#routes) and
- * two differences: the length is always given, where it sends chunks, and Node's keep-alive hint is there,
- * because unlike the incumbent we close idle connections and clients must know when.
+ * Responses of the HTTP server, with exactly the headers that Besu sends (json-rpc-errors.md#routes) and two differences:
+ * Content-Length is given where Besu sends chunks, and Node's keep-alive hint is present, because Ibex closes idle
+ * connections and clients must know when.
  */
 export function respondJson(response: ServerResponse, status: number, json: string): void {
   response.writeHead(status, {
@@ -14,13 +14,13 @@ export function respondJson(response: ServerResponse, status: number, json: stri
   response.end(json);
 }
 
-/** A body without a content type: the incumbent's health, parse errors and plain texts. */
+/** A body without a content type, as Besu sends it for health, parse errors and plain texts. */
 export function respondUntyped(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { Vary: "origin", "Content-Length": Buffer.byteLength(body) });
   response.end(body);
 }
 
-/** What comes before routing: a refusal does not vary with the origin. */
+/** A refusal before routing, which does not vary with the origin. */
 export function respondRefusal(response: ServerResponse, status: number, body: string, type?: string): void {
   response.writeHead(status, {
     ...(type !== undefined && { "Content-Type": type }),
@@ -29,7 +29,7 @@ export function respondRefusal(response: ServerResponse, status: number, body: s
   response.end(body);
 }
 
-/** What a name that is not on the host allow-list is told. */
+/** The body for a Host that is not on the allow-list. */
 export const HOST_REFUSED = '{"message":"Host not authorized."}';
 
 export function respondNotFound(response: ServerResponse): void {
@@ -42,13 +42,13 @@ export function respondNotFound(response: ServerResponse): void {
   response.end(body);
 }
 
-/** A known path asked with another method. */
+/** A known path requested with another method. */
 export function respondNotAllowed(response: ServerResponse, allowed: string): void {
   response.writeHead(405, { Vary: "origin", Allow: allowed, "Content-Length": 0 });
   response.end();
 }
 
-/** The answer of /login when there is nothing to log in to; its reason stands in the status line. */
+/** The answer of /login without authentication; the reason is in the status line. */
 export function respondNoAuthentication(response: ServerResponse): void {
   response.writeHead(400, "Authentication not enabled", { Vary: "origin", "Content-Length": 0 });
   response.end();

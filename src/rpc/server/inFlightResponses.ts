@@ -3,13 +3,13 @@ import type { Logger } from "../../observability/logger.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 
 /**
- * Large answers on their way to the clients of a door, which together may take so much memory. Above that the connections
- * are cut on which nothing was read for the longest.
+ * Large in-flight answers of one server, with a limit on the memory that they take together. Above the limit it cuts the
+ * connections on which nothing was read for the longest time.
  */
 export class InFlightResponses {
   private readonly limitBytes: number;
   private readonly logger: Logger;
-  /** What each answer takes; the one first of which nothing was read for the longest. */
+  /** Bytes of each answer, ordered by the time of the last read, oldest first. */
   private readonly bytesOf = new Map<ServerResponse, number>();
 
   constructor(limitBytes: number, logger: Logger) {
@@ -17,7 +17,7 @@ export class InFlightResponses {
     this.logger = logger;
   }
 
-  /** Counts an answer while it is sent. `send` is to call what it is given whenever the client was ready for a part. */
+  /** Counts an answer while it is sent. `send` must call `onRead` whenever the client was ready for a part. */
   async during(
     response: ServerResponse,
     bytes: number,
@@ -31,7 +31,7 @@ export class InFlightResponses {
     }
   }
 
-  /** From now on the answer takes so much; 0 when it is done with. */
+  /** Sets the bytes that the answer takes from now on; 0 when it is finished. */
   hold(response: ServerResponse, bytes: number): void {
     const before = this.bytesOf.get(response) ?? 0;
     if (bytes === 0) this.bytesOf.delete(response);
@@ -39,7 +39,7 @@ export class InFlightResponses {
     if (bytes > before) this.cutSlowest();
   }
 
-  /** The client was ready for a part of the answer. */
+  /** Notes that the client was ready for a part of the answer. */
   wasRead(response: ServerResponse): void {
     const bytes = this.bytesOf.get(response);
     if (bytes === undefined) return;
@@ -52,12 +52,12 @@ export class InFlightResponses {
       if (this.totalBytes() <= this.limitBytes) return;
       if (req.socket.destroyed) continue;
       const remote = remoteHostOf(req.socket.remoteAddress);
-      this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; cut off");
+      this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; connection closed");
       req.socket.destroy();
     }
   }
 
-  /** Of connections that are not cut; one may have several answers. */
+  /** Counts only connections that are not cut; one may have several answers. */
   private totalBytes(): number {
     let total = 0;
     for (const [{ req }, bytes] of this.bytesOf) if (!req.socket.destroyed) total += bytes;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Clock } from "../../primitives/clock.ts";
 import { createIngressBudget } from "../../primitives/ingressBudget.ts";
 import type { Requester } from "../../primitives/requester.ts";
@@ -9,37 +9,38 @@ import {
   LARGE_MESSAGES_TIME_SHARE,
   LARGE_MESSAGES_WAITING,
 } from "./limits.ts";
-import { parseMessage, TOO_MUCH } from "./parseMessage.ts";
+import { parseMessage, TOO_MANY_PARTS } from "./parseMessage.ts";
 
 /**
- * Makes values of what clients send. A large message can take a tenth of a second and more, so large ones are read in a
- * share of the main thread's time, those of all clients together: blocks must not wait for whoever sends many. Machines
- * take turns, and each may have as much waiting as is then left for others: the next one finds room.
+ * Parses the messages of clients. A large message can take a tenth of a second and more, so the large messages of all
+ * clients share a fixed part of the main thread's time, and blocks are not delayed by a client that sends many. Remote
+ * hosts take turns. A host may fill at most half of the room that is left, so the next one always finds some.
  */
 export interface MessageReader {
   /**
-   * Hands the value to `then`: at once, or later when the message is large; the promise follows what `then` does. A value
-   * is undefined for what is no JSON, and TOO_MUCH for what has too much in it. Who has gone meanwhile is not read.
-   * "busy" when too much waits.
+   * Passes the value to `then`: at once, or later when the message is large; the promise settles after `then` has run. The
+   * value is undefined for invalid JSON and TOO_MANY_PARTS for a message above the limit. Skips the messages of senders
+   * that disconnected in the meantime. Returns "busy" when too many characters wait.
    */
   read(text: string, sender: Sender, then: (value: unknown) => void): undefined | "busy" | Promise<void>;
-  /** What waits is never read. */
+  /** Drops the waiting messages. */
   close(): void;
 }
 
 export type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
 
-/** With `metrics`, counts what is turned away. */
+/** With `metrics`, counts refused messages. */
 export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">): MessageReader {
   const ingressBudget = createIngressBudget(clock, {
     share: LARGE_MESSAGES_TIME_SHARE,
     burstMs: LARGE_MESSAGES_BURST_MS,
   });
+  /** Characters. */
   let waiting = 0;
-  /** The same by machine, of those that have anything waiting. */
+  /** The same by remote host, without those that have none. */
   const waitingOf = new Map<string, number>();
 
-  function isTooMuch(remoteHost: string, length: number): boolean {
+  function exceedsLimit(remoteHost: string, length: number): boolean {
     const own = waitingOf.get(remoteHost) ?? 0;
     return waiting > 0 && own + length > LARGE_MESSAGES_WAITING - waiting;
   }
@@ -51,8 +52,8 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
     else waitingOf.set(remoteHost, own);
   }
 
-  /** The value, once it was its turn; others have theirs before anything is made of it. */
-  async function inTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
+  /** Parses when the sender's turn comes, then yields to the event loop before the value is used. */
+  async function readInTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
     const { remoteHost } = sender;
     countWaiting(remoteHost, text.length);
     const read = await new Promise<{ readonly value: unknown } | undefined>((resolve) =>
@@ -62,7 +63,7 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
       ),
     );
     countWaiting(remoteHost, -text.length);
-    await nextTurn();
+    await yieldToEventLoop();
     return read;
   }
 
@@ -72,14 +73,14 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
         then(parseMessage(text));
         return undefined;
       }
-      if (isTooMuch(sender.remoteHost, text.length)) {
+      if (exceedsLimit(sender.remoteHost, text.length)) {
         metrics?.rejected("busy");
         return "busy";
       }
-      return inTurn(text, sender).then((read) => {
+      return readInTurn(text, sender).then((read) => {
         if (read === undefined) return;
-        if (read.value === TOO_MUCH) metrics?.rejected("parts");
-        // Requests are taken out of the text at once, and a long id takes another look at all of it.
+        if (read.value === TOO_MANY_PARTS) metrics?.rejected("parts");
+        // Cutting the requests out of the text is charged too: a long id needs another pass over all of it.
         ingressBudget.charge(() => then(read.value));
       });
     },

@@ -1,23 +1,23 @@
 import { endOfString, QUOTE } from "../results/jsonText.ts";
 
 /**
- * Lists and objects that may lie in each other, as with the incumbent's parser. Without limits the five megabytes of a
- * body hold the main thread for seconds when they are nothing but brackets, and blocks with it.
+ * Nesting depth of lists and objects, as in Besu's parser. Without limits a body of five megabytes of brackets blocks the
+ * main thread, and so block production, for seconds.
  */
 const DEPTH_LIMIT = 1000;
 /**
- * Lists, objects and members of objects in one message: some forty of the largest batches. An object of twice as many
- * members takes half a second to read.
+ * Lists, objects and members of objects in one message: about forty times the largest batch. An object of twice as many
+ * members takes half a second to parse.
  */
 const PARTS_LIMIT = 200_000;
 
-/** Stands for a message with too much in it. */
-export const TOO_MUCH = Symbol("too much");
+/** The value of a message above PARTS_LIMIT. */
+export const TOO_MANY_PARTS = Symbol("too many parts");
 
-/** What a client sent, as a value; undefined when it is no JSON, or too deep, and TOO_MUCH when it has too much in it. */
+/** Parses a message; undefined when it is invalid JSON or too deep, TOO_MANY_PARTS when it is above PARTS_LIMIT. */
 export function parseMessage(text: string): unknown {
   const excess = hasManyParts(text) ? excessOf(text) : undefined;
-  if (excess !== undefined) return excess === "parts" ? TOO_MUCH : undefined;
+  if (excess !== undefined) return excess === "parts" ? TOO_MANY_PARTS : undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -25,7 +25,7 @@ export function parseMessage(text: string): unknown {
   }
 }
 
-/** Quick where there are few, however long the strings are: the usual case. */
+/** Fast in the usual case of few parts, however long the strings are. */
 function hasManyParts(text: string): boolean {
   if (text.length <= DEPTH_LIMIT) return false;
   let count = 0;
@@ -37,7 +37,7 @@ function hasManyParts(text: string): boolean {
   return false;
 }
 
-/** Which limit is passed first. Says nothing of text that is no JSON. */
+/** The limit that is exceeded first. Meaningless for invalid JSON. */
 function excessOf(text: string): "depth" | "parts" | undefined {
   let depth = 0;
   let count = 0;

@@ -1,8 +1,8 @@
 import { isIPv6, SocketAddress } from "node:net";
 
 /**
- * The machine behind the remote address of a connection, as far as addresses tell: an IPv4 address, or the 64 bits of an
- * IPv6 address that name a network, because whoever has one such address has all of that network.
+ * The remote host of a connection: its IPv4 address, or the upper 64 bits of its IPv6 address, which name a network,
+ * because the owner of one such address usually has the whole network.
  */
 export function remoteHostOf(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return "unknown";
@@ -16,11 +16,11 @@ export function remoteHostOf(remoteAddress: string | undefined): string {
 }
 
 const IPV4_AS_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-/** Of 16 bits each. */
+/** Groups of 16 bits in an IPv6 address. */
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** An IP address in the one spelling that addresses of connections have; an IPv4 address where it stands in an IPv6 one. */
+/** An IP address in the form that a socket's `remoteAddress` has; an IPv4-mapped IPv6 address as IPv4. */
 export function canonicalAddress(address: string): string {
   const plain = isIPv6(address) ? new SocketAddress({ address, family: "ipv6" }).address : address;
   return IPV4_AS_IPV6.exec(plain)?.[1] ?? plain;

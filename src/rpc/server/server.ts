@@ -4,20 +4,20 @@ import { assert } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 
-/** An open port, whatever is spoken there. */
+/** An open RPC endpoint, over any protocol. */
 export interface RpcServer {
   readonly host: string;
-  /** The real one, when port 0 asked for any. */
+  /** The port in use, also when the settings said 0 for any free port. */
   readonly port: number;
-  /** Those that are open now. */
+  /** Connections that are open now. */
   readonly connectionCount: number;
-  /** Lets nobody in any more, gives open work CLOSING_LIMIT_MS to end, then cuts it. */
+  /** Stops accepting connections, gives open work CLOSING_LIMIT_MS to finish, then cuts it. */
   close(): Promise<void>;
 }
 
 export type ServerErrorCode = "addressInUse" | "cannotListen";
 
-/** Waits until the server listens; a refusal when the operating system does not let it. */
+/** Waits until the server listens; an error when the operating system refuses. */
 export async function listening(
   listen: () => Promise<unknown>,
   host: string,
@@ -39,7 +39,7 @@ export async function listening(
   }
 }
 
-/** Settles as the operating system decides. */
+/** Resolves when the server listens, rejects when it cannot. */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -51,34 +51,34 @@ export function listen(server: Server, host: string, port: number): Promise<void
 }
 
 /**
- * Says that connections are turned away, at most once a minute: the server itself closes them without a word; what is
- * returned is told of others. `option` is what an operator can change.
+ * Logs at most once a minute that connections are refused. The server drops its own silently; call the returned function
+ * for each other refused connection. `option` is the command-line option that sets the limit.
  */
-export function logTurnedAway(
+export function logRefusedConnections(
   server: Server,
   { limit, option }: { readonly limit: number; readonly option: string },
   logger: Logger,
 ): (remoteAddress: string | undefined) => void {
-  let turnedAway = 0;
+  let refused = 0;
   let quietUntilMs = 0;
-  function tell(newest: string | undefined): void {
-    turnedAway++;
+  function logRefused(newest: string | undefined): void {
+    refused++;
     const nowMs = performance.now();
     if (nowMs < quietUntilMs) return;
     quietUntilMs = nowMs + 60_000;
     logger.warn(
-      { newest, turnedAway, limit },
-      `connections are turned away: ${limit} are open, which is the limit (${option}, and the open files allowed)`,
+      { newest, refused, limit },
+      `connections are refused: ${limit} are open, which is the limit (${option}, and the open files allowed)`,
     );
-    turnedAway = 0;
+    refused = 0;
   }
-  server.on("drop", (connection) => tell(connection?.remoteAddress));
-  // With no descriptor left even turning away may fail; that is told the same way, and costs nothing else.
+  server.on("drop", (connection) => logRefused(connection?.remoteAddress));
+  // Without a free file descriptor even refusing a connection can fail, which is only logged.
   server.on("error", (error) => logger.warn({ error }, "a connection could not be accepted"));
-  return tell;
+  return logRefused;
 }
 
-/** Port that a listening server got. */
+/** The port of a listening server. */
 export function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address();
   assert(typeof address === "object" && address !== null, "a listening server has a port");
@@ -88,13 +88,13 @@ export function portOf(server: Server): number {
 export interface OpenConnections {
   readonly count: number;
   /**
-   * Cuts those on which nobody has said anything yet, which browsers open in advance: a closing server takes them for
-   * busy ones and would wait.
+   * Cuts connections on which nothing was received yet. Browsers open such connections in advance; a closing server takes
+   * them for busy ones and would wait.
    */
   cutSilent(): void;
 }
 
-/** Knows a server's connections. */
+/** Tracks a server's open connections. */
 export function trackConnections(server: Server): OpenConnections {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

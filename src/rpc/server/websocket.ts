@@ -32,22 +32,21 @@ import { type ServedConnection, serveConnection } from "./websocketConnection.ts
 
 /**
  * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path
- * (json-rpc-errors.md#websocket). What is not an upgrade gets a text that says so. There is no CORS here: any
- * page may connect, and one of a foreign origin is offered nothing that changes the node, for as long as the
- * connection lives.
+ * (json-rpc-errors.md#websocket). Requests other than upgrades get a text that says so. There is no CORS here: any page
+ * may connect, but a page of a foreign origin gets no method that changes the node during the whole connection.
  */
 export interface WebSocketSettings extends ConnectionLimits {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly allowedHosts: readonly string[];
-  /** Whose pages are offered everything. */
+  /** Pages of these origins may use all methods. */
   readonly trustedOrigins: readonly string[];
   /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
   readonly maxFrameBytes: number;
-  /** Long queries stop after this. */
+  /** Time after which long queries stop. */
   readonly timeoutMs: number;
-  /** What answers may wait to be read by all clients together; ALL_ANSWERS_BYTES if not given. */
+  /** Limit for the unread answers of all clients together; ALL_ANSWERS_BYTES if not given. */
   readonly unreadLimitBytes?: number;
 }
 
@@ -65,7 +64,7 @@ export async function openWebSocketServer(
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, timeoutMs, arrivalTimes = ARRIVAL_TIMES } = settings;
   const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
-  const judgeHost = createHostAllowlist(settings.allowedHosts);
+  const checkHost = createHostAllowlist(settings.allowedHosts);
   const served = new Set<ServedConnection>();
   const upgrader = new WebSocketServer({
     noServer: true,
@@ -84,22 +83,22 @@ export async function openWebSocketServer(
   const connections = limitConnections(server, settings, {
     option: "--rpc-ws-max-active-connections",
     logger,
-    onTurnedAway: () => metrics?.rejected("connections"),
+    onRefused: () => metrics?.rejected("connections"),
   });
 
   server.on("request", (request, response) => {
     response.sendDate = false;
-    const verdict = judgeHost(request.headers.host);
-    if (verdict !== "allowed") metrics?.rejected("host");
-    if (verdict === "allowed") answerPlainRequest(request, response);
-    else if (verdict === "malformed") respondRefusal(response, 400, "");
+    const hostCheck = checkHost(request.headers.host);
+    if (hostCheck !== "allowed") metrics?.rejected("host");
+    if (hostCheck === "allowed") answerPlainRequest(request, response);
+    else if (hostCheck === "malformed") respondRefusal(response, 400, "");
     else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
   });
   server.on("upgrade", (request, stream, head) => {
-    const verdict = judgeHost(request.headers.host);
-    if (verdict !== "allowed") {
+    const hostCheck = checkHost(request.headers.host);
+    if (hostCheck !== "allowed") {
       metrics?.rejected("host");
-      refuseUpgrade(stream, verdict === "malformed" ? 400 : 403);
+      refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
       return;
     }
     const isForeignPage = isForeign(request.headers);
@@ -116,7 +115,7 @@ export async function openWebSocketServer(
         clock,
         logger,
         timeoutMs,
-        remoteHost: remoteHost,
+        remoteHost,
         isForeignPage,
         onBacklog,
         onAnswer,
@@ -129,7 +128,7 @@ export async function openWebSocketServer(
 
   const listened = await listening(() => listen(server, host, port), host, port);
   if (!listened.ok) return listened;
-  const heart = startHeart(clock, served);
+  const heartbeat = startHeartbeat(clock, served);
   return ok({
     host,
     port: portOf(server),
@@ -137,14 +136,14 @@ export async function openWebSocketServer(
       return served.size;
     },
     close: () => {
-      heart.stop();
+      heartbeat.stop();
       connections.cutSilent();
       return closeServer(server, upgrader);
     },
   });
 }
 
-/** Sub-protocol that a widespread client library asks for by mistake. */
+/** Sub-protocol that a widespread client library requests by mistake. */
 const CLIENT_QUIRK = "undefined";
 
 function answerPlainRequest({ method, url }: IncomingMessage, response: ServerResponse): void {
@@ -160,8 +159,8 @@ function refuseUpgrade(stream: Duplex, status: number): void {
   );
 }
 
-/** Asks all connections for a sign of life from time to time: load balancers drop silent ones, and dead ones must go. */
-function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): { stop(): void } {
+/** Pings all connections periodically: load balancers drop silent ones, and dead ones must be cut. */
+function startHeartbeat(clock: Clock, connections: ReadonlySet<ServedConnection>): { stop(): void } {
   const beat = (): void => {
     for (const connection of connections) connection.heartbeat();
     timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
@@ -170,26 +169,26 @@ function startHeart(clock: Clock, connections: ReadonlySet<ServedConnection>): {
   return { stop: () => timer.cancel() };
 }
 
-/** Each reader is allowed its backlog of notifications, but not all of them at once: then the slowest go. */
+/** Bounds the backlogs of notifications of all connections together: above the limit the slowest readers are cut. */
 function watchBacklogs(
   connections: ReadonlySet<ServedConnection>,
   { clock, logger }: Pick<WebSocketParts, "clock" | "logger">,
 ): (bytes: number) => void {
-  let nextLookMs = clock.nowMs();
+  let nextCheckMs = clock.nowMs();
   return (bytes) => {
-    if (bytes < BACKLOG_WORTH_A_LOOK || clock.nowMs() < nextLookMs) return;
-    nextLookMs = clock.nowMs() + LOOK_PAUSE_MS;
+    if (bytes < CHECKED_BACKLOG_BYTES || clock.nowMs() < nextCheckMs) return;
+    nextCheckMs = clock.nowMs() + CHECK_PAUSE_MS;
     cutSlowest(connections, ({ backlogBytes }) => backlogBytes, ALL_BACKLOGS_BYTES, logger);
   };
 }
 
-/** The same for answers, of which a client may ask for many large ones before the first is there. */
+/** The same for answers: a client may request many large ones before the first is ready. */
 function watchAnswers(
   connections: ReadonlySet<ServedConnection>,
   limitBytes: number,
   logger: Logger,
 ): (bytes: number) => void {
-  /** Those of connections that were cut just now included. */
+  /** Bytes, including those of connections that were just cut. */
   let total = 0;
   return (bytes) => {
     total += bytes;
@@ -198,7 +197,7 @@ function watchAnswers(
   };
 }
 
-/** Cuts those who have left most unread, until no more than the limit is. */
+/** Cuts the connections with most unread bytes until the rest is within the limit. */
 function cutSlowest(
   connections: ReadonlySet<ServedConnection>,
   waitingFor: (connection: ServedConnection) => number,
@@ -208,7 +207,10 @@ function cutSlowest(
   let total = 0;
   for (const connection of connections) total += waitingFor(connection);
   if (total <= limitBytes) return;
-  logger.warn({ waitingBytes: total }, "WebSocket clients read too slowly; the slowest are cut off");
+  logger.warn(
+    { waitingBytes: total },
+    "WebSocket clients read too slowly; the slowest connections are closed",
+  );
   for (const connection of [...connections].sort((a, b) => waitingFor(b) - waitingFor(a))) {
     total -= waitingFor(connection);
     connection.cut();
@@ -216,8 +218,8 @@ function cutSlowest(
   }
 }
 
-const BACKLOG_WORTH_A_LOOK = 1024 * 1024;
-const LOOK_PAUSE_MS = 100;
+const CHECKED_BACKLOG_BYTES = 1024 * 1024;
+const CHECK_PAUSE_MS = 100;
 
 /** Close code 1001. */
 const GOING_AWAY = 1001;

@@ -12,27 +12,27 @@ import {
   BACKLOG_LIMIT_BYTES,
   BACKLOG_PAUSE_BYTES,
   BATCH_ANSWER_LIMIT,
-  MESSAGES_UNDER_WAY,
-  TURN_LIMIT_BYTES,
+  IN_FLIGHT_MESSAGES,
+  SLICE_LIMIT_BYTES,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
-import { TOO_MUCH } from "./parseMessage.ts";
+import { TOO_MANY_PARTS } from "./parseMessage.ts";
 import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
 
 /**
  * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md#websocket).
  *
- * What is sent waits in memory until the client has read it. So a client that asks faster than it reads is not read
- * from any more until it has caught up; one that only listens, and too slowly, is cut, because notifications cannot
- * wait. The answers that it asked for do not make it slow, however large; but they, too, are counted (websocket.ts).
- * Answers come as they are ready, in any order.
+ * What is sent waits in memory until the client has read it. While a client reads its answers too slowly, the node reads
+ * no more requests from it. A client that reads its notifications too slowly is cut, because notifications cannot be held
+ * back. Unread answers, however large, do not count as slow reading, but have a limit of their own (websocket.ts).
+ * Answers are sent when they are ready, in any order.
  */
 export interface ServedConnection extends Connection {
-  /** Notifications that wait to be sent; none once it is cut. */
+  /** Bytes of notifications that wait to be sent; 0 after a cut. */
   readonly backlogBytes: number;
-  /** Answers that wait to be sent; none once it is cut. */
+  /** Size of the answers that wait to be sent; 0 after a cut. */
   readonly unreadAnswerBytes: number;
-  /** Asks for a sign of life, and cuts the connection when there was none since the last time. */
+  /** Pings the client, and cuts the connection when nothing was received since the last ping. */
   heartbeat(): void;
 }
 
@@ -41,35 +41,35 @@ export interface ConnectionParts {
   readonly reader: MessageReader;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
-  /** Long queries stop this long after they were asked; the caller then gets -32603. */
+  /** Long queries stop this long after the request; the caller then gets -32603. */
   readonly timeoutMs: number;
-  /** Where the client is (machine.ts). */
+  /** Remote host of the client (remoteHost.ts). */
   readonly remoteHost: string;
-  /** Whether the handshake was a foreign page's (foreignPages.ts). */
+  /** Whether the handshake came from a foreign page (foreignPages.ts). */
   readonly isForeignPage: boolean;
-  /** Told what notifications wait to be sent here, before each of them. */
+  /** Called before each notification with the bytes of notifications that wait to be sent on this connection. */
   readonly onBacklog?: (bytes: number) => void;
-  /** Told of each answer when it is written and, as a negative number, when it is sent, or given up. */
+  /** Called with the size of each answer when it is written and, as a negative number, when it is sent or dropped. */
   readonly onAnswer?: (bytes: number) => void;
 }
 
 /** `stream` is the connection under the socket. */
 export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
   const { dispatcher, reader, clock, logger, timeoutMs, remoteHost, isForeignPage } = parts;
-  /** Messages that have come in but are not begun; the socket is paused as long as there are any. */
+  /** Messages that were received but not started; the socket is paused while there are any. */
   const waiting: string[] = [];
-  const sender = { remoteHost: remoteHost, isAbandoned: () => socket.readyState !== socket.OPEN };
-  let underWay = 0;
+  const sender = { remoteHost, isAbandoned: () => socket.readyState !== socket.OPEN };
+  let inFlight = 0;
   let isPaused = false;
   let isCorked = false;
-  let hasShownLife = true;
+  let isAlive = true;
   let isCut = false;
-  /** Bytes of notifications that were waiting when the first message of this turn came. */
+  /** Bytes of notifications that waited before the first write of the current event-loop slice. */
   let backlogBefore = 0;
-  /** As the stream counts: characters of texts, bytes of the rest. */
+  /** In the stream's units: characters of strings, bytes of buffers. */
   let unreadAnswers = 0;
 
-  /** What waits to be sent without having been asked for. */
+  /** Bytes of notifications that wait to be sent. */
   function backlog(): number {
     return Math.max(0, socket.bufferedAmount - unreadAnswers);
   }
@@ -79,8 +79,8 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     socket.terminate();
   }
 
-  /** Gathers what is written in this turn of the event loop, so that it goes out together. */
-  function gather(): void {
+  /** Corks the stream for the rest of this event-loop slice, so that its writes are sent together. */
+  function corkForSlice(): void {
     if (isCorked) return;
     isCorked = true;
     backlogBefore = backlog();
@@ -91,10 +91,10 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     });
   }
 
-  /** Puts an answer on its way, together with others of this turn of the event loop. */
+  /** Sends an answer, together with the other writes of this event-loop slice. */
   function write(text: string): void {
     if (socket.readyState !== socket.OPEN) return;
-    gather();
+    corkForSlice();
     countAnswer(text.length, (onRead) => socket.send(text, onRead));
   }
 
@@ -110,12 +110,12 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
 
   function onSent(): void {
     if (!isPaused) return;
-    hasShownLife = true;
-    readOn();
+    isAlive = true;
+    readMore();
   }
 
-  function readOn(): void {
-    while (underWay < MESSAGES_UNDER_WAY && socket.bufferedAmount < BACKLOG_PAUSE_BYTES) {
+  function readMore(): void {
+    while (inFlight < IN_FLIGHT_MESSAGES && socket.bufferedAmount < BACKLOG_PAUSE_BYTES) {
       const message = waiting.shift();
       if (message === undefined) break;
       answer(message);
@@ -133,21 +133,23 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     }
     const reading = reader.read(message, sender, (value) => answerValue(value, message));
     if (reading === "busy") write(errorReply("null", ERRORS.tooManyCalls).text);
-    else if (reading !== undefined) start(MESSAGES_UNDER_WAY, () => reading);
+    else if (reading !== undefined) start(IN_FLIGHT_MESSAGES, () => reading);
   }
 
   function answerValue(value: unknown, message: string): void {
     const deadlineMs = clock.nowMs() + timeoutMs;
     const caller = new MessageCaller({ remoteHost, isForeignPage, connection, socket, clock, deadlineMs });
     if (Array.isArray(value)) {
-      // A batch is gathered before it is sent, so nothing else may be gathered beside it.
-      start(MESSAGES_UNDER_WAY, () => answerBatch(value, message, caller));
+      // The whole answer to a batch is held in memory before it is sent, so a batch runs alone.
+      start(IN_FLIGHT_MESSAGES, () => answerBatch(value, message, caller));
     } else if (isObject(value)) {
       const reply = dispatcher.answerRequest(value, message, caller);
       if (reply instanceof Promise) start(1, async () => writeReply(await reply));
       else writeReply(reply);
     } else {
-      write(errorReply("null", value === TOO_MUCH ? ERRORS.messageTooLarge : ERRORS.internalError).text);
+      write(
+        errorReply("null", value === TOO_MANY_PARTS ? ERRORS.messageTooLarge : ERRORS.internalError).text,
+      );
     }
   }
 
@@ -156,25 +158,25 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
     else if (reply !== undefined) write(reply.text);
   }
 
-  /** As write, for a message that is very large. */
+  /** Like write, for a very large answer. */
   function writePieces(pieces: readonly JsonPiece[]): void {
     if (socket.readyState !== socket.OPEN) return;
-    gather();
+    corkForSlice();
     countAnswer(roughLengthOf(pieces), (onRead) => writeFrame(stream, pieces, onRead));
   }
 
-  /** Runs work that takes as much of the connection's allowance as `weight` messages. */
+  /** Runs work that counts as `weight` in-flight messages. */
   function start(weight: number, work: () => Promise<void>): void {
-    underWay += weight;
+    inFlight += weight;
     work()
       .catch(breakOff)
       .finally(() => {
-        underWay -= weight;
-        readOn();
+        inFlight -= weight;
+        readMore();
       });
   }
 
-  /** A bug of ours: this connection ends, and nobody else is touched. */
+  /** Handles a bug of the node: only this connection is ended. */
   function breakOff(error: unknown): void {
     logger.error({ error }, "WebSocket message failed");
     cut();
@@ -195,31 +197,31 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
   }
 
   socket.on("message", (data) => {
-    hasShownLife = true;
+    isAlive = true;
     waiting.push(textOf(data));
     try {
-      readOn();
+      readMore();
     } catch (error) {
       breakOff(error);
     }
   });
   socket.on("pong", () => {
-    hasShownLife = true;
+    isAlive = true;
   });
   socket.on("error", (error) => logger.debug({ error }, "WebSocket connection broke"));
 
   /**
-   * Whether the client is sent more. What counts is what it left unread before this turn of the event loop, because
-   * nothing of what is written in it has been on its way yet; but that, too, has an end.
+   * Whether to send the client more. Only bytes that were unread before this event-loop slice count against
+   * BACKLOG_LIMIT_BYTES, because nothing written in the slice has been sent yet; SLICE_LIMIT_BYTES bounds both together.
    */
   function isKeepingUp(): boolean {
     if (socket.readyState !== socket.OPEN) return false;
-    gather();
+    corkForSlice();
     const waitingBytes = backlog();
     parts.onBacklog?.(waitingBytes);
-    const isSlow = backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > TURN_LIMIT_BYTES;
+    const isSlow = backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > SLICE_LIMIT_BYTES;
     if (!isSlow) return socket.readyState === socket.OPEN;
-    logger.warn({ waitingBytes }, "WebSocket client reads too slowly; cut off");
+    logger.warn({ waitingBytes }, "WebSocket client reads too slowly; connection closed");
     cut();
     return false;
   }
@@ -246,11 +248,11 @@ export function serveConnection(socket: WebSocket, stream: Duplex, parts: Connec
       socket.once("close", listener);
     },
     heartbeat() {
-      if (!hasShownLife && underWay === 0) {
+      if (!isAlive && inFlight === 0) {
         cut();
         return;
       }
-      hasShownLife = false;
+      isAlive = false;
       if (socket.readyState === socket.OPEN) socket.ping();
     },
   };
@@ -293,7 +295,7 @@ class MessageCaller implements Caller {
   }
 }
 
-/** Text and binary messages are treated alike. */
+/** Treats text and binary messages alike. */
 function textOf(data: RawData): string {
   if (Buffer.isBuffer(data)) return data.toString("utf8");
   return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString("utf8");

@@ -2,13 +2,13 @@ import type { Duplex } from "node:stream";
 import { assert } from "../../primitives/assert.ts";
 import { type JsonPiece, lengthOfPieces } from "../../primitives/jsonPieces.ts";
 
-/** From here on it is cheaper to write three pieces than to copy the middle one for each reader. */
+/** Length from which writing three pieces is cheaper than copying the middle one for each reader. */
 export const SHARED_BYTES = 4096;
 
 /**
- * Writes one text frame (RFC 6455 §5.2) of more than 125 bytes, straight to the connection under a WebSocket of the `ws`
- * library; bytes are not copied, so that many connections may share them. That library writes each frame whole as long as
- * it compresses nothing, which ours does not, so that this never comes between the parts of another.
+ * Writes one text frame (RFC 6455 §5.2) of more than 125 bytes directly to the stream under a WebSocket of the `ws`
+ * library. Bytes are not copied, so many connections can share them. Without compression, which the servers here disable,
+ * the library writes each frame in one go, so this frame never lands between the parts of another.
  */
 export function writeFrame(stream: Duplex, pieces: readonly JsonPiece[], onSent: () => void): void {
   stream.write(frameStart(lengthOfPieces(pieces)));
@@ -16,10 +16,10 @@ export function writeFrame(stream: Duplex, pieces: readonly JsonPiece[], onSent:
     stream.write(piece, index === pieces.length - 1 ? onSent : undefined);
 }
 
-/** One text frame of three parts, the outer ones in ASCII, in one piece: for what is small, and told to many. */
+/** One text frame of three parts, the outer ones in ASCII, as one buffer: for small notifications to many readers. */
 export function smallFrame(before: string, body: Uint8Array, after: string): Buffer {
   const length = before.length + body.length + after.length;
-  assert(length <= 0xffff, "a small frame");
+  assert(length <= 0xffff, "a small frame has at most 65535 bytes");
   const startBytes = length < LENGTH_IN_16_BITS ? 2 : 4;
   const frame = Buffer.allocUnsafe(startBytes + length);
   frame[0] = FINAL_TEXT;
@@ -35,7 +35,7 @@ export function smallFrame(before: string, body: Uint8Array, after: string): Buf
   return frame;
 }
 
-/** A final text frame without a mask, of more than 125 bytes. */
+/** The header of a final, unmasked text frame of more than 125 bytes. */
 function frameStart(length: number): Buffer {
   const isShort = length <= 0xffff;
   const start = Buffer.from([

@@ -3,50 +3,51 @@ import type { Connection } from "../method.ts";
 import type { EventText } from "./notificationText.ts";
 import type { Subscription } from "./subscriptionTable.ts";
 
-/** One subscriber is to be told of one event. */
+/** One event for one subscriber. */
 export interface Notification {
   readonly subscription: Subscription;
   readonly event: EventText;
 }
 
 /**
- * Tells events to their subscribers, in the order in which they happened.
+ * Notifies subscribers of events, in the order in which they happened.
  *
- * A block with thousands of logs and thousands of subscriptions to them make millions of notices. So notices are made as
- * they are sent, and after some of them the event loop gets its turn: consensus goes on, and sockets send what was
- * written to them, without which no reader could be told from one that does not read. Few notices are sent at once.
+ * A block with thousands of logs and thousands of subscriptions to them makes millions of notifications. So each
+ * notification is created when it is sent, and the work is split into event-loop slices: consensus goes on, and sockets
+ * send what was written to them, without which a slow reader could not be lastNotified from a fast one. A small number of
+ * notifications is sent at once.
  */
 export interface FanOut {
-  /** `notices` may also yield undefined: it has done some work, and nobody is to be told. */
-  tell(notifications: Iterator<Notification | undefined>): void;
+  /** Sends the notifications of an event. The iterator yields undefined after work that results in no notification. */
+  publish(notifications: Iterator<Notification | undefined>): void;
 }
 
 export interface FanOutParts {
-  /** Whether a subscription has not been ended meanwhile. */
+  /** Whether a subscription still exists. */
   isLive(subscription: Subscription): boolean;
-  /** More events wait than may: whoever has so many subscribers that they cannot be told has to go. */
+  /** Called when more than EVENTS_WAITING events wait: the largest subscriber must be cut. */
   onTooMany(): void;
   readonly logger: Logger;
 }
 
-/** Events that may wait for those before them to be told. */
+/** Events that may wait for the notifications of earlier ones. */
 export const EVENTS_WAITING = 20_000;
 
 export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut {
   const waiting: Iterator<Notification | undefined>[] = [];
   let isScheduled = false;
-  /** Told last; undefined in a new turn. */
-  let told: Connection | undefined;
+  /** The connection notified last; undefined in a new slice. */
+  let lastNotified: Connection | undefined;
 
-  /** Tells until everything is told or it is the others' turn. */
+  /** Sends until no event waits or the budget of the slice is spent. */
   function work(): void {
-    told = undefined;
-    let budget = WORK_PER_TURN;
+    lastNotified = undefined;
+    let budget = WORK_PER_SLICE;
     let done = 0;
     while (budget > 0) {
       const notifications = waiting[done];
       if (notifications === undefined) break;
-      const cost = tellNext(notifications);
+      const cost = notifyNext(notifications);
       if (cost === undefined) done++;
       else budget -= cost;
     }
@@ -59,16 +60,16 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
     });
   }
 
-  /** What it took; undefined when there was no more. A fault of ours ends the event, and nothing else. */
-  function tellNext(notifications: Iterator<Notification | undefined>): number | undefined {
+  /** Sends the next notification and returns its cost; undefined at the end. A bug of the node ends only the event. */
+  function notifyNext(notifications: Iterator<Notification | undefined>): number | undefined {
     try {
       const next = notifications.next();
       if (next.done === true) return undefined;
       if (next.value === undefined || !isLive(next.value.subscription)) return STEP_WORK;
       const { subscription, event } = next.value;
       const { connection } = subscription;
-      const isGathered = connection === told;
-      told = connection;
+      const isGathered = connection === lastNotified;
+      lastNotified = connection;
       connection.notify(subscription.id, event);
       return (isGathered ? GATHERED_NOTIFICATION_WORK : NOTIFICATION_WORK) + event.json.length;
     } catch (error) {
@@ -78,7 +79,7 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
   }
 
   return {
-    tell(notifications) {
+    publish(notifications) {
       waiting.push(notifications);
       if (waiting.length > EVENTS_WAITING) {
         waiting.length = 0;
@@ -90,9 +91,9 @@ export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut
   };
 }
 
-/** Work is counted in bytes that are sent, a notice as some more: sending costs more than bytes. Some milliseconds. */
-const WORK_PER_TURN = 1024 * 1024;
+/** Work is counted in bytes, plus a fixed cost for each notification. A slice takes some milliseconds. */
+const WORK_PER_SLICE = 1024 * 1024;
 const NOTIFICATION_WORK = 4_000;
-/** Of one that goes out together with another. */
+/** The cost of a notification that is sent together with another. */
 const GATHERED_NOTIFICATION_WORK = 1_000;
 const STEP_WORK = 1_000;

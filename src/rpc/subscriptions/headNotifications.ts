@@ -13,12 +13,12 @@ import type { SubscriptionTable, SubscriptionTo } from "./subscriptionTable.ts";
 export type Notifications = Generator<Notification | undefined, void>;
 
 /**
- * What subscribers are told of a new head: the logs of blocks that are gone, then of each block its logs and its header.
+ * Notifications of a new head: the logs of removed blocks, then the logs and the header of each added block.
  *
- * One connection after another, and each is told all that it wants to know of a block: what is written to it in one turn
- * goes out together. To write to 2,000 of them for each of five logs, and for the header, took three times as long. On a
- * connection logs come in their order, each to its subscriptions by id, then the header. Only one that falls behind with
- * what it has been told hears the rest in goes, after the others, so that it has time to read.
+ * Each connection gets all its notifications of a block before the next connection, because writes in one event-loop
+ * slice are sent together. Writing to 2,000 connections for each of five logs, and for the header, took three times as
+ * long. A connection gets the logs in order, each for its subscriptions by id, then the header. A connection that falls
+ * behind gets the rest in parts, after the others, so that it has time to read.
  */
 export function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notifications {
   for (const block of removed) yield* ofBlock(table, block, "removed");
@@ -27,7 +27,7 @@ export function* ofHeadChange(table: SubscriptionTable, { added, removed }: Head
 
 type LogSubscription = SubscriptionTo<"logs">;
 
-/** The subscriptions of one connection that a block may be news to, by id. */
+/** The subscriptions of one connection that a block may concern, by id. */
 interface Audience {
   readonly ofAny: LogSubscription[];
   readonly byAddress: Map<string, LogSubscription[]>;
@@ -45,16 +45,16 @@ function* ofBlock(table: SubscriptionTable, block: StoredBlock, removed?: "remov
   let behind: ConnectionNotifications[] = [];
   for (const [connection, audience] of audiences) {
     const notifications = notificationsFor(audience, logs, block, heads);
-    const most = audience.logSubscriptions * logs.all.length + audience.heads.length;
-    // Nearly all have few, and to look at each of those on its way would cost time.
-    if (most <= NOTIFICATIONS_PER_GO) yield* notifications;
-    else if ((yield* tellInOneGo({ connection, notifications })) === "behind")
+    const maxCount = audience.logSubscriptions * logs.all.length + audience.heads.length;
+    // Nearly all connections have few, for which counting each notification would only cost time.
+    if (maxCount <= NOTIFICATIONS_PER_PART) yield* notifications;
+    else if ((yield* notifyPart({ connection, notifications })) === "behind")
       behind.push({ connection, notifications });
   }
   while (behind.length > 0) {
     const before = behind;
     behind = [];
-    for (const own of before) if ((yield* tellInOneGo(own)) === "behind") behind.push(own);
+    for (const own of before) if ((yield* notifyPart(own)) === "behind") behind.push(own);
   }
 }
 
@@ -63,18 +63,18 @@ interface ConnectionNotifications {
   readonly notifications: Notifications;
 }
 
-/** Tells a connection all that it wants to know, or as much as it keeps up with, but at least some. */
-function* tellInOneGo({
+/** Sends a connection its notifications until all are sent or it falls behind, but at least one part of them. */
+function* notifyPart({
   connection,
   notifications,
-}: ConnectionNotifications): Generator<Notification | undefined, "told" | "behind"> {
+}: ConnectionNotifications): Generator<Notification | undefined, "done" | "behind"> {
   let count = 0;
-  // Not for-of, which would end the notices with the first go.
+  // Not for-of, which would close the generator after the first part.
   for (let next = notifications.next(); next.done !== true; next = notifications.next()) {
     yield next.value;
-    if (++count % NOTIFICATIONS_PER_GO === 0 && connection.isBehind()) return "behind";
+    if (++count % NOTIFICATIONS_PER_PART === 0 && connection.isBehind()) return "behind";
   }
-  return "told";
+  return "done";
 }
 
 function* notificationsFor(
@@ -92,16 +92,16 @@ function* notificationsFor(
   }
 }
 
-/** Most are ruled out here: by numbers, or by the bloom. */
+/** Rules out most subscriptions by block number or bloom filter. */
 function* addLogSubscribers(
   audiences: Map<Connection, Audience>,
   table: SubscriptionTable,
   { header }: StoredBlock,
 ): Notifications {
-  let looks = 0;
+  let checks = 0;
   let keys = 0;
   for (const subscription of table.of("logs")) {
-    if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+    if (++checks % CHECKS_PER_STEP === 0) yield undefined;
     const { filter, matcher } = subscription.parameters;
     if (!isWithin(header.number, subscription) || !matcher.mayMatch(header.logsBloom)) continue;
     const audience = audienceOf(subscription.connection, audiences);
@@ -111,16 +111,16 @@ function* addLogSubscribers(
     for (const address of filter.addresses) {
       if (++keys % ADDRESSES_PER_STEP === 0) yield undefined;
       const key = toKey(address);
-      // Those of a filter follow each other, so one that is named twice is seen at the end.
+      // The addresses of a filter are added in a row, so a duplicate is found at the end of the list.
       if (byAddress.get(key)?.at(-1) !== subscription) append(byAddress, key, subscription);
     }
   }
 }
 
 function* addHeadSubscribers(audiences: Map<Connection, Audience>, table: SubscriptionTable): Notifications {
-  let looks = 0;
+  let checks = 0;
   for (const subscription of table.of("newHeads")) {
-    if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+    if (++checks % CHECKS_PER_STEP === 0) yield undefined;
     audienceOf(subscription.connection, audiences).heads.push(subscription);
   }
 }
@@ -133,10 +133,10 @@ function audienceOf(connection: Connection, audiences: Map<Connection, Audience>
   return audience;
 }
 
-/** Logs of a block from addresses that somebody listens to, and their texts once somebody is told of them. */
+/** Logs of a block from addresses with subscribers, and their texts once one is notified of them. */
 interface WantedLogs {
   readonly all: readonly LocatedLog[];
-  /** Places in the list. */
+  /** Indices in `all`. */
   readonly byAddress: ReadonlyMap<string, readonly number[]>;
   readonly texts: (EventText | undefined)[];
 }
@@ -150,7 +150,7 @@ function* locate(
   let isAny = false;
   for (const { ofAny } of audiences.values()) isAny ||= ofAny.length > 0;
   let keys = 0;
-  // To whom all are news, which ones others want makes no difference.
+  // With a subscription to any address, the addresses of the others make no difference.
   for (const { byAddress } of isAny ? [] : audiences.values()) {
     for (const key of byAddress.keys()) {
       if (++keys % ADDRESSES_PER_STEP === 0) yield undefined;
@@ -162,29 +162,29 @@ function* locate(
   if (!isAny && addresses.size === 0) return { all, byAddress, texts: [] };
   for (const located of locateLogs(block, ({ address }) => isAny || addresses.has(toKey(address)), removed)) {
     append(byAddress, toKey(located.log.address), all.length);
-    if (all.push(located) % LOOKS_PER_STEP === 0) yield undefined;
+    if (all.push(located) % CHECKS_PER_STEP === 0) yield undefined;
   }
   return { all, byAddress, texts: [] };
 }
 
 function* logsFor({ ofAny, byAddress }: Audience, logs: WantedLogs): Notifications {
-  let looks = 0;
-  for (const place of placesFor(ofAny, byAddress, logs)) {
-    const located = expectDefined(logs.all[place], "a log of the block");
+  let checks = 0;
+  for (const index of indicesFor(ofAny, byAddress, logs)) {
+    const located = expectDefined(logs.all[index], "a log of the block");
     const ofThis = byAddress.get(toKey(located.log.address)) ?? [];
     const candidates = ofAny.length === 0 ? ofThis : [...ofThis, ...ofAny].sort(byId);
     for (const subscription of candidates) {
-      if (++looks % LOOKS_PER_STEP === 0) yield undefined;
+      if (++checks % CHECKS_PER_STEP === 0) yield undefined;
       if (!subscription.parameters.matcher.isWanted(located.log)) continue;
-      const event = logs.texts[place] ?? createEventText(logJson(located));
-      logs.texts[place] = event;
+      const event = logs.texts[index] ?? createEventText(logJson(located));
+      logs.texts[index] = event;
       yield { subscription, event };
     }
   }
 }
 
-/** Places of the logs that may be wanted, in their order. */
-function placesFor(
+/** Indices of the logs that may match, in order. */
+function indicesFor(
   ofAny: Audience["ofAny"],
   byAddress: Audience["byAddress"],
   logs: WantedLogs,
@@ -203,19 +203,19 @@ function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
   else list.push(item);
 }
 
-/** Notices after which it is looked whether the connection keeps up: some 100 kB. */
-const NOTIFICATIONS_PER_GO = 100;
+/** Notifications after which the connection's backlog is checked: some 100 kB. */
+const NOTIFICATIONS_PER_PART = 100;
 
-/** Subscriptions, or logs, that are looked at for one piece of work. */
-const LOOKS_PER_STEP = 100;
-/** The same for addresses that somebody listens to: each costs a text to find it by. */
+/** Subscriptions, or logs, that are checked in one unit of work. */
+const CHECKS_PER_STEP = 100;
+/** The same for addresses with subscribers, each of which needs a text as its key. */
 const ADDRESSES_PER_STEP = 20;
 
 function byId(a: LogSubscription, b: LogSubscription): number {
   return Number(a.id) - Number(b.id);
 }
 
-/** Only numbers bound a subscription, and the tag that is one; the others do not. */
+/** Only block numbers, and the tag `earliest`, bound a subscription; other tags do not. */
 function isWithin(number: bigint, { parameters: { filter } }: LogSubscription): boolean {
   const { from } = filter;
   const to = filter.to === "earliest" ? 0n : filter.to;

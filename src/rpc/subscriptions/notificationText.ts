@@ -1,15 +1,15 @@
-/** The JSON of an event, written once however many are told of it, and its bytes, too. */
+/** The JSON of an event and its bytes, each created once for all subscribers. */
 export interface EventText {
   readonly json: string;
-  /** In UTF-8. Nobody may change them. */
+  /** In UTF-8. Must not be modified. */
   readonly bytes: Buffer;
 }
 
 export function createEventText(json: string): EventText {
-  return new WrittenEvent(json);
+  return new CachedEventText(json);
 }
 
-class WrittenEvent implements EventText {
+class CachedEventText implements EventText {
   readonly json: string;
   #bytes: Buffer | undefined;
 

@@ -3,7 +3,7 @@ import type { Connection } from "../method.ts";
 import type { SubscriptionKind, SubscriptionParameters } from "../parameters/subscriptionParameters.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 
-/** Who wants to hear of what. */
+/** The events that one connection subscribed to. */
 export interface Subscription {
   readonly id: string;
   readonly connection: Connection;
@@ -14,13 +14,13 @@ export type SubscriptionTo<Kind extends SubscriptionKind> = Subscription & {
   readonly parameters: Extract<SubscriptionParameters, { readonly kind: Kind }>;
 };
 
-/** The subscriptions of all connections; those of a connection end with it. */
+/** The subscriptions of all connections; closing a connection removes its subscriptions. */
 export interface SubscriptionTable {
-  /** Answers the new id, from one counter for the whole node; undefined when there are too many. */
+  /** Returns the new id, from one counter for the whole node; undefined when there are too many. */
   add(connection: Connection, parameters: SubscriptionParameters): string | undefined;
   find(id: string): Subscription | undefined;
   remove(subscription: Subscription): void;
-  /** Those of one kind in the order of their ids. */
+  /** The subscriptions of one kind in the order of their ids. */
   of<Kind extends SubscriptionKind>(kind: Kind): Iterable<SubscriptionTo<Kind>>;
   has(kind: SubscriptionKind): boolean;
   /** The connection with most subscriptions; undefined when there are none. */
@@ -73,13 +73,13 @@ export function createSubscriptionTable(
   return {
     add(connection, parameters) {
       const own = byConnection.get(connection) ?? startConnection(connection);
-      const isTooMuch =
+      const exceedsLimit =
         own.size >= SUBSCRIPTIONS_PER_CONNECTION || criteria + sizeOf(parameters) > CRITERIA_LIMIT;
-      if (isTooMuch) return undefined;
+      if (exceedsLimit) return undefined;
       lastId++;
-      const subscription = { id: toQuantity(lastId), connection, parameters: parameters };
+      const subscription = { id: toQuantity(lastId), connection, parameters };
       byId.set(subscription.id, subscription);
-      // The map is that of the parameters's own kind.
+      // The map has the kind of the parameters.
       (byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
       own.add(subscription);
       criteria += sizeOf(parameters);

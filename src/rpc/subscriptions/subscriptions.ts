@@ -41,11 +41,12 @@ export interface SubscriptionPorts {
 }
 
 /**
- * eth_subscribe and eth_unsubscribe, for every WebSocket endpoint whatever its modules, and never for HTTP: what
- * clients are told without asking (json-rpc.md#eth_subscribe).
+ * eth_subscribe and eth_unsubscribe (json-rpc.md#eth_subscribe), on every WebSocket endpoint whatever its modules, and
+ * never over HTTP.
  *
- * An event is written as JSON once, however many listen, and its source is listened to only while somebody subscribes
- * to it. Few or many, they are told in turns (fanOut.ts); of a block each connection at once (headNotices.ts).
+ * An event is encoded as JSON once for all subscribers, and its source is observed only while it has subscribers.
+ * Notifications are sent in event-loop slices (fanOut.ts), those of a block connection by connection
+ * (headNotifications.ts).
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<unknown>[] {
   const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
@@ -91,12 +92,12 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
 
 const TOO_MANY = new RpcError(-32005, "Too many subscriptions");
 
-/** A parameter without which the answer is -32600. */
+/** A required parameter; the answer without it is -32600. */
 function mandatory(name: string, schema: JsonSchema): Parameter<unknown> {
   return { ...required(name, asIs, schema), explain: () => ERRORS.invalidRequest };
 }
 
-/** These two methods answer -32600 where others answer -32602, so they decode for themselves. */
+/** Leaves decoding to the two methods, which answer -32600 where others answer -32602. */
 function asIs(value: unknown): unknown {
   return value;
 }
@@ -106,7 +107,7 @@ interface Source {
   listen(): () => void;
 }
 
-/** Ties the sources of events to the subscribers in the table. */
+/** Connects the sources of events with the subscribers in the table. */
 function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { listenAsNeeded(): void } {
   const { chain, pool, logger } = ports;
 
@@ -115,7 +116,7 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
     onTooMany() {
       logger.warn(
         {},
-        "subscribers cannot be told as fast as things happen; the one with most subscriptions is cut off",
+        "subscribers cannot be notified as fast as events happen; the connection with most subscriptions is closed",
       );
       table.busiestConnection()?.cut();
     },
@@ -125,19 +126,19 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   const sources: readonly Source[] = [
     {
       kinds: ["newHeads", "logs"],
-      listen: () => chain.onHeadChanged((change) => fanOut.tell(ofHeadChange(table, change))),
+      listen: () => chain.onHeadChanged((change) => fanOut.publish(ofHeadChange(table, change))),
     },
     {
       kinds: ["newPendingTransactions"],
-      listen: () => pool.onAdded(({ transaction }) => fanOut.tell(ofPending(table, transaction))),
+      listen: () => pool.onAdded(({ transaction }) => fanOut.publish(ofPending(table, transaction))),
     },
     {
       kinds: ["droppedPendingTransactions"],
-      listen: () => pool.onDropped(({ transaction }) => fanOut.tell(ofDropped(table, transaction))),
+      listen: () => pool.onDropped(({ transaction }) => fanOut.publish(ofDropped(table, transaction))),
     },
     {
       kinds: ["syncing"],
-      listen: () => ports.onSyncChanged((status) => fanOut.tell(ofSyncing(table, status))),
+      listen: () => ports.onSyncChanged((status) => fanOut.publish(ofSyncing(table, status))),
     },
   ];
   const stops = new Map<Source, () => void>();

@@ -488,7 +488,7 @@ describe("readiness", () => {
   it.each(cases)("%s", async (_name, query, { peers, sync }, status) => {
     const { server } = await aToyServer(
       {},
-      { health: { peerCount: () => peers, isHeld: () => false, syncStatus: () => sync } },
+      { health: { peerCount: () => peers, isPaused: () => false, syncStatus: () => sync } },
     );
     const answer = await ask(server, { method: "GET", path: `/readiness${query}` });
     expect(answer).toMatchObject({
@@ -498,7 +498,7 @@ describe("readiness", () => {
   });
 
   it("blocks that stand still", async () => {
-    const health = { peerCount: () => 1, isHeld: () => true, syncStatus: () => undefined };
+    const health = { peerCount: () => 1, isPaused: () => true, syncStatus: () => undefined };
     const { server } = await aToyServer({}, { health });
     expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({ status: 503 });
   });

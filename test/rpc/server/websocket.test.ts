@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { HEARTBEAT_MS, MESSAGES_UNDER_WAY } from "../../../src/rpc/server/limits.ts";
+import { HEARTBEAT_MS, IN_FLIGHT_MESSAGES } from "../../../src/rpc/server/limits.ts";
 import { openWebSocketServer } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
@@ -293,13 +293,13 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   it("has only so many messages under way", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);
-    for (let id = 0; id < MESSAGES_UNDER_WAY + 5; id++) client.send({ id, method: "toy_hold" });
-    await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY);
+    for (let id = 0; id < IN_FLIGHT_MESSAGES + 5; id++) client.send({ id, method: "toy_hold" });
+    await expect.poll(() => backend.held.length).toBe(IN_FLIGHT_MESSAGES);
     backend.held[0]?.("done");
     await client.next();
-    await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY + 1);
+    await expect.poll(() => backend.held.length).toBe(IN_FLIGHT_MESSAGES + 1);
     for (const release of backend.held) release("done");
-    await expect.poll(() => backend.held.length).toBe(MESSAGES_UNDER_WAY + 5);
+    await expect.poll(() => backend.held.length).toBe(IN_FLIGHT_MESSAGES + 5);
   });
 
   it("is closed when a batch asks for more than a message can hold", async () => {

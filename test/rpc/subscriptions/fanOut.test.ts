@@ -32,15 +32,15 @@ const ALWAYS = { isLive: () => true, onTooMany: () => undefined, logger: silentL
 describe("telling subscribers", () => {
   it("happens at once when there are few", () => {
     const { heard, list } = subscribers(3);
-    createFanOut(ALWAYS).tell(toAll(list, '"a"'));
+    createFanOut(ALWAYS).publish(toAll(list, '"a"'));
     expect(heard).toEqual(['0: "a"', '1: "a"', '2: "a"']);
   });
 
   it("lets others have their turn when there are many, and keeps the order of events", async () => {
     const { heard, list } = subscribers(3_000);
     const fanOut = createFanOut(ALWAYS);
-    fanOut.tell(toAll(list, `"first ${"x".repeat(5_000)}"`));
-    fanOut.tell(toAll(list, '"second"'));
+    fanOut.publish(toAll(list, `"first ${"x".repeat(5_000)}"`));
+    fanOut.publish(toAll(list, '"second"'));
     expect(heard.length).toBeLessThan(1_000);
     let turns = 0;
     for (; heard.length < 6_000; turns++) await new Promise(setImmediate);
@@ -55,7 +55,7 @@ describe("telling subscribers", () => {
       for (let count = 0; count < 10_000; count++) yield undefined;
       yield* toAll(list, '"a"');
     }
-    createFanOut(ALWAYS).tell(rare());
+    createFanOut(ALWAYS).publish(rare());
     expect(heard).toEqual([]);
     await expect.poll(() => heard).toEqual(['0: "a"']);
   });
@@ -64,7 +64,7 @@ describe("telling subscribers", () => {
     const { heard, list } = subscribers(2_000);
     let isOver = false;
     const fanOut = createFanOut({ ...ALWAYS, isLive: ({ id }) => !isOver || id === "1999" });
-    fanOut.tell(toAll(list, `"a${"x".repeat(5_000)}"`));
+    fanOut.publish(toAll(list, `"a${"x".repeat(5_000)}"`));
     const before = heard.length;
     isOver = true;
     await expect.poll(() => heard.length).toBe(before + 1);
@@ -73,13 +73,13 @@ describe("telling subscribers", () => {
   it("goes on with the next event when one is faulty", () => {
     const { heard, list } = subscribers(1);
     const fanOut = createFanOut(ALWAYS);
-    fanOut.tell(
+    fanOut.publish(
       (function* (): Generator<Notification> {
         yield* toAll(list, '"a"');
         throw new Error("a bug");
       })(),
     );
-    fanOut.tell(toAll(list, '"b"'));
+    fanOut.publish(toAll(list, '"b"'));
     expect(heard).toEqual(['0: "a"', '0: "b"']);
   });
 
@@ -87,10 +87,11 @@ describe("telling subscribers", () => {
     const { heard, list } = subscribers(3_000);
     let complaints = 0;
     const fanOut = createFanOut({ ...ALWAYS, onTooMany: () => complaints++ });
-    for (let count = 0; count <= EVENTS_WAITING; count++) fanOut.tell(toAll(list, `"${"x".repeat(1_000)}"`));
+    for (let count = 0; count <= EVENTS_WAITING; count++)
+      fanOut.publish(toAll(list, `"${"x".repeat(1_000)}"`));
     expect(complaints).toBe(1);
     const before = heard.length;
-    fanOut.tell(toAll(list.slice(0, 1), '"later"'));
+    fanOut.publish(toAll(list.slice(0, 1), '"later"'));
     expect(heard.slice(before)).toEqual(['0: "later"']);
   });
 });
