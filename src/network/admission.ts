@@ -4,7 +4,7 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { AdmissionErrorCause } from "./traffic.ts";
 
 /** An open connection to the peer in question. */
-export interface Known {
+export interface OpenConnection {
   readonly isInbound: boolean;
   readonly openedMs: number;
 }
@@ -17,7 +17,7 @@ export interface ConnectionRequest {
   readonly isDenied: boolean;
   readonly isPermitted: boolean;
   /** Connections to the same node id. */
-  readonly known: readonly Known[];
+  readonly known: readonly OpenConnection[];
   readonly peerCount: number;
   /** Those that called us. */
   readonly inboundCount: number;
@@ -41,16 +41,15 @@ export interface AdmissionError {
  * about which a peer can do something.
  */
 export function refuseConnection(
-  applicant: ConnectionRequest,
+  request: ConnectionRequest,
   limits: PeerLimits,
   nowMs: number,
 ): AdmissionError | undefined {
-  const { isInbound, known } = applicant;
-  if (equalBytes(applicant.ownId, applicant.nodeId))
+  const { isInbound, known } = request;
+  if (equalBytes(request.ownId, request.nodeId))
     return { cause: "self", reason: "self", detail: "it is this node" };
-  if (applicant.isDenied) return { cause: "denied", reason: "unknown", detail: "it is on the denylist" };
-  if (!applicant.isPermitted)
-    return { cause: "permissions", reason: "unknown", detail: "it is not permitted" };
+  if (request.isDenied) return { cause: "denied", reason: "unknown", detail: "it is on the denylist" };
+  if (!request.isPermitted) return { cause: "permissions", reason: "unknown", detail: "it is not permitted" };
   if (known.length > 0) {
     // A pair may cross only while both were being set up.
     const isSimultaneous = known.every(
@@ -63,12 +62,12 @@ export function refuseConnection(
       detail: "there is a connection already",
     };
   }
-  if (applicant.isMaintained) return undefined;
-  if (applicant.peerCount >= limits.maxPeers) {
-    return { cause: "peers", reason: "tooManyPeers", detail: `there are ${applicant.peerCount} peers` };
+  if (request.isMaintained) return undefined;
+  if (request.peerCount >= limits.maxPeers) {
+    return { cause: "peers", reason: "tooManyPeers", detail: `there are ${request.peerCount} peers` };
   }
-  if (isInbound && limits.maxInbound !== undefined && applicant.inboundCount >= limits.maxInbound) {
-    return { cause: "peers", reason: "tooManyPeers", detail: `${applicant.inboundCount} peers have called` };
+  if (isInbound && limits.maxInbound !== undefined && request.inboundCount >= limits.maxInbound) {
+    return { cause: "peers", reason: "tooManyPeers", detail: `${request.inboundCount} peers have called` };
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { DENYLIST_LIMIT, MAX_REMEMBERED_DISCONNECTS, USELESS_REST_MS } from "./limits.ts";
+import { DENYLIST_LIMIT, MAX_REMEMBERED_DISCONNECTS, USELESS_PEER_BAN_MS } from "./limits.ts";
 import type { Disconnect } from "./rlpx/connection.ts";
 
 /** The last parting with a peer. */
@@ -37,7 +37,7 @@ export function createBanList(
   const banned = new Set(settings.bannedIds.map(toKey));
   const denied = new Set<string>();
   /** Until when, by key. */
-  const resting = new Map<string, number>();
+  const bannedUntilMs = new Map<string, number>();
   const disconnects = new Map<string, RememberedDisconnect>();
   return {
     remember(disconnect, { nodeId, host }) {
@@ -47,20 +47,20 @@ export function createBanList(
       disconnects.set(key, { ...disconnect, nodeId, host, atMs: nowMs(), count });
       dropOldest(disconnects, MAX_REMEMBERED_DISCONNECTS);
       if (nodeId === undefined || settings.isMaintained(nodeId)) return;
-      if (isUnforgivable(disconnect)) denied.add(key);
+      if (isPermanent(disconnect)) denied.add(key);
       else if (disconnect.reason === "uselessPeer" && disconnect.by === "us") {
-        resting.delete(key);
-        resting.set(key, nowMs() + USELESS_REST_MS);
+        bannedUntilMs.delete(key);
+        bannedUntilMs.set(key, nowMs() + USELESS_PEER_BAN_MS);
       }
       dropOldest(denied, DENYLIST_LIMIT);
-      dropOldest(resting, DENYLIST_LIMIT);
+      dropOldest(bannedUntilMs, DENYLIST_LIMIT);
     },
     isDenied(nodeId) {
       const key = toKey(nodeId);
       if (banned.has(key)) return true;
       // The operator may have named it since.
       if (settings.isMaintained(nodeId)) return false;
-      return denied.has(key) || (resting.get(key) ?? 0) > nowMs();
+      return denied.has(key) || (bannedUntilMs.get(key) ?? 0) > nowMs();
     },
     get disconnects() {
       return [...disconnects.values()];
@@ -69,7 +69,7 @@ export function createBanList(
 }
 
 /** p2p.md#connection-policy: a breach that we noticed, or a version that either end cannot speak. */
-function isUnforgivable({ reason, by }: Disconnect): boolean {
+function isPermanent({ reason, by }: Disconnect): boolean {
   return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
 }
 

@@ -1,6 +1,6 @@
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
-import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, MAX_CALLS_UNDER_WAY, STEADY_CONNECTION_MS } from "./limits.ts";
+import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, MAX_CONCURRENT_DIALS, STEADY_CONNECTION_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
 /** A node to stay connected with. */
@@ -23,11 +23,11 @@ export interface Dialer {
   /** A connection to the node is open, whoever began it: no calls until it is gone. */
   connected(nodeId: Uint8Array): void;
   /** The last connection to the node ended, or the call failed; `lastedMs` is 0 for a call. */
-  gone(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
+  disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
   stop(): void;
 }
 
-interface Wanted {
+interface Target {
   readonly node: NodeAddress;
   state: "waiting" | "calling" | "connected";
   waitMs: number;
@@ -39,10 +39,10 @@ export function createDialer(parts: {
   /** 0 to 1. */
   readonly chance: () => number;
   /** Must end in `connected` or `gone`, which may be told before it returns. */
-  readonly call: (node: NodeAddress) => void;
+  readonly dial: (node: NodeAddress) => void;
 }): Dialer {
-  const { clock, chance, call } = parts;
-  const wanted = new Map<string, Wanted>();
+  const { clock, chance, dial } = parts;
+  const targets = new Map<string, Target>();
   let timer: Timer | undefined;
   let isStopped = false;
 
@@ -50,23 +50,23 @@ export function createDialer(parts: {
     timer?.cancel();
     timer = undefined;
     const dueMs = Math.min(
-      ...[...wanted.values()].filter(({ state }) => state === "waiting").map((one) => one.dueMs),
+      ...[...targets.values()].filter(({ state }) => state === "waiting").map((one) => one.dueMs),
     );
     if (isStopped || dueMs === Number.POSITIVE_INFINITY) return;
-    const isBusy = callsUnderWay() >= MAX_CALLS_UNDER_WAY;
-    if (!isBusy) timer = clock.at(dueMs, callAllDue);
+    const isBusy = dialsInProgress() >= MAX_CONCURRENT_DIALS;
+    if (!isBusy) timer = clock.at(dueMs, dialDue);
   }
 
-  function callsUnderWay(): number {
-    return [...wanted.values()].filter(({ state }) => state === "calling").length;
+  function dialsInProgress(): number {
+    return [...targets.values()].filter(({ state }) => state === "calling").length;
   }
 
-  function callAllDue(): void {
+  function dialDue(): void {
     const nowMs = clock.nowMs();
-    for (const one of [...wanted.values()]) {
-      if (one.state !== "waiting" || one.dueMs > nowMs || callsUnderWay() >= MAX_CALLS_UNDER_WAY) continue;
+    for (const one of [...targets.values()]) {
+      if (one.state !== "waiting" || one.dueMs > nowMs || dialsInProgress() >= MAX_CONCURRENT_DIALS) continue;
       one.state = "calling";
-      call(one.node);
+      dial(one.node);
     }
     schedule();
   }
@@ -74,27 +74,27 @@ export function createDialer(parts: {
   return {
     add(node) {
       const key = toKey(node.nodeId);
-      if (wanted.has(key)) return false;
-      wanted.set(key, { node, state: "waiting", waitMs: FIRST_REDIAL_MS, dueMs: clock.nowMs() });
+      if (targets.has(key)) return false;
+      targets.set(key, { node, state: "waiting", waitMs: FIRST_REDIAL_MS, dueMs: clock.nowMs() });
       schedule();
       return true;
     },
     remove(nodeId) {
-      const isKnown = wanted.delete(toKey(nodeId));
+      const isKnown = targets.delete(toKey(nodeId));
       schedule();
       return isKnown;
     },
-    has: (nodeId) => wanted.has(toKey(nodeId)),
+    has: (nodeId) => targets.has(toKey(nodeId)),
     connected(nodeId) {
-      const one = wanted.get(toKey(nodeId));
+      const one = targets.get(toKey(nodeId));
       if (one !== undefined) one.state = "connected";
       schedule();
     },
-    gone(nodeId, reason, lastedMs) {
-      const one = wanted.get(toKey(nodeId));
+    disconnected(nodeId, reason, lastedMs) {
+      const one = targets.get(toKey(nodeId));
       if (one === undefined) return;
       if (lastedMs >= STEADY_CONNECTION_MS) one.waitMs = FIRST_REDIAL_MS;
-      if (TURNED_AWAY.has(reason)) one.waitMs = LONGEST_REDIAL_MS;
+      if (SLOW_REDIAL_REASONS.has(reason)) one.waitMs = LONGEST_REDIAL_MS;
       one.state = "waiting";
       one.dueMs = clock.nowMs() + one.waitMs * (0.75 + chance() / 2);
       one.waitMs = Math.min(one.waitMs * 2, LONGEST_REDIAL_MS);
@@ -108,7 +108,7 @@ export function createDialer(parts: {
 }
 
 /** Calling again soon would be no use. */
-const TURNED_AWAY: ReadonlySet<DisconnectReason> = new Set<DisconnectReason>([
+const SLOW_REDIAL_REASONS: ReadonlySet<DisconnectReason> = new Set<DisconnectReason>([
   "breachOfProtocol",
   "uselessPeer",
   "tooManyPeers",

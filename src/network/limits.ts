@@ -79,20 +79,20 @@ export const LONGEST_REDIAL_MS = 30_000;
 /** A connection that lasted so long lets the waits begin anew. */
 export const STEADY_CONNECTION_MS = 30_000;
 /** Calls that are under way at the same time. */
-export const MAX_CALLS_UNDER_WAY = 16;
+export const MAX_CONCURRENT_DIALS = 16;
 
 /** Reputation of a new peer, and the highest (p2p.md#connection-policy). */
 export const FIRST_REPUTATION = 100;
 export const HIGHEST_REPUTATION = 150;
 /** So many useless answers within the window end the connection (p2p.md#base-protocol). */
-export const USELESS_ANSWERS = 5;
-export const USELESS_WINDOW_MS = 60_000;
+export const MAX_USELESS_RESPONSES = 5;
+export const USELESS_RESPONSE_WINDOW_MS = 60_000;
 /** A peer that was sent away as useless is not let in again for so long. */
-export const USELESS_REST_MS = 60_000;
+export const USELESS_PEER_BAN_MS = 60_000;
 
 /** Consensus messages of one peer that wait to be judged. */
-export const IBF_INBOX_MESSAGES = 1_024;
+export const IBF_QUEUE_MESSAGES = 1_024;
 /** Their bytes; one message is always taken. */
-export const IBF_INBOX_BYTES = 16 * MIB;
+export const IBF_QUEUE_BYTES = 16 * MIB;
 /** Consensus messages handed on before others have their turn on the thread. */
 export const IBF_BURST = 32;

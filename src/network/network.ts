@@ -6,7 +6,6 @@ import { toHex } from "../primitives/hex.ts";
 import { createIngressBudget } from "../primitives/ingressBudget.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
-import { createAbsentees } from "./absentees.ts";
 import type { PeerLimits } from "./admission.ts";
 import { createBanList, type RememberedDisconnect } from "./banList.ts";
 import { createDialer, type NodeAddress } from "./dialer.ts";
@@ -19,6 +18,7 @@ import {
   UNTRUSTED_TIME_SHARE,
 } from "./limits.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
+import { createBufferBudget } from "./rlpx/bufferBudget.ts";
 import {
   type Connection,
   createConnection,
@@ -27,10 +27,10 @@ import {
   type Remote,
 } from "./rlpx/connection.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
-import { createLinkMemory } from "./rlpx/linkMemory.ts";
 import { ownHello } from "./rlpx/wire.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
+import { createUnreachablePeers } from "./unreachablePeers.ts";
 
 /**
  * The node among its peers (p2p.md#connection-policy).
@@ -87,7 +87,7 @@ export interface NetworkParts {
   /** Absent: nothing is counted. */
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
-  readonly onPeerParted?: (disconnect: Disconnect) => void;
+  readonly onPeerDisconnected?: (disconnect: Disconnect) => void;
 }
 
 /** Refused when the address cannot be listened on. */
@@ -103,12 +103,12 @@ export async function createNetwork(
   const sockets = new Set<Socket>();
   /** Inbound ones that have not introduced themselves, oldest first. */
   const pending = new Set<Connection>();
-  const newConnections = limitNewConnections(clock);
+  const newConnections = createConnectionRateLimit(clock);
   const ingressBudget = createIngressBudget(clock, {
     share: UNTRUSTED_TIME_SHARE,
     burstMs: UNTRUSTED_BURST_MS,
   });
-  const linkMemory = createLinkMemory();
+  const bufferBudget = createBufferBudget();
   let isClosing = false;
 
   const hello = ownHello({
@@ -117,12 +117,12 @@ export async function createNetwork(
     listenPort: endpoint.port,
     nodeId: settings.key.nodeId,
   });
-  const dialer = createDialer({ clock, chance: parts.chance, call });
-  const absentees = createAbsentees({ clock, logger });
-  const memory = createBanList({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
+  const dialer = createDialer({ clock, chance: parts.chance, dial });
+  const unreachablePeers = createUnreachablePeers({ clock, logger });
+  const banList = createBanList({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
   const table = createPeerTable(
     { ownId: settings.key.nodeId, limits: settings.limits },
-    { ...parts, dialer, memory, absentees, shareOf },
+    { ...parts, dialer, banList, unreachablePeers, shareOf },
   );
 
   function accept(socket: Socket): void {
@@ -143,9 +143,9 @@ export async function createNetwork(
     pending.add(adopt(socket, { remote }));
   }
 
-  function call({ nodeId, host, tcpPort }: NodeAddress): void {
-    if (memory.isDenied(nodeId)) {
-      dialer.gone(nodeId, "breachOfProtocol", 0);
+  function dial({ nodeId, host, tcpPort }: NodeAddress): void {
+    if (banList.isDenied(nodeId)) {
+      dialer.disconnected(nodeId, "breachOfProtocol", 0);
       return;
     }
     adopt(openSocket({ host, port: tcpPort }), { remote: { host, port: tcpPort }, remoteId: nodeId });
@@ -158,7 +158,7 @@ export async function createNetwork(
     sockets.add(socket);
     const connection: Connection = createConnection(
       { own: settings.key, hello, ...whose },
-      { socket, clock, read: readPortion, memory: linkMemory, isFavoured },
+      { socket, clock, read: readPortion, bufferBudget: bufferBudget, isTrusted },
       {
         opened(theirs) {
           pending.delete(connection);
@@ -178,7 +178,7 @@ export async function createNetwork(
 
   /** What comes from those who matter to us does not wait for what strangers send. */
   function readPortion(nodeId: Uint8Array | undefined, read: () => void): boolean {
-    if (nodeId === undefined || !isFavoured(nodeId)) return ingressBudget.take(read);
+    if (nodeId === undefined || !isTrusted(nodeId)) return ingressBudget.take(read);
     read();
     return true;
   }
@@ -187,19 +187,19 @@ export async function createNetwork(
     const sender = toHex(nodeId);
     return {
       get isTrusted() {
-        return isFavoured(nodeId);
+        return isTrusted(nodeId);
       },
       take(work) {
-        if (isFavoured(nodeId)) work();
+        if (isTrusted(nodeId)) work();
         else ingressBudget.take(work, sender);
       },
       spend(durationMs) {
-        if (!isFavoured(nodeId)) ingressBudget.spend(durationMs);
+        if (!isTrusted(nodeId)) ingressBudget.spend(durationMs);
       },
     };
   }
 
-  const isFavoured = (nodeId: Uint8Array): boolean =>
+  const isTrusted = (nodeId: Uint8Array): boolean =>
     dialer.has(nodeId) || parts.isValidator?.(addressOfPublicKey(nodeId)) === true;
 
   server.on("connection", accept);
@@ -208,7 +208,7 @@ export async function createNetwork(
   function addPeer(node: NodeAddress): boolean {
     if (!isSelf(node)) {
       const isNew = dialer.add(node);
-      if (isNew) absentees.expect(node);
+      if (isNew) unreachablePeers.track(node);
       return isNew;
     }
     if (parts.isOwnAddress?.(node, endpoint) === false)
@@ -232,23 +232,23 @@ export async function createNetwork(
       return table.peers;
     },
     get disconnects() {
-      return memory.disconnects;
+      return banList.disconnects;
     },
     addPeer,
     removePeer(nodeId) {
       const wasMaintained = dialer.remove(nodeId);
-      absentees.forget(nodeId);
-      if (wasMaintained) table.dismiss(nodeId, "requested");
+      unreachablePeers.untrack(nodeId);
+      if (wasMaintained) table.disconnectPeer(nodeId, "requested");
       return wasMaintained;
     },
     review: table.review,
     async close() {
       isClosing = true;
       dialer.stop();
-      absentees.stop();
+      unreachablePeers.stop();
       const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const connection of pending) connection.destroy("clientQuitting", "this node stops");
-      table.dismissAll("clientQuitting");
+      table.disconnectAll("clientQuitting");
       await flushed([...sockets]);
       for (const socket of sockets) socket.destroy();
       await isClosed;
@@ -283,17 +283,17 @@ function listen(
 }
 
 /** Takes so many connections per second and no more, with a reserve for when many nodes start at once. */
-function limitNewConnections(clock: Clock): { take(): boolean } {
-  let reserve = CONNECTION_BURST;
+function createConnectionRateLimit(clock: Clock): { take(): boolean } {
+  let tokens = CONNECTION_BURST;
   let filledMs = clock.nowMs();
   return {
     take() {
       const nowMs = clock.nowMs();
       const gained = (Math.max(nowMs - filledMs, 0) / 1000) * CONNECTIONS_PER_SECOND;
-      reserve = Math.min(reserve + gained, CONNECTION_BURST);
+      tokens = Math.min(tokens + gained, CONNECTION_BURST);
       filledMs = nowMs;
-      if (reserve < 1) return false;
-      reserve--;
+      if (tokens < 1) return false;
+      tokens--;
       return true;
     },
   };
@@ -306,7 +306,7 @@ async function flushed(sockets: readonly Socket[]): Promise<void> {
     quiet.map(
       (socket) =>
         new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, LAST_WORDS_MS);
+          const timer = setTimeout(resolve, FLUSH_TIMEOUT_MS);
           socket.once("close", () => {
             clearTimeout(timer);
             resolve();
@@ -317,4 +317,4 @@ async function flushed(sockets: readonly Socket[]): Promise<void> {
   );
 }
 
-const LAST_WORDS_MS = 500;
+const FLUSH_TIMEOUT_MS = 500;

@@ -1,4 +1,9 @@
-import { FIRST_REPUTATION, HIGHEST_REPUTATION, USELESS_ANSWERS, USELESS_WINDOW_MS } from "./limits.ts";
+import {
+  FIRST_REPUTATION,
+  HIGHEST_REPUTATION,
+  MAX_USELESS_RESPONSES,
+  USELESS_RESPONSE_WINDOW_MS,
+} from "./limits.ts";
 
 /** How helpful a peer has been (p2p.md#connection-policy): one point up or down for each answer. */
 export interface PeerScore {
@@ -20,8 +25,8 @@ export function createPeerScore(): PeerScore {
     },
     penalise(nowMs) {
       score -= 1;
-      uselessAtMs = [...uselessAtMs.filter((atMs) => nowMs - atMs < USELESS_WINDOW_MS), nowMs];
-      return uselessAtMs.length >= USELESS_ANSWERS;
+      uselessAtMs = [...uselessAtMs.filter((atMs) => nowMs - atMs < USELESS_RESPONSE_WINDOW_MS), nowMs];
+      return uselessAtMs.length >= MAX_USELESS_RESPONSES;
     },
   };
 }

@@ -5,7 +5,6 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
-import type { Absentees } from "./absentees.ts";
 import { isLastingDirection, type PeerLimits, refuseConnection } from "./admission.ts";
 import type { BanList } from "./banList.ts";
 import type { Dialer, NodeAddress } from "./dialer.ts";
@@ -17,6 +16,7 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { PeerShare, Session, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
+import type { UnreachablePeers } from "./unreachablePeers.ts";
 
 /** A peer as operators see it. */
 export interface PeerView {
@@ -41,8 +41,8 @@ export interface PeerTable {
   receive(connection: Connection, id: number, payload: Uint8Array): void;
   /** Also for connections that never opened. */
   end(connection: Connection, disconnect: Disconnect): void;
-  dismiss(nodeId: Uint8Array, reason: DisconnectReason): void;
-  dismissAll(reason: DisconnectReason): void;
+  disconnectPeer(nodeId: Uint8Array, reason: DisconnectReason): void;
+  disconnectAll(reason: DisconnectReason): void;
   /** Dismisses those who are no longer permitted. */
   review(): void;
   readonly peers: readonly PeerView[];
@@ -60,7 +60,7 @@ interface Peer {
 interface OpenSession extends Agreed<SubProtocol> {
   readonly session: Session;
   /** Told to its protocol: whose end is told too. */
-  isTold: boolean;
+  isOpened: boolean;
 }
 
 /** An open connection with its sessions. */
@@ -71,7 +71,7 @@ interface Link {
   readonly openedMs: number;
   readonly sessions: readonly OpenSession[];
   /** Protocols whose greeting has not come yet. */
-  readonly ungreeted: Set<SubProtocol>;
+  readonly pendingGreetings: Set<SubProtocol>;
   isLasting: boolean;
   timer: Timer | undefined;
 }
@@ -81,14 +81,14 @@ export interface PeerTableParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dialer: Dialer;
-  readonly memory: BanList;
-  readonly absentees: Absentees;
+  readonly banList: BanList;
+  readonly unreachablePeers: UnreachablePeers;
   /** Of the thread's time. */
   readonly shareOf: (nodeId: Uint8Array) => PeerShare;
   readonly isPermitted?: (node: NodeAddress) => boolean;
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
-  readonly onPeerParted?: (disconnect: Disconnect) => void;
+  readonly onPeerDisconnected?: (disconnect: Disconnect) => void;
 }
 
 export function createPeerTable(
@@ -96,10 +96,10 @@ export function createPeerTable(
   parts: PeerTableParts,
 ): PeerTable {
   const { ownId, limits } = settings;
-  const { protocols, clock, logger, dialer, memory, absentees, traffic } = parts;
+  const { protocols, clock, logger, dialer, banList, unreachablePeers, traffic } = parts;
   const peers = new Map<string, Peer>();
   const links = new Map<Connection, Link>();
-  let sharedKeyToldMs = Number.NEGATIVE_INFINITY;
+  let sharedKeyWarnedMs = Number.NEGATIVE_INFINITY;
 
   function open(connection: Connection, hello: Hello): void {
     const { nodeId } = hello;
@@ -110,7 +110,7 @@ export function createPeerTable(
         nodeId,
         isInbound: connection.isInbound,
         isMaintained: dialer.has(nodeId),
-        isDenied: memory.isDenied(nodeId),
+        isDenied: banList.isDenied(nodeId),
         isPermitted: isPermitted(connection, hello),
         known: [...(known?.links ?? [])].map((link) => ({
           isInbound: link.connection.isInbound,
@@ -126,15 +126,15 @@ export function createPeerTable(
     if (refusal !== undefined) {
       if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
       // We never call ourselves.
-      if (refusal.cause === "self") tellSharedKey(connection.remote);
+      if (refusal.cause === "self") reportSharedKey(connection.remote);
       connection.disconnect(refusal.reason, refusal.detail);
     } else if (agreed.length === 0) connection.disconnect("uselessPeer", "no protocol is shared");
-    else enter(known ?? newPeer(nodeId), connection, hello, agreed);
+    else addConnection(known ?? newPeer(nodeId), connection, hello, agreed);
   }
 
-  function tellSharedKey(remote: Remote): void {
-    if (clock.nowMs() - sharedKeyToldMs < SHARED_KEY_WARNING_PAUSE_MS) return;
-    sharedKeyToldMs = clock.nowMs();
+  function reportSharedKey(remote: Remote): void {
+    if (clock.nowMs() - sharedKeyWarnedMs < SHARED_KEY_WARNING_PAUSE_MS) return;
+    sharedKeyWarnedMs = clock.nowMs();
     warnOfSharedKey(logger, remote);
   }
 
@@ -155,7 +155,7 @@ export function createPeerTable(
     return peer;
   }
 
-  function enter(
+  function addConnection(
     peer: Peer,
     connection: Connection,
     hello: Hello,
@@ -169,9 +169,11 @@ export function createPeerTable(
       sessions: agreed.map((one) => ({
         ...one,
         session: createSession(connection, hello, peer, one),
-        isTold: false,
+        isOpened: false,
       })),
-      ungreeted: new Set(agreed.map(({ protocol }) => protocol).filter(({ hasGreeting }) => hasGreeting)),
+      pendingGreetings: new Set(
+        agreed.map(({ protocol }) => protocol).filter(({ hasGreeting }) => hasGreeting),
+      ),
       isLasting: true,
       timer: undefined,
     };
@@ -181,22 +183,22 @@ export function createPeerTable(
     if (peer.links.size > 1) settleSimultaneousConnect(peer);
     else announce(link);
     // The peer is cut off from what it waits for when one of its protocols is never greeted.
-    if (link.timer === undefined && link.ungreeted.size > 0) {
+    if (link.timer === undefined && link.pendingGreetings.size > 0) {
       link.timer = clock.at(clock.nowMs() + GREETING_TIMEOUT_MS, () => {
-        if (link.ungreeted.size > 0) connection.disconnect("timeout", "its greeting did not come");
+        if (link.pendingGreetings.size > 0) connection.disconnect("timeout", "its greeting did not come");
       });
     }
     noteReady(link);
     for (const one of link.sessions) {
       // A protocol may have ended it already.
       if (!links.has(connection)) return;
-      one.isTold = true;
+      one.isOpened = true;
       guard(connection, () => one.protocol.onOpen(one.session));
     }
   }
 
-  function noteReady({ peer, ungreeted }: Link): void {
-    if (ungreeted.size === 0) absentees.present(peer.nodeId);
+  function noteReady({ peer, pendingGreetings }: Link): void {
+    if (pendingGreetings.size === 0) unreachablePeers.connected(peer.nodeId);
   }
 
   function announce({ peer, connection, hello }: Link): void {
@@ -243,17 +245,17 @@ export function createPeerTable(
       },
       send(code, payload) {
         if (code < 0 || code >= protocol.messageCodes) return false;
-        if (!connection.send(offset + code, payload, protocol.urgency)) return false;
+        if (!connection.send(offset + code, payload, protocol.priority)) return false;
         count("outbound", protocol, code);
         return true;
       },
       disconnect: (reason, detail = `${protocol.name} ends it`) => connection.disconnect(reason, detail),
       greeted() {
         const link = links.get(connection);
-        link?.ungreeted.delete(protocol);
+        link?.pendingGreetings.delete(protocol);
         if (link !== undefined) noteReady(link);
       },
-      noteUseful: () => peer.reputation.reward(),
+      reward: () => peer.reputation.reward(),
       penalise() {
         if (peer.reputation.penalise(clock.nowMs())) {
           connection.disconnect("uselessPeer", "too many useless answers");
@@ -278,45 +280,45 @@ export function createPeerTable(
   }
 
   function end(connection: Connection, disconnect: Disconnect): void {
-    const { remote, calledId, provenId } = connection;
-    const nodeId = provenId ?? calledId;
-    memory.remember(disconnect, { nodeId: provenId, host: remote.host });
+    const { remote, dialedId, provenId } = connection;
+    const nodeId = provenId ?? dialedId;
+    banList.remember(disconnect, { nodeId: provenId, host: remote.host });
     logger.debug(
       { ...disconnect, ...remote, ...(nodeId && { nodeId: toHex(nodeId) }) },
       "a connection ended",
     );
     const link = links.get(connection);
-    if (link !== undefined) leave(link, disconnect);
-    else if (calledId !== undefined) callFailed(calledId, disconnect);
-    const missedId = calledId ?? provenId;
-    if (missedId !== undefined && !peers.has(toKey(missedId)))
-      absentees.absent(missedId, disconnect, provenId !== undefined);
+    if (link !== undefined) removeConnection(link, disconnect);
+    else if (dialedId !== undefined) dialFailed(dialedId, disconnect);
+    const unreachableId = dialedId ?? provenId;
+    if (unreachableId !== undefined && !peers.has(toKey(unreachableId)))
+      unreachablePeers.disconnected(unreachableId, disconnect, provenId !== undefined);
   }
 
-  function callFailed(nodeId: Uint8Array, { reason }: Disconnect): void {
+  function dialFailed(nodeId: Uint8Array, { reason }: Disconnect): void {
     if (peers.has(toKey(nodeId))) dialer.connected(nodeId);
-    else dialer.gone(nodeId, reason, 0);
+    else dialer.disconnected(nodeId, reason, 0);
   }
 
-  function leave(link: Link, disconnect: Disconnect): void {
+  function removeConnection(link: Link, disconnect: Disconnect): void {
     const { peer, connection } = link;
     link.timer?.cancel();
     links.delete(connection);
     peer.links.delete(link);
     if (peer.links.size === 0) {
       peers.delete(toKey(peer.nodeId));
-      dialer.gone(peer.nodeId, disconnect.reason, clock.nowMs() - peer.openedMs);
-      parts.onPeerParted?.(disconnect);
+      dialer.disconnected(peer.nodeId, disconnect.reason, clock.nowMs() - peer.openedMs);
+      parts.onPeerDisconnected?.(disconnect);
       logger.info({ address: peer.address, ...connection.remote, ...disconnect }, "peer gone");
     } else {
       for (const other of peer.links) other.isLasting = true;
     }
-    for (const { protocol, session, isTold } of link.sessions) {
-      if (isTold) guard(connection, () => protocol.onClose(session, disconnect.reason));
+    for (const { protocol, session, isOpened } of link.sessions) {
+      if (isOpened) guard(connection, () => protocol.onClose(session, disconnect.reason));
     }
   }
 
-  const dismiss = (peer: Peer, reason: DisconnectReason): void => {
+  const disconnectPeer = (peer: Peer, reason: DisconnectReason): void => {
     for (const { connection } of [...peer.links]) connection.disconnect(reason, "this node ends it");
   };
 
@@ -336,12 +338,12 @@ export function createPeerTable(
       guard(connection, () => found.protocol.onMessage(found.session, id - found.offset, payload));
     },
     end,
-    dismiss(nodeId, reason) {
+    disconnectPeer(nodeId, reason) {
       const peer = peers.get(toKey(nodeId));
-      if (peer !== undefined) dismiss(peer, reason);
+      if (peer !== undefined) disconnectPeer(peer, reason);
     },
-    dismissAll(reason) {
-      for (const peer of [...peers.values()]) dismiss(peer, reason);
+    disconnectAll(reason) {
+      for (const peer of [...peers.values()]) disconnectPeer(peer, reason);
     },
     review() {
       for (const { connection, hello } of [...links.values()]) {
@@ -375,7 +377,7 @@ function lastingLink({ links }: Peer): Link {
 }
 
 function isReady({ links }: Peer): boolean {
-  return [...links].some(({ ungreeted }) => ungreeted.size === 0);
+  return [...links].some(({ pendingGreetings }) => pendingGreetings.size === 0);
 }
 
 function viewOf(peer: Peer): PeerView {

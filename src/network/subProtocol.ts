@@ -3,7 +3,7 @@ import type { Spoken } from "./rlpx/capabilities.ts";
 import type { Remote } from "./rlpx/connection.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
-import type { Urgency } from "./rlpx/urgency.ts";
+import type { MessagePriority } from "./rlpx/messagePriority.ts";
 
 /**
  * What is spoken over connections, plugged into the network (createNetwork). Each connection on which both ends know it
@@ -15,7 +15,7 @@ export interface SubProtocol extends Spoken {
   /** True when peers introduce themselves in it: a connection counts only after `greeted` was called. */
   readonly hasGreeting?: boolean;
   /** How its messages wait where a connection is slow: as any others unless stated. */
-  readonly urgency?: Urgency;
+  readonly priority?: MessagePriority;
   /** What its messages are called, by code. */
   readonly messageNames?: readonly (string | undefined)[];
   onOpen(session: Session): void;
@@ -62,6 +62,6 @@ export interface Session {
   /** The peer has said what this protocol wants to hear first, and it was right. */
   greeted(): void;
   /** An answer that helped, or one that did not (an empty one, none in time): too many of these end the connection. */
-  noteUseful(): void;
+  reward(): void;
   penalise(): void;
 }

@@ -2,7 +2,7 @@ import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import { createKnownHashes } from "../network/eth/knownHashes.ts";
 import type { EthPool } from "../network/eth/ports.ts";
-import { NOTHING_JUDGED, type TransactionJudgement } from "../network/eth/transactionScore.ts";
+import { NO_COUNTS, type ValidationCounts } from "../network/eth/transactionScore.ts";
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
@@ -41,13 +41,13 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
   async function judge(
     offered: readonly Transaction[],
     { isAhead }: { readonly isAhead: boolean },
-  ): Promise<TransactionJudgement> {
-    let useful = 0;
-    let useless = 0;
+  ): Promise<ValidationCounts> {
+    let accepted = 0;
+    let rejected = 0;
     const note = (code: PoolErrorCode | undefined): void => {
-      if (code === undefined) useful += 1;
-      else if (NEVER_VALID.has(code)) useless += 1;
-      else if (WITHOUT_EFFECT.has(code)) useless += isAhead ? DOUBTFUL : 1;
+      if (code === undefined) accepted += 1;
+      else if (NEVER_VALID.has(code)) rejected += 1;
+      else if (WITHOUT_EFFECT.has(code)) rejected += isAhead ? DOUBTFUL : 1;
     };
     const sound: Transaction[] = [];
     for (const transaction of offered) {
@@ -72,7 +72,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
       if (code === "nonceTooDistant" && transaction.nonce < pool.nextNonce(sender) + HOPELESS_NONCE) continue;
       note(code);
     }
-    return { useful, useless };
+    return { accepted, rejected };
   }
 
   return {
@@ -85,12 +85,12 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
     },
     offer(transactions, peer) {
       const taken = transactions.slice(0, MAX_WAITING_TRANSACTIONS - waiting);
-      if (taken.length === 0) return NOTHING_JUDGED;
+      if (taken.length === 0) return NO_COUNTS;
       waiting += taken.length;
       return judge(taken, peer)
         .catch((error: unknown) => {
           logger.warn({ error }, "transactions of peers are lost");
-          return NOTHING_JUDGED;
+          return NO_COUNTS;
         })
         .finally(() => {
           waiting -= taken.length;

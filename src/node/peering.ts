@@ -79,7 +79,7 @@ export function createPeering(parts: PeeringParts): Peering {
     findTransaction: (hash) => pool.get(hash)?.transaction,
     deliver: (message, waitedMs) => parts.engine().receive(message, waitedMs),
     clock,
-    onAhead: (sender, number) => eth.hintHeight(sender, number),
+    onAhead: (sender, number) => eth.noteImpliedHeight(sender, number),
     penalisePeer: (sender) => transport.penalise(sender),
     later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
     shares: createReadingShares({ clock, defer: setImmediate }),

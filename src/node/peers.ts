@@ -67,7 +67,7 @@ export async function openPeers(
       isValidator,
       traffic: counters.traffic,
       onPeerConnected: counters.connected,
-      onPeerParted: counters.parted,
+      onPeerDisconnected: counters.parted,
     },
   );
   if (!created.ok) return created;

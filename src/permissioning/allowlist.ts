@@ -81,8 +81,8 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
   function change(changed: readonly string[]): Result<void, AllowlistErrorCode> {
     const inFile = read();
     if (!inFile.ok) return refuse("notPersisted", inFile.error.message);
-    const filed = new Set(inFile.value);
-    if (items.some((item) => !filed.has(item))) {
+    const itemsInFile = new Set(inFile.value);
+    if (items.some((item) => !itemsInFile.has(item))) {
       replace(changed);
       return refuse("outOfSync", `${path} does not hold what was in force`);
     }
@@ -104,11 +104,12 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
 
   function normalized(texts: readonly string[]): Result<readonly string[], AllowlistErrorCode> {
     if (texts.length === 0) return refuse("empty", "nothing is named");
-    const spelled = texts.map(kind.normalize);
-    if (!spelled.every((item) => item !== undefined)) return refuse("invalid", `not all are ${kind.noun}s`);
-    return new Set(spelled).size < spelled.length
+    const normalizedTexts = texts.map(kind.normalize);
+    if (!normalizedTexts.every((item) => item !== undefined))
+      return refuse("invalid", `not all are ${kind.noun}s`);
+    return new Set(normalizedTexts).size < normalizedTexts.length
       ? refuse("duplicate", "something is named twice")
-      : ok(spelled);
+      : ok(normalizedTexts);
   }
 
   return {

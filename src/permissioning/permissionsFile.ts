@@ -56,7 +56,7 @@ export function writeListedTexts(path: string, key: AllowlistKey, texts: readonl
   const line = assignment(key, texts);
   const before = readFileSync(path, "utf8");
   const kept = `${withoutAssignment(before, key)}${line}\n`;
-  replaceFile(path, holds(kept, key, texts) ? kept : `${otherList(before, key)}${line}\n`);
+  replaceFile(path, contains(kept, key, texts) ? kept : `${otherList(before, key)}${line}\n`);
 }
 
 function refuse(message: string): Result<never, "unusablePermissions"> {
@@ -101,7 +101,7 @@ function otherList(text: string, key: AllowlistKey): string {
   return value !== undefined && isTexts(value) ? `${assignment(other, value)}\n` : "";
 }
 
-function holds(text: string, key: AllowlistKey, texts: readonly string[]): boolean {
+function contains(text: string, key: AllowlistKey, texts: readonly string[]): boolean {
   if (!isToml(text)) return false;
   return JSON.stringify(parse(text)[key]) === JSON.stringify(texts);
 }
@@ -117,13 +117,13 @@ function isToml(text: string): boolean {
 
 function replaceFile(path: string, text: string): void {
   const file = realpathSync(path);
-  const draft = `${file}.new`;
+  const temporary = `${file}.new`;
   try {
-    writeFileSync(draft, text, { mode: statSync(file).mode, flush: true });
-    renameSync(draft, file);
+    writeFileSync(temporary, text, { mode: statSync(file).mode, flush: true });
+    renameSync(temporary, file);
     syncFolder(dirname(file));
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     // A file that was mounted alone, or lies in a folder that is not ours, can only be written in place.
     if (!IN_PLACE_ONLY.has(codeOf(error))) throw error;
     writeFileSync(file, text, { flush: true });

@@ -16,20 +16,20 @@ export function createCoalescedTask(parts: {
   readonly onEnd?: () => void;
 }): CoalescedTask {
   let running: Promise<void> | undefined;
-  let isWoken = false;
+  let isWakePending = false;
 
   function wake(): void {
     if (parts.isClosed()) return;
     // What is being done may have looked already: it is looked again afterwards.
-    isWoken = running !== undefined;
-    if (isWoken) return;
+    isWakePending = running !== undefined;
+    if (isWakePending) return;
     running = parts
       .run()
       .catch(parts.onFailure)
       .finally(() => {
         running = undefined;
         parts.onEnd?.();
-        if (isWoken) wake();
+        if (isWakePending) wake();
       });
   }
 

@@ -12,18 +12,18 @@ export type DownloadErrorCode = "noAnswer" | "lie" | "otherBranch";
 export async function downloadHeaders(
   peer: SyncPeer,
   parent: NamedHeader,
-  most: number,
+  limit: number,
 ): Promise<Result<readonly Link[], DownloadErrorCode>> {
   const from = parent.header.number + 1n;
   const missing = (peer.height ?? 0n) - parent.header.number;
-  const max = missing < BigInt(most) ? Math.max(1, Number(missing)) : most;
-  const answer = await peer.askHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
-  if (!answer.ok) return noAnswer(answer.error.message);
-  if (answer.value.length === 0) return noAnswer(`it has no block ${from}`);
-  const links = linkHeaders(parent, answer.value);
+  const max = missing < BigInt(limit) ? Math.max(1, Number(missing)) : limit;
+  const response = await peer.requestHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
+  if (!response.ok) return noAnswer(response.error.message);
+  if (response.value.length === 0) return noAnswer(`it has no block ${from}`);
+  const links = linkHeaders(parent, response.value);
   if (links.ok) return links;
   const { code, message } = links.error;
-  return code === "otherBranch" ? err({ code, fault: "peer", message }) : lie(message);
+  return code === "otherBranch" ? err({ code, fault: "peer", message }) : invalid(message);
 }
 
 /**
@@ -42,12 +42,12 @@ export async function* downloadBlocks(
         .slice(index)
         .filter((link) => emptyBodyOf(link.header) === undefined)
         .slice(0, BATCH_BODIES);
-      const answer = await askBodies(peer, wanted);
-      if (!answer.ok) {
-        yield answer;
+      const response = await askBodies(peer, wanted);
+      if (!response.ok) {
+        yield response;
         return;
       }
-      bodies = answer.value;
+      bodies = response.value;
       body = bodies.get(rootKey(header));
       if (body === undefined) {
         yield noBody(header);
@@ -63,9 +63,9 @@ export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<
   const { header } = link;
   const empty = emptyBodyOf(header);
   if (empty !== undefined) return ok({ header, ...empty });
-  const answer = await askBodies(peer, [link]);
-  if (!answer.ok) return answer;
-  const body = answer.value.get(rootKey(header));
+  const response = await askBodies(peer, [link]);
+  if (!response.ok) return response;
+  const body = response.value.get(rootKey(header));
   return body === undefined ? noBody(header) : ok({ header, ...body });
 }
 
@@ -73,10 +73,10 @@ async function askBodies(
   peer: SyncPeer,
   wanted: readonly Link[],
 ): Promise<Result<ReadonlyMap<string, Body>, DownloadErrorCode>> {
-  const answer = await peer.askBodies(wanted.map(({ hash }) => hash));
-  if (!answer.ok) return noAnswer(answer.error.message);
-  const matched = matchBodies(wanted, answer.value);
-  return matched.ok ? matched : lie(matched.error.message);
+  const response = await peer.requestBodies(wanted.map(({ hash }) => hash));
+  if (!response.ok) return noAnswer(response.error.message);
+  const matched = matchBodies(wanted, response.value);
+  return matched.ok ? matched : invalid(matched.error.message);
 }
 
 function noBody({ number }: Header): Result<never, DownloadErrorCode> {
@@ -87,6 +87,6 @@ function noAnswer(message: string): Result<never, DownloadErrorCode> {
   return err({ code: "noAnswer", fault: "peer", message });
 }
 
-function lie(message: string): Result<never, DownloadErrorCode> {
+function invalid(message: string): Result<never, DownloadErrorCode> {
   return err({ code: "lie", fault: "peer", message });
 }

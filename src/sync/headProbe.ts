@@ -32,27 +32,27 @@ export function createHeadProbe(parts: {
   /** Judges the header that follows `parent`, so that no body is fetched for one that is made up. */
   readonly checkNext: (parent: NamedHeader, header: Header) => Promise<Result<unknown, DownloadErrorCode>>;
   /** Says what the peer is worth. */
-  readonly judge: (peer: SyncPeer, shown: Result<ProbedBlock, DownloadErrorCode>) => Promise<void>;
+  readonly onResult: (peer: SyncPeer, result: Result<ProbedBlock, DownloadErrorCode>) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 }): HeadProbe {
   const underProbe = new Set<string>();
-  let isRung = false;
-  let awaited: (() => void) | undefined;
+  let isNotified = false;
+  let resolveNext: (() => void) | undefined;
 
   function notify(): void {
-    isRung = true;
-    awaited?.();
-    awaited = undefined;
+    isNotified = true;
+    resolveNext?.();
+    resolveNext = undefined;
   }
 
-  async function show(peer: SyncPeer): Promise<Result<ProbedBlock, DownloadErrorCode>> {
+  async function probe(peer: SyncPeer): Promise<Result<ProbedBlock, DownloadErrorCode>> {
     const parent = parts.head();
     const links = await downloadHeaders(peer, parent, 1);
     if (!links.ok) return links;
     const link = expectDefined(links.value[0], "the header that was asked for");
     if (parts.isKnown(link.hash)) return ok({ hash: link.hash, block: undefined });
-    const judged = await parts.checkNext(parent, link.header);
-    if (!judged.ok) return judged;
+    const checked = await parts.checkNext(parent, link.header);
+    if (!checked.ok) return checked;
     const block = await downloadBlock(peer, link);
     return block.ok ? ok({ hash: link.hash, block: block.value }) : block;
   }
@@ -63,8 +63,8 @@ export function createHeadProbe(parts: {
         if (underProbe.size >= MAX_PROBES) return;
         if (underProbe.has(peer.key)) continue;
         underProbe.add(peer.key);
-        void show(peer)
-          .then((shown) => parts.judge(peer, shown))
+        void probe(peer)
+          .then((result) => parts.onResult(peer, result))
           .catch(parts.onFailure)
           .finally(() => {
             underProbe.delete(peer.key);
@@ -76,12 +76,12 @@ export function createHeadProbe(parts: {
       return underProbe.size;
     },
     async next() {
-      if (!isRung) {
+      if (!isNotified) {
         await new Promise<void>((resolve) => {
-          awaited = resolve;
+          resolveNext = resolve;
         });
       }
-      isRung = false;
+      isNotified = false;
     },
     notify,
   };

@@ -24,7 +24,7 @@ export const LONGEST_REQUEST_BUDGET_MS = 32_000;
 export const REQUEST_BUDGET_PER_BLOCK_MS = 100;
 
 /** First time for which a peer that was no help is left alone; doubles up to the longest. */
-export const FIRST_REST_MS = 2_000;
-export const LONGEST_REST_MS = 60_000;
+export const FIRST_BACK_OFF_MS = 2_000;
+export const LONGEST_BACK_OFF_MS = 60_000;
 /** Nothing is tried for so long after the importer failed for a reason of its own. */
-export const IMPORT_FAILURE_REST_MS = 5_000;
+export const IMPORT_FAILURE_PAUSE_MS = 5_000;

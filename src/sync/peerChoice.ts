@@ -1,9 +1,9 @@
 import type { Address } from "../primitives/address.ts";
 import {
+  FIRST_BACK_OFF_MS,
   FIRST_REQUEST_BUDGET_MS,
-  FIRST_REST_MS,
+  LONGEST_BACK_OFF_MS,
   LONGEST_REQUEST_BUDGET_MS,
-  LONGEST_REST_MS,
 } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 
@@ -17,9 +17,9 @@ export interface PeerChoice {
   /** No help: not to be asked, for the first or another time. */
   backOff(peer: SyncPeer): void;
   /** It gave the block after our head, and that was sound. */
-  shown(peer: SyncPeer): void;
+  noteProven(peer: SyncPeer): void;
   /** It gave a whole range, or all that it claimed to have. */
-  helped(peer: SyncPeer): void;
+  noteDelivered(peer: SyncPeer): void;
   /** The best to be asked for a range above `number`. */
   choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined;
   /** Not one that just claims to be higher. */
@@ -31,43 +31,43 @@ export interface PeerChoice {
   /** How long it may keep us waiting while others could be asked. Longer after each time: its line may just be slow. */
   requestBudgetMs(peer: SyncPeer): number;
   /** When the first of these is to be asked again; undefined when none rests. */
-  nextMs(peers: readonly SyncPeer[]): number | undefined;
+  nextRetryMs(peers: readonly SyncPeer[]): number | undefined;
 }
 
 interface PeerStanding {
   /** In a row. */
   readonly failures: number;
   readonly untilMs: number;
-  readonly hasShown: boolean;
+  readonly isProven: boolean;
   readonly hasDelivered: boolean;
 }
 
-const NEW: PeerStanding = { failures: 0, untilMs: 0, hasShown: false, hasDelivered: false };
+const NEW: PeerStanding = { failures: 0, untilMs: 0, isProven: false, hasDelivered: false };
 
 export function createPeerChoice(
   nowMs: () => number,
   isValidator: (address: Address) => boolean,
 ): PeerChoice {
   const standings = new Map<string, PeerStanding>();
-  const of = ({ key }: SyncPeer): PeerStanding => standings.get(key) ?? NEW;
+  const standingOf = ({ key }: SyncPeer): PeerStanding => standings.get(key) ?? NEW;
   const set = (peer: SyncPeer, change: Partial<PeerStanding>): void =>
-    void standings.set(peer.key, { ...of(peer), ...change });
+    void standings.set(peer.key, { ...standingOf(peer), ...change });
 
   const isAvailable = (peer: SyncPeer, number: bigint): boolean =>
-    of(peer).untilMs <= nowMs() && peer.height !== undefined && peer.height > number;
+    standingOf(peer).untilMs <= nowMs() && peer.height !== undefined && peer.height > number;
 
   /** The lower the better. */
   function rankOf(peer: SyncPeer): number {
     if (peer.isMaintained) return 0;
     if (isValidator(peer.address)) return 1;
-    if (of(peer).hasDelivered) return 2;
-    return of(peer).hasShown ? 3 : UNPROVEN;
+    if (standingOf(peer).hasDelivered) return 2;
+    return standingOf(peer).isProven ? 3 : UNPROVEN;
   }
 
   function isBetter(one: SyncPeer, other: SyncPeer): boolean {
     const [rank, otherRank] = [rankOf(one), rankOf(other)];
     if (rank !== otherRank) return rank < otherRank;
-    const [failures, otherFailures] = [of(one).failures, of(other).failures];
+    const [failures, otherFailures] = [standingOf(one).failures, standingOf(other).failures];
     if (failures !== otherFailures) return failures < otherFailures;
     return (one.height ?? 0n) > (other.height ?? 0n);
   }
@@ -80,12 +80,12 @@ export function createPeerChoice(
 
   return {
     backOff(peer) {
-      const { failures } = of(peer);
-      const untilMs = nowMs() + Math.min(FIRST_REST_MS * 2 ** failures, LONGEST_REST_MS);
-      set(peer, { failures: failures + 1, untilMs, hasShown: false });
+      const { failures } = standingOf(peer);
+      const untilMs = nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
+      set(peer, { failures: failures + 1, untilMs, isProven: false });
     },
-    shown: (peer) => set(peer, { hasShown: true }),
-    helped: (peer) => set(peer, { failures: 0, untilMs: 0, hasDelivered: true }),
+    noteProven: (peer) => set(peer, { isProven: true }),
+    noteDelivered: (peer) => set(peer, { failures: 0, untilMs: 0, hasDelivered: true }),
     choose(peers, number) {
       prune(peers);
       let best: SyncPeer | undefined;
@@ -101,11 +101,11 @@ export function createPeerChoice(
     isReplaceable: ({ key }, peers, number) =>
       peers.some((other) => other.key !== key && isAvailable(other, number)),
     requestBudgetMs: (peer) =>
-      Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** of(peer).failures, LONGEST_REQUEST_BUDGET_MS),
-    nextMs(peers) {
+      Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** standingOf(peer).failures, LONGEST_REQUEST_BUDGET_MS),
+    nextRetryMs(peers) {
       let next: number | undefined;
       for (const peer of peers) {
-        const { untilMs } = of(peer);
+        const { untilMs } = standingOf(peer);
         if (untilMs > nowMs() && (next === undefined || untilMs < next)) next = untilMs;
       }
       return next;

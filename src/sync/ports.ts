@@ -21,9 +21,9 @@ export interface SyncPeer {
   readonly height: bigint | undefined;
   /** One that the operator named: asked before those who came by themselves. */
   readonly isMaintained: boolean;
-  askHeaders(query: RangeQuery): Promise<Result<readonly Header[]>>;
+  requestHeaders(query: RangeQuery): Promise<Result<readonly Header[]>>;
   /** Those it has, in any order. */
-  askBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[]>>;
+  requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[]>>;
   penalise(): void;
   disconnect(reason: "breachOfProtocol" | "uselessPeer", detail: string): void;
 }

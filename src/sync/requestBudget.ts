@@ -10,7 +10,7 @@ export interface RequestBudget {
 
 export function createRequestBudget(
   clock: Clock,
-  { firstMs, isOtherThere }: { readonly firstMs: number; readonly isOtherThere: () => boolean },
+  { firstMs, isReplaceable }: { readonly firstMs: number; readonly isReplaceable: () => boolean },
 ): RequestBudget {
   let leftMs = firstMs;
   return {
@@ -18,11 +18,11 @@ export function createRequestBudget(
       const startMs = clock.nowMs();
       try {
         return await new Promise((resolve, reject) => {
-          const look = (): void => {
-            if (isOtherThere()) resolve(undefined);
-            else timer = clock.at(clock.nowMs() + LOOK_AGAIN_MS, look);
+          const check = (): void => {
+            if (isReplaceable()) resolve(undefined);
+            else timer = clock.at(clock.nowMs() + RECHECK_MS, check);
           };
-          let timer = clock.at(startMs + Math.max(leftMs, 0), look);
+          let timer = clock.at(startMs + Math.max(leftMs, 0), check);
           answer.then(resolve, reject).finally(() => timer.cancel());
         });
       } finally {
@@ -36,4 +36,4 @@ export function createRequestBudget(
 }
 
 /** Somebody may have come meanwhile. */
-const LOOK_AGAIN_MS = 500;
+const RECHECK_MS = 500;

@@ -8,9 +8,10 @@ import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
 import { type DownloadErrorCode, downloadBlocks, downloadHeaders } from "./download.ts";
+import { createGenesisMismatchDetector } from "./genesisMismatch.ts";
 import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
 import {
-  IMPORT_FAILURE_REST_MS,
+  IMPORT_FAILURE_PAUSE_MS,
   IN_SYNC_DISTANCE,
   RANGE_HEADERS,
   REQUEST_BUDGET_PER_BLOCK_MS,
@@ -18,7 +19,6 @@ import {
 import { createPeerChoice } from "./peerChoice.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 import { createRequestBudget } from "./requestBudget.ts";
-import { createSuspicion } from "./suspicion.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
 /**
@@ -76,7 +76,7 @@ export function createSync(parts: SyncParts): Sync {
   const { chain, clock, logger } = parts;
   const waiting = createWaitingBlocks();
   const choice = createPeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
-  const suspicion = createSuspicion({
+  const genesisMismatch = createGenesisMismatchDetector({
     peerKeys: () => parts.peers().map(({ key }) => key),
     headNumber: () => chain.head.header.number,
     nowMs: clock.nowMs,
@@ -84,7 +84,7 @@ export function createSync(parts: SyncParts): Sync {
   });
   let isClosed = false;
   let pausedUntilMs = 0;
-  let retry: Timer | undefined;
+  let retryTimer: Timer | undefined;
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
   /** Blocks that ranges brought since somebody last was no help. */
   let fetched = 0n;
@@ -92,16 +92,16 @@ export function createSync(parts: SyncParts): Sync {
   const canImport = (): boolean => !isClosed && clock.nowMs() >= pausedUntilMs;
 
   function onFailure(error: unknown): void {
-    pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
+    pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_PAUSE_MS;
     logger.error({ error }, "catching up with peers failed");
   }
-  const announced = createCoalescedTask({
+  const announcedTask = createCoalescedTask({
     run: importAnnounced,
     isClosed: () => isClosed,
     onFailure,
     onEnd: scheduleRetry,
   });
-  const ranges = createCoalescedTask({
+  const rangeTask = createCoalescedTask({
     run: catchUp,
     isClosed: () => isClosed,
     onFailure,
@@ -115,13 +115,13 @@ export function createSync(parts: SyncParts): Sync {
     head: () => chain.head,
     isKnown: (hash) => chain.headerByHash(hash) !== undefined,
     checkNext,
-    judge: onProbed,
+    onResult: onProbed,
     onFailure,
   });
 
   function wake(): void {
-    announced.wake();
-    ranges.wake();
+    announcedTask.wake();
+    rangeTask.wake();
     probe.notify();
   }
 
@@ -137,12 +137,12 @@ export function createSync(parts: SyncParts): Sync {
   /** Until nobody is higher, or nobody is left to ask. */
   async function catchUp(): Promise<void> {
     while (canImport()) {
-      const peer = chooseOrTry();
+      const peer = chooseOrProbe();
       if (peer !== undefined) {
         if (choice.isTrusted(peer)) changeTarget(peer);
         await catchUpFrom(peer);
         // A parent for what waits may be there.
-        announced.wake();
+        announcedTask.wake();
         continue;
       }
       changeTarget(undefined);
@@ -153,7 +153,7 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** Whom to fetch a range from: the only one that claims to be higher, or one that has shown to be worth it. */
-  function chooseOrTry(): SyncPeer | undefined {
+  function chooseOrProbe(): SyncPeer | undefined {
     const peers = parts.peers();
     const peer = choice.choose(peers, headNumber());
     if (peer !== undefined) return peer;
@@ -164,9 +164,9 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   async function importOffered(offered: OfferedBlock): Promise<void> {
-    const refusal = await refusalOf(offered);
-    if (refusal === undefined) return;
-    const { code, fault, message } = refusal;
+    const importError = await importErrorOf(offered);
+    if (importError === undefined) return;
+    const { code, fault, message } = importError;
     const { header, peer: key } = offered;
     logger.debug({ number: header.number, peer: key.slice(0, 16), code, message }, "announced block refused");
     const peer = parts.peers().find((one) => one.key === key);
@@ -176,10 +176,10 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** Why it is not imported; undefined when it is. */
-  async function refusalOf(offered: OfferedBlock): Promise<CodedError | undefined> {
+  async function importErrorOf(offered: OfferedBlock): Promise<CodedError | undefined> {
     if (offered.isLong) {
-      const judged = await chain.checkNextHeader(offered.header);
-      if (!judged.ok) return judged.error;
+      const checked = await chain.checkNextHeader(offered.header);
+      if (!checked.ok) return checked.error;
     }
     const block = offered.open();
     if (!block.ok) return block.error;
@@ -195,18 +195,18 @@ export function createSync(parts: SyncParts): Sync {
     const claimed = peer.height ?? before;
     const requestBudget = createRequestBudget(clock, {
       firstMs: choice.requestBudgetMs(peer),
-      isOtherThere: () => isClosed || choice.isReplaceable(peer, parts.peers(), headNumber()),
+      isReplaceable: () => isClosed || choice.isReplaceable(peer, parts.peers(), headNumber()),
     });
     const parent = chain.head;
     const links = (await requestBudget.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
     if (!links.ok) {
-      noHelp(peer, links.error);
+      failPeer(peer, links.error);
       return;
     }
     const first = expectDefined(links.value[0], "the header that was asked for");
-    const judged = await checkNext(parent, first.header);
-    if (!judged.ok) {
-      noHelp(peer, judged.error);
+    const checked = await checkNext(parent, first.header);
+    if (!checked.ok) {
+      failPeer(peer, checked.error);
       return;
     }
     const blocks = downloadBlocks(peer, links.value);
@@ -216,7 +216,7 @@ export function createSync(parts: SyncParts): Sync {
       if (next?.done) break;
       const given = next?.value ?? TOO_SLOW;
       if (!given.ok) {
-        noHelp(peer, given.error);
+        failPeer(peer, given.error);
         return;
       }
       const block = given.value;
@@ -230,14 +230,14 @@ export function createSync(parts: SyncParts): Sync {
         continue;
       }
       if (headNumber() < block.header.number) {
-        leave(peer);
-        unsound(peer, block, imported.error);
+        backOff(peer);
+        reportInvalidBlock(peer, block, imported.error);
       }
       return;
     }
     const isShort = links.value.length < RANGE_HEADERS && before + BigInt(links.value.length) < claimed;
-    if (headNumber() > before && !isShort) choice.helped(peer);
-    else leave(peer);
+    if (headNumber() > before && !isShort) choice.noteDelivered(peer);
+    else backOff(peer);
   }
 
   /** The header that a peer gave to follow `parent`: nothing more is fetched for one that is made up. */
@@ -245,34 +245,34 @@ export function createSync(parts: SyncParts): Sync {
     const hasMoved = (): boolean => !equalBytes(parent.hash, chain.head.hash);
     // Then nobody can be blamed: what follows is judged when it is imported.
     if (hasMoved()) return ok(undefined);
-    const judged = await chain.checkNextHeader(header);
-    if (judged.ok || hasMoved()) return ok(undefined);
-    const { code, fault, message } = judged.error;
+    const checked = await chain.checkNextHeader(header);
+    if (checked.ok || hasMoved()) return ok(undefined);
+    const { code, fault, message } = checked.error;
     const isLie = fault === "peer" && code !== NOT_DUE;
     return err({ code: isLie ? "lie" : "noAnswer", fault: "peer", message });
   }
 
   /** Whether a peer has the block after our head, as it claims. What comes of it changes nothing for a range under way. */
-  async function onProbed(peer: SyncPeer, shown: Result<ProbedBlock, DownloadErrorCode>): Promise<void> {
+  async function onProbed(peer: SyncPeer, result: Result<ProbedBlock, DownloadErrorCode>): Promise<void> {
     if (isClosed) return;
-    if (!shown.ok) {
+    if (!result.ok) {
       choice.backOff(peer);
-      blame(peer, shown.error);
+      reportFailure(peer, result.error);
       return;
     }
-    const { hash, block } = shown.value;
+    const { hash, block } = result.value;
     const isKnown = (): boolean => chain.headerByHash(hash) !== undefined;
     if (block === undefined || isKnown()) {
-      choice.shown(peer);
+      choice.noteProven(peer);
       return;
     }
     const imported = await chain.importBlock(block);
     if (imported.ok || isKnown()) {
-      choice.shown(peer);
+      choice.noteProven(peer);
       return;
     }
     choice.backOff(peer);
-    if (headNumber() < block.header.number) unsound(peer, block, imported.error);
+    if (headNumber() < block.header.number) reportInvalidBlock(peer, block, imported.error);
   }
 
   function noteFetched(): void {
@@ -281,22 +281,22 @@ export function createSync(parts: SyncParts): Sync {
   }
 
   /** Alone for a while. What others claim has yet to be shown. */
-  function leave(peer: SyncPeer): void {
+  function backOff(peer: SyncPeer): void {
     fetched = 0n;
     choice.backOff(peer);
     parts.onStatusChanged?.();
   }
 
-  function noHelp(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void {
-    leave(peer);
-    blame(peer, error);
+  function failPeer(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void {
+    backOff(peer);
+    reportFailure(peer, error);
   }
 
-  function blame(peer: SyncPeer, { code, message }: CodedError<DownloadErrorCode>): void {
+  function reportFailure(peer: SyncPeer, { code, message }: CodedError<DownloadErrorCode>): void {
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
       case "lie":
-        suspicion.noteUnsound(peer.key);
+        genesisMismatch.noteInvalidBlock(peer.key);
         logger.warn(facts, "peer gave blocks that are none; it is cut off");
         peer.disconnect("breachOfProtocol", message);
         return;
@@ -308,15 +308,15 @@ export function createSync(parts: SyncParts): Sync {
     }
   }
 
-  function unsound(peer: SyncPeer, { header }: Block, { code, fault, message }: CodedError): void {
+  function reportInvalidBlock(peer: SyncPeer, { header }: Block, { code, fault, message }: CodedError): void {
     const facts = { peer: peer.key.slice(0, 16), number: header.number, code, message };
     if (fault !== "peer") {
-      pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_REST_MS;
+      pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_PAUSE_MS;
       logger.error(facts, "a block of a peer cannot be imported here");
     } else if (code === NOT_DUE) {
       logger.warn(facts, "a block of a peer is not due by our clock");
     } else {
-      suspicion.noteUnsound(peer.key);
+      genesisMismatch.noteInvalidBlock(peer.key);
       logger.warn(facts, "peer gave an unsound block; it is cut off");
       peer.disconnect("breachOfProtocol", message);
     }
@@ -338,11 +338,11 @@ export function createSync(parts: SyncParts): Sync {
 
   /** Somebody rests, or we do: then it is tried again without being woken. */
   function scheduleRetry(): void {
-    retry?.cancel();
+    retryTimer?.cancel();
     if (isClosed) return;
     const nowMs = clock.nowMs();
-    const nextMs = pausedUntilMs > nowMs ? pausedUntilMs : choice.nextMs(parts.peers());
-    retry = nextMs === undefined ? undefined : clock.at(nextMs, wake);
+    const nextMs = pausedUntilMs > nowMs ? pausedUntilMs : choice.nextRetryMs(parts.peers());
+    retryTimer = nextMs === undefined ? undefined : clock.at(nextMs, wake);
   }
 
   return {
@@ -370,9 +370,9 @@ export function createSync(parts: SyncParts): Sync {
     },
     async close() {
       isClosed = true;
-      retry?.cancel();
+      retryTimer?.cancel();
       probe.notify();
-      await Promise.all([announced.settled(), ranges.settled()]);
+      await Promise.all([announcedTask.settled(), rangeTask.settled()]);
     },
   };
 }

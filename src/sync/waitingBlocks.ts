@@ -40,10 +40,10 @@ export function createWaitingBlocks(): WaitingBlocks {
 
   function makeRoom(): void {
     const isByBytes = isHeavy();
-    const loads = new Map<string, number>();
+    const loadByPeer = new Map<string, number>();
     for (const { offered, bytes } of blocks.values())
-      loads.set(offered.peer, (loads.get(offered.peer) ?? 0) + (isByBytes ? bytes : 1));
-    const [[heaviest] = []] = [...loads].sort(([, one], [, other]) => other - one);
+      loadByPeer.set(offered.peer, (loadByPeer.get(offered.peer) ?? 0) + (isByBytes ? bytes : 1));
+    const [[heaviest] = []] = [...loadByPeer].sort(([, one], [, other]) => other - one);
     let highest: readonly [key: string, number: bigint] | undefined;
     for (const [key, { offered }] of blocks) {
       const { number } = offered.header;

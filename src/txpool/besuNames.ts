@@ -1,5 +1,5 @@
 import type { PoolErrorCode } from "./errors.ts";
-import type { DepartureCause, Place } from "./events.ts";
+import type { RemovalCause, SubPool } from "./events.ts";
 
 /*
  * What the incumbent calls the same things, for metrics (metrics.md#transaction-pool) and for the answers of
@@ -7,15 +7,15 @@ import type { DepartureCause, Place } from "./events.ts";
  */
 
 /** Its layers. Whatever is pending here may go into the next block, so nothing corresponds to its "ready". */
-export const LAYERS: Readonly<Record<Place, string>> = { pending: "prioritized", queued: "sparse" };
+export const LAYERS: Readonly<Record<SubPool, string>> = { pending: "prioritized", queued: "sparse" };
 
 /** Its operations of `removed_total`; "evicted" there means moved to a lower layer, of which there is none here. */
-export const REMOVAL_OPERATIONS: Readonly<Record<DepartureCause, string>> = {
+export const REMOVAL_OPERATIONS: Readonly<Record<RemovalCause, string>> = {
   mined: "confirmed",
-  overtaken: "confirmed",
+  superseded: "confirmed",
   replaced: "replaced",
   evicted: "dropped",
-  turnedAway: "dropped",
+  poolFull: "dropped",
   expired: "dropped",
   notPermitted: "invalidated",
   invalid: "invalidated",

@@ -1,9 +1,9 @@
 import type { TransactionType } from "../types/transaction.ts";
-import type { Place } from "./events.ts";
+import type { SubPool } from "./events.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
 /** What stands in one place of the pool, for gauges. */
-export interface PlaceBreakdown {
+export interface SubPoolBreakdown {
   readonly transactions: number;
   /** Lengths of the encodings. */
   readonly bytes: number;
@@ -11,7 +11,7 @@ export interface PlaceBreakdown {
   readonly byType: ReadonlyMap<TransactionType, number>;
 }
 
-export type PoolBreakdown = Readonly<Record<Place, PlaceBreakdown>>;
+export type PoolBreakdown = Readonly<Record<SubPool, SubPoolBreakdown>>;
 
 /** Counts by walking over everything: some milliseconds for a full pool, so for a scrape and not for each block. */
 export function breakDown(queues: Iterable<SenderQueue>): PoolBreakdown {
@@ -22,10 +22,10 @@ export function breakDown(queues: Iterable<SenderQueue>): PoolBreakdown {
     if (queue.queuedCount > 0) queued.senders++;
     for (const { transaction } of queue.entries()) {
       const { nonce, type, raw } = transaction;
-      const place = nonce < queue.nextNonce ? pending : queued;
-      place.transactions++;
-      place.bytes += raw.length;
-      place.byType.set(type, (place.byType.get(type) ?? 0) + 1);
+      const subPool = nonce < queue.nextNonce ? pending : queued;
+      subPool.transactions++;
+      subPool.bytes += raw.length;
+      subPool.byType.set(type, (subPool.byType.get(type) ?? 0) + 1);
     }
   }
   return { pending, queued };

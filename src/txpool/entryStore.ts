@@ -44,7 +44,7 @@ export class EntryStore {
   /** Puts the entry into the queue; returns the one whose nonce it took over. */
   insert(entry: PooledEntry, queue: SenderQueue): PooledEntry | undefined {
     this.#queues.set(queue.key, queue);
-    const replaced = queue.place(entry);
+    const replaced = queue.put(entry);
     if (replaced !== undefined) this.#strike(replaced);
     this.#byHash.set(entry.key, entry);
     this.#bytes += entry.transaction.raw.length;

@@ -3,29 +3,29 @@ import type { PoolEntry, TransactionOrigin } from "./entry.ts";
 import type { PoolErrorCode } from "./errors.ts";
 
 /** Where an entry stands: among those that a block may take now, or behind a gap in its sender's nonces. */
-export type Place = "pending" | "queued";
+export type SubPool = "pending" | "queued";
 
 /** Why an entry is no longer in the pool. */
-export type DepartureCause =
+export type RemovalCause =
   | "mined"
   /** Another transaction of its sender has used its nonce. */
-  | "overtaken"
+  | "superseded"
   | "replaced"
   /** The pool was full. */
   | "evicted"
   /** As evicted, but at once: it came into a full pool as the worst of all, and was never added. */
-  | "turnedAway"
+  | "poolFull"
   | "expired"
   /** The account allowlist left its sender out when a block was built. */
   | "notPermitted"
   /** A block builder found that it can never be included. */
   | "invalid";
 
-export interface Departure {
+export interface Removal {
   readonly entry: PoolEntry;
-  readonly cause: DepartureCause;
+  readonly cause: RemovalCause;
   /** Where it stood last. */
-  readonly place: Place;
+  readonly subPool: SubPool;
 }
 
 /** A transaction that the pool did not take. */
@@ -42,44 +42,44 @@ export interface PoolEvents {
   /** Hears of entries that left for any reason but being mined. */
   onDropped(listener: DroppedListener): () => void;
   /** Hears of every departure, mined ones and those turned away at once included: for those who count. */
-  onDeparted(listener: DepartedListener): () => void;
+  onRemoved(listener: RemovedListener): () => void;
   /** Hears of transactions that were refused. */
   onRefused(listener: RefusedListener): () => void;
 }
 
-export type AddedListener = (entry: PoolEntry, place: Place) => void;
+export type AddedListener = (entry: PoolEntry, subPool: SubPool) => void;
 export type DroppedListener = (entry: PoolEntry, reason: string) => void;
-export type DepartedListener = (departure: Departure) => void;
+export type RemovedListener = (removal: Removal) => void;
 export type RefusedListener = (refused: RefusedTransaction) => void;
 
 /** The pool's side of its events. */
 export interface PoolEventEmitter {
   readonly events: PoolEvents;
-  added(entry: PoolEntry, place: Place): void;
+  added(entry: PoolEntry, subPool: SubPool): void;
   /** `reason` is told where the cause alone says too little. */
-  departed(departure: Departure, reason?: string): void;
+  removed(removal: Removal, reason?: string): void;
   refused(refused: RefusedTransaction): void;
 }
 
 export function createPoolEventEmitter(): PoolEventEmitter {
   const added = new Set<AddedListener>();
   const dropped = new Set<DroppedListener>();
-  const departed = new Set<DepartedListener>();
+  const removed = new Set<RemovedListener>();
   const refused = new Set<RefusedListener>();
   return {
     events: {
       onAdded: (listener) => subscribe(added, listener),
       onDropped: (listener) => subscribe(dropped, listener),
-      onDeparted: (listener) => subscribe(departed, listener),
+      onRemoved: (listener) => subscribe(removed, listener),
       onRefused: (listener) => subscribe(refused, listener),
     },
-    added(entry, place) {
-      for (const listener of added) listener(entry, place);
+    added(entry, subPool) {
+      for (const listener of added) listener(entry, subPool);
     },
-    departed(departure, reason) {
-      for (const listener of departed) listener(departure);
-      const said = reason ?? REASONS[departure.cause];
-      if (said !== undefined) for (const listener of dropped) listener(departure.entry, said);
+    removed(removal, reason) {
+      for (const listener of removed) listener(removal);
+      const text = reason ?? REASONS[removal.cause];
+      if (text !== undefined) for (const listener of dropped) listener(removal.entry, text);
     },
     refused(what) {
       for (const listener of refused) listener(what);
@@ -88,12 +88,12 @@ export function createPoolEventEmitter(): PoolEventEmitter {
 }
 
 /** Undefined for what listeners to drops do not hear of. */
-const REASONS: Readonly<Record<DepartureCause, string | undefined>> = {
+const REASONS: Readonly<Record<RemovalCause, string | undefined>> = {
   mined: undefined,
-  overtaken: "its nonce was used by another transaction",
+  superseded: "its nonce was used by another transaction",
   replaced: "replaced by one that pays more",
   evicted: "the pool is full",
-  turnedAway: undefined,
+  poolFull: undefined,
   expired: "it waited longer than transactions are kept",
   notPermitted: "its sender is not on the account allowlist",
   invalid: "no block can take it",

@@ -11,11 +11,11 @@ export interface EvictionOrder {
    */
   worst(): PooledEntry | undefined;
   /** An entry came into the queue, new or in another's place. */
-  placed(queue: SenderQueue, entry: PooledEntry): void;
+  inserted(queue: SenderQueue, entry: PooledEntry): void;
   /** The queue lost its last entry. */
   lastRemoved(queue: SenderQueue): void;
   /** Much has changed (a new head, an entry out of the middle): think anew when next asked. */
-  forget(): void;
+  invalidate(): void;
 }
 
 /** A queue's last entry as it was when this was written; believed only if still true. */
@@ -40,15 +40,15 @@ export function createEvictionOrder(
 ): EvictionOrder {
   let heap: Heap<Candidate> | undefined;
 
-  function weigh(entry: PooledEntry, before: PooledEntry | undefined): void {
+  function computeScore(entry: PooledEntry, before: PooledEntry | undefined): void {
     const fee = Number(effectivePriorityFee(entry.transaction, nextBaseFeePerGas()));
     entry.evictionScore = before === undefined ? fee : Math.min(fee, before.evictionScore);
   }
 
-  function weighAll(queue: SenderQueue): void {
+  function computeScores(queue: SenderQueue): void {
     let before: PooledEntry | undefined;
     for (const entry of queue.entries()) {
-      weigh(entry, before);
+      computeScore(entry, before);
       before = entry;
     }
   }
@@ -60,11 +60,11 @@ export function createEvictionOrder(
       : [{ queue, entry, isQueued: queue.queuedCount > 0, evictionScore: entry.evictionScore }];
   }
 
-  function awake(): Heap<Candidate> {
+  function currentHeap(): Heap<Candidate> {
     if (heap !== undefined && heap.size <= STALE_FACTOR * senders.size + STALE_ALLOWANCE) return heap;
     const candidates: Candidate[] = [];
     for (const queue of senders.values()) {
-      weighAll(queue);
+      computeScores(queue);
       candidates.push(...candidateOf(queue));
     }
     heap = new Heap(isWorse, candidates);
@@ -73,30 +73,30 @@ export function createEvictionOrder(
 
   return {
     worst() {
-      const candidates = awake();
+      const candidates = currentHeap();
       for (let top = candidates.peek(); top !== undefined; top = candidates.peek()) {
-        if (isTrue(top)) return top.entry;
+        if (isCurrent(top)) return top.entry;
         candidates.pop();
       }
       return undefined;
     },
-    placed(queue, entry) {
+    inserted(queue, entry) {
       if (heap === undefined) return;
-      if (queue.last === entry) weigh(entry, queue.lastButOne);
-      else weighAll(queue);
+      if (queue.last === entry) computeScore(entry, queue.lastButOne);
+      else computeScores(queue);
       for (const candidate of candidateOf(queue)) heap.push(candidate);
     },
     lastRemoved(queue) {
       if (heap === undefined) return;
       for (const candidate of candidateOf(queue)) heap.push(candidate);
     },
-    forget() {
+    invalidate() {
       heap = undefined;
     },
   };
 }
 
-function isTrue({ queue, entry, isQueued, evictionScore }: Candidate): boolean {
+function isCurrent({ queue, entry, isQueued, evictionScore }: Candidate): boolean {
   return queue.last === entry && queue.queuedCount > 0 === isQueued && entry.evictionScore === evictionScore;
 }
 

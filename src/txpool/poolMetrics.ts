@@ -1,8 +1,8 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
 import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./besuNames.ts";
-import type { PlaceBreakdown, PoolBreakdown } from "./breakdown.ts";
-import type { DepartureCause, Place } from "./events.ts";
+import type { PoolBreakdown, SubPoolBreakdown } from "./breakdown.ts";
+import type { RemovalCause, SubPool } from "./events.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**
@@ -12,9 +12,9 @@ import type { TxPool } from "./txPool.ts";
  */
 export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
   if (metrics.isOn(category)) {
-    countMoves(metrics, pool);
-    countWhole(metrics, pool);
-    showPlaces(metrics, pool);
+    countBySubPool(metrics, pool);
+    countWholePool(metrics, pool);
+    declareSubPoolGauges(metrics, pool);
   }
   metrics.gauge(
     { category: "ETHEREUM", name: "min_gas_price", help: "Lowest gas price in our blocks, wei" },
@@ -26,14 +26,14 @@ export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
   );
 }
 
-interface Mover {
+interface Labelled {
   readonly origin: string;
   readonly isPrioritized: boolean;
 }
 
 const category = "TRANSACTION_POOL";
 
-function countMoves(metrics: Metrics, pool: TxPool): void {
+function countBySubPool(metrics: Metrics, pool: TxPool): void {
   const added = metrics.counter({
     category,
     name: "added_total",
@@ -52,9 +52,9 @@ function countMoves(metrics: Metrics, pool: TxPool): void {
     help: "Transactions that the pool did not take",
     labels: ["source", "priority", "reason", "layer"],
   });
-  pool.onAdded((entry, place) => added.with(entry.origin, priorityOf(entry), LAYERS[place]).increment());
-  pool.onDeparted(({ entry, cause, place }) =>
-    removed.with(entry.origin, priorityOf(entry), REMOVAL_OPERATIONS[cause], LAYERS[place]).increment(),
+  pool.onAdded((entry, subPool) => added.with(entry.origin, priorityOf(entry), LAYERS[subPool]).increment());
+  pool.onRemoved(({ entry, cause, subPool }) =>
+    removed.with(entry.origin, priorityOf(entry), REMOVAL_OPERATIONS[cause], LAYERS[subPool]).increment(),
   );
   pool.onRefused((refused) =>
     rejected
@@ -66,11 +66,11 @@ function countMoves(metrics: Metrics, pool: TxPool): void {
 /** The incumbent's label for what was refused before it came into any layer. */
 const WHOLE_POOL = "txpool";
 
-function priorityOf({ isPrioritized }: Mover): string {
+function priorityOf({ isPrioritized }: Labelled): string {
   return isPrioritized ? "yes" : "no";
 }
 
-function countWhole(metrics: Metrics, pool: TxPool): void {
+function countWholePool(metrics: Metrics, pool: TxPool): void {
   const added = metrics.counter({
     category,
     name: "transactions_added_total",
@@ -95,23 +95,23 @@ function countWhole(metrics: Metrics, pool: TxPool): void {
     return pending + queued;
   });
   pool.onAdded(({ origin }) => added.with(origin).increment());
-  pool.onDeparted(({ entry, cause }) => removed.with(entry.origin, wholeOperation(cause)).increment());
+  pool.onRemoved(({ entry, cause }) => removed.with(entry.origin, wholeOperation(cause)).increment());
   pool.onRefused(({ code, origin }) => rejected.with(REJECTION_REASONS[code], origin).increment());
 }
 
-function wholeOperation(cause: DepartureCause): string {
-  return cause === "mined" || cause === "overtaken" ? "addedToBlock" : "dropped";
+function wholeOperation(cause: RemovalCause): string {
+  return cause === "mined" || cause === "superseded" ? "addedToBlock" : "dropped";
 }
 
 /** A walk over the whole pool for each reading, so it is taken once for all gauges. */
-function showPlaces(metrics: Metrics, pool: TxPool): void {
+function declareSubPoolGauges(metrics: Metrics, pool: TxPool): void {
   let breakdown = pool.breakdown();
   metrics.beforeRead(async () => {
     breakdown = pool.breakdown();
   });
-  const show = (name: string, help: string, of: (place: PlaceBreakdown) => number): void =>
+  const show = (name: string, help: string, of: (subPool: SubPoolBreakdown) => number): void =>
     metrics.gauges({ category, name, help, labels: ["layer"] }, () =>
-      placesOf(breakdown).map(([layer, place]) => [[layer], of(place)] as const),
+      subPoolsOf(breakdown).map(([layer, subPool]) => [[layer], of(subPool)] as const),
     );
   show("number_of_transactions", "Transactions in a layer", ({ transactions }) => transactions);
   show("space_used", "Bytes of the transactions in a layer", ({ bytes }) => bytes);
@@ -124,7 +124,7 @@ function showPlaces(metrics: Metrics, pool: TxPool): void {
       labels: ["layer", "type"],
     },
     () =>
-      placesOf(breakdown).flatMap(([layer, { byType }]) =>
+      subPoolsOf(breakdown).flatMap(([layer, { byType }]) =>
         TYPE_NAMES.map((name, type) => [[layer, name], byType.get(type as TransactionType) ?? 0] as const),
       ),
   );
@@ -133,10 +133,13 @@ function showPlaces(metrics: Metrics, pool: TxPool): void {
 /** The incumbent's names, each at its number. */
 const TYPE_NAMES = ["FRONTIER", "ACCESS_LIST", "EIP1559", "BLOB", "DELEGATE_CODE"] as const;
 
-const EMPTY: PlaceBreakdown = { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
+const EMPTY: SubPoolBreakdown = { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
 
 /** With the incumbent's middle layer, which is always empty here, so that its panels show a zero. */
-function placesOf(breakdown: PoolBreakdown): readonly (readonly [string, PlaceBreakdown])[] {
-  const places: readonly Place[] = ["pending", "queued"];
-  return [...places.map((place) => [LAYERS[place], breakdown[place]] as const), ["ready", EMPTY] as const];
+function subPoolsOf(breakdown: PoolBreakdown): readonly (readonly [string, SubPoolBreakdown])[] {
+  const subPools: readonly SubPool[] = ["pending", "queued"];
+  return [
+    ...subPools.map((subPool) => [LAYERS[subPool], breakdown[subPool]] as const),
+    ["ready", EMPTY] as const,
+  ];
 }

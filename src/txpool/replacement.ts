@@ -6,13 +6,13 @@ const DEFAULT_PRICE_BUMP_PERCENT = 10;
  * The rise in price that a replacement must bring. Where gas is free nobody can raise a price, so there an equal price
  * replaces, unless the operator named a bump (json-rpc.md#eth_sendrawtransaction, row 16).
  */
-export function priceBumpPercent(circumstances: {
-  readonly givenPercent: number | undefined;
+export function priceBumpPercent(config: {
+  readonly configuredPercent: number | undefined;
   readonly isZeroBaseFee: boolean;
   readonly minGasPriceWei: bigint;
 }): number {
-  const { givenPercent, isZeroBaseFee, minGasPriceWei } = circumstances;
-  if (givenPercent !== undefined) return givenPercent;
+  const { configuredPercent, isZeroBaseFee, minGasPriceWei } = config;
+  if (configuredPercent !== undefined) return configuredPercent;
   return isZeroBaseFee || minGasPriceWei === 0n ? 0 : DEFAULT_PRICE_BUMP_PERCENT;
 }
 
@@ -22,18 +22,18 @@ export function priceBumpPercent(circumstances: {
  * block: a price raised by the bump with no lower tip, or the same price with a tip raised by the bump.
  */
 export function mayReplace(
-  holder: Transaction,
-  newcomer: Transaction,
+  existing: Transaction,
+  replacement: Transaction,
   config: { readonly bumpPercent: number; readonly baseFeePerGas: bigint | undefined },
 ): boolean {
   const { bumpPercent, baseFeePerGas } = config;
-  if (holder.gasPrice !== undefined && newcomer.gasPrice !== undefined) {
-    return newcomer.gasPrice >= (holder.gasPrice * BigInt(100 + bumpPercent)) / 100n;
+  if (existing.gasPrice !== undefined && replacement.gasPrice !== undefined) {
+    return replacement.gasPrice >= (existing.gasPrice * BigInt(100 + bumpPercent)) / 100n;
   }
-  const oldPrice = effectiveGasPrice(holder, baseFeePerGas);
-  const newPrice = effectiveGasPrice(newcomer, baseFeePerGas);
-  const oldTip = effectivePriorityFee(holder, baseFeePerGas);
-  const newTip = effectivePriorityFee(newcomer, baseFeePerGas);
+  const oldPrice = effectiveGasPrice(existing, baseFeePerGas);
+  const newPrice = effectiveGasPrice(replacement, baseFeePerGas);
+  const oldTip = effectivePriorityFee(existing, baseFeePerGas);
+  const newTip = effectivePriorityFee(replacement, baseFeePerGas);
   if (isRaised(oldPrice, newPrice, bumpPercent)) return newTip >= oldTip;
   return oldPrice === newPrice && isRaised(oldTip, newTip, bumpPercent);
 }

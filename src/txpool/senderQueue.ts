@@ -85,7 +85,7 @@ export class SenderQueue {
   }
 
   /** Puts an entry in its place; returns the one of the same nonce that had to make room. */
-  place(entry: PooledEntry): PooledEntry | undefined {
+  put(entry: PooledEntry): PooledEntry | undefined {
     const { nonce } = entry.transaction;
     assert(nonce >= this.#firstNonce, "a used nonce is refused before it gets here");
     const at = Number(nonce - this.#firstNonce);

@@ -15,7 +15,7 @@ import { breakDown, type PoolBreakdown } from "./breakdown.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
-import { createPoolEventEmitter, type DepartureCause, type Place, type PoolEvents } from "./events.ts";
+import { createPoolEventEmitter, type PoolEvents, type RemovalCause, type SubPool } from "./events.ts";
 import { createEvictionOrder } from "./eviction.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { type Arrival, openSelection, type Selection } from "./ordering.ts";
@@ -96,7 +96,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   const eviction = createEvictionOrder(store.queues, () => chain.nextBaseFeePerGas);
   const prioritySenders: ReadonlySet<string> = new Set(limits.prioritySenders.map(toKey));
   const bumpPercent = priceBumpPercent({
-    givenPercent: limits.priceBumpPercent,
+    configuredPercent: limits.priceBumpPercent,
     isZeroBaseFee: chain.rules.isZeroBaseFee,
     minGasPriceWei: limits.blockFloors.minGasPriceWei,
   });
@@ -128,17 +128,21 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   /** Entries whose nonces are used by now leave: as mined, where they are named so. */
   function followNonce(queue: SenderQueue, nonce: bigint, mined: ReadonlySet<PooledEntry> = NONE): void {
     if (nonce === queue.firstNonce) return;
-    eviction.forget();
+    eviction.invalidate();
     const runEnd = queue.nextNonce;
     for (const entry of store.moveTo(queue, nonce)) {
       const place = entry.transaction.nonce < runEnd ? "pending" : "queued";
-      emitter.departed({ entry, cause: mined.has(entry) ? "mined" : "overtaken", place });
+      emitter.removed({ entry, cause: mined.has(entry) ? "mined" : "superseded", subPool: place });
     }
   }
 
   function incomingOf(transaction: SentTransaction, origin: TransactionOrigin): IncomingTransaction {
-    const isNamed = prioritySenders.size > 0 && prioritySenders.has(toKey(transaction.sender));
-    return { transaction, origin, isPrioritized: isNamed || (origin === "local" && limits.hasLocalPriority) };
+    const isPrioritySender = prioritySenders.size > 0 && prioritySenders.has(toKey(transaction.sender));
+    return {
+      transaction,
+      origin,
+      isPrioritized: isPrioritySender || (origin === "local" && limits.hasLocalPriority),
+    };
   }
 
   function admit(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
@@ -151,8 +155,8 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       queue = openQueue();
       return queue.account;
     };
-    const refused = checkSoundness(incoming, limits, chain) ?? checkSender(incoming, parts, readSender);
-    if (refused !== undefined) return refused;
+    const rejection = checkSoundness(incoming, limits, chain) ?? checkSender(incoming, parts, readSender);
+    if (rejection !== undefined) return rejection;
     queue ??= openQueue();
     return checkPlace(incoming, queue) ?? ok(place(incoming, queue));
   }
@@ -160,13 +164,13 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   /** Rows 16 to 18: whether there is a place for the transaction among its sender's. */
   function checkPlace({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
     const { nonce } = transaction;
-    const holder = queue.get(nonce)?.transaction;
+    const existing = queue.get(nonce)?.transaction;
     const config = { bumpPercent, baseFeePerGas: chain.nextBaseFeePerGas };
-    if (holder !== undefined && !mayReplace(holder, transaction, config)) {
+    if (existing !== undefined && !mayReplace(existing, transaction, config)) {
       return poolError("replacementUnderpriced", origin, `nonce ${nonce} is held by one that pays as much`);
     }
     const next = queue.nextNonce;
-    if (holder === undefined && nonce - next >= limits.maxFutureBySender) {
+    if (existing === undefined && nonce - next >= limits.maxFutureBySender) {
       const message = `nonce ${nonce} lies ${limits.maxFutureBySender} or more beyond ${next}`;
       return poolError("nonceTooDistant", origin, message, { nonce, next });
     }
@@ -188,13 +192,13 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
       evictionScore: 0,
     };
     const replaced = store.insert(entry, queue);
-    eviction.placed(queue, entry);
+    eviction.inserted(queue, entry);
     newestArrival.queue = queue;
     newestArrival.next = {};
     newestArrival = newestArrival.next;
-    const where = placeOf(queue, entry);
-    if (replaced !== undefined) emitter.departed({ entry: replaced, cause: "replaced", place: where });
-    if (makeRoom(entry)) emitter.added(entry, where);
+    const subPool = subPoolOf(queue, entry);
+    if (replaced !== undefined) emitter.removed({ entry: replaced, cause: "replaced", subPool: subPool });
+    if (makeRoom(entry)) emitter.added(entry, subPool);
     return entry;
   }
 
@@ -202,29 +206,29 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
    * Sends entries away until the pool is within its limits again. A newcomer too large for any pool goes alone. False
    * when the newcomer is among those that left.
    */
-  function makeRoom(newcomer: PooledEntry): boolean {
-    const isHopeless = newcomer.transaction.raw.length > limits.maxBytes;
+  function makeRoom(incoming: PooledEntry): boolean {
+    const isOversized = incoming.transaction.raw.length > limits.maxBytes;
     let stays = true;
     while (store.size > limits.maxTransactions || store.bytes > limits.maxBytes) {
-      const entry = isHopeless ? newcomer : expectDefined(eviction.worst(), "an entry of an overfull pool");
-      if (entry === newcomer) stays = false;
-      evict(entry, entry === newcomer ? "turnedAway" : "evicted");
+      const entry = isOversized ? incoming : expectDefined(eviction.worst(), "an entry of an overfull pool");
+      if (entry === incoming) stays = false;
+      evict(entry, entry === incoming ? "poolFull" : "evicted");
     }
     return stays;
   }
 
-  function evict(entry: PooledEntry, cause: DepartureCause, reason?: string): void {
+  function evict(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
     const queue = expectDefined(store.queues.get(entry.senderKey), "the queue of an entry");
-    const place = placeOf(queue, entry);
+    const place = subPoolOf(queue, entry);
     const wasLast = queue.last === entry;
     store.remove(entry);
     if (wasLast) eviction.lastRemoved(queue);
-    else eviction.forget();
-    emitter.departed({ entry, cause, place }, reason);
+    else eviction.invalidate();
+    emitter.removed({ entry, cause, subPool: place }, reason);
   }
 
   /** The account allowlist may have changed since they came in; the incumbent, too, asks it again for a block. */
-  function sendUnpermittedAway(): void {
+  function evictUnpermitted(): void {
     const { isSenderPermitted } = parts;
     if (isSenderPermitted === undefined) return;
     for (const queue of store.queues.values()) {
@@ -237,7 +241,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
    * What a removed block held comes back, oldest first. It was good enough for a block of this chain, so it is treated
    * as our own callers' are, prices unasked. What no longer fits the rules or the state is let go.
    */
-  function takeBack({ added, removed }: PoolHeadChange): void {
+  function restoreRemoved({ added, removed }: PoolHeadChange): void {
     const mined = new Set(added.flatMap(({ transactions }) => transactions.map(({ hash }) => toKey(hash))));
     for (const { transactions } of removed.toReversed()) {
       for (const transaction of transactions) {
@@ -247,7 +251,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     }
   }
 
-  function judge(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
+  function validate(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
     if (store.has(toKey(incoming.transaction.hash))) {
       return poolError("knownTransaction", incoming.origin, "the transaction is in the pool already");
     }
@@ -258,24 +262,24 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     ...emitter.events,
     add(transaction, origin) {
       const incoming = incomingOf(transaction, origin);
-      const outcome = judge(incoming);
-      if (!outcome.ok) emitter.refused({ ...incoming, code: outcome.error.code });
-      return outcome;
+      const result = validate(incoming);
+      if (!result.ok) emitter.refused({ ...incoming, code: result.error.code });
+      return result;
     },
     screen(transaction) {
       const incoming = { transaction, origin: "remote", isPrioritized: false } as const;
       // The price of one with priority is not asked, and who has priority is known by the sender.
       const price = prioritySenders.size > 0 ? undefined : checkPrice(incoming, limits, chain);
-      const refused = price ?? checkSoundness(incoming, limits, chain);
-      if (refused === undefined) return undefined;
-      emitter.refused({ ...incoming, code: refused.error.code });
-      return refused.error.code;
+      const rejection = price ?? checkSoundness(incoming, limits, chain);
+      if (rejection === undefined) return undefined;
+      emitter.refused({ ...incoming, code: rejection.error.code });
+      return rejection.error.code;
     },
     get: (hash) => store.get(toKey(hash)),
     entries: () => store.entries(),
     nextNonce: (sender) => queueOf(toKey(sender))?.nextNonce ?? chain.nonce(sender),
     select(baseFeePerGas) {
-      sendUnpermittedAway();
+      evictUnpermitted();
       return openSelection(store.queues.values(), newestArrival, {
         baseFeePerGas,
         floors: blockFloors,
@@ -297,7 +301,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     },
     headChanged({ added, removed }) {
       generation++;
-      eviction.forget();
+      eviction.invalidate();
       const mined = new Set<PooledEntry>();
       const touched = new Set(removed.length > 0 ? store.queues.values() : []);
       for (const { transactions } of added) {
@@ -309,7 +313,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
         }
       }
       for (const queue of touched) followNonce(queue, chain.nonce(queue.sender), mined);
-      if (removed.length > 0) takeBack({ added, removed });
+      if (removed.length > 0) restoreRemoved({ added, removed });
     },
     get blockFloors() {
       return blockFloors;
@@ -330,6 +334,6 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
 const NONE: ReadonlySet<PooledEntry> = new Set();
 
 /** Where an entry of the queue stands. */
-function placeOf(queue: SenderQueue, { transaction }: PooledEntry): Place {
+function subPoolOf(queue: SenderQueue, { transaction }: PooledEntry): SubPool {
   return transaction.nonce < queue.nextNonce ? "pending" : "queued";
 }

@@ -3,7 +3,7 @@ import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { compressSnappy } from "../../src/network/rlpx/snappy.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
-import { callAsStranger, type Stranger, strangersHello } from "../network/stranger.ts";
+import { callAsStranger, type Stranger, strangersHello } from "../network/untrustedPeer.ts";
 import {
   announcing,
   type Battlefield,

@@ -133,7 +133,7 @@ describe("the dialer", () => {
     const dialer = createDialer({
       clock,
       chance: () => 0.5,
-      call: ({ tcpPort }) => void calls.push(`${tcpPort} at ${clock.nowMs()}`),
+      dial: ({ tcpPort }) => void calls.push(`${tcpPort} at ${clock.nowMs()}`),
     });
     return { clock, calls, dialer };
   };
@@ -144,7 +144,7 @@ describe("the dialer", () => {
     clock.advanceBy(0);
     for (const waitMs of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
       const count = calls.length;
-      dialer.gone(nodeOf(1).nodeId, "tcpError", 0);
+      dialer.disconnected(nodeOf(1).nodeId, "tcpError", 0);
       clock.advanceBy(waitMs - 1);
       expect(calls.length).toBe(count);
       clock.advanceBy(1);
@@ -156,12 +156,12 @@ describe("the dialer", () => {
     const { clock, calls, dialer } = start();
     dialer.add(nodeOf(1));
     clock.advanceBy(0);
-    dialer.gone(nodeOf(1).nodeId, "tooManyPeers", 0);
+    dialer.disconnected(nodeOf(1).nodeId, "tooManyPeers", 0);
     clock.advanceBy(29_999);
     expect(calls).toEqual(["1 at 0"]);
     clock.advanceBy(1);
     dialer.connected(nodeOf(1).nodeId);
-    dialer.gone(nodeOf(1).nodeId, "clientQuitting", 30_000);
+    dialer.disconnected(nodeOf(1).nodeId, "clientQuitting", 30_000);
     clock.advanceBy(1_000);
     expect(calls).toEqual(["1 at 0", "1 at 30000", "1 at 31000"]);
   });
@@ -175,7 +175,7 @@ describe("the dialer", () => {
     clock.advanceBy(600_000);
     expect(calls).toEqual(["3 at 0"]);
     dialer.stop();
-    dialer.gone(nodeOf(3).nodeId, "tcpError", 0);
+    dialer.disconnected(nodeOf(3).nodeId, "tcpError", 0);
     clock.advanceBy(600_000);
     expect(calls.length).toBe(1);
   });

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import type { AdmissionErrorCause, Traffic } from "../../src/network/traffic.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { identity } from "./identities.ts";
-import { callAsStranger } from "./stranger.ts";
 import { closeAfterEach, createToy, startToy, until } from "./toyNetwork.ts";
+import { callAsStranger } from "./untrustedPeer.ts";
 
 closeAfterEach();
 

@@ -42,8 +42,8 @@ function aPeerPool() {
     mine: (transactions: readonly SentTransaction[]) => onHead({ added: [{ transactions }] }),
     async offer(transactions: readonly Transaction[], isAhead = false) {
       recovered = 0;
-      const { useful, useless } = await peerPool.offer(transactions, { isAhead });
-      return { useful, useless, recovered };
+      const { accepted, rejected } = await peerPool.offer(transactions, { isAhead });
+      return { accepted, rejected, recovered };
     },
   };
 }
@@ -56,7 +56,7 @@ const signedByNobody = (): Transaction =>
 
 describe("what a peer offers", () => {
   it("is useful when the pool takes it", async () => {
-    expect(await aPeerPool().offer([aTransaction()])).toEqual({ useful: 1, useless: 0, recovered: 1 });
+    expect(await aPeerPool().offer([aTransaction()])).toEqual({ accepted: 1, rejected: 0, recovered: 1 });
   });
 
   it.each([
@@ -65,8 +65,8 @@ describe("what a peer offers", () => {
   ])(
     "is useless when it comes from %s, and a quarter of that where the peer may know more",
     async (_, make) => {
-      expect(await aPeerPool().offer([make()])).toEqual({ useful: 0, useless: 1, recovered: 1 });
-      expect(await aPeerPool().offer([make()], true)).toMatchObject({ useless: 0.25 });
+      expect(await aPeerPool().offer([make()])).toEqual({ accepted: 0, rejected: 1, recovered: 1 });
+      expect(await aPeerPool().offer([make()], true)).toMatchObject({ rejected: 0.25 });
     },
   );
 
@@ -74,12 +74,12 @@ describe("what a peer offers", () => {
     ["for another chain", () => aTransaction({ chainId: 5n })],
     ["with less gas than it needs", () => aTransaction({ gasLimit: 20_000n })],
   ])("is useless %s, whoever signed it", async (_, make) => {
-    expect(await aPeerPool().offer([make()])).toEqual({ useful: 0, useless: 1, recovered: 0 });
+    expect(await aPeerPool().offer([make()])).toEqual({ accepted: 0, rejected: 1, recovered: 0 });
   });
 
   it("costs no signature, and is no offence, where it pays less than we ask", async () => {
     const cheap = aTransaction({ gasPrice: 1n });
-    expect(await aPeerPool().offer([cheap])).toEqual({ useful: 0, useless: 0, recovered: 0 });
+    expect(await aPeerPool().offer([cheap])).toEqual({ accepted: 0, rejected: 0, recovered: 0 });
   });
 
   it("is no offence when a block was quicker, or it is known", async () => {
@@ -88,18 +88,18 @@ describe("what a peer offers", () => {
     peers.head.set(mined.sender, { nonce: 1n });
     peers.mine([mined]);
     peers.pool.add(known, "local");
-    expect(await peers.offer([mined, known])).toEqual({ useful: 0, useless: 0, recovered: 1 });
+    expect(await peers.offer([mined, known])).toEqual({ accepted: 0, rejected: 0, recovered: 1 });
     // Another one for the same nonce.
-    const overtaken = aTransaction({ nonce: 0n, value: 5n });
-    expect(await peers.offer([overtaken])).toMatchObject({ useful: 0, useless: 1 });
+    const superseded = aTransaction({ nonce: 0n, value: 5n });
+    expect(await peers.offer([superseded])).toMatchObject({ accepted: 0, rejected: 1 });
   });
 
   it("is no offence where one before it was lost", async () => {
     const beyond = aTransaction({ nonce: 10_000n });
-    expect(await aPeerPool().offer([beyond])).toMatchObject({ useful: 0, useless: 0 });
+    expect(await aPeerPool().offer([beyond])).toMatchObject({ accepted: 0, rejected: 0 });
   });
 
   it("is useless when nobody signed it", async () => {
-    expect(await aPeerPool().offer([signedByNobody()])).toMatchObject({ useful: 0, useless: 1 });
+    expect(await aPeerPool().offer([signedByNobody()])).toMatchObject({ accepted: 0, rejected: 1 });
   });
 });

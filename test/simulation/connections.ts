@@ -149,7 +149,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
         end(connection, reason);
       },
       greeted: () => undefined,
-      noteUseful: () => undefined,
+      reward: () => undefined,
       penalise: () => undefined,
     };
   }

@@ -22,7 +22,7 @@ const NO_POOL: EthPool = {
   isOpen: true,
   get: () => undefined,
   transactions: () => [],
-  offer: () => ({ useful: 0, useless: 0 }),
+  offer: () => ({ accepted: 0, rejected: 0 }),
 };
 
 async function aNode(): Promise<Node> {

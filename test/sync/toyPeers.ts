@@ -60,12 +60,12 @@ export function aPeer(
     get useless() {
       return useless;
     },
-    async askHeaders(query) {
+    async requestHeaders(query) {
       asked.push(query);
       const from = Number(query.start.number);
       return headers(source.blocks.slice(from, from + query.max).map(({ header }) => header));
     },
-    async askBodies(hashes) {
+    async requestBodies(hashes) {
       bodiesAsked.push(hashes.length);
       const found = hashes.flatMap((hash) => source.blockByHash(hash) ?? []);
       return bodies(found.map(({ transactions, ommers }) => ({ transactions, ommers })));

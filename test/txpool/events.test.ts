@@ -16,7 +16,7 @@ function heardBy({ pool }: PoolInHand): string[] {
   pool.onAdded(({ origin, isPrioritized }, place) =>
     heard.push(`added ${origin} ${yesNo(isPrioritized)} ${LAYERS[place]}`),
   );
-  pool.onDeparted(({ entry: { origin, isPrioritized }, cause, place }) =>
+  pool.onRemoved(({ entry: { origin, isPrioritized }, cause, subPool: place }) =>
     heard.push(`removed ${origin} ${yesNo(isPrioritized)} ${REMOVAL_OPERATIONS[cause]} ${LAYERS[place]}`),
   );
   pool.onRefused(({ origin, isPrioritized, code }) =>
@@ -55,7 +55,7 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
     ]);
   });
 
-  it("who left: mined, overtaken, replaced, found invalid", () => {
+  it("who left: mined, superseded, replaced, found invalid", () => {
     const inHand = aPool();
     for (const nonce of [0, 1, 2, 3]) inHand.pool.add(from(0, nonce), "local");
     const heard = heardBy(inHand);

@@ -9,18 +9,22 @@ const capped = (maxPriorityFeePerGas: bigint, maxFeePerGas: bigint) =>
 
 describe("the rise in price that a replacement must bring", () => {
   it.each([
-    ["is 10 % by default", { givenPercent: undefined, isZeroBaseFee: false, minGasPriceWei: 1000n }, 10],
+    ["is 10 % by default", { configuredPercent: undefined, isZeroBaseFee: false, minGasPriceWei: 1000n }, 10],
     [
       "is none where the base fee is fixed at zero",
-      { givenPercent: undefined, isZeroBaseFee: true, minGasPriceWei: 1000n },
+      { configuredPercent: undefined, isZeroBaseFee: true, minGasPriceWei: 1000n },
       0,
     ],
     [
       "is none where gas may be free",
-      { givenPercent: undefined, isZeroBaseFee: false, minGasPriceWei: 0n },
+      { configuredPercent: undefined, isZeroBaseFee: false, minGasPriceWei: 0n },
       0,
     ],
-    ["is the operator's wherever given", { givenPercent: 25, isZeroBaseFee: true, minGasPriceWei: 0n }, 25],
+    [
+      "is the operator's wherever given",
+      { configuredPercent: 25, isZeroBaseFee: true, minGasPriceWei: 0n },
+      25,
+    ],
   ])("%s", (_, circumstances, expected) => {
     expect(priceBumpPercent(circumstances)).toBe(expected);
   });

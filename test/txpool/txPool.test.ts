@@ -149,7 +149,7 @@ describe("a new block", () => {
     expect(events.filter((event) => event.startsWith("dropped"))).toEqual([]);
   });
 
-  it("drops what another transaction of the same nonce has overtaken", () => {
+  it("drops what another transaction of the same nonce has superseded", () => {
     const { pool, events, mine } = aPool();
     addAll(pool, from(0, 0), from(0, 1));
     mine(from(0, 0, 5000n));

@@ -39,7 +39,7 @@ export const LEAST_GAS_USED = LEAST_GAS / 2;
 /** Most transactions of a body that we ask for, whatever the gas limit of the chain allows. */
 export const MAX_BODY_TRANSACTIONS = 262_144;
 /** So much of a long answer is decoded before others have their turn on the thread: some ms, whatever is in it. */
-export const TURN_BYTES = 64 * KIB;
+export const SLICE_BYTES = 64 * KIB;
 export const MAX_RECEIPTS = 65_536;
 
 /** What we serve at most for one request (p2p.md#requests-and-limits). */
@@ -61,8 +61,8 @@ export const REQUEST_TIMEOUT_MS = 5_000;
  * An answer that is on its way is waited for longer: while so much comes from the peer in each such time (0.4 Mbit/s), which
  * may also be a block that goes before it. The largest message takes 13 s at 10 Mbit/s.
  */
-export const ANSWER_PROGRESS_BYTES = 256 * KIB;
-export const LONGEST_ANSWER_MS = 60_000;
+export const RESPONSE_PROGRESS_BYTES = 256 * KIB;
+export const LONGEST_RESPONSE_MS = 60_000;
 /** Questions to one peer that are unanswered (p2p.md#requests-and-limits). */
 export const MAX_OUTSTANDING_REQUESTS = 5;
 /** So many questions of one kind without any answer end the connection (p2p.md#requests-and-limits). */
@@ -91,7 +91,7 @@ export const MAX_UNREAD_PEER_BYTES = 4 * MIB;
 export const FIRST_BATCH = 64;
 export const LARGEST_BATCH = 512;
 /** The rest of a message with so many useless transactions, and more of them than useful ones, is left unread. */
-export const USELESS_OF_MESSAGE = 128;
+export const MAX_REJECTED_OF_MESSAGE = 128;
 /**
  * A peer whose useless transactions outnumber its useful ones by so many is not listened to for a while: that is what a
  * large block makes of what is on its way. By twice as many, and it is sent away.
@@ -100,7 +100,7 @@ export const IGNORED_SCORE = 1_024;
 export const HIGHEST_TRANSACTION_SCORE = 2_048;
 export const SCORE_LEAK_PER_SECOND = 64;
 /** What a message of transactions counts that comes while nobody listens. */
-export const UNWANTED_MESSAGE_SCORE = 64;
+export const IGNORED_MESSAGE_SCORE = 64;
 /** Time of another thread that finding a sender takes, some 45 µs and the way there. */
 export const RECOVERY_MS = 0.05;
 /** Announced hashes of one peer that are still to be asked for (p2p.md#transaction-gossip). */
@@ -115,7 +115,7 @@ export const ANNOUNCE_DELAY_MS = 20;
 /** So many of them go out at once. */
 export const MAX_COLLECTED_TRANSACTIONS = 1_024;
 /** A transaction that was handed to the pool is not handed to it again for so long, whatever became of it. */
-export const OFFERED_AGAIN_MS = 60_000;
+export const REOFFER_AFTER_MS = 60_000;
 export const MAX_OFFERED_TRANSACTIONS = 65_536;
 
 /**
@@ -127,6 +127,6 @@ export const NEWEST_ANNOUNCED_BLOCK = 30n;
  * A peer's height is raised to so many blocks above our head at most by what it says in passing, or by one: that is
  * enough to be asked, and what is more it will show.
  */
-export const HIGHEST_HINT = 200n;
+export const MAX_CLAIMED_LEAD = 200n;
 /** How long the next block may take to be committed here before it is asked of a validator that has it: half a period. */
-export const HINT_GRACE_MS = 500;
+export const IMPLIED_HEIGHT_DELAY_MS = 500;

@@ -70,7 +70,7 @@ export interface TransactionAnnouncement {
   readonly hash: Hash;
 }
 
-export interface Asked {
+export interface WithRequestId {
   /** Chosen by who asks, and repeated in the answer. */
   readonly requestId: bigint;
 }
@@ -79,17 +79,17 @@ export type EthMessage =
   | { readonly kind: "status"; readonly status: Status }
   | { readonly kind: "newBlockHashes"; readonly blocks: readonly BlockAnnouncement[] }
   | { readonly kind: "transactions"; readonly transactions: readonly Transaction[] }
-  | (Asked & { readonly kind: "getBlockHeaders"; readonly query: HeaderQuery })
-  | (Asked & { readonly kind: "blockHeaders"; readonly headers: readonly Header[] })
-  | (Asked & {
+  | (WithRequestId & { readonly kind: "getBlockHeaders"; readonly query: HeaderQuery })
+  | (WithRequestId & { readonly kind: "blockHeaders"; readonly headers: readonly Header[] })
+  | (WithRequestId & {
       readonly kind: "getBlockBodies" | "getPooledTransactions" | "getReceipts";
       readonly hashes: readonly Hash[];
     })
-  | (Asked & { readonly kind: "blockBodies"; readonly bodies: readonly Body[] })
+  | (WithRequestId & { readonly kind: "blockBodies"; readonly bodies: readonly Body[] })
   | { readonly kind: "newBlock"; readonly block: Block; readonly totalDifficulty: bigint }
   | {
       readonly kind: "newPooledTransactionHashes";
       readonly announcements: readonly TransactionAnnouncement[];
     }
-  | (Asked & { readonly kind: "pooledTransactions"; readonly transactions: readonly Transaction[] })
-  | (Asked & { readonly kind: "receipts"; readonly receipts: readonly (readonly BareReceipt[])[] });
+  | (WithRequestId & { readonly kind: "pooledTransactions"; readonly transactions: readonly Transaction[] })
+  | (WithRequestId & { readonly kind: "receipts"; readonly receipts: readonly (readonly BareReceipt[])[] });

@@ -9,16 +9,6 @@ import { encodeHeader, type Header } from "../../types/header.ts";
 import { type BareReceipt, encodeReceipt } from "../../types/receipt.ts";
 import type { FindTransaction, Transaction } from "../../types/transaction.ts";
 import {
-  isBodyOfHeader,
-  readBlock,
-  readBodies,
-  readHeaderOfBlock,
-  readHeaders,
-  readReceipts,
-  readTransactions,
-  readTransactionsOneByOne,
-} from "./contents.ts";
-import {
   MAX_ANNOUNCEMENT_BYTES,
   MAX_BLOCK_ANNOUNCEMENTS,
   MAX_BLOCK_BYTES,
@@ -41,6 +31,16 @@ import {
   type Status,
   type TransactionAnnouncement,
 } from "./message.ts";
+import {
+  isBodyOfHeader,
+  readBlock,
+  readBodies,
+  readHeaderOfBlock,
+  readHeaders,
+  readReceipts,
+  readTransactions,
+  readTransactionsOneByOne,
+} from "./payloadReaders.ts";
 import type { BlockErrorCode } from "./ports.ts";
 import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
@@ -118,7 +118,7 @@ export function decodeMessage(code: number, payload: Uint8Array): Result<EthMess
 }
 
 /** The request id of a question or an answer, and the rest of it undecoded. Refused when the payload is too long for its kind. */
-export function openAnswer(
+export function openResponse(
   kind: MessageKind,
   payload: Uint8Array,
 ): Result<{ readonly requestId: bigint; readonly body: Uint8Array }, MessageErrorCode> {

@@ -10,15 +10,15 @@ import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
-import { readBodiesInTurns, readHeaders, readTransactionsInTurns } from "./contents.ts";
 import { createKnownHashes, type KnownHashes } from "./knownHashes.ts";
-import { HIGHEST_HINT, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
+import { MAX_CLAIMED_LEAD, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { HeaderQuery, Status } from "./message.ts";
 import { encodeHeaderQuery } from "./messages.ts";
-import { type AnswerKind, createRequests, type RequestErrorCode, type Requests } from "./requests.ts";
+import { readBodiesInSlices, readHeaders, readTransactionsInSlices } from "./payloadReaders.ts";
+import { createRequests, type RequestErrorCode, type Requests, type ResponseKind } from "./requests.ts";
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
 
-export type AskErrorCode = RequestErrorCode | "badAnswer";
+export type ResponseErrorCode = RequestErrorCode | "badAnswer";
 
 /** A peer as the eth protocol knows it: by its node id, over one connection or two. */
 export interface EthPeer {
@@ -43,9 +43,9 @@ export interface EthPeer {
   /** Announced by it and not asked for yet. */
   readonly announced: Map<string, Hash>;
   /** Refused ones gave no answer; a bad one has ended the connection already. */
-  askHeaders(query: HeaderQuery): Promise<Result<readonly Header[], AskErrorCode>>;
-  askBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], AskErrorCode>>;
-  askTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], AskErrorCode>>;
+  requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>>;
+  requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], ResponseErrorCode>>;
+  requestTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], ResponseErrorCode>>;
   /** Over the connection that lasts; false when there is none. */
   send(code: number, payload: Uint8Array): boolean;
   /** Does what follows from what it sent in its share of time. */
@@ -53,7 +53,7 @@ export interface EthPeer {
   spend(durationMs: number): void;
   readonly isTrusted: boolean;
   readonly transactionScore: TransactionScore;
-  noteUseful(): void;
+  reward(): void;
   penalise(): void;
   disconnect(reason: DisconnectReason, detail: string): void;
 }
@@ -67,7 +67,7 @@ export interface PeerRecord extends EthPeer {
   readonly sessions: Map<Session, { isGreeted: boolean }>;
   readonly requests: Requests;
   /** Blocks that it was sent, or whose hashes. */
-  readonly toldBlocks: KnownHashes;
+  readonly sentBlocks: KnownHashes;
   /** By what it said in passing, when our head was `head`. */
   raiseHeight(number: bigint, head: bigint): void;
   /** It has this block; what is worse than its best so far does not count. */
@@ -83,8 +83,8 @@ export function createPeer(
     clock,
     send: (code, payload) => peer.send(code, payload),
     receivedBytes: () => [...sessions.keys()].reduce((sum, { receivedBytes }) => sum + receivedBytes, 0),
-    onTimeout(isHopeless) {
-      if (isHopeless) peer.disconnect("timeout", "it leaves questions without answers");
+    onTimeout(isRepeated) {
+      if (isRepeated) peer.disconnect("timeout", "it leaves questions without answers");
       else peer.penalise();
     },
   });
@@ -101,17 +101,17 @@ export function createPeer(
   }
 
   /** The answer read by `read`, which throws RangeError; an unreadable one is a breach of protocol. */
-  async function ask<T>(
-    kind: AnswerKind,
+  async function request<T>(
+    kind: ResponseKind,
     body: Uint8Array,
     read: (list: Uint8Array) => readonly T[] | Promise<readonly T[]>,
-  ): Promise<Result<readonly T[], AskErrorCode>> {
-    const answer = await requests.ask(kind, body);
-    if (!answer.ok) return answer;
+  ): Promise<Result<readonly T[], ResponseErrorCode>> {
+    const response = await requests.send(kind, body);
+    if (!response.ok) return response;
     try {
-      const items = await read(answer.value);
+      const items = await read(response.value);
       // An empty list of transactions is usual: they may have been mined meanwhile.
-      if (items.length > 0) peer.noteUseful();
+      if (items.length > 0) peer.reward();
       else if (kind !== "pooledTransactions") peer.penalise();
       return ok(items);
     } catch (error) {
@@ -135,16 +135,18 @@ export function createPeer(
     },
     knownBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
     knownTransactions: createKnownHashes(MAX_KNOWN_TRANSACTIONS),
-    toldBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
+    sentBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
     announced: new Map(),
-    askHeaders: (query) =>
-      ask("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
-    askBodies: (hashes) =>
-      ask("blockBodies", hashList(hashes), (list) =>
-        readBodiesInTurns(list, { limit: hashes.length, most: mostTransactions() }),
+    requestHeaders: (query) =>
+      request("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
+    requestBodies: (hashes) =>
+      request("blockBodies", hashList(hashes), (list) =>
+        readBodiesInSlices(list, { limit: hashes.length, most: mostTransactions() }),
       ),
-    askTransactions: (hashes) =>
-      ask("pooledTransactions", hashList(hashes), (list) => readTransactionsInTurns(list, hashes.length)),
+    requestTransactions: (hashes) =>
+      request("pooledTransactions", hashList(hashes), (list) =>
+        readTransactionsInSlices(list, hashes.length),
+      ),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,
     inShare(work) {
       // Where one of two connections has just ended, the other may not have introduced itself yet.
@@ -157,7 +159,7 @@ export function createPeer(
       return [...sessions.keys()].some(({ share }) => share.isTrusted);
     },
     transactionScore: createTransactionScore(clock),
-    noteUseful: () => preferred()?.noteUseful(),
+    reward: () => preferred()?.reward(),
     penalise: () => preferred()?.penalise(),
     disconnect(reason, detail) {
       for (const session of [...sessions.keys()]) session.disconnect(reason, detail);
@@ -165,7 +167,7 @@ export function createPeer(
     raiseHeight(number, head) {
       // Before it has shown its head nothing is believed.
       if (peer.height === undefined || number <= peer.height) return;
-      peer.height = smaller(number, larger(head + HIGHEST_HINT, peer.height + 1n));
+      peer.height = smaller(number, larger(head + MAX_CLAIMED_LEAD, peer.height + 1n));
     },
     raiseBest({ hash, totalDifficulty }) {
       if (peer.best === undefined || totalDifficulty >= peer.best.totalDifficulty)

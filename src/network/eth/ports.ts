@@ -5,7 +5,7 @@ import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
-import type { TransactionJudgement } from "./transactionScore.ts";
+import type { ValidationCounts } from "./transactionScore.ts";
 
 /** The chain that peers ask about; reads are synchronous, and what is unknown is undefined. */
 export interface EthChain {
@@ -32,7 +32,7 @@ export interface EthPool {
   offer(
     transactions: readonly Transaction[],
     peer: { readonly isAhead: boolean },
-  ): TransactionJudgement | Promise<TransactionJudgement>;
+  ): ValidationCounts | Promise<ValidationCounts>;
 }
 
 /** A block that a peer says is new; nothing of it was judged but its place near the head, and its body is unread. */

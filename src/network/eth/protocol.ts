@@ -8,7 +8,8 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
-import { createHeightHints } from "./heightHints.ts";
+import { createGossipQueue } from "./gossipQueue.ts";
+import { createImpliedHeights } from "./impliedHeights.ts";
 import {
   LEAST_GAS,
   MAX_BODY_TRANSACTIONS,
@@ -29,19 +30,18 @@ import {
   decodeMessage,
   encodeMessage,
   kindOfCode,
-  openAnswer,
   openNewBlock,
+  openResponse,
   openTransactions,
   readNewBlock,
 } from "./messages.ts";
 import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
-import type { AnswerKind } from "./requests.ts";
-import { answerTo, type Question } from "./serve.ts";
-import { createServingQueue } from "./servingQueue.ts";
+import { createRequestQueue } from "./requestQueue.ts";
+import type { ResponseKind } from "./requests.ts";
+import { type EthRequest, respondTo } from "./serve.ts";
 import { checkStatus, ownStatus } from "./status.ts";
 import { createTransactionGossip } from "./transactionGossip.ts";
-import { createTransactionReading } from "./transactionReading.ts";
 
 /**
  * The eth protocol, version 68, among peers (p2p.md#eth-messages).
@@ -61,7 +61,7 @@ export interface Eth {
   /** A block that consensus or we found sound goes to everybody not known to have it; the sum includes its difficulty. */
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
   /** A validator's words in consensus say that it has block `number`; whether it does is shown when it is asked. */
-  hintHeight(validator: Address, number: bigint): void;
+  noteImpliedHeight(validator: Address, number: bigint): void;
   /** To be told of each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
@@ -86,7 +86,7 @@ export interface EthParts {
 export function createEth(parts: EthParts): Eth {
   const { chain, pool, identity, logger } = parts;
   const peers = new Map<string, PeerRecord>();
-  const serving = createServingQueue<PeerRecord>();
+  const requestQueue = createRequestQueue<PeerRecord>();
   const greetedPeers = (): PeerRecord[] =>
     [...peers.values()].filter(({ status, sessions }) => status !== undefined && sessions.size > 0);
   const gossip = createTransactionGossip({
@@ -94,26 +94,27 @@ export function createEth(parts: EthParts): Eth {
     peers: greetedPeers,
     isAhead: ({ height }) => height !== undefined && height > headNumber(),
   });
-  const transactionReading = createTransactionReading<PeerRecord>({
+  const gossipQueue = createGossipQueue<PeerRecord>({
     defer: parts.defer ?? setImmediate,
     inShare: (peer, work) => peer.inShare(work),
     open: openTransactions,
-    judge: gossip.receive,
-    breach: (peer, detail) => peer.disconnect("breachOfProtocol", detail),
+    validate: gossip.receive,
+    onBreach: (peer, detail) => peer.disconnect("breachOfProtocol", detail),
   });
 
   /** Of a block in the next range: its gas limit may have grown by a quarter, and London doubles it. */
   const mostTransactions = (): number =>
     Math.min(Math.ceil((3 * Number(chain.head.header.gasLimit)) / LEAST_GAS), MAX_BODY_TRANSACTIONS);
   const headNumber = (): bigint => chain.head.header.number;
-  const hints = createHeightHints({ clock: parts.clock, headNumber, believe: believeHint });
+  const impliedHeights = createImpliedHeights({ clock: parts.clock, headNumber, raise: raiseHeightOf });
 
-  const breach = (session: Session, detail: string): void => session.disconnect("breachOfProtocol", detail);
+  const disconnectForBreach = (session: Session, detail: string): void =>
+    session.disconnect("breachOfProtocol", detail);
 
   function greet(peer: PeerRecord, session: Session, status: Status): void {
-    const judged = checkStatus(status, identity, chain);
-    if (!judged.ok) {
-      session.disconnect("subprotocolTriggered", judged.error.message);
+    const checked = checkStatus(status, identity, chain);
+    if (!checked.ok) {
+      session.disconnect("subprotocolTriggered", checked.error.message);
       return;
     }
     const isFirst = peer.status === undefined;
@@ -123,13 +124,18 @@ export function createEth(parts: EthParts): Eth {
     peer.status = status;
     peer.best = { hash: status.headHash, totalDifficulty: status.totalDifficulty };
     void askForHead(peer, status);
-    gossip.welcome(peer);
+    gossip.sendPool(peer);
   }
 
   /** A peer that cannot show the header of its own head is of no use (p2p.md#status-and-fork-id). */
   async function askForHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
-    const answer = await peer.askHeaders({ start: { hash: headHash }, max: 1, skip: 0, isReverse: false });
-    const [header] = answer.ok ? answer.value : [];
+    const response = await peer.requestHeaders({
+      start: { hash: headHash },
+      max: 1,
+      skip: 0,
+      isReverse: false,
+    });
+    const [header] = response.ok ? response.value : [];
     const hash = header === undefined ? undefined : hashOfHeader(header);
     if (header === undefined || !hash?.ok || !equalBytes(hash.value, headHash)) {
       peer.disconnect("uselessPeer", "it cannot show the header of its head");
@@ -140,35 +146,35 @@ export function createEth(parts: EthParts): Eth {
     parts.onPeersChanged();
   }
 
-  function receiveQuestion(peer: PeerRecord, session: Session, question: Question): void {
-    const isTaken = serving.post(peer, () => {
-      const { code, payload } = answerTo(question, { chain, pool });
+  function receiveRequest(peer: PeerRecord, session: Session, request: EthRequest): void {
+    const isTaken = requestQueue.enqueue(peer, () => {
+      const { code, payload } = respondTo(request, { chain, pool });
       // The connection that was asked over may have been the one of two that ended.
       if (!session.send(code, payload)) peer.send(code, payload);
     });
     if (!isTaken) session.disconnect("uselessPeer", "it asks more than it waits for answers");
   }
 
-  function receiveAnswer(
+  function receiveResponse(
     peer: PeerRecord,
     session: Session,
-    { kind, payload }: { readonly kind: AnswerKind; readonly payload: Uint8Array },
+    { kind, payload }: { readonly kind: ResponseKind; readonly payload: Uint8Array },
   ): void {
-    const opened = openAnswer(kind, payload);
+    const opened = openResponse(kind, payload);
     if (!opened.ok) {
-      breach(session, opened.error.message);
+      disconnectForBreach(session, opened.error.message);
       return;
     }
-    const verdict = peer.requests.answer(kind, opened.value.requestId, opened.value.body);
-    if (verdict === "useless") session.penalise();
-    if (verdict === "unasked") breach(session, `${kind} that nobody asked for`);
+    const status = peer.requests.receive(kind, opened.value.requestId, opened.value.body);
+    if (status === "useless") session.penalise();
+    if (status === "unasked") disconnectForBreach(session, `${kind} that nobody asked for`);
   }
 
   /** The body is left unread: each validator sends each block to all, and anybody may put anything into it. */
   function receiveBlock(peer: PeerRecord, session: Session, payload: Uint8Array): void {
     const opened = openNewBlock(payload);
     if (!opened.ok) {
-      breach(session, opened.error.message);
+      disconnectForBreach(session, opened.error.message);
       return;
     }
     const { header, totalDifficulty } = opened.value;
@@ -207,7 +213,7 @@ export function createEth(parts: EthParts): Eth {
     parts.onPeersChanged();
   }
 
-  function believeHint(validator: Address, number: bigint): void {
+  function raiseHeightOf(validator: Address, number: bigint): void {
     for (const peer of greetedPeers()) {
       if (peer.height === undefined || peer.height >= number) continue;
       if (!equalBytes(peer.address, validator)) continue;
@@ -219,7 +225,7 @@ export function createEth(parts: EthParts): Eth {
   function receiveMessage(peer: PeerRecord, session: Session, message: EthMessage): void {
     switch (message.kind) {
       case "status":
-        breach(session, "a second Status");
+        disconnectForBreach(session, "a second Status");
         return;
       case "newBlockHashes":
         receiveBlockHashes(peer, message.blocks);
@@ -231,10 +237,10 @@ export function createEth(parts: EthParts): Eth {
       case "getBlockBodies":
       case "getPooledTransactions":
       case "getReceipts":
-        receiveQuestion(peer, session, message);
+        receiveRequest(peer, session, message);
         return;
       default:
-        breach(session, `${message.kind} that nobody asked for`);
+        disconnectForBreach(session, `${message.kind} that nobody asked for`);
     }
   }
 
@@ -242,16 +248,16 @@ export function createEth(parts: EthParts): Eth {
     const kind = kindOfCode(code);
     const isGreeted = peer.sessions.get(session)?.isGreeted === true;
     if (!isGreeted && kind !== "status") {
-      breach(session, "a message before Status");
+      disconnectForBreach(session, "a message before Status");
       return;
     }
     if (kind === "blockHeaders" || kind === "blockBodies" || kind === "pooledTransactions") {
-      receiveAnswer(peer, session, { kind, payload });
+      receiveResponse(peer, session, { kind, payload });
       return;
     }
     if (kind === "receipts") {
       // Which we never ask for: 16 MiB of them take a second to decode.
-      breach(session, "receipts that nobody asked for");
+      disconnectForBreach(session, "receipts that nobody asked for");
       return;
     }
     if (isGreeted && kind === "newBlock") {
@@ -266,8 +272,8 @@ export function createEth(parts: EthParts): Eth {
   }
 
   function receiveTransactions(peer: PeerRecord, payload: Uint8Array): void {
-    if (peer.transactionScore.isIgnored) gossip.ignore(peer);
-    else transactionReading.post(peer, payload);
+    if (peer.transactionScore.isIgnored) gossip.noteIgnored(peer);
+    else gossipQueue.enqueue(peer, payload);
   }
 
   function read(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {
@@ -306,8 +312,8 @@ export function createEth(parts: EthParts): Eth {
       if (peer === undefined || peer.sessions.size > 0) return;
       peers.delete(key);
       peer.requests.close();
-      serving.forget(peer);
-      transactionReading.forget(peer);
+      requestQueue.forget(peer);
+      gossipQueue.forget(peer);
       parts.onPeersChanged();
     },
   };
@@ -327,8 +333,8 @@ export function createEth(parts: EthParts): Eth {
       let named: Uint8Array | undefined;
       let whole: Uint8Array | undefined;
       for (const peer of listeners) {
-        if (peer.toldBlocks.has(key)) continue;
-        peer.toldBlocks.add(key);
+        if (peer.sentBlocks.has(key)) continue;
+        peer.sentBlocks.add(key);
         // Who has it is to know that we have it, too.
         if (peer.knownBlocks.has(key)) {
           named ??= encodeMessage({ kind: "newBlockHashes", blocks: [name] });
@@ -340,11 +346,11 @@ export function createEth(parts: EthParts): Eth {
         peer.send(CODES.newBlock, whole);
       }
     },
-    hintHeight: hints.hint,
+    noteImpliedHeight: impliedHeights.note,
     announceTransactions: gossip.announce,
     close() {
       gossip.close();
-      hints.close();
+      impliedHeights.close();
       for (const peer of peers.values()) peer.requests.close();
     },
   };

@@ -1,23 +1,23 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import {
-  ANSWER_PROGRESS_BYTES,
-  LONGEST_ANSWER_MS,
+  LONGEST_RESPONSE_MS,
   MAX_OUTSTANDING_REQUESTS,
   MAX_REMEMBERED_TIMEOUTS,
   MAX_TIMEOUTS,
   REQUEST_TIMEOUT_MS,
+  RESPONSE_PROGRESS_BYTES,
 } from "./limits.ts";
 import { CODES } from "./message.ts";
 import { withRequestId } from "./messages.ts";
 
 /** What we ask peers for, by the kind of the answer. */
-export type AnswerKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
+export type ResponseKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
 
 export type RequestErrorCode = "timedOut" | "busy" | "peerGone";
 
 /** What an answer was to us. Late ones come after their time, and are no offence; unasked ones are. */
-export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
+export type ResponseStatus = "taken" | "late" | "useless" | "unasked";
 
 /**
  * The questions to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at
@@ -26,42 +26,42 @@ export type AnswerVerdict = "taken" | "late" | "useless" | "unasked";
  */
 export interface Requests {
   /** The body of the answer, undecoded. */
-  ask(kind: AnswerKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>>;
-  answer(kind: AnswerKind, requestId: bigint, body: Uint8Array): AnswerVerdict;
+  send(kind: ResponseKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>>;
+  receive(kind: ResponseKind, requestId: bigint, body: Uint8Array): ResponseStatus;
   /** The peer is gone: open questions fail, and so do later ones. */
   close(): void;
 }
 
-const QUESTIONS: Readonly<Record<AnswerKind, number>> = {
+const REQUEST_CODES: Readonly<Record<ResponseKind, number>> = {
   blockHeaders: CODES.getBlockHeaders,
   blockBodies: CODES.getBlockBodies,
   pooledTransactions: CODES.getPooledTransactions,
 };
 
 interface Open {
-  readonly kind: AnswerKind;
+  readonly kind: ResponseKind;
   timer: Timer;
-  readonly settle: (outcome: Result<Uint8Array, RequestErrorCode>) => void;
+  readonly settle: (result: Result<Uint8Array, RequestErrorCode>) => void;
 }
 
 export function createRequests(parts: {
   readonly clock: Clock;
   readonly send: (code: number, payload: Uint8Array) => boolean;
   /** No answer in time; `isHopeless` when that was so several times in a row for one kind. */
-  readonly onTimeout: (isHopeless: boolean) => void;
+  readonly onTimeout: (isRepeated: boolean) => void;
   /** What came from the peer so far, in bytes. */
   readonly receivedBytes: () => number;
 }): Requests {
   const { clock, receivedBytes } = parts;
   const open = new Map<string, Open>();
   const givenUp = new Set<string>();
-  const lastIds = new Map<AnswerKind, bigint>();
-  const timeouts = new Map<AnswerKind, number>();
+  const lastIds = new Map<ResponseKind, bigint>();
+  const timeouts = new Map<ResponseKind, number>();
   let isClosed = false;
 
-  const isAwaited = (kind: AnswerKind): boolean => [...open.values()].some((other) => other.kind === kind);
+  const isKindOpen = (kind: ResponseKind): boolean => [...open.values()].some((other) => other.kind === kind);
 
-  function giveUp(key: string, kind: AnswerKind): void {
+  function giveUp(key: string, kind: ResponseKind): void {
     const request = open.get(key);
     open.delete(key);
     givenUp.add(key);
@@ -76,38 +76,38 @@ export function createRequests(parts: {
   }
 
   /** Gives up in 5 s, or looks again if enough came by then. */
-  function setAlarm(key: string, kind: AnswerKind, lastMs: number): Timer {
+  function startTimer(key: string, kind: ResponseKind, lastMs: number): Timer {
     const before = receivedBytes();
     return clock.at(clock.nowMs() + REQUEST_TIMEOUT_MS, () => {
       const request = open.get(key);
-      const isComing = receivedBytes() - before >= ANSWER_PROGRESS_BYTES && clock.nowMs() < lastMs;
-      if (isComing && request !== undefined) request.timer = setAlarm(key, kind, lastMs);
+      const isComing = receivedBytes() - before >= RESPONSE_PROGRESS_BYTES && clock.nowMs() < lastMs;
+      if (isComing && request !== undefined) request.timer = startTimer(key, kind, lastMs);
       else giveUp(key, kind);
     });
   }
 
   return {
-    async ask(kind, body) {
+    async send(kind, body) {
       if (isClosed) return failed("peerGone", "the peer is gone");
       if (open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many questions are open");
       const requestId = (lastIds.get(kind) ?? 0n) + 1n;
       lastIds.set(kind, requestId);
       const key = `${kind} ${requestId}`;
       return new Promise((resolve) => {
-        const timer = setAlarm(key, kind, clock.nowMs() + LONGEST_ANSWER_MS);
+        const timer = startTimer(key, kind, clock.nowMs() + LONGEST_RESPONSE_MS);
         open.set(key, { kind, timer, settle: resolve });
-        if (parts.send(QUESTIONS[kind], withRequestId(requestId, body))) return;
+        if (parts.send(REQUEST_CODES[kind], withRequestId(requestId, body))) return;
         timer.cancel();
         open.delete(key);
         resolve(failed("peerGone", "the peer cannot be reached"));
       });
     },
-    answer(kind, requestId, body) {
+    receive(kind, requestId, body) {
       const key = `${kind} ${requestId}`;
       const request = open.get(key);
       if (request === undefined) {
         if (givenUp.delete(key)) return "late";
-        return isAwaited(kind) ? "useless" : "unasked";
+        return isKindOpen(kind) ? "useless" : "unasked";
       }
       request.timer.cancel();
       open.delete(key);

@@ -16,7 +16,7 @@ import { CODES, type EthMessage, type HeaderQuery } from "./message.ts";
 import { encodeReceipts, withRequestId } from "./messages.ts";
 import type { EthChain, EthPool } from "./ports.ts";
 
-export type Question = Extract<
+export type EthRequest = Extract<
   EthMessage,
   { kind: "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts" }
 >;
@@ -25,36 +25,36 @@ export type Question = Extract<
  * The answer to a peer's question, with what we have of it (p2p.md#requests-and-limits): every question has
  * exactly one.
  */
-export function answerTo(
-  question: Question,
+export function respondTo(
+  request: EthRequest,
   { chain, pool }: { readonly chain: EthChain; readonly pool: EthPool },
 ): { readonly code: number; readonly payload: Uint8Array } {
-  const answer = (code: number, items: Iterable<Uint8Array>): { code: number; payload: Uint8Array } => ({
+  const response = (code: number, items: Iterable<Uint8Array>): { code: number; payload: Uint8Array } => ({
     code,
-    payload: withRequestId(question.requestId, encodeRlpList(upToSize(items))),
+    payload: withRequestId(request.requestId, encodeRlpList(upToSize(items))),
   });
-  switch (question.kind) {
+  switch (request.kind) {
     case "getBlockHeaders":
-      return answer(CODES.blockHeaders, encoded(headersFor(question.query, chain), encodeNamed));
+      return response(CODES.blockHeaders, encoded(headersFor(request.query, chain), encodeNamed));
     case "getBlockBodies":
-      return answer(
+      return response(
         CODES.blockBodies,
-        found(question.hashes.slice(0, MAX_SERVED_BODIES), chain.blockByHash, encodeBody),
+        found(request.hashes.slice(0, MAX_SERVED_BODIES), chain.blockByHash, encodeBody),
       );
     case "getReceipts":
-      return answer(
+      return response(
         CODES.receipts,
-        found(question.hashes.slice(0, MAX_SERVED_RECEIPTS), chain.blockByHash, ({ receipts }) =>
+        found(request.hashes.slice(0, MAX_SERVED_RECEIPTS), chain.blockByHash, ({ receipts }) =>
           encodeReceipts(receipts),
         ),
       );
     case "getPooledTransactions":
-      return answer(
+      return response(
         CODES.pooledTransactions,
-        found(question.hashes.slice(0, MAX_SERVED_TRANSACTIONS), pool.get, encodeBodyTransaction),
+        found(request.hashes.slice(0, MAX_SERVED_TRANSACTIONS), pool.get, encodeBodyTransaction),
       );
     default:
-      return assertNever(question);
+      return assertNever(request);
   }
 }
 
@@ -77,11 +77,11 @@ function encodeNamed({ header }: NamedHeader): Uint8Array {
 /** In the order asked for, without what is not known. */
 function* found<T>(
   hashes: readonly Hash[],
-  look: (hash: Hash) => T | undefined,
+  find: (hash: Hash) => T | undefined,
   encode: (item: T) => Uint8Array,
 ): Generator<Uint8Array> {
   for (const hash of hashes) {
-    const item = look(hash);
+    const item = find(hash);
     if (item !== undefined) yield encode(item);
   }
 }

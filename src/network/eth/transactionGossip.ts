@@ -12,8 +12,8 @@ import {
   MAX_FETCHES_OF_PEER,
   MAX_OFFERED_TRANSACTIONS,
   MAX_TRANSACTION_ANNOUNCEMENTS,
-  OFFERED_AGAIN_MS,
   RECOVERY_MS,
+  REOFFER_AFTER_MS,
   SMALL_NETWORK_PEERS,
   TRANSACTIONS_MESSAGE_BYTES,
 } from "./limits.ts";
@@ -21,7 +21,7 @@ import { CODES, type TransactionAnnouncement } from "./message.ts";
 import { encodeMessage } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
-import { NOTHING_JUDGED, type TransactionJudgement } from "./transactionScore.ts";
+import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
 
 /**
  * How transactions travel (p2p.md#transaction-gossip).
@@ -38,14 +38,11 @@ export interface TransactionGossip {
   /** To be told of each addition to the pool, ours or a peer's. */
   announce(transactions: readonly Transaction[]): void;
   /** The whole pool, by hashes, to a peer that has just come. */
-  welcome(peer: EthPeer): void;
+  sendPool(peer: EthPeer): void;
   /** Some that nobody asked for. */
-  receive(
-    peer: EthPeer,
-    transactions: readonly Transaction[],
-  ): TransactionJudgement | Promise<TransactionJudgement>;
+  receive(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts>;
   /** Some came of a peer that is not listened to. */
-  ignore(peer: EthPeer): void;
+  noteIgnored(peer: EthPeer): void;
   receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
   close(): void;
 }
@@ -72,11 +69,11 @@ export function createTransactionGossip(parts: {
   let announceTimer: Timer | undefined;
   let fetchTimer: Timer | undefined;
   /** Asked of somebody. */
-  const underWay = new Set<string>();
+  const inFlight = new Set<string>();
   /** Questions that each peer has open. */
-  const questions = new WeakMap<EthPeer, number>();
+  const openRequests = new WeakMap<EthPeer, number>();
   /** Those who left the last question unanswered: others are asked before them. */
-  const late = new WeakSet<EthPeer>();
+  const lateResponders = new WeakSet<EthPeer>();
   /** Handed to the pool, oldest first, with the time. */
   const offered = new Map<string, number>();
 
@@ -115,7 +112,10 @@ export function createTransactionGossip(parts: {
   function fetchAnnounced(): void {
     fetchTimer = undefined;
     const peers = parts.peers();
-    for (const peer of [...peers.filter((one) => !late.has(one)), ...peers.filter((one) => late.has(one))]) {
+    for (const peer of [
+      ...peers.filter((one) => !lateResponders.has(one)),
+      ...peers.filter((one) => lateResponders.has(one)),
+    ]) {
       if (!pool.isOpen) peer.announced.clear();
       void fetchFrom(peer);
     }
@@ -123,12 +123,12 @@ export function createTransactionGossip(parts: {
   }
 
   /** What is next to be asked of a peer, which has announced it. */
-  function takeWanted(peer: EthPeer): readonly Hash[] {
+  function takeMissing(peer: EthPeer): readonly Hash[] {
     const wanted: Hash[] = [];
     for (const [key, hash] of peer.announced) {
       if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
       // Another peer was asked: if it does not answer, this one will be.
-      if (underWay.has(key)) continue;
+      if (inFlight.has(key)) continue;
       peer.announced.delete(key);
       if (!isKnown(key, hash)) wanted.push(hash);
     }
@@ -137,32 +137,33 @@ export function createTransactionGossip(parts: {
 
   /** Goes on without a pause while there is as much as can be asked for at once. */
   async function fetchFrom(peer: EthPeer): Promise<void> {
-    while ((questions.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
-      const wanted = takeWanted(peer);
+    while ((openRequests.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
+      const wanted = takeMissing(peer);
       if (wanted.length === 0) return;
-      const isAnswered = await fetch(peer, wanted);
-      if (!isAnswered || wanted.length < MAX_FETCHED_TRANSACTIONS) return;
+      const isComplete = await fetch(peer, wanted);
+      if (!isComplete || wanted.length < MAX_FETCHED_TRANSACTIONS) return;
     }
   }
 
   async function fetch(peer: EthPeer, wanted: readonly Hash[]): Promise<boolean> {
     const keys = wanted.map(toKey);
-    const count = (change: number): void => void questions.set(peer, (questions.get(peer) ?? 0) + change);
-    for (const key of keys) underWay.add(key);
+    const count = (change: number): void =>
+      void openRequests.set(peer, (openRequests.get(peer) ?? 0) + change);
+    for (const key of keys) inFlight.add(key);
     count(1);
-    const answer = await peer.askTransactions(wanted);
+    const response = await peer.requestTransactions(wanted);
     count(-1);
-    for (const key of keys) underWay.delete(key);
-    if (!answer.ok) {
-      if (answer.error.code !== "busy") late.add(peer);
+    for (const key of keys) inFlight.delete(key);
+    if (!response.ok) {
+      if (response.error.code !== "busy") lateResponders.add(peer);
       putBack(peer, wanted);
       return false;
     }
-    late.delete(peer);
+    lateResponders.delete(peer);
     const asked = new Set(keys);
     await take(
       peer,
-      answer.value.filter(({ hash }) => asked.has(toKey(hash))),
+      response.value.filter(({ hash }) => asked.has(toKey(hash))),
     );
     return true;
   }
@@ -183,7 +184,7 @@ export function createTransactionGossip(parts: {
   function take(
     peer: EthPeer,
     transactions: readonly Transaction[],
-  ): TransactionJudgement | Promise<TransactionJudgement> {
+  ): ValidationCounts | Promise<ValidationCounts> {
     const fresh: Transaction[] = [];
     for (const transaction of transactions) {
       const key = toKey(transaction.hash);
@@ -197,29 +198,29 @@ export function createTransactionGossip(parts: {
       if (offered.size <= MAX_OFFERED_TRANSACTIONS) break;
       offered.delete(oldest);
     }
-    if (fresh.length === 0) return NOTHING_JUDGED;
+    if (fresh.length === 0) return NO_COUNTS;
     peer.spend(fresh.length * RECOVERY_MS);
-    const judged = pool.offer(fresh, { isAhead: parts.isAhead(peer) });
-    if (judged instanceof Promise) return judged.then((judgement) => note(peer, judgement));
-    return note(peer, judged);
+    const validating = pool.offer(fresh, { isAhead: parts.isAhead(peer) });
+    if (validating instanceof Promise) return validating.then((counts) => record(peer, counts));
+    return record(peer, validating);
   }
 
   /** Whoever matters to us is not listened to for a while; anybody else who goes on is sent away. */
-  function note(peer: EthPeer, judgement: TransactionJudgement): TransactionJudgement {
-    peer.transactionScore.note(judgement);
+  function record(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
+    peer.transactionScore.note(counts);
     if (peer.transactionScore.isIgnored) peer.announced.clear();
-    sendAwayIfHopeless(peer);
-    return judgement;
+    disconnectIfUseless(peer);
+    return counts;
   }
 
-  function sendAwayIfHopeless(peer: EthPeer): void {
-    if (peer.transactionScore.isHopeless && !peer.isTrusted)
+  function disconnectIfUseless(peer: EthPeer): void {
+    if (peer.transactionScore.isAtLimit && !peer.isTrusted)
       peer.disconnect("uselessPeer", "its transactions are of no use");
   }
 
   function isKnown(key: string, hash: Hash): boolean {
     const offeredMs = offered.get(key);
-    if (offeredMs !== undefined && clock.nowMs() - offeredMs < OFFERED_AGAIN_MS) return true;
+    if (offeredMs !== undefined && clock.nowMs() - offeredMs < REOFFER_AFTER_MS) return true;
     return pool.get(hash) !== undefined;
   }
 
@@ -233,7 +234,7 @@ export function createTransactionGossip(parts: {
       if (collected.length >= MAX_COLLECTED_TRANSACTIONS) sendCollected();
       else announceTimer ??= clock.at(clock.nowMs() + ANNOUNCE_DELAY_MS, sendCollected);
     },
-    welcome(peer) {
+    sendPool(peer) {
       if (!pool.isOpen) return;
       const pending: PendingAnnouncement[] = [];
       for (const transaction of pool.transactions()) {
@@ -242,11 +243,11 @@ export function createTransactionGossip(parts: {
       createAnnouncementBatch(pending).sendHashes(peer);
     },
     receive(peer, transactions) {
-      return pool.isOpen ? take(peer, transactions) : NOTHING_JUDGED;
+      return pool.isOpen ? take(peer, transactions) : NO_COUNTS;
     },
-    ignore(peer) {
-      peer.transactionScore.noteUnwanted();
-      sendAwayIfHopeless(peer);
+    noteIgnored(peer) {
+      peer.transactionScore.noteIgnored();
+      disconnectIfUseless(peer);
     },
     receiveAnnounced(peer, announcements) {
       if (!pool.isOpen || peer.transactionScore.isIgnored) return;
@@ -271,28 +272,28 @@ interface AnnouncementBatch {
 }
 
 function createAnnouncementBatch(pending: readonly PendingAnnouncement[]): AnnouncementBatch {
-  const spelled = new Map<Spelling, readonly Uint8Array[]>();
+  const encodedBatches = new Map<BatchEncoder, readonly Uint8Array[]>();
 
-  function send(peer: EthPeer, code: number, spell: Spelling): void {
+  function send(peer: EthPeer, code: number, encode: BatchEncoder): void {
     const unknown = pending.filter(({ key }) => !peer.knownTransactions.has(key));
     if (unknown.length === 0) return;
     const isWhole = unknown.length === pending.length;
-    const messages = (isWhole ? spelled.get(spell) : undefined) ?? spell(unknown);
-    if (isWhole) spelled.set(spell, messages);
+    const messages = (isWhole ? encodedBatches.get(encode) : undefined) ?? encode(unknown);
+    if (isWhole) encodedBatches.set(encode, messages);
     for (const { key } of unknown) peer.knownTransactions.add(key);
     for (const message of messages) peer.send(code, message);
   }
 
   return {
-    sendFull: (peer) => send(peer, CODES.transactions, spellFull),
-    sendHashes: (peer) => send(peer, CODES.newPooledTransactionHashes, spellHashes),
+    sendFull: (peer) => send(peer, CODES.transactions, encodeFull),
+    sendHashes: (peer) => send(peer, CODES.newPooledTransactionHashes, encodeHashes),
   };
 }
 
-type Spelling = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];
+type BatchEncoder = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];
 
 /** In messages of at most a MiB, each with one transaction at least. */
-function spellFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
+function encodeFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
   let bytes = 0;
   let batch: Uint8Array[] = [];
@@ -310,7 +311,7 @@ function spellFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array
   return messages;
 }
 
-function spellHashes(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
+function encodeHashes(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
   for (let from = 0; from < pending.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
     const announcements = pending

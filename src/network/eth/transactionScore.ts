@@ -1,32 +1,32 @@
 import type { Clock } from "../../primitives/clock.ts";
 import {
   HIGHEST_TRANSACTION_SCORE,
+  IGNORED_MESSAGE_SCORE,
   IGNORED_SCORE,
   SCORE_LEAK_PER_SECOND,
-  UNWANTED_MESSAGE_SCORE,
 } from "./limits.ts";
 
 /** What became of transactions that a peer sent; those that say nothing about it, such as known ones, count for neither. */
-export interface TransactionJudgement {
-  readonly useful: number;
+export interface ValidationCounts {
+  readonly accepted: number;
   /** Signed by nobody, by somebody without money, for a nonce long used or far away. May be a fraction. */
-  readonly useless: number;
+  readonly rejected: number;
 }
 
-export const NOTHING_JUDGED: TransactionJudgement = { useful: 0, useless: 0 };
+export const NO_COUNTS: ValidationCounts = { accepted: 0, rejected: 0 };
 
 /**
  * How much useless work a peer's transactions made lately. It leaks, and useful ones take from it: an honest peer has some
  * whenever a block overtakes what it sends, and more than that only where most of what it sends is of no use for long.
  */
 export interface TransactionScore {
-  note(judgement: TransactionJudgement): void;
+  note(counts: ValidationCounts): void;
   /** A message came though we do not listen. */
-  noteUnwanted(): void;
+  noteIgnored(): void;
   /** Its transactions are not worth reading for now. */
   readonly isIgnored: boolean;
   /** It goes on although nobody listens. */
-  readonly isHopeless: boolean;
+  readonly isAtLimit: boolean;
 }
 
 export function createTransactionScore(clock: Pick<Clock, "nowMs">): TransactionScore {
@@ -42,13 +42,13 @@ export function createTransactionScore(clock: Pick<Clock, "nowMs">): Transaction
   }
 
   return {
-    note: ({ useful, useless }) => add(useless - useful),
-    noteUnwanted: () => add(UNWANTED_MESSAGE_SCORE),
+    note: ({ accepted, rejected }) => add(rejected - accepted),
+    noteIgnored: () => add(IGNORED_MESSAGE_SCORE),
     get isIgnored() {
       add(0);
       return score >= IGNORED_SCORE;
     },
-    get isHopeless() {
+    get isAtLimit() {
       return score >= HIGHEST_TRANSACTION_SCORE;
     },
   };

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { includesBytes } from "../../primitives/hex.ts";
-import { IBF_BURST, IBF_INBOX_BYTES, IBF_INBOX_MESSAGES, LARGE_MESSAGE_BYTES } from "../limits.ts";
+import { IBF_BURST, IBF_QUEUE_BYTES, IBF_QUEUE_MESSAGES, LARGE_MESSAGE_BYTES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 
 /** The codes of IBF/1 are 0 to 3 (ibft2.md#messages). */
@@ -43,9 +43,9 @@ export interface ReceivedMessage {
   readonly payload: Uint8Array;
 }
 
-export type Say = (code: number, payload: Uint8Array) => void;
+export type SendMessage = (code: number, payload: Uint8Array) => void;
 
-interface Inbox {
+interface PeerQueue {
   readonly sender: Address;
   readonly messages: ReceivedMessage[];
   bytes: number;
@@ -54,7 +54,7 @@ interface Inbox {
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;
   /** A session opened. What `say` is given goes over that session alone. */
-  readonly onOpened?: (address: Address, say: Say) => void;
+  readonly onOpened?: (address: Address, say: SendMessage) => void;
   /**
    * Says what is large a little after the session has opened: at once unless given. Whoever has not introduced itself in
    * other protocols within 5 s is sent away by Besu (p2p.md#status-and-fork-id), and 9 MB take 8 s at 10
@@ -65,29 +65,29 @@ export function createIbfTransport(parts: {
   const { later = (say) => say() } = parts;
   const sessions = new Map<string, Set<Session>>();
   /** Those with messages waiting, in the order of their turns. */
-  const inboxes = new Map<string, Inbox>();
+  const queues = new Map<string, PeerQueue>();
   let isScheduled = false;
   let droppedCount = 0;
 
   function deliverBurst(): void {
     isScheduled = false;
     for (let count = 0; count < IBF_BURST; count++) {
-      const [turn] = inboxes;
-      if (turn === undefined) return;
-      const [key, inbox] = turn;
-      const message = inbox.messages.shift();
-      inboxes.delete(key);
+      const [next] = queues;
+      if (next === undefined) return;
+      const [key, queue] = next;
+      const message = queue.messages.shift();
+      queues.delete(key);
       if (message === undefined) continue;
-      inbox.bytes -= message.payload.length;
+      queue.bytes -= message.payload.length;
       // Back to the end of the row.
-      if (inbox.messages.length > 0) inboxes.set(key, inbox);
+      if (queue.messages.length > 0) queues.set(key, queue);
       parts.receive(message);
     }
     schedule();
   }
 
   function schedule(): void {
-    if (isScheduled || inboxes.size === 0) return;
+    if (isScheduled || queues.size === 0) return;
     isScheduled = true;
     setImmediate(deliverBurst);
   }
@@ -96,7 +96,7 @@ export function createIbfTransport(parts: {
     name: "IBF",
     version: 1,
     messageCodes: MESSAGE_CODES,
-    urgency: "consensus",
+    priority: "consensus",
     messageNames: ["Proposal", "Prepare", "Commit", "RoundChange"],
     onOpen(session) {
       const key = toKey(session.address);
@@ -110,17 +110,17 @@ export function createIbfTransport(parts: {
     },
     onMessage({ address: sender }, code, payload) {
       const key = toKey(sender);
-      const inbox = inboxes.get(key) ?? { sender, messages: [], bytes: 0 };
+      const queue = queues.get(key) ?? { sender, messages: [], bytes: 0 };
       const isFull =
-        inbox.messages.length >= IBF_INBOX_MESSAGES ||
-        (inbox.messages.length > 0 && inbox.bytes + payload.length > IBF_INBOX_BYTES);
+        queue.messages.length >= IBF_QUEUE_MESSAGES ||
+        (queue.messages.length > 0 && queue.bytes + payload.length > IBF_QUEUE_BYTES);
       if (isFull) {
         droppedCount++;
         return;
       }
-      inbox.messages.push({ sender, code, payload });
-      inbox.bytes += payload.length;
-      inboxes.set(key, inbox);
+      queue.messages.push({ sender, code, payload });
+      queue.bytes += payload.length;
+      queues.set(key, queue);
       schedule();
     },
     onClose(session) {

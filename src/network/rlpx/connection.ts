@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { CLOSE_DELAY_MS, KEEP_ALIVE_MS, MAX_WRITTEN_BYTES, PUMP_BYTES, SETUP_TIMEOUT_MS } from "../limits.ts";
+import { type BufferBudget, type BufferShare, createBufferBudget } from "./bufferBudget.ts";
 import type { DisconnectReason } from "./disconnectReason.ts";
 import type { OwnIdentity } from "./handshake.ts";
 import type { Hello } from "./hello.ts";
-import { createLinkMemory, type LinkMemory, type LinkShare } from "./linkMemory.ts";
+import type { MessagePriority } from "./messagePriority.ts";
 import { createProgress } from "./progress.ts";
 import { createSendQueue } from "./sendQueue.ts";
-import type { Urgency } from "./urgency.ts";
 import { createWire, type Wire } from "./wire.ts";
 
 /** How a connection ended. */
@@ -35,11 +35,11 @@ export interface Connection {
   /** Our own end; undefined once the socket is closed. */
   readonly local: Remote | undefined;
   /** Whom we called; undefined when we were called. */
-  readonly calledId: Uint8Array | undefined;
+  readonly dialedId: Uint8Array | undefined;
   /** Who the other end has proven to be. */
   readonly provenId: Uint8Array | undefined;
   /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
-  send(id: number, payload: Uint8Array, urgency?: Urgency): boolean;
+  send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
   /** Tells the other end and closes the socket 2 s later; only the first call counts. */
   disconnect(reason: DisconnectReason, detail: string): void;
   /** Closes the socket now, without a word. */
@@ -77,9 +77,9 @@ export interface ConnectionParts {
    */
   readonly read?: ((nodeId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
   /** Shared by all connections; this one has its own unless given. */
-  readonly memory?: LinkMemory | undefined;
+  readonly bufferBudget?: BufferBudget | undefined;
   /** Whether a node matters to us, so that others go before it when memory is short: nobody does unless given. */
-  readonly isFavoured?: ((nodeId: Uint8Array) => boolean) | undefined;
+  readonly isTrusted?: ((nodeId: Uint8Array) => boolean) | undefined;
 }
 
 /** The socket is taken over; one that we opened may still be connecting. */
@@ -89,29 +89,29 @@ export function createConnection(
     socket,
     clock,
     read = readAtOnce,
-    memory = createLinkMemory(),
-    isFavoured = () => false,
+    bufferBudget = createBufferBudget(),
+    isTrusted = () => false,
   }: ConnectionParts,
   events: ConnectionEvents,
 ): Connection {
   let hasEnded = false;
   let isOpen = false;
-  let lineError = "the line was closed";
+  let socketError = "the line was closed";
   let lastInboundMs = clock.nowMs();
   let isPongMissing = false;
   let isPumpDue = false;
   const sending = createProgress(clock);
   const reading = createProgress(clock);
   /** Takes what came and waits for its turn. */
-  let held: (() => void) | undefined;
+  let pendingRead: (() => void) | undefined;
   let timer: Timer = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
     destroy("timeout", "handshake and Hello took too long"),
   );
 
-  const share: LinkShare = memory.join({
+  const share: BufferShare = bufferBudget.join({
     get isUntrusted() {
       const nodeId = settings.remoteId ?? wire.provenId;
-      return nodeId === undefined || !isFavoured(nodeId);
+      return nodeId === undefined || !isTrusted(nodeId);
     },
     get sendingSinceMs() {
       return sending.sinceMs;
@@ -139,7 +139,7 @@ export function createConnection(
       queued: pump,
       opened(hello) {
         isOpen = true;
-        watch();
+        scheduleCheck();
         events.opened(hello);
       },
       message: events.message,
@@ -197,29 +197,29 @@ export function createConnection(
       reading.begin();
       reading.advance(chunk.length);
     }
-    share.noteUnread(hasEnded ? 0 : unreadBytes);
+    share.reportUnread(hasEnded ? 0 : unreadBytes);
   }
 
   /** Looks after an open connection from time to time. */
-  function watch(): void {
+  function scheduleCheck(): void {
     timer.cancel();
-    const nextLookMs = Math.min(clock.nowMs() + LOOK_EVERY_MS, lastInboundMs + KEEP_ALIVE_MS);
-    timer = clock.at(Math.max(nextLookMs, clock.nowMs() + 1), look);
+    const nextCheckMs = Math.min(clock.nowMs() + CHECK_INTERVAL_MS, lastInboundMs + KEEP_ALIVE_MS);
+    timer = clock.at(Math.max(nextCheckMs, clock.nowMs() + 1), checkHealth);
   }
 
-  function look(): void {
+  function checkHealth(): void {
     const nowMs = clock.nowMs();
-    if (sending.isStuck) {
+    if (sending.isStalled) {
       destroy("timeout", "it has stopped reading");
       return;
     }
     // What waits for its turn here is not the other end's fault.
-    if (reading.isStuck && held === undefined) {
+    if (reading.isStalled && pendingRead === undefined) {
       destroy("timeout", "a message that it began does not go on");
       return;
     }
     // Our Ping is behind what waits here, and then behind what the socket has taken.
-    if (isPongMissing && (isSending() || held !== undefined)) lastInboundMs = nowMs + SOCKET_DRAIN_MS;
+    if (isPongMissing && (isSending() || pendingRead !== undefined)) lastInboundMs = nowMs + SOCKET_DRAIN_MS;
     if (nowMs - lastInboundMs >= KEEP_ALIVE_MS) {
       if (isPongMissing) {
         disconnect("timeout", "it has fallen silent");
@@ -230,22 +230,22 @@ export function createConnection(
       // The next silence is counted from here.
       lastInboundMs = nowMs;
     }
-    watch();
+    scheduleCheck();
   }
 
   function end(disconnect: Disconnect): void {
     if (hasEnded) return;
     hasEnded = true;
     timer.cancel();
-    share.noteUnread(0);
+    share.reportUnread(0);
     events.ended(disconnect);
   }
 
   function disconnect(reason: DisconnectReason, detail: string): void {
     if (hasEnded) return;
-    const isTold = wire.part(reason);
+    const isSent = wire.disconnect(reason);
     end({ reason, by: "us", detail });
-    if (!isTold) socket.destroy();
+    if (!isSent) socket.destroy();
     // What still arrives is read and dropped, so that our last words are not lost in a reset.
     else timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
   }
@@ -267,24 +267,24 @@ export function createConnection(
     const take = (): void => {
       if (isTaken) return;
       isTaken = true;
-      held = undefined;
+      pendingRead = undefined;
       if (!hasEnded) receive(chunk);
       if (socket.isPaused()) socket.resume();
     };
     if (read(settings.remoteId ?? wire.provenId, take)) return;
-    held = take;
+    pendingRead = take;
     socket.pause();
   });
   socket.on("error", (error) => {
-    lineError = error.message;
+    socketError = error.message;
   });
   socket.on("end", () => socket.destroy());
   socket.on("close", () => {
     // The last words may be among what waits.
-    held?.();
+    pendingRead?.();
     wire.stop();
     share.leave();
-    end({ reason: "tcpError", by: "nobody", detail: lineError });
+    end({ reason: "tcpError", by: "nobody", detail: socketError });
     timer.cancel();
     events.released();
   });
@@ -296,11 +296,11 @@ export function createConnection(
       const { localAddress: host, localPort: port } = socket;
       return host === undefined || port === undefined ? undefined : { host: plainHost(host), port };
     },
-    calledId: settings.remoteId,
+    dialedId: settings.remoteId,
     get provenId() {
       return wire.provenId;
     },
-    send: (id, payload, urgency) => !hasEnded && isOpen && wire.send(id, payload, urgency),
+    send: (id, payload, priority) => !hasEnded && isOpen && wire.send(id, payload, priority),
     disconnect,
     destroy,
     get receivedBytes() {
@@ -323,6 +323,6 @@ function readAtOnce(_: unknown, read: () => void): boolean {
   return true;
 }
 
-const LOOK_EVERY_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 /** What sockets and the line between them hold, some 4 MB, takes so long at 2 Mbit/s. */
 const SOCKET_DRAIN_MS = 15_000;

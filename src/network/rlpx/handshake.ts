@@ -115,8 +115,8 @@ export function seedMac(macSecret: Uint8Array, readersNonce: Uint8Array, packet:
 }
 
 function acceptAuth(own: OwnIdentity, drawn: Drawn, packet: HandshakePacket): Answer {
-  const question = packet.isOld ? readOldAuth(openOld(packet, own)) : readAuth(openSized(packet, own));
-  const { signature, remoteId, nonce, ephemeralHash } = question;
+  const auth = packet.isOld ? readOldAuth(openOld(packet, own)) : readAuth(openSized(packet, own));
+  const { signature, remoteId, nonce, ephemeralHash } = auth;
   const signed = xor(sharedSecretOf(remoteId, own.privateKey), nonce);
   const remoteEphemeral = curve.recover(signed, signature.subarray(0, 64), signature[64] ?? 0);
   if (remoteEphemeral === undefined) throw new Error("the signature fits no key");
@@ -164,7 +164,7 @@ function acceptAck(
   };
 }
 
-interface Question {
+interface AuthMessage {
   /** r, s, recovery id: of the shared secret of both node keys XOR the nonce, by the one-time key. */
   readonly signature: Uint8Array;
   readonly remoteId: Uint8Array;
@@ -195,7 +195,7 @@ function encodeMembers(members: readonly Uint8Array[]): Uint8Array {
   return encodeRlpList(members.map(encodeRlpString));
 }
 
-function readAuth(plain: Uint8Array): Question {
+function readAuth(plain: Uint8Array): AuthMessage {
   const [signature, remoteId, nonce] = readMembers(plain, [SIGNATURE_BYTES, NODE_ID_BYTES, NONCE_BYTES]);
   return { signature, remoteId, nonce };
 }
@@ -220,7 +220,7 @@ function readMembers<const T extends readonly number[]>(
 }
 
 /** Signature, hash of the one-time key, node id, nonce, and a byte that is not read. */
-function readOldAuth(plain: Uint8Array): Question {
+function readOldAuth(plain: Uint8Array): AuthMessage {
   if (plain.length !== 194) throw new Error("an auth packet in the old format has another length");
   return {
     signature: plain.subarray(0, 65),

@@ -9,7 +9,7 @@ export interface Progress {
   end(): void;
   /** Undefined when nothing is under way. */
   readonly sinceMs: number | undefined;
-  readonly isStuck: boolean;
+  readonly isStalled: boolean;
 }
 
 export function createProgress(clock: Pick<Clock, "nowMs">): Progress {
@@ -39,7 +39,7 @@ export function createProgress(clock: Pick<Clock, "nowMs">): Progress {
     get sinceMs() {
       return sinceMs;
     },
-    get isStuck() {
+    get isStalled() {
       return sinceMs !== undefined && clock.nowMs() - markMs >= SLOW_PEER_MS;
     },
   };

@@ -1,6 +1,6 @@
 import { MAX_QUEUED_CONSENSUS_BYTES, MAX_QUEUED_ORDINARY_BYTES, PIECE_BYTES } from "../limits.ts";
-import type { LinkShare } from "./linkMemory.ts";
-import type { Urgency } from "./urgency.ts";
+import type { BufferShare } from "./bufferBudget.ts";
+import type { MessagePriority } from "./messagePriority.ts";
 
 /** A message as it will go into its frame, compressed; several connections share the bytes of one message. */
 export interface QueuedMessage {
@@ -21,7 +21,7 @@ export interface SendQueue {
   /** For the base protocol: one message of an id at most waits. */
   pushBase(message: QueuedMessage): void;
   /** False when there is no room. */
-  push(message: QueuedMessage, urgency: Urgency): boolean;
+  push(message: QueuedMessage, priority: MessagePriority): boolean;
   /** The next to go. It counts until the next call, or until `clear`. */
   shift(): QueuedMessage | undefined;
   /** Drops what waits and is no consensus. */
@@ -33,7 +33,7 @@ export interface SendQueue {
   clear(): void;
   readonly isEmpty: boolean;
   /** Of what waits, by urgency. */
-  readonly waitingBytes: Readonly<Record<Urgency, number>>;
+  readonly waitingBytes: Readonly<Record<MessagePriority, number>>;
 }
 
 /** What a message takes beside its bytes. */
@@ -41,7 +41,7 @@ const OVERHEAD_BYTES = 256;
 
 /** Bounded by itself alone unless a share is given. */
 export function createSendQueue(
-  share: Pick<LinkShare, "hold" | "release"> = { hold: () => true, release: () => undefined },
+  share: Pick<BufferShare, "reserve" | "release"> = { reserve: () => true, release: () => undefined },
 ): SendQueue {
   const rows = {
     base: [] as QueuedMessage[],
@@ -83,8 +83,8 @@ export function createSendQueue(
     while (dropOldestConsensus()) {}
   }
 
-  function hasRoom(cost: number, urgency: Urgency): boolean {
-    if (urgency === "ordinary") return waitingBytes.ordinary + cost <= MAX_QUEUED_ORDINARY_BYTES;
+  function hasRoom(cost: number, priority: MessagePriority): boolean {
+    if (priority === "ordinary") return waitingBytes.ordinary + cost <= MAX_QUEUED_ORDINARY_BYTES;
     while (waitingBytes.consensus + cost > MAX_QUEUED_CONSENSUS_BYTES) {
       if (!dropOldestConsensus()) return false;
     }
@@ -95,15 +95,15 @@ export function createSendQueue(
     pushBase(message) {
       if (!rows.base.some(({ id }) => id === message.id)) rows.base.push(message);
     },
-    push(message, urgency) {
+    push(message, priority) {
       const { id, bytes } = message;
       const isLarge = bytes.length > PIECE_BYTES;
       if (isLarge && large.get(bytes) === id) return true;
       const cost = costOf(message);
-      if (!hasRoom(cost, urgency) || !share.hold(bytes, urgency)) return false;
+      if (!hasRoom(cost, priority) || !share.reserve(bytes, priority)) return false;
       if (isLarge) large.set(bytes, id);
-      waitingBytes[urgency] += cost;
-      rows[urgency === "ordinary" ? urgency : isLarge ? "blocks" : "votes"].push(message);
+      waitingBytes[priority] += cost;
+      rows[priority === "ordinary" ? priority : isLarge ? "blocks" : "votes"].push(message);
       return true;
     },
     shift() {

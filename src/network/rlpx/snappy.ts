@@ -9,7 +9,7 @@ import { err, ok, type Result } from "../../primitives/result.ts";
  * once it was sent.
  */
 export function compressSnappy(bytes: Uint8Array): Uint8Array {
-  if (bytes.length < WORTH_KEEPING_BYTES) return compress(bytes);
+  if (bytes.length < MIN_CACHED_BYTES) return compress(bytes);
   const known = compressedForms.get(bytes);
   if (known !== undefined) return known;
   const compressed = compress(bytes);
@@ -19,7 +19,7 @@ export function compressSnappy(bytes: Uint8Array): Uint8Array {
 
 /** Kept no longer than what they are made of. */
 const compressedForms = new WeakMap<Uint8Array, Uint8Array>();
-const WORTH_KEEPING_BYTES = 1024;
+const MIN_CACHED_BYTES = 1024;
 
 /** No element makes more than 64 bytes of 3, so a length beyond that is a lie that costs no memory. */
 const LARGEST_EXPANSION = 22;
@@ -65,16 +65,16 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
 }
 
 /** Calls that copy in bulk cost as much as some dozens of bytes do one by one, and hostile input is all short pieces. */
-const WORTH_A_CALL_BYTES = 48;
+const MIN_BULK_COPY_BYTES = 48;
 
 function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: number, length: number): void {
-  if (length > WORTH_A_CALL_BYTES) output.set(bytes.subarray(from, from + length), at);
+  if (length > MIN_BULK_COPY_BYTES) output.set(bytes.subarray(from, from + length), at);
   else for (let index = 0; index < length; index++) output[at + index] = bytes[from + index] ?? 0;
 }
 
 /** The source may overlap what is written: then the bytes between repeat. */
 function copyBack(output: Uint8Array, at: number, offset: number, length: number): void {
-  if (offset >= length && length > WORTH_A_CALL_BYTES)
+  if (offset >= length && length > MIN_BULK_COPY_BYTES)
     output.copyWithin(at, at - offset, at - offset + length);
   else for (let index = at; index < at + length; index++) output[index] = output[index - offset] ?? 0;
 }

@@ -19,9 +19,9 @@ import {
   takeHandshakePacket,
 } from "./handshake.ts";
 import { decodeHello, encodeHello, type Hello, P2P_VERSION } from "./hello.ts";
+import type { MessagePriority } from "./messagePriority.ts";
 import { createSendQueue, type SendQueue } from "./sendQueue.ts";
 import { compressSnappy, uncompressSnappy } from "./snappy.ts";
-import type { Urgency } from "./urgency.ts";
 
 /**
  * One end of an RLPx connection as a machine that eats bytes (p2p.md#rlpx-handshake); it knows no socket and
@@ -39,12 +39,12 @@ export interface Wire {
   start(): void;
   receive(chunk: Uint8Array): void;
   /** False when the message is too large, nobody is there to read it yet, or too much waits already. */
-  send(id: number, payload: Uint8Array, urgency?: Urgency): boolean;
+  send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
   ping(): void;
   /** The next bytes to be written, a piece at most and some 100 bytes more; undefined when nothing waits. */
   next(): Uint8Array | undefined;
   /** Says why; nothing is read after it, and what waits is not sent. False when it could not be said before the handshake. */
-  part(reason: DisconnectReason): boolean;
+  disconnect(reason: DisconnectReason): boolean;
   /** Reads and writes no more. */
   stop(): void;
   /** Something waits to be written. */
@@ -83,7 +83,7 @@ const DISCONNECT = 0x01;
 const PING = 0x02;
 const PONG = 0x03;
 /** Both messages have an empty list as payload. */
-const NOTHING = Uint8Array.of(0xc0);
+const EMPTY_LIST = Uint8Array.of(0xc0);
 /** From this p2p version on messages after Hello are compressed. */
 const FIRST_COMPRESSED_VERSION = 5;
 
@@ -113,29 +113,29 @@ export function createWire(
   let isHelloSent = false;
   let isCompressed = false;
   /** Their Hello was read. */
-  let isMet = false;
+  let isHelloReceived = false;
   let messagesRead = 0;
   /** There once the handshake is over. */
   let writer: FrameWriter | undefined;
   let partial: PartialFrame | undefined;
 
-  function readNoMore(): void {
+  function stopReading(): void {
     stage = { kind: "stopped" };
     queue.clear();
   }
 
   function stop(): void {
-    readNoMore();
+    stopReading();
     sends.clear();
     partial = undefined;
     writer = undefined;
   }
 
   /** Told while the writer is still there, so that the reason can be sent. */
-  function breakOff(reason: DisconnectReason, detail: string): false {
+  function fail(reason: DisconnectReason, detail: string): false {
     queue.clear();
     events.broken(reason, detail);
-    readNoMore();
+    stopReading();
     return false;
   }
 
@@ -144,10 +144,10 @@ export function createWire(
     stage = { kind: "hello", reader: createFrameReader(secrets) };
   }
 
-  function queueMessage(id: number, payload: Uint8Array, urgency: Urgency): boolean {
+  function queueMessage(id: number, payload: Uint8Array, priority: MessagePriority): boolean {
     if (payload.length > MAX_PAYLOAD_BYTES) return false;
     const bytes = isCompressed ? compressSnappy(payload) : payload;
-    if (bytes.length > MAX_PAYLOAD_BYTES || !sends.push({ id, bytes }, urgency)) return false;
+    if (bytes.length > MAX_PAYLOAD_BYTES || !sends.push({ id, bytes }, priority)) return false;
     events.queued();
     return true;
   }
@@ -193,9 +193,9 @@ export function createWire(
       case "hello":
         if (queue.length === 0) return false;
         sendHello();
-        return readFrame(stage.reader, MAX_HELLO_BYTES, meet);
+        return readFrame(stage.reader, MAX_HELLO_BYTES, receiveHello);
       case "open":
-        return readFrame(stage.reader, MAX_PAYLOAD_BYTES + 1, listen);
+        return readFrame(stage.reader, MAX_PAYLOAD_BYTES + 1, receiveMessage);
       case "stopped":
         queue.clear();
         return false;
@@ -204,10 +204,10 @@ export function createWire(
 
   function readAuth(): boolean {
     const packet = takeHandshakePacket(queue, "auth");
-    if (!packet.ok) return breakOff("breachOfProtocol", packet.error.message);
+    if (!packet.ok) return fail("breachOfProtocol", packet.error.message);
     if (packet.value === undefined) return false;
     const answer = answerAuth(own, packet.value);
-    if (!answer.ok) return breakOff("breachOfProtocol", answer.error.message);
+    if (!answer.ok) return fail("breachOfProtocol", answer.error.message);
     remoteId = answer.value.remoteId;
     events.write(answer.value.ack);
     setUpFrames(answer.value.secrets);
@@ -216,10 +216,10 @@ export function createWire(
 
   function readAck(initiator: Initiator): boolean {
     const packet = takeHandshakePacket(queue, "ack");
-    if (!packet.ok) return breakOff("breachOfProtocol", packet.error.message);
+    if (!packet.ok) return fail("breachOfProtocol", packet.error.message);
     if (packet.value === undefined) return false;
     const secrets = initiator.readAck(packet.value);
-    if (!secrets.ok) return breakOff("breachOfProtocol", secrets.error.message);
+    if (!secrets.ok) return fail("breachOfProtocol", secrets.error.message);
     setUpFrames(secrets.value);
     sendHello();
     return true;
@@ -231,26 +231,26 @@ export function createWire(
     act: (id: number, payload: Uint8Array) => boolean,
   ): boolean {
     const read = reader.read(queue, maxBytes);
-    if (!read.ok) return breakOff("breachOfProtocol", read.error.message);
+    if (!read.ok) return fail("breachOfProtocol", read.error.message);
     if (read.value === undefined) return false;
     isProven = true;
     messagesRead++;
     const message = splitMessage(read.value);
-    if (message === undefined) return breakOff("breachOfProtocol", "a frame begins with no message id");
+    if (message === undefined) return fail("breachOfProtocol", "a frame begins with no message id");
     if (message.id < FIRST_PROTOCOL_ID) events.base?.("inbound", message.id);
     return act(message.id, message.payload);
   }
 
   /** The first message of the other end. */
-  function meet(id: number, payload: Uint8Array): boolean {
-    if (id === DISCONNECT) return takeLeave(payload);
-    if (id !== HELLO) return breakOff("breachOfProtocol", `message ${id} came before Hello`);
+  function receiveHello(id: number, payload: Uint8Array): boolean {
+    if (id === DISCONNECT) return receiveDisconnect(payload);
+    if (id !== HELLO) return fail("breachOfProtocol", `message ${id} came before Hello`);
     const hello = decodeHello(payload);
-    if (!hello.ok) return breakOff("breachOfProtocol", `its Hello is malformed: ${hello.error.message}`);
-    isMet = true;
+    if (!hello.ok) return fail("breachOfProtocol", `its Hello is malformed: ${hello.error.message}`);
+    isHelloReceived = true;
     isCompressed = hello.value.p2pVersion >= FIRST_COMPRESSED_VERSION;
     if (remoteId === undefined || Buffer.compare(remoteId, hello.value.nodeId) !== 0) {
-      return breakOff("unexpectedIdentity", "its Hello names another node id than it proved to have");
+      return fail("unexpectedIdentity", "its Hello names another node id than it proved to have");
     }
     if (stage.kind !== "hello") return false;
     stage = { kind: "open", reader: stage.reader };
@@ -258,18 +258,18 @@ export function createWire(
     return true;
   }
 
-  function listen(id: number, sent: Uint8Array): boolean {
+  function receiveMessage(id: number, sent: Uint8Array): boolean {
     const read = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : ok(sent);
     // Some end a connection without compressing why.
-    if (id === DISCONNECT) return takeLeave(read.ok ? read.value : sent);
-    if (!read.ok) return breakOff("breachOfProtocol", `bad snappy: ${read.error.message}`);
-    if (id === PING && stage.kind === "open") queueBase(PONG, NOTHING);
+    if (id === DISCONNECT) return receiveDisconnect(read.ok ? read.value : sent);
+    if (!read.ok) return fail("breachOfProtocol", `bad snappy: ${read.error.message}`);
+    if (id === PING && stage.kind === "open") queueBase(PONG, EMPTY_LIST);
     else if (id === PONG) events.ponged();
     else if (id >= FIRST_PROTOCOL_ID) events.message(id, read.value);
     return true;
   }
 
-  function takeLeave(payload: Uint8Array): false {
+  function receiveDisconnect(payload: Uint8Array): false {
     stop();
     events.disconnected(decodeDisconnect(payload));
     return false;
@@ -280,7 +280,7 @@ export function createWire(
       if (settings.remoteId === undefined) return;
       const initiator = createInitiator(own, settings.remoteId);
       if (!initiator.ok) {
-        breakOff("unexpectedIdentity", `its node id is no public key: ${initiator.error.message}`);
+        fail("unexpectedIdentity", `its node id is no public key: ${initiator.error.message}`);
         return;
       }
       stage = { kind: "ack", initiator: initiator.value };
@@ -291,16 +291,17 @@ export function createWire(
       queue.append(chunk);
       while (step()) {}
     },
-    send: (id, payload, urgency = "ordinary") => stage.kind === "open" && queueMessage(id, payload, urgency),
+    send: (id, payload, priority = "ordinary") =>
+      stage.kind === "open" && queueMessage(id, payload, priority),
     ping() {
-      if (stage.kind === "open") queueBase(PING, NOTHING);
+      if (stage.kind === "open") queueBase(PING, EMPTY_LIST);
     },
     next,
-    part(reason) {
+    disconnect(reason) {
       const canSpeak = stage.kind === "hello" || stage.kind === "open";
       // Whoever has read our Hello expects compression, unless its own says otherwise.
-      if (stage.kind === "hello" && isHelloSent && !isMet) isCompressed = true;
-      readNoMore();
+      if (stage.kind === "hello" && isHelloSent && !isHelloReceived) isCompressed = true;
+      stopReading();
       sends.dropWaiting();
       if (canSpeak) queueBase(DISCONNECT, encodeDisconnect(reason));
       return canSpeak;

@@ -86,7 +86,7 @@ describeWithVectors(
     it("a body of a million transactions: it is given up where the gas limit of the chain ends", async () => {
       const toy = createToyEth();
       const end = await toy.befriend(1);
-      const answer = toy.eth.peers[0]?.askBodies([toy.chain.head.hash]);
+      const answer = toy.eth.peers[0]?.requestBodies([toy.chain.head.hash]);
       const body = encodeRlpList([list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
       const { requestId } = end.last("getBlockBodies");
       expect(requestId).toBe(1n);

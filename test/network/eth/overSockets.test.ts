@@ -24,7 +24,7 @@ describeWithVectors(
       await startToy(2, { protocols: [behind.eth.protocol], maintained: [one.address] });
       await until(() => behind.eth.peers[0]?.height === 717n && ahead.eth.peers[0]?.height === 700n);
 
-      const headers = await behind.eth.peers[0]?.askHeaders({
+      const headers = await behind.eth.peers[0]?.requestHeaders({
         start: { number: 701n },
         max: 200,
         skip: 0,
@@ -33,7 +33,7 @@ describeWithVectors(
       expect(headers).toMatchObject({ ok: true, value: { length: 17 } });
       const block = ahead.chain.blocks[701];
       if (block === undefined) throw new Error("no such block");
-      const bodies = await behind.eth.peers[0]?.askBodies([block.hash]);
+      const bodies = await behind.eth.peers[0]?.requestBodies([block.hash]);
       expect(bodies).toMatchObject({ ok: true, value: { length: 1 } });
 
       ahead.eth.broadcastBlock(block, 702n);

@@ -141,7 +141,7 @@ describeWithVectors("a peer that breaks the rules", () => {
   it("answers late: nothing comes of it", async () => {
     const toy = createToyEth();
     const end = await toy.befriend(1);
-    const asked = toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]);
+    const asked = toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]);
     toy.clock.advanceBy(5_000);
     expect(await asked).toMatchObject({ ok: false, error: { code: "timedOut" } });
     end.say({ kind: "blockBodies", requestId: 1n, bodies: [] });
@@ -152,7 +152,7 @@ describeWithVectors("a peer that breaks the rules", () => {
   it("is slow over a large answer: it is waited for while enough of it comes, for a minute", async () => {
     const toy = createToyEth();
     const end = await toy.befriend(1);
-    const ask = () => toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]);
+    const ask = () => toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]);
     const passSeconds = (seconds: number, bytes: number): void => {
       for (let passed = 0; passed < seconds; passed += 5) {
         end.sendPart(bytes);
@@ -177,7 +177,7 @@ describeWithVectors("a peer that breaks the rules", () => {
     const toy = createToyEth();
     const end = await toy.befriend(1);
     for (let count = 0; count < 5; count++) {
-      void toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]);
+      void toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]);
       toy.clock.advanceBy(5_000);
     }
     expect(end.reason).toBe("timeout");
@@ -206,7 +206,7 @@ describeWithVectors("a peer that breaks the rules", () => {
   it("is not asked more than five things at once", async () => {
     const toy = createToyEth();
     await toy.befriend(1);
-    const asked = Array.from({ length: 6 }, () => toy.eth.peers[0]?.askBodies([EMPTY_CODE_HASH]));
+    const asked = Array.from({ length: 6 }, () => toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]));
     expect(await asked[5]).toMatchObject({ error: { code: "busy" } });
   });
 });
@@ -269,8 +269,8 @@ describeWithVectors("new blocks", () => {
     const toy = createToyEth();
     const end = await toy.befriend(1);
     await toy.befriend(2);
-    toy.eth.hintHeight(end.session.address, 800n);
-    toy.eth.hintHeight(end.session.address, 790n);
+    toy.eth.noteImpliedHeight(end.session.address, 800n);
+    toy.eth.noteImpliedHeight(end.session.address, 790n);
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([800n, 717n]);
   });
 
@@ -280,7 +280,7 @@ describeWithVectors("new blocks", () => {
     const end = await toy.befriend(1);
     const hashes = (number: bigint): void =>
       end.say({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number }] });
-    toy.eth.hintHeight(end.session.address, 2n ** 63n);
+    toy.eth.noteImpliedHeight(end.session.address, 2n ** 63n);
     expect(toy.eth.peers[0]?.height).toBe(300n);
     hashes(2n ** 64n - 1n);
     expect(toy.eth.peers[0]?.height).toBe(301n);
@@ -291,16 +291,16 @@ describeWithVectors("new blocks", () => {
     toy.chain.moveHead(100);
     const [quick, slow] = [await toy.befriend(1), await toy.befriend(2)];
     const heights = (): unknown => toy.eth.peers.map(({ height }) => height);
-    toy.eth.hintHeight(quick.session.address, 101n);
+    toy.eth.noteImpliedHeight(quick.session.address, 101n);
     toy.chain.moveHead(101);
     toy.clock.advanceBy(500);
     expect(heights()).toEqual([100n, 100n]);
-    toy.eth.hintHeight(slow.session.address, 102n);
+    toy.eth.noteImpliedHeight(slow.session.address, 102n);
     toy.clock.advanceBy(499);
     expect(heights()).toEqual([100n, 100n]);
     toy.clock.advanceBy(1);
     expect(heights()).toEqual([100n, 102n]);
-    toy.eth.hintHeight(quick.session.address, 103n);
+    toy.eth.noteImpliedHeight(quick.session.address, 103n);
     expect(heights()).toEqual([103n, 102n]);
   });
 

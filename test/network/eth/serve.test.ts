@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { EthMessage, HeaderQuery } from "../../../src/network/eth/message.ts";
 import { decodeMessage } from "../../../src/network/eth/messages.ts";
 import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
-import { answerTo, type Question } from "../../../src/network/eth/serve.ts";
+import { type EthRequest, respondTo } from "../../../src/network/eth/serve.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import type { NamedHeader } from "../../../src/types/block.ts";
@@ -28,7 +28,7 @@ describeWithVectors("answers to peers, over recorded chains", () => {
         const isMined = (response.decoded["txs"] as unknown[] | undefined)?.length === 0;
         const pool = poolOf(isMined ? [] : transactions);
         const answered = answeredHeaders(response.code, payloadOf(response));
-        const { code, payload } = answerTo(question(request.code, payloadOf(request)), {
+        const { code, payload } = respondTo(question(request.code, payloadOf(request)), {
           chain: asSealedFor(answered, chain),
           pool,
         });
@@ -41,7 +41,7 @@ describeWithVectors("answers to peers, over recorded chains", () => {
   const chain = recordedChain("net2");
   const pool = poolOf([]);
   const numbers = (query: HeaderQuery): number[] => {
-    const answer = answerTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
+    const answer = respondTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
     const read = decodeMessage(answer.code, answer.payload);
     if (!read.ok || read.value.kind !== "blockHeaders") throw new Error("headers expected");
     return read.value.headers.map(({ number }) => Number(number));
@@ -78,7 +78,7 @@ describeWithVectors("answers to peers, over recorded chains", () => {
 
   it("hold 128 bodies at most, without the unknown ones", () => {
     const hashes = [unknownHash, ...Array.from({ length: 200 }, (_, number) => hashAt(number))];
-    const { payload, code } = answerTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
+    const { payload, code } = respondTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
     expect(decodeMessage(code, payload)).toMatchObject({
       value: { requestId: 9n, bodies: { length: 127 } },
     });
@@ -87,12 +87,12 @@ describeWithVectors("answers to peers, over recorded chains", () => {
   it("hold the receipts of the blocks asked for, as the chain's roots cover them", () => {
     const recorded = readVectorJson<Record<string, string[]>>("besu-ibft", "net2", "receipts-rlp.json");
     const busy = Object.keys(recorded).map(Number).slice(0, 20);
-    const question: Question = {
+    const question: EthRequest = {
       kind: "getReceipts",
       requestId: 3n,
       hashes: [unknownHash, ...busy.map(hashAt)],
     };
-    const answer = answerTo(question, { chain, pool });
+    const answer = respondTo(question, { chain, pool });
     const read = decodeMessage(answer.code, answer.payload);
     if (!read.ok || read.value.kind !== "receipts") throw new Error("receipts expected");
     expect(read.value.receipts.map((block) => block.map((receipt) => toHex(encodeReceipt(receipt))))).toEqual(
@@ -103,7 +103,7 @@ describeWithVectors("answers to peers, over recorded chains", () => {
   it("end with the item that reaches the size served", () => {
     const large = { ...aLargeTransaction, raw: new Uint8Array(1_500_000).fill(0xc0) };
     const hashes = Array.from({ length: 5 }, () => unknownHash);
-    const { payload } = answerTo(
+    const { payload } = respondTo(
       { kind: "getPooledTransactions", requestId: 1n, hashes },
       { chain, pool: { ...pool, get: () => large } },
     );
@@ -121,9 +121,9 @@ describeWithVectors("answers to peers, over recorded chains", () => {
 const unknownHash = asHash(new Uint8Array(32).fill(0xee));
 const aLargeTransaction = { type: 0 } as Transaction;
 
-function question(code: number, payload: Uint8Array): Question {
+function question(code: number, payload: Uint8Array): EthRequest {
   const read = decodeMessage(code, payload);
-  const isQuestion = (message: EthMessage): message is Question => message.kind.startsWith("get");
+  const isQuestion = (message: EthMessage): message is EthRequest => message.kind.startsWith("get");
   if (!read.ok || !isQuestion(read.value)) throw new Error("a question expected");
   return read.value;
 }
@@ -164,6 +164,6 @@ function poolOf(transactions: readonly Transaction[]): EthPool {
     isOpen: true,
     get: (hash) => byHash.get(toDigits(hash)),
     transactions: () => byHash.values(),
-    offer: () => ({ useful: 0, useless: 0 }),
+    offer: () => ({ accepted: 0, rejected: 0 }),
   };
 }

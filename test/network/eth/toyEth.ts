@@ -32,7 +32,7 @@ export function createToyPool(): ToyPool {
     transactions: () => byHash.values(),
     offer(transactions) {
       offered.push(...transactions);
-      return { useful: transactions.length, useless: 0 };
+      return { accepted: transactions.length, rejected: 0 };
     },
   };
 }
@@ -139,7 +139,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     greeted() {
       isGreeted = true;
     },
-    noteUseful: () => undefined,
+    reward: () => undefined,
     penalise() {
       useless++;
     },

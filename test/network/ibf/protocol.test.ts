@@ -27,7 +27,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
     send: (code, payload) => sent.push(`${name} ${code} ${payload.length}`) > 0,
     disconnect: () => undefined,
     greeted: () => undefined,
-    noteUseful: () => undefined,
+    reward: () => undefined,
     penalise: () => undefined,
   };
 }

@@ -11,7 +11,7 @@ import { type Connection, defineMethod, type RpcMethod } from "../../../src/rpc/
 import type { SyncStatus } from "../../../src/rpc/ports.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { SUBSCRIPTIONS_PER_CONNECTION } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
-import type { Place } from "../../../src/txpool/events.ts";
+import type { SubPool } from "../../../src/txpool/events.ts";
 import type { PoolEntry } from "../../../src/txpool/txPool.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import type { Log } from "../../../src/types/log.ts";
@@ -43,7 +43,7 @@ function anEvent<Arguments extends readonly unknown[]>() {
 
 function aWorld() {
   const head = anEvent<[HeadChange]>();
-  const added = anEvent<[PoolEntry, Place]>();
+  const added = anEvent<[PoolEntry, SubPool]>();
   const dropped = anEvent<[PoolEntry, string]>();
   const sync = anEvent<[SyncStatus | undefined]>();
   const methods = createSubscriptionMethods({

@@ -9,30 +9,30 @@ const WARN_AGAIN_MS = 10 * 60_000;
  * Who is at fault when blocks break our rules. One peer may lie; when all of them seem to, it is our genesis file that
  * differs, and a node that blames its peers leads its operator astray.
  */
-export interface Suspicion {
+export interface GenesisMismatchDetector {
   /** A peer's blocks broke our rules. Call it before the peer is cut off. */
-  noteUnsound(peerKey: string): void;
+  noteInvalidBlock(peerKey: string): void;
 }
 
-export function createSuspicion(parts: {
+export function createGenesisMismatchDetector(parts: {
   readonly peerKeys: () => readonly string[];
   readonly headNumber: () => bigint;
   readonly nowMs: () => number;
   readonly logger: Logger;
-}): Suspicion {
+}): GenesisMismatchDetector {
   const offenders = new Set<string>();
   let countedAtHead = -1n;
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let warnedMs = Number.NEGATIVE_INFINITY;
   return {
-    noteUnsound(peerKey) {
+    noteInvalidBlock(peerKey) {
       const head = parts.headNumber();
       // Somebody's blocks were sound meanwhile.
       if (head !== countedAtHead) offenders.clear();
       countedAtHead = head;
       if (offenders.size < MAX_OFFENDERS) offenders.add(peerKey);
-      const isEverybody = parts.peerKeys().every((key) => offenders.has(key));
-      if (!isEverybody || parts.nowMs() - toldMs < WARN_AGAIN_MS) return;
-      toldMs = parts.nowMs();
+      const isEveryPeer = parts.peerKeys().every((key) => offenders.has(key));
+      if (!isEveryPeer || parts.nowMs() - warnedMs < WARN_AGAIN_MS) return;
+      warnedMs = parts.nowMs();
       parts.logger.warn(
         { peers: offenders.size, head },
         "the blocks of every peer break this node's rules: suspect its own genesis file first, and compare it, config " +

@@ -7,8 +7,8 @@ import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../src/primit
 import { IN_REAL_TIME } from "../realTime.ts";
 import { createRandom } from "../simulation/random.ts";
 import { type Identity, identity } from "./identities.ts";
-import { callAsStranger, type Stranger, strangersHello } from "./stranger.ts";
 import { closeAfterEach, createToy, startToy, type ToyNode, until } from "./toyNetwork.ts";
+import { callAsStranger, type Stranger, strangersHello } from "./untrustedPeer.ts";
 
 closeAfterEach();
 

@@ -4,27 +4,27 @@ import { MAX_WAITING_REQUESTS } from "./limits.ts";
  * Questions wait here for their turn: one question at a time, each peer in turn, with room for others on the thread in
  * between. So a peer that asks without end delays itself most.
  */
-export interface ServingQueue<Peer> {
+export interface RequestQueue<Peer> {
   /** False when so many questions of this peer wait already. */
-  post(peer: Peer, answer: () => void): boolean;
+  enqueue(peer: Peer, serve: () => void): boolean;
   forget(peer: Peer): void;
 }
 
-export function createServingQueue<Peer>(
+export function createRequestQueue<Peer>(
   defer: (action: () => void) => void = setImmediate,
-): ServingQueue<Peer> {
+): RequestQueue<Peer> {
   /** In the order of their turns. */
   const waiting = new Map<Peer, (() => void)[]>();
   let isScheduled = false;
 
   function serveOne(): void {
     isScheduled = false;
-    for (const [peer, questions] of waiting) {
-      const answer = questions.shift();
+    for (const [peer, requests] of waiting) {
+      const serve = requests.shift();
       waiting.delete(peer);
-      if (questions.length > 0) waiting.set(peer, questions);
+      if (requests.length > 0) waiting.set(peer, requests);
       schedule();
-      answer?.();
+      serve?.();
       return;
     }
   }
@@ -36,11 +36,11 @@ export function createServingQueue<Peer>(
   }
 
   return {
-    post(peer, answer) {
-      const questions = waiting.get(peer) ?? [];
-      if (questions.length >= MAX_WAITING_REQUESTS) return false;
-      questions.push(answer);
-      waiting.set(peer, questions);
+    enqueue(peer, serve) {
+      const requests = waiting.get(peer) ?? [];
+      if (requests.length >= MAX_WAITING_REQUESTS) return false;
+      requests.push(serve);
+      waiting.set(peer, requests);
       schedule();
       return true;
     },

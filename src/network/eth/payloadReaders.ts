@@ -17,8 +17,8 @@ import {
   LONG_BLOCK_BYTES,
   MAX_HEADER_BYTES,
   MAX_RECEIPTS,
+  SLICE_BYTES,
   SMALL_BLOCK_BYTES,
-  TURN_BYTES,
 } from "./limits.ts";
 import { membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
@@ -36,12 +36,12 @@ export function readBodies(list: Uint8Array, limit: number): Body[] {
 }
 
 /** As readBodies, none of more than `most` transactions, with room for others on the thread between portions. */
-export async function readBodiesInTurns(
+export async function readBodiesInSlices(
   list: Uint8Array,
   { limit, most }: { readonly limit: number; readonly most: number },
 ): Promise<Body[]> {
   const bodies: Body[] = [];
-  const turns = createTurns();
+  const slicer = createSlicer();
   for (const part of membersOf(list, limit)) {
     const [transactionsPart, ...rest] = isEmpty(part) ? [] : membersOf(part, 3);
     if (transactionsPart === undefined) {
@@ -52,7 +52,7 @@ export async function readBodiesInTurns(
     const transactions: Transaction[] = [];
     for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
       if (transactions.length === most) throw new RangeError(`a body of more than ${most} transactions`);
-      await turns.take(until - start);
+      await slicer.take(until - start);
       const bytes = transactionsPart.subarray(isList ? start : from, until);
       transactions.push(must(isList ? decodeTransaction(bytes) : decodeBodyTransaction(bytes)));
     }
@@ -90,23 +90,23 @@ export function* readTransactionsOneByOne(
 }
 
 /** As readTransactions, with room for others on the thread between portions of them. */
-export async function readTransactionsInTurns(list: Uint8Array, limit: number): Promise<Transaction[]> {
+export async function readTransactionsInSlices(list: Uint8Array, limit: number): Promise<Transaction[]> {
   const transactions: Transaction[] = [];
-  const turns = createTurns();
+  const slicer = createSlicer();
   for (const part of membersOf(list, limit)) {
-    await turns.take(part.length);
+    await slicer.take(part.length);
     transactions.push(readTransaction(part));
   }
   return transactions;
 }
 
 /** Lets others have the thread once so many bytes were read. */
-function createTurns(): { take(bytes: number): Promise<void> | undefined } {
+function createSlicer(): { take(bytes: number): Promise<void> | undefined } {
   let read = 0;
   return {
     take(bytes) {
       read += bytes + ITEM_BYTES;
-      if (read <= TURN_BYTES) return undefined;
+      if (read <= SLICE_BYTES) return undefined;
       read = bytes;
       return new Promise((resolve) => setImmediate(resolve));
     },
@@ -189,9 +189,9 @@ function canonicalBytes(part: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function must<T>(outcome: Result<T>): T {
-  if (!outcome.ok) throw new RangeError(outcome.error.message);
-  return outcome.value;
+function must<T>(result: Result<T>): T {
+  if (!result.ok) throw new RangeError(result.error.message);
+  return result.value;
 }
 
 const EMPTY_LIST = 0xc0;

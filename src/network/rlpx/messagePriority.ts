@@ -1,2 +1,2 @@
 /** What a message is for: consensus goes first, and is dropped last. */
-export type Urgency = "consensus" | "ordinary";
+export type MessagePriority = "consensus" | "ordinary";

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { ABSENT_AFTER_MS, ABSENT_AGAIN_MS } from "../../src/network/absentees.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
+import { UNREACHABLE_REMINDER_MS, UNREACHABLE_WARNING_MS } from "../../src/network/unreachablePeers.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { identity } from "./identities.ts";
@@ -32,12 +32,12 @@ it("names a node where nothing listens, after 15 s, and rarely again", async () 
   const { clock, parted, live, told, name } = await afterWaiting(gone.address);
   clock.advanceBy(0);
   await parted();
-  await live(ABSENT_AFTER_MS - 100);
+  await live(UNREACHABLE_WARNING_MS - 100);
   expect(told()).toEqual([]);
   await live(200);
   const first = `no connection with ${name} for 15 s: nothing listens there (ECONNREFUSED)`;
   expect(told()).toEqual([first]);
-  clock.advanceBy(ABSENT_AGAIN_MS - 1_000);
+  clock.advanceBy(UNREACHABLE_REMINDER_MS - 1_000);
   expect(told()).toEqual([first]);
   clock.advanceBy(1_000);
   expect(told()).toEqual([first, expect.stringContaining(`no connection with ${name} for 615 s: `)]);
@@ -53,7 +53,7 @@ it("names a node that takes the call and says nothing", async () => {
     }),
   );
   const { live, told, name } = await afterWaiting({ nodeId: identity(2).nodeId, host: HOST, tcpPort: port });
-  await live(ABSENT_AFTER_MS + 500);
+  await live(UNREACHABLE_WARNING_MS + 500);
   expect(told()).toEqual([`no connection with ${name} for 15 s: it does not answer`]);
 });
 
@@ -62,7 +62,7 @@ it("names a node that has another key than its enode URL says", async () => {
   const { clock, parted, live, told, name } = await afterWaiting({ ...address, nodeId: identity(3).nodeId });
   clock.advanceBy(0);
   await parted();
-  await live(ABSENT_AFTER_MS);
+  await live(UNREACHABLE_WARNING_MS);
   expect(told()).toEqual([
     `no connection with ${name} for 15 s: something listens there, but hangs up before it has shown its key: ` +
       "it may have another key than its enode URL says",
@@ -80,7 +80,7 @@ it("suspects its own genesis file when it refuses all that were named", async ()
   const { clock, parted, live, told, name } = await afterWaiting(address, refusing);
   clock.advanceBy(0);
   await parted();
-  await live(ABSENT_AFTER_MS);
+  await live(UNREACHABLE_WARNING_MS);
   expect(told()).toEqual([
     "every node named to this one is refused by its rules: the genesis file of this node may be the wrong one",
     `no connection with ${name} for 15 s: ${detail}`,
@@ -92,12 +92,12 @@ it("says nothing of a node that is there, nor of one that nobody wants any more"
   const { node, clock, live, told } = await afterWaiting(there.address);
   clock.advanceBy(0);
   await until(() => node.network.peerCount === 1);
-  await live(ABSENT_AFTER_MS * 2);
+  await live(UNREACHABLE_WARNING_MS * 2);
   expect(told()).toEqual([]);
   await there.network.close();
   await until(() => node.network.peerCount === 0);
-  await live(ABSENT_AFTER_MS - 1_000);
+  await live(UNREACHABLE_WARNING_MS - 1_000);
   node.network.removePeer(there.identity.nodeId);
-  await live(ABSENT_AFTER_MS * 2);
+  await live(UNREACHABLE_WARNING_MS * 2);
   expect(told()).toEqual([]);
 });

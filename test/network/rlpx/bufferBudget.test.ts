@@ -1,17 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { createLinkMemory, type LinkMemory, type LinkShare } from "../../../src/network/rlpx/linkMemory.ts";
+import {
+  type BufferBudget,
+  type BufferShare,
+  createBufferBudget,
+} from "../../../src/network/rlpx/bufferBudget.ts";
 import { createSendQueue, type SendQueue } from "../../../src/network/rlpx/sendQueue.ts";
 
-const LIMITS = { queuedBytes: 1_000, strangersUnreadBytes: 1_000 };
+const LIMITS = { queuedBytes: 1_000, untrustedUnreadBytes: 1_000 };
 
 interface Link {
   readonly queue: SendQueue;
-  readonly share: LinkShare;
+  readonly share: BufferShare;
   cut: string | undefined;
 }
 
 function join(
-  memory: LinkMemory,
+  memory: BufferBudget,
   facts: { isStranger?: boolean; sendingSinceMs?: number; readingSinceMs?: number } = {},
 ): Link {
   const share = memory.join({
@@ -37,7 +41,7 @@ const message = (length: number, id = 0x10) => ({ id, bytes: new Uint8Array(leng
 
 describe("the memory of all connections", () => {
   it("counts a message that several of them wait to send once, until the last has sent it", () => {
-    const memory = createLinkMemory(LIMITS);
+    const memory = createBufferBudget(LIMITS);
     const links = Array.from({ length: 25 }, () => join(memory));
     const block = message(900);
     for (const { queue } of links) expect(queue.push(block, "consensus")).toBe(true);
@@ -51,7 +55,7 @@ describe("the memory of all connections", () => {
   });
 
   it("gives up the strangers that read slowest, then what is no consensus, then its oldest", () => {
-    const memory = createLinkMemory(LIMITS);
+    const memory = createBufferBudget(LIMITS);
     const slow = join(memory, { isStranger: true, sendingSinceMs: 1 });
     const quick = join(memory, { isStranger: true, sendingSinceMs: 2 });
     const quiet = join(memory, { isStranger: true });
@@ -77,21 +81,21 @@ describe("the memory of all connections", () => {
   });
 
   it("gives up the stranger that takes longest over a message, and no validator", () => {
-    const memory = createLinkMemory(LIMITS);
+    const memory = createBufferBudget(LIMITS);
     const slow = join(memory, { isStranger: true, readingSinceMs: 1 });
     const quick = join(memory, { isStranger: true, readingSinceMs: 2 });
     const validator = join(memory, { readingSinceMs: 0 });
-    slow.share.noteUnread(500);
-    validator.share.noteUnread(2_000);
-    quick.share.noteUnread(500);
+    slow.share.reportUnread(500);
+    validator.share.reportUnread(2_000);
+    quick.share.reportUnread(500);
     expect([slow.cut, quick.cut]).toEqual([undefined, undefined]);
-    quick.share.noteUnread(501);
+    quick.share.reportUnread(501);
     expect([slow.cut, quick.cut, validator.cut]).toEqual([
       "its message takes too long, and memory is short",
       undefined,
       undefined,
     ]);
-    quick.share.noteUnread(0);
+    quick.share.reportUnread(0);
     expect(memory.unreadBytes).toBe(2_000);
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { readTransactionsOneByOne } from "../../../src/network/eth/contents.ts";
+import { createGossipQueue } from "../../../src/network/eth/gossipQueue.ts";
 import {
   FIRST_BATCH,
   HIGHEST_TRANSACTION_SCORE,
   IGNORED_SCORE,
   LARGEST_BATCH,
+  MAX_REJECTED_OF_MESSAGE,
   SCORE_LEAK_PER_SECOND,
-  USELESS_OF_MESSAGE,
 } from "../../../src/network/eth/limits.ts";
-import { createTransactionReading } from "../../../src/network/eth/transactionReading.ts";
+import { readTransactionsOneByOne } from "../../../src/network/eth/payloadReaders.ts";
 import { createTransactionScore } from "../../../src/network/eth/transactionScore.ts";
 import { encodeRlpIndex, encodeRlpList } from "../../../src/primitives/rlp.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -23,18 +23,18 @@ function aReading({ usefulShare = 1 }: { readonly usefulShare?: number } = {}) {
   let late: (() => void)[] = [];
   const judged: string[] = [];
   const breaches: string[] = [];
-  const reading = createTransactionReading<string>({
+  const reading = createGossipQueue<string>({
     defer: (turn) => turns.push(turn),
     inShare: (_, work) => work(),
     open: (payload) => readTransactionsOneByOne(payload, { limit: 10_922, most: 2 ** 21 }),
-    judge(peer, transactions) {
+    validate(peer, transactions) {
       judged.push(`${peer} ${transactions.length}`);
       const useful = Math.round(transactions.length * usefulShare);
       return new Promise((resolve) => {
-        late.push(() => resolve({ useful, useless: transactions.length - useful }));
+        late.push(() => resolve({ accepted: useful, rejected: transactions.length - useful }));
       });
     },
-    breach: (peer, detail) => breaches.push(`${peer}: ${detail}`),
+    onBreach: (peer, detail) => breaches.push(`${peer}: ${detail}`),
   });
   return {
     ...reading,
@@ -65,7 +65,7 @@ function aReading({ usefulShare = 1 }: { readonly usefulShare?: number } = {}) {
 describe("unasked transactions", () => {
   it("are read in another turn, a batch at a time and larger ones while they are of use", async () => {
     const reading = aReading();
-    reading.post("a", message(2000));
+    reading.enqueue("a", message(2000));
     expect(reading.judged).toEqual([]);
     reading.turn();
     expect(reading.judged).toEqual([`a ${FIRST_BATCH}`]);
@@ -79,7 +79,7 @@ describe("unasked transactions", () => {
 
   it.each([1, 0.5])("are read to the end where of them so much is of use: %s", async (usefulShare) => {
     const reading = aReading({ usefulShare });
-    for (const count of [10_900, 100]) reading.post("a", message(count));
+    for (const count of [10_900, 100]) reading.enqueue("a", message(count));
     await reading.live(300);
     expect(reading.total("a")).toBe(11_000);
   });
@@ -88,10 +88,10 @@ describe("unasked transactions", () => {
     "are left where too many are of no use, and the next message is read: %s",
     async (usefulShare) => {
       const reading = aReading({ usefulShare });
-      reading.post("a", message(10_900));
-      reading.post("a", message(1));
+      reading.enqueue("a", message(10_900));
+      reading.enqueue("a", message(1));
       await reading.live(300);
-      const most = USELESS_OF_MESSAGE / (1 - usefulShare) + FIRST_BATCH;
+      const most = MAX_REJECTED_OF_MESSAGE / (1 - usefulShare) + FIRST_BATCH;
       expect(reading.total("a")).toBeLessThanOrEqual(most + 1);
       expect(reading.judged.at(-1)).toBe("a 1");
     },
@@ -99,8 +99,8 @@ describe("unasked transactions", () => {
 
   it("of one peer do not keep those of another waiting", async () => {
     const reading = aReading();
-    for (let index = 0; index < 3; index++) reading.post("a", message(10_000));
-    reading.post("b", message(3));
+    for (let index = 0; index < 3; index++) reading.enqueue("a", message(10_000));
+    reading.enqueue("b", message(3));
     reading.turn();
     expect(reading.judged).toEqual(["a 64", "b 3"]);
   });
@@ -109,10 +109,10 @@ describe("unasked transactions", () => {
     const reading = aReading();
     // Each a megabyte, of which four may wait.
     const large = message(Math.floor(2 ** 20 / ONE.length));
-    for (let index = 0; index < 10; index++) reading.post("a", large);
+    for (let index = 0; index < 10; index++) reading.enqueue("a", large);
     await reading.live(2000);
     expect(reading.total("a")).toBe(4 * Math.floor(2 ** 20 / ONE.length));
-    reading.post("b", message(100));
+    reading.enqueue("b", message(100));
     reading.turn();
     reading.forget("b");
     await reading.live(10);
@@ -122,7 +122,7 @@ describe("unasked transactions", () => {
   it("that are none end the connection, and what came before them is judged", async () => {
     const reading = aReading();
     const list = [...Array.from({ length: 100 }, () => ONE), encodeRlpIndex(9)];
-    reading.post("a", encodeRlpList(list));
+    reading.enqueue("a", encodeRlpList(list));
     await reading.live(5);
     expect([reading.total("a"), reading.breaches.length]).toEqual([FIRST_BATCH, 1]);
   });
@@ -135,25 +135,25 @@ describe("a peer's score", () => {
     // A block a second, which makes a tenth of what is sent useless.
     for (let second = 0; second < 600; second++) {
       nowMs += 1000;
-      score.note({ useful: 900, useless: 100 });
+      score.note({ accepted: 900, rejected: 100 });
     }
     // And one that makes all useless that is on its way.
-    score.note({ useful: 0, useless: IGNORED_SCORE - 1 });
-    expect([score.isIgnored, score.isHopeless]).toEqual([false, false]);
-    score.note({ useful: 0, useless: 64 });
-    expect([score.isIgnored, score.isHopeless]).toEqual([true, false]);
+    score.note({ accepted: 0, rejected: IGNORED_SCORE - 1 });
+    expect([score.isIgnored, score.isAtLimit]).toEqual([false, false]);
+    score.note({ accepted: 0, rejected: 64 });
+    expect([score.isIgnored, score.isAtLimit]).toEqual([true, false]);
     nowMs += (2 * 64 * 1000) / SCORE_LEAK_PER_SECOND;
     expect(score.isIgnored).toBe(false);
-    score.note({ useful: 0, useless: HIGHEST_TRANSACTION_SCORE });
-    expect([score.isIgnored, score.isHopeless]).toEqual([true, true]);
+    score.note({ accepted: 0, rejected: HIGHEST_TRANSACTION_SCORE });
+    expect([score.isIgnored, score.isAtLimit]).toEqual([true, true]);
   });
 
   it("ends with whoever goes on though nobody listens", () => {
     const score = createTransactionScore({ nowMs: () => 0 });
-    score.note({ useful: 0, useless: IGNORED_SCORE });
-    for (let count = 0; !score.isHopeless; count++) {
+    score.note({ accepted: 0, rejected: IGNORED_SCORE });
+    for (let count = 0; !score.isAtLimit; count++) {
       expect(count).toBeLessThan(20);
-      score.noteUnwanted();
+      score.noteIgnored();
     }
   });
 });
