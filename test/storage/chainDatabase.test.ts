@@ -4,12 +4,14 @@ import { describe, expect, it } from "vitest";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
-import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
+import { sealEntry } from "../../src/storage/checksum.ts";
+import { type Batch, DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import type { HeadMarker } from "../../src/storage/headMarker.ts";
-import { commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";
+import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { putSchema } from "../../src/storage/schema.ts";
+import { deletedLeavesKey, triePageKey } from "../../src/storage/stateKeys.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import { createForgetfulDisk } from "../builders/forgetfulDisk.ts";
 import { aStoredChain } from "./storedBlocks.ts";
@@ -118,6 +120,20 @@ describe("what a start verifies", () => {
     await expect(verifying).rejects.toThrow(new RegExp(`block ${block.header.number}`, "i"));
   });
 
+  it("notices a flipped byte of receipts, which are not decoded", async () => {
+    const { database } = await aVerifiedChain();
+    const key = receiptsKey(3n, 0);
+    const batch = createBatch();
+    batch.put(
+      key,
+      (database.get(key) ?? key).map((byte, at) => (at === 30 ? byte ^ 1 : byte)),
+    );
+    await database.write(batch);
+    await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(
+      /An entry of block 3 .* is damaged: its checksum does not match/,
+    );
+  });
+
   it("notices that a block's batch is missing from the middle", async () => {
     const { database, witness } = await aVerifiedChain();
     const batch = createBatch();
@@ -126,11 +142,63 @@ describe("what a start verifies", () => {
     await expect(verifyChain(database, witness)).rejects.toThrow(/block 2 is missing/i);
   });
 
+  it("notices a block of another chain below the head, whole and with its own commit record", async () => {
+    const { database, headMarker } = await aVerifiedChain();
+    const other = aStoredChain({ seed: 6, blocks: 2, transactions: 5 })[2] as StoredBlock;
+    const batch = createBatch();
+    storeOver(database).delete(batch, 2n);
+    await database.write(batch);
+    await commit({ database, headMarker }, [other]);
+    await moveHead(database, chain.at(-1) as StoredBlock);
+    await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(
+      /block 2 is damaged: the chain above it names/i,
+    );
+  });
+
+  describe("of the state trie that a block wrote", () => {
+    const pageKey = triePageKey(3, 0, Uint8Array.of(0x12, 0x30), 3);
+    const deletedKey = deletedLeavesKey(3, 0);
+
+    async function withTrieEntries(damage: (database: Database, batch: Batch) => void): Promise<void> {
+      const database = createMemoryDatabase();
+      const opened = { database, headMarker: await verifyChain(database, createMemoryMarker()) };
+      await commit(opened, [genesis, first, second]);
+      await commit(opened, [third], (batch) => {
+        for (const key of [pageKey, deletedKey]) batch.put(key, sealEntry(key, new Uint8Array(40)));
+      });
+      await verifyChain(database, createMemoryMarker());
+      const batch = createBatch();
+      damage(database, batch);
+      await database.write(batch);
+      await verifyChain(database, createMemoryMarker());
+    }
+
+    it("notices that an entry is gone", async () => {
+      for (const key of [pageKey, deletedKey])
+        await expect(withTrieEntries((_, batch) => batch.delete(key))).rejects.toThrow(
+          /The state trie of block 3 is damaged: its commit record counts 2 entries .* but 1 /,
+        );
+    });
+
+    it("notices an entry that another write replaced, with a checksum of its own", async () => {
+      await expect(
+        withTrieEntries((_, batch) => batch.put(pageKey, sealEntry(pageKey, new Uint8Array(41)))),
+      ).rejects.toThrow(/The state trie of block 3 is damaged/);
+    });
+
+    it("notices a flipped byte", async () => {
+      for (const key of [pageKey, deletedKey])
+        await expect(
+          withTrieEntries((database, batch) =>
+            batch.put(key, Uint8Array.from(database.get(key) ?? []).fill(1, 7, 8)),
+          ),
+        ).rejects.toThrow(/A trie page of block 3 .* is damaged: its checksum does not match/);
+    });
+  });
+
   it("notices that the head pointer went back alone", async () => {
     const { database } = await aVerifiedChain();
-    const batch = createBatch();
-    storeOver(database).moveHead(batch, { header: second.header, hash: second.hash, totalDifficulty: 0n });
-    await database.write(batch);
+    await moveHead(database, second);
     await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(/later blocks are stored/);
   });
 
@@ -146,7 +214,7 @@ describe("what a start verifies", () => {
         const head = storeOver(disk.database).head()?.header.number ?? -1n;
         expect(head).toBeGreaterThanOrEqual(committed);
         const next = chain.slice(Number(head) + 1);
-        void commit(opened, next, (block) => {
+        void commit(opened, next, undefined, (block) => {
           committed = block.header.number;
         });
         for (let turns = (seed * 7 + cut * 3) % 12; turns > 0; turns--) await new Promise(setImmediate);
@@ -170,17 +238,25 @@ async function inFolder(folder: string, use: (opened: ChainDatabase) => Promise<
 async function commit(
   { database, headMarker }: Opened,
   blocks: readonly StoredBlock[],
+  putMore: (batch: Batch) => void = () => undefined,
   onCommitted: (block: StoredBlock) => void = () => undefined,
 ): Promise<void> {
   const store = storeOver(database);
   for (const block of blocks) {
     const batch = createBatch();
     store.put(batch, block);
+    putMore(batch);
     store.complete(batch, block);
     await database.write(batch);
     headMarker.record({ number: block.header.number, hash: block.hash });
     onCommitted(block);
   }
+}
+
+async function moveHead(database: Database, { header, hash }: StoredBlock): Promise<void> {
+  const batch = createBatch();
+  storeOver(database).moveHead(batch, { header, hash, totalDifficulty: 0n });
+  await database.write(batch);
 }
 
 async function aVerifiedChain(): Promise<{

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -169,6 +169,22 @@ describe("the database on disk", () => {
     await processHolding(path);
     await expect(openLevelDatabase({ path })).rejects.toThrow(/Another node is using this data folder/);
     await expect(openLevelDatabase({ path })).rejects.toBeInstanceOf(DiskError);
+  });
+
+  it("writes nothing after a write that failed, although the disk would take it again", async () => {
+    const path = join(temporaryFolder(), "chain");
+    const database = await openLevelDatabase({ path });
+    // The write buffer is full now, so the next write needs a new file in the folder.
+    const large = createBatch();
+    large.put(bytes([1]), new Uint8Array(17 * 1024 * 1024));
+    await database.write(large);
+    renameSync(path, `${path}-away`);
+    const refused = /cannot be written.*No such file/;
+    await expect(database.write(batchOf([[2], [2]]))).rejects.toThrow(refused);
+    renameSync(`${path}-away`, path);
+    await expect(database.write(batchOf([[3], [3]]))).rejects.toThrow(refused);
+    expect(database.get(bytes([3]))).toBeUndefined();
+    await database.close();
   });
 
   it("is opened for writing once in a process", async () => {

@@ -7,6 +7,7 @@ import { findDamage } from "../../src/storage/databaseCheck.ts";
 import { bodyKey, commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { codeKey } from "../../src/storage/stateKeys.ts";
+import type { StoredBlock } from "../../src/types/block.ts";
 import { aStoredChain } from "./storedBlocks.ts";
 
 const chain = aStoredChain({ seed: 3, blocks: 6, transactions: 3 });
@@ -31,6 +32,22 @@ describe("a check of the whole database", () => {
       expect(damages.filter((damage) => new RegExp(`block ${block}\\b`, "i").test(damage))).not.toEqual([]);
     expect(damages.some((damage) => damage.startsWith("The code 0x00"))).toBe(true);
     expect(damages.some((damage) => /block [056]\b/i.test(damage))).toBe(false);
+  });
+
+  it("names a block that is whole but not the parent that the next one names", async () => {
+    const database = await aDatabase();
+    const other = aStoredChain({ seed: 4, blocks: 2, transactions: 3 })[2] as StoredBlock;
+    const batch = createBatch();
+    const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    store.delete(batch, 2n);
+    store.put(batch, other);
+    store.complete(batch, other);
+    store.moveHead(batch, chain.at(-1) as StoredBlock);
+    await database.write(batch);
+    expect(await damagesOf(database)).toEqual([
+      "Block 2 is not the parent that block 3 names.",
+      "Block 1 is not the parent that block 2 names.",
+    ]);
   });
 });
 

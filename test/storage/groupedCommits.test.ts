@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { asHash } from "../../src/primitives/hash.ts";
+import { asHash, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { findBlocksWithoutState } from "../../src/state/blockStates.ts";
 import { checkState } from "../../src/state/check.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { type Batch, DiskError } from "../../src/storage/database.ts";
 import { findDamage } from "../../src/storage/databaseCheck.ts";
 import { type GroupedCommits, type GroupLimits, groupCommits } from "../../src/storage/groupedCommits.ts";
 import type { HeadMarkerFile } from "../../src/storage/markerFile.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { type Block, decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -102,4 +105,38 @@ describe(`commits in groups (IBEX_SEED=${SEED})`, () => {
     expect((await groupedChain(disk.powerCut(), { bytes: 1, ms: 1 })).chain.head.header.number).toBe(0n);
     await expect(grouped.flush()).rejects.toThrow("the power is cut");
   });
+
+  it("write no later group after one that failed", async () => {
+    const disk = createMemoryDatabase();
+    const heads: bigint[] = [];
+    let failures = 1;
+    const grouped = inGroupsOfOne({
+      database: {
+        ...disk,
+        write: async (batch) => {
+          if (failures-- > 0) throw new DiskError("no room");
+          await disk.write(batch);
+        },
+      },
+      headMarker: { record: ({ number }) => void heads.push(number), lower: () => expect.unreachable() },
+    });
+    await grouped.database.write(batchOf(1));
+    grouped.headMarker.record({ number: 1n, hash: ZERO_HASH });
+    for (const key of [2, 3]) await expect(grouped.database.write(batchOf(key))).rejects.toThrow("no room");
+    await expect(grouped.flush()).rejects.toThrow("no room");
+    await expect(grouped.flush()).rejects.toThrow("no room");
+    expect([1, 2, 3].map((key) => disk.get(Uint8Array.of(key)))).toEqual(Array(3).fill(undefined));
+    expect(heads).toEqual([]);
+  });
 });
+
+/** Groups of one batch each. */
+function inGroupsOfOne(parts: Omit<Parameters<typeof groupCommits>[0], "clock">) {
+  return groupCommits({ ...parts, clock: { nowMs: () => 0 } }, { bytes: 1, ms: 1 });
+}
+
+function batchOf(key: number): Batch {
+  const batch = createBatch();
+  batch.put(Uint8Array.of(key), Uint8Array.of(key));
+  return batch;
+}

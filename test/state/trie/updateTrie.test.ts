@@ -3,6 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../../src/primitives/hex.ts";
+import { createBatch } from "../../../src/storage/batch.ts";
+import { DamagedData, type Database } from "../../../src/storage/database.ts";
+import { KEY_PREFIXES, prefixRange } from "../../../src/storage/keys.ts";
 import { casesOf } from "../../thorough.ts";
 import { bytesOf, someValue, TrieHarness } from "./trieHarness.ts";
 
@@ -52,6 +55,21 @@ describe("trie of one key length", () => {
     );
   });
 
+  it("refuses a page of which any byte changed, also one that no hash covers", async () => {
+    const trie = new TrieHarness();
+    const keys = Array.from({ length: 20 }, (_, i) => toDigits(Uint8Array.of(i * 13, i)));
+    await trie.apply(new Map(keys.map((key, i) => [key, someValue(i, 40)])));
+    const { database } = trie;
+    for await (const [key, sealed] of database.range(prefixRange(KEY_PREFIXES.trie))) {
+      for (let at = 0; at < sealed.length; at++) {
+        await write(database, key, Uint8Array.from(sealed).fill((sealed[at] ?? 0) ^ 1, at, at + 1));
+        expect(() => keys.map((text) => trie.find(text)), `byte ${at}`).toThrow(DamagedData);
+      }
+      await write(database, key, sealed);
+    }
+    expect(keys.map((text) => trie.find(text)?.value)).toEqual(keys.map((_, i) => someValue(i, 40)));
+  });
+
   it("is independent of how changes are split into versions", async () => {
     const keys = Array.from({ length: 3000 }, (_, i) => toDigits(keccak256(Uint8Array.of(i & 255, i >> 8))));
     const whole = new TrieHarness();
@@ -70,6 +88,12 @@ describe("trie of one key length", () => {
     expect(toHex(pieces.root.hash)).toBe(toHex(one.root.hash));
   });
 });
+
+async function write(database: Database, key: Uint8Array, value: Uint8Array): Promise<void> {
+  const batch = createBatch();
+  batch.put(key, value);
+  await database.write(batch);
+}
 
 function versions(shape: { readonly bytes: number; readonly digits: string }): fc.Arbitrary<Version[]> {
   const key = fc

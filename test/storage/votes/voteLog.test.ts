@@ -1,7 +1,9 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -64,6 +66,32 @@ describe("the vote record", () => {
     await store.write(vote(7));
     await store.close();
     expect((await opened(path)).read()).toEqual(vote(7));
+  });
+
+  it("reads nothing that lay behind a torn end as the record after the next one", async () => {
+    const path = join(temporaryFolder(), "votes.log");
+    const recordBytes = await writeVotes(path, 3);
+    const second = readFileSync(path).subarray(recordBytes, 2 * recordBytes);
+    appendFileSync(path, Buffer.concat([new Uint8Array(recordBytes), second]));
+    const store = await opened(path);
+    expect(statSync(path).size).toBe(3 * recordBytes);
+    await store.write(vote(7));
+    await store.close();
+    expect((await opened(path)).read()).toEqual(vote(7));
+  });
+
+  it("writes nothing after a write that failed, so that no record follows a torn one", async () => {
+    const path = join(temporaryFolder(), "votes.log");
+    const store = await openVoteLog(path, 2500);
+    await store.write(vote(1));
+    await store.write(vote(2));
+    mkdirSync(`${path}.new`);
+    await expect(store.write(vote(3))).rejects.toThrow(/cannot be written/);
+    rmdirSync(`${path}.new`);
+    await expect(store.write(vote(4))).rejects.toThrow(/cannot be written/);
+    expect(store.read()).toEqual(vote(2));
+    await store.close();
+    expect((await opened(path)).read()).toEqual(vote(2));
   });
 
   it.each([
