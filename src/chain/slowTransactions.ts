@@ -231,7 +231,7 @@ export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransaction
           const counts = isWholeTry ? (isFair ? 1 : UNFAIR_TRY) : 0;
           return stop(transaction, { number, counts, ranMs: tookMs });
         },
-        onceMore(leftMs) {
+        nextDeferred(leftMs) {
           if (spare === undefined || isSpare || hasRetried || leftMs < windowMs * SPARE_SHARE)
             return undefined;
           isSpare = true;

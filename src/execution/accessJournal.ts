@@ -4,8 +4,8 @@ import { toKey } from "../primitives/byteKey.ts";
 import { precompileAddress } from "./precompiles/addresses.ts";
 
 /**
- * What one transaction has accessed and touched: warm addresses and slots (EIP-2929) and accounts that vanish if they
- * are empty in the end (EIP-161). Has an undo log like the overlay's, and is checkpointed together with it.
+ * What one transaction has accessed and touched: warm addresses and slots (EIP-2929), and accounts that are deleted if
+ * they end up empty (EIP-161). Has an undo log like the overlay's and is checkpointed together with it.
  */
 export class AccessJournal {
   private readonly warmSlots = new Map<string, Set<string>>();
@@ -14,7 +14,7 @@ export class AccessJournal {
   private readonly checkpoints: number[] = [];
   private readonly alwaysWarm: ReadonlySet<string>;
 
-  /** `alwaysWarm` are the keys of the precompiled contracts. */
+  /** `alwaysWarm` holds the keys of the precompiled contracts. */
   constructor(alwaysWarm: ReadonlySet<string>) {
     this.alwaysWarm = alwaysWarm;
   }
@@ -44,7 +44,7 @@ export class AccessJournal {
     const key = toKey(address);
     if (this.touchedAccounts.has(key)) return;
     this.touchedAccounts.set(key, address);
-    // Touching the RIPEMD-160 precompile outlives a revert: block 2,675,119 of main net made that a rule.
+    // A revert does not undo touching the RIPEMD-160 precompile: block 2,675,119 of mainnet made that a rule.
     if (this.checkpoints.length > 0 && key !== RIPEMD160_KEY) this.log.push({ kind: "touch", key });
   }
 
@@ -52,7 +52,7 @@ export class AccessJournal {
     return this.touchedAccounts.values();
   }
 
-  /** Warm slots by address, both as keys (byteKey.ts); addresses without a warm slot are left out. */
+  /** Warm slots by address, both as keys (byteKey.ts). Omits addresses without a warm slot. */
   *warmStorage(): Iterable<readonly [address: string, slots: ReadonlySet<string>]> {
     for (const entry of this.warmSlots) if (entry[1].size > 0) yield entry;
   }
@@ -72,7 +72,7 @@ export class AccessJournal {
       this.undo(expectDefined(this.log.pop(), "a journal entry"));
   }
 
-  /** Forgets everything: the next transaction begins. */
+  /** Clears everything for the next transaction. */
   clear(): void {
     assert(this.checkpoints.length === 0, "a transaction ends outside of all checkpoints");
     this.warmSlots.clear();

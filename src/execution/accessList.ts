@@ -9,8 +9,8 @@ import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./simulation.ts";
 
 /**
- * eth_createAccessList (json-rpc.md#eth_createaccesslist): the storage that a call touches, and the gas it
- * takes with that list. The call runs a second time if the list is news.
+ * eth_createAccessList (json-rpc.md#eth_createaccesslist): the storage that a call touches, and the gas it takes with
+ * that list. Runs the call a second time if the list differs from the one supplied.
  */
 export async function createAccessList(
   context: CallContext,
@@ -34,7 +34,7 @@ async function runListing(context: CallContext, request: CallRequest): Promise<L
   return { simulated, observed, list: simulated.kind === "executed" ? warmList(simulated, observed) : [] };
 }
 
-/** Accounts without a touched slot do not count; nor does anything when no instruction was executed. */
+/** Omits accounts without a touched slot. Empty when no instruction was executed. */
 function warmList(
   { session }: Simulated & { readonly kind: "executed" },
   { maxDepth }: Observed,
@@ -53,11 +53,11 @@ function toResult({ simulated, observed, list }: Listing): SimulationResult {
     kind: "returned",
     data: output,
     gas: inflatedGas(gasBeforeRefund, observed),
-    accessList: list.map(joined),
+    accessList: list.map(joinSlots),
   };
 }
 
-function joined({ address, storageKeys }: AccessListEntry): TouchedSlots {
+function joinSlots({ address, storageKeys }: AccessListEntry): TouchedSlots {
   const slots = new Uint8Array(storageKeys.length * SLOT_LENGTH);
   for (const [index, key] of storageKeys.entries()) slots.set(key, index * SLOT_LENGTH);
   return { address, slots };
@@ -68,9 +68,9 @@ function isSameList(
   supplied: readonly AccessListEntry[] | undefined,
 ): boolean {
   if (supplied === undefined || supplied.length !== list.length) return false;
-  const wanted = new Map(list.map(({ address, storageKeys }) => [toKey(address), storageKeys.map(toKey)]));
+  const expected = new Map(list.map(({ address, storageKeys }) => [toKey(address), storageKeys.map(toKey)]));
   return supplied.every(({ address, storageKeys }) => {
-    const keys = wanted.get(toKey(address));
+    const keys = expected.get(toKey(address));
     return keys?.length === storageKeys.length && storageKeys.every((key) => keys.includes(toKey(key)));
   });
 }

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Overlay } from "../state/overlay.ts";
 
-/** Code of an account; empty for one that has none or does not exist. */
+/** Code of an account; empty if it has none or does not exist. */
 export function codeOf(state: Pick<Overlay, "account" | "code">, address: Address): Uint8Array {
   const account = state.account(address);
   return account === undefined ? NO_CODE : state.code(account.codeHash);

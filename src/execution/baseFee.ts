@@ -2,13 +2,13 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { forkAt, isAtLeast } from "../chainspec/forks.ts";
 import type { Header } from "../types/header.ts";
 
-/** What the next base fee follows from. */
+/** The parent's fields that determine the next base fee. */
 export type BaseFeeParent = Pick<Header, "number" | "timestamp" | "gasLimit" | "gasUsed" | "baseFeePerGas">;
 
 /**
  * Base fee in wei of the block after `parent` with the given timestamp; undefined before London. The genesis file may
- * pin it to zero or to a fixed value; else it follows EIP-1559 (elasticity 2, denominator 8), from the initial value
- * on in the first London block (ibft2.md#base-fee).
+ * pin it to zero or to a fixed value; otherwise it follows EIP-1559 (elasticity 2, denominator 8), starting from the
+ * initial value in the first London block (ibft2.md#base-fee).
  */
 export function nextBaseFee(spec: ChainSpec, parent: BaseFeeParent, timestamp: bigint): bigint | undefined {
   const isLondon = (number: bigint, time: bigint): boolean =>
@@ -24,7 +24,7 @@ export function nextBaseFee(spec: ChainSpec, parent: BaseFeeParent, timestamp: b
   });
 }
 
-/** EIP-1559: an eighth more for a full block, an eighth less for an empty one. */
+/** EIP-1559: rises by an eighth after a full block, falls by an eighth after an empty one. */
 export function followingBaseFee(parent: {
   readonly baseFeePerGas: bigint;
   readonly gasUsed: bigint;

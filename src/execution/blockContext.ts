@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
-/** What code can see of the block it runs in, and what fees depend on. */
+/** The fields of the current block that code can read or fees depend on. */
 export interface BlockContext {
   readonly number: bigint;
   /** Seconds. */
@@ -19,6 +19,6 @@ export interface BlockContext {
   readonly mixHash: Hash;
   /** Wei per unit of blob gas, and what BLOBBASEFEE returns. */
   readonly blobBaseFee: bigint;
-  /** Chain hash of an earlier block, for BLOCKHASH; asked for at most the last 256. Undefined when there is none. */
+  /** Chain hash of one of the last 256 blocks, for BLOCKHASH; undefined if there is none. */
   hashOf(number: bigint): Hash | undefined;
 }

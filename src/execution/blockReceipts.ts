@@ -12,13 +12,13 @@ import type { TransactionResult } from "./transactionResult.ts";
 import { inSteps, type YieldPolicy } from "./yieldPolicy.ts";
 
 export interface ReceiptSettings {
-  /** Keeps what reverted transactions said (--revert-reason-enabled). */
+  /** Keeps the output of reverted transactions (--revert-reason-enabled). */
   readonly keepsRevertReasons?: boolean;
-  /** State root after each transaction, which receipts before Byzantium carry; only foreign test chains are that old. */
+  /** State root after each transaction, for receipts before Byzantium; only public test chains are that old. */
   readonly intermediateRoot?: () => Uint8Array;
 }
 
-/** The receipts of a block in the making, with the sums that its header will show. */
+/** The receipts of a block in progress, with the totals for its header. */
 export class BlockReceipts {
   readonly receipts: Receipt[] = [];
   gasUsed = 0n;
@@ -33,7 +33,7 @@ export class BlockReceipts {
     return this.bloom;
   }
 
-  /** Adds the receipt of the next transaction: at once, but for one with many logs. Throws OutOfTime when the pace says so. */
+  /** Adds the receipt of the next transaction; asynchronous only if it has many logs. Throws OutOfTime as YieldPolicy does. */
   add(type: TransactionType, result: TransactionResult, yieldPolicy: YieldPolicy): Promise<void> | undefined {
     const { logs } = result;
     if (logs.length > STEP_LOGS) return this.addInSteps(type, result, yieldPolicy);
@@ -41,7 +41,7 @@ export class BlockReceipts {
     return undefined;
   }
 
-  /** Whoever waits for it adds no other receipt meanwhile: this one's place is behind those that are there. */
+  /** The caller awaits this before it adds another receipt, because receipts keep the order of transactions. */
   private async addInSteps(
     type: TransactionType,
     result: TransactionResult,

@@ -7,23 +7,23 @@ import type { BlockContext } from "./blockContext.ts";
 import type { ChainConfig } from "./libraryCommon.ts";
 import { type Rules, rulesOf } from "./rules.ts";
 
-/** All that the chain's constitution says about executing one block. */
+/** Everything the chain spec determines about executing one block. */
 export interface BlockRules {
   readonly rules: Rules;
   readonly config: ChainConfig;
   readonly block: BlockContext;
   readonly parentHash: Hash;
-  /** Paid to the beneficiary after all transactions; zero touches nothing (ibft2.md#reward-and-fees). */
+  /** Paid to the beneficiary after all transactions; zero touches no account (ibft2.md#reward-and-fees). */
   readonly rewardWei: bigint;
 }
 
-/** The fields of a header, finished or still being made, that execution depends on. */
+/** The header fields that execution depends on, of a finished block or one in progress. */
 export type BlockFields = Pick<
   Header,
   "parentHash" | "number" | "timestamp" | "gasLimit" | "coinbase" | "difficulty" | "mixHash" | "baseFeePerGas"
 >;
 
-/** `ancestorHash` names earlier blocks of the same chain; the parent's hash is taken from the fields. */
+/** `ancestorHash` gives the hashes of earlier blocks of the same chain; the parent's hash comes from the fields. */
 export function blockRules(
   spec: ChainSpec,
   fields: BlockFields,
@@ -55,9 +55,8 @@ export function blockRules(
 }
 
 /**
- * Wei per unit of blob gas. An IBFT header carries no blob gas (ibft2.md#later-forks), so the excess is
- * always zero and the price the smallest there is; where the base fee is pinned there is no blob market at
- * all, as in the incumbent.
+ * Wei per unit of blob gas. An IBFT header carries no blob gas (ibft2.md#later-forks), so the excess is always zero
+ * and the price is the minimum. Zero if the base fee is pinned, as in Besu.
  */
 export function blobBaseFee(spec: ChainSpec, number: bigint, timestamp: bigint): bigint {
   const isPinned = spec.isZeroBaseFee || spec.fixedBaseFeePerGas !== undefined;

@@ -12,19 +12,19 @@ import type { PrecompileOverrides } from "./precompiles/overrides.ts";
 import type { Rules } from "./rules.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
-/** What the transactions of one block share while they are executed one after another. */
+/** State shared by the transactions of one block while they are executed one after another. */
 export interface BlockSession {
   readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  /** Of work that takes long. */
+  /** Applies to long work. */
   readonly yieldPolicy: YieldPolicy;
   isPrecompile(address: Address): boolean;
-  /** Every transaction goes through the interpreter, also one that runs no code: somebody watches. */
+  /** True with an observer: every transaction then goes through the interpreter, even if it runs no code. */
   readonly isObserved: boolean;
-  /** Made on first use: a block of plain transfers needs none. */
+  /** Created on first use: a block of plain transfers needs none. */
   readonly evm: Evm;
 }
 
@@ -34,9 +34,9 @@ export interface SessionParts {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly yieldPolicy: YieldPolicy;
-  /** What code sees of the block, where that is not what is charged for. */
-  readonly shownBlock?: BlockContext | undefined;
-  /** Where precompiled contracts are, unless they all are where they belong. */
+  /** The block that code sees, if it differs from the one that fees are charged by. */
+  readonly visibleBlock?: BlockContext | undefined;
+  /** Set if any precompiled contract was moved from its own address. */
   readonly precompiles?: PrecompileOverrides | undefined;
   /** For gas estimation. */
   readonly observed?: Observed | undefined;
@@ -48,7 +48,7 @@ export function openSession(parts: SessionParts): BlockSession {
   return new OpenSession(parts);
 }
 
-/** A class, because an object with a getter of its own has a shape of its own, and all that use it grow slow. */
+/** A class, because an object literal with a getter has its own hidden class, which makes every use of it slow. */
 class OpenSession implements BlockSession {
   readonly config: ChainConfig;
   readonly rules: Rules;
@@ -58,8 +58,8 @@ class OpenSession implements BlockSession {
   readonly yieldPolicy: YieldPolicy;
   readonly isObserved: boolean;
   private readonly parts: SessionParts;
-  private readonly usualPrecompiles: ReadonlySet<string>;
-  private machine: Evm | undefined;
+  private readonly defaultPrecompiles: ReadonlySet<string>;
+  private ownEvm: Evm | undefined;
 
   constructor(parts: SessionParts) {
     const { config, rules, block, overlay, yieldPolicy, observer } = parts;
@@ -68,30 +68,30 @@ class OpenSession implements BlockSession {
     this.block = block;
     this.overlay = overlay;
     this.yieldPolicy = yieldPolicy;
-    this.usualPrecompiles = precompileKeys(rules.fork);
-    // Also those that were moved are warm, where they usually are.
-    this.accesses = new AccessJournal(this.usualPrecompiles);
+    this.defaultPrecompiles = precompileKeys(rules.fork);
+    // A precompiled contract that was moved is still warm at its own address.
+    this.accesses = new AccessJournal(this.defaultPrecompiles);
     this.isObserved = observer !== undefined;
     this.parts = parts;
   }
 
   get evm(): Evm {
     if (interpreter === undefined) return onceLoaded(() => this.evm);
-    this.machine ??= this.createMachine(interpreter);
-    return this.machine;
+    this.ownEvm ??= this.createEvm(interpreter);
+    return this.ownEvm;
   }
 
   isPrecompile(address: Address): boolean {
     const { precompiles } = this.parts;
     if (precompiles !== undefined) return precompiles.has(toKey(address));
-    return hasLowNumber(address) && this.usualPrecompiles.has(toKey(address));
+    return hasLowNumber(address) && this.defaultPrecompiles.has(toKey(address));
   }
 
-  private createMachine({ createEvm }: Interpreter): Evm {
+  private createEvm({ createEvm }: Interpreter): Evm {
     const { config, rules, overlay, accesses } = this;
     const {
       block,
-      shownBlock = block,
+      visibleBlock = block,
       yieldPolicy,
       precompiles,
       observed = nothingObserved(),
@@ -100,7 +100,7 @@ class OpenSession implements BlockSession {
     return createEvm({
       config,
       rules,
-      block: shownBlock,
+      block: visibleBlock,
       overlay,
       accesses,
       yieldPolicy,
@@ -112,14 +112,14 @@ class OpenSession implements BlockSession {
 }
 
 /**
- * Loads what runs code: some two hundred modules, a quarter of the program, which nobody needs before the first
- * contract runs. Whoever has time for it calls this before.
+ * Loads the interpreter: about two hundred modules, a quarter of the program, which are not needed before the first
+ * contract runs. Called ahead of time by callers that can afford it.
  */
 export async function loadInterpreter(): Promise<void> {
   interpreter ??= await import("./libraryEvm.ts");
 }
 
-/** Loads what the precompiled contracts of a fork would load on first use, after the interpreter. */
+/** Loads the interpreter, and what the precompiled contracts of a fork would otherwise load on first use. */
 export async function loadPrecompiles(fork: ForkName): Promise<void> {
   const { loadCurves } = await import("./precompiles/precompiles.ts");
   await loadCurves(fork);

@@ -4,12 +4,12 @@ import type { Header } from "../types/header.ts";
 import { BlocksError } from "./blocksError.ts";
 import type { AccountOverride, BlockOverride, CallRequest } from "./simulation.ts";
 
-/** Blocks that never were, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
+/** Hypothetical blocks, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
 export interface BlockStateCalls {
   readonly blocks: readonly BlockOrder[];
-  /** Show transfers of the chain's own coin as logs. */
+  /** Shows transfers of the native currency as logs. */
   readonly showsTransfers: boolean;
-  /** Nonces, balances and base fees as for a real transaction; else what names no price is free, as in eth_call. */
+  /** Enforces nonces, balances and base fees as for a real transaction; otherwise a call without a price is free, as in eth_call. */
   readonly isStrict: boolean;
 }
 
@@ -21,26 +21,26 @@ export interface BlockOrder {
 
 export interface BlockStateCall {
   readonly call: CallRequest;
-  /** The sender's next unless given. */
+  /** Defaults to the sender's next. */
   readonly nonce: bigint | undefined;
 }
 
-/** A block with the number and the time that it will have. */
+/** A block with its number and timestamp decided. */
 export interface PlannedBlock extends BlockOrder {
   readonly number: bigint;
   /** Seconds. */
   readonly timestamp: bigint;
 }
 
-/** Blocks of one simulation, those in the gaps between named numbers included. */
+/** Blocks of one simulation, including those that fill gaps between given numbers. */
 const MOST_BLOCKS = 256n;
 /** go-ethereum's limits. */
 const MOST_CALLS_IN_BLOCK = 5000;
 const MOST_CALLS = 10_000;
 
 /**
- * Numbers and times of all blocks above `base`, before any is made; gaps between numbers are filled with empty blocks.
- * The time between blocks is the chain's block period unless the caller says otherwise. Throws BlocksRefused.
+ * Decides numbers and timestamps of all blocks above `base` before any is built, and fills gaps between numbers with
+ * empty blocks. The default distance between timestamps is the chain's block period. Throws BlocksError.
  */
 export function planBlocks(
   spec: ChainSpec,

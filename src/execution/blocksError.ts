@@ -1,6 +1,6 @@
 import type { SimulationErrorCode } from "./simulation.ts";
 
-/** Why blocks cannot be simulated. */
+/** Reason why blocks cannot be simulated. */
 export type BlocksErrorCode =
   | SimulationErrorCode
   | "tooManyBlocks"
@@ -13,9 +13,9 @@ export type BlocksErrorCode =
   | "blockGasLimitReached"
   | "systemCallFailed";
 
-/** Ends a simulation in the midst of its blocks. */
+/** Aborts a simulation of blocks. */
 export class BlocksError extends Error {
-  override name = "BlocksRefused";
+  override name = "BlocksError";
   readonly code: BlocksErrorCode;
 
   constructor(code: BlocksErrorCode, detail: string) {

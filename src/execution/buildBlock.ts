@@ -13,53 +13,50 @@ import { executeTransaction, type TransactionOutcome } from "./executeTransactio
 import { TRANSACTION_GAS } from "./intrinsicGas.ts";
 import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
-/** Where a block's transactions come from, best first; the pool's selection is one. Price floors are its business. */
+/** Supplies a block's transactions, best first; the pool's selection implements it. The source applies price floors. */
 export interface TransactionSource {
   next(): SentTransaction | undefined;
-  /** The one just returned cannot go in: leave out the rest of its sender for this block. */
+  /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void;
 }
 
 export interface BuildSettings extends ReceiptSettings {
   readonly clock: Pick<Clock, "nowMs">;
-  /**
-   * No transaction is begun, and none is kept that ends, after this wall-clock time (ibft2.md#time-budget).
-   */
+  /** Wall-clock time after which no transaction starts, and none that ends later is kept (ibft2.md#time-budget). */
   readonly deadlineMs: number;
-  /** A block this full is closed at the first transaction that does not fit (--min-block-occupancy-ratio, 0.8). */
+  /** A block this full ends at the first transaction that does not fit (--min-block-occupancy-ratio, 0.8). */
   readonly minOccupancyRatio: number;
-  /** Most bytes of transactions; one that is larger goes in alone, or it would never be mined. */
+  /** Maximum bytes of transactions. A larger transaction is included alone, or it would never be mined. */
   readonly maxBytes: number;
-  /** None but the deadline unless given. */
+  /** Defaults to the deadline alone. */
   readonly timeLimits?: TimeLimits;
 }
 
-/** Says how long each transaction may run in one block, and hears of those that had to be stopped. */
+/** Limits how long each transaction may run in one block, and records those that were stopped. */
 export interface TimeLimits {
-  /** Milliseconds, of the `leftMs` that the block has. "notNow": neither this one nor the rest of its sender. */
+  /** Milliseconds, given that the block has `leftMs` left. "notNow" skips this transaction and the rest of its sender. */
   limitMs(transaction: SentTransaction, leftMs: number): number | "notNow" | { readonly dropped: string };
-  /** It was stopped at its limit, and nothing of it is left. Answers why it should be dropped, if it should. */
+  /** Called after a transaction was stopped at its limit and undone. Returns the reason to drop it, if it should be dropped. */
   stopped(
     transaction: SentTransaction,
     times: { readonly limitMs: number; readonly tookMs: number },
   ): string | undefined;
-  /** Asked when the source is dry: one that was not to be tried before. */
-  onceMore?(leftMs: number): SentTransaction | undefined;
+  /** Called when the source is exhausted: returns a transaction that was deferred before. */
+  nextDeferred?(leftMs: number): SentTransaction | undefined;
 }
 
 export interface BuiltBlock extends BlockResult {
   readonly transactions: readonly SentTransaction[];
   /** State after the block, reward included. */
   readonly overlay: Overlay;
-  /** Transactions that no block will ever take: the pool should forget them. */
+  /** Transactions that no block can include: the pool should remove them. */
   readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
 }
 
 /**
- * Takes transactions from `source` until gas, bytes or time are spent or there are none left
- * (ibft2.md#transaction-selection), and executes them on `overlay`, which stands on the parent's state. Lets
- * the event loop have its turn every ten milliseconds. A transaction that runs into its time limit, or into
- * the deadline, is stopped and left out.
+ * Takes transactions from `source` until gas, bytes or time are used up or none is left
+ * (ibft2.md#transaction-selection), and executes them on `overlay`, which starts from the parent's state. Yields to the
+ * event loop every ten milliseconds. A transaction that exceeds its time limit, or the deadline, is stopped and left out.
  */
 export async function buildBlock(
   blockRules: BlockRules,
@@ -70,7 +67,7 @@ export async function buildBlock(
   const { clock, deadlineMs, timeLimits = UNLIMITED } = settings;
   const bounds = { deadlineMs };
   const yieldPolicy = createYieldPolicy(clock, bounds);
-  const unhurried = createYieldPolicy(clock);
+  const withoutDeadline = createYieldPolicy(clock);
   const newSession = (): BlockSession => openSession({ ...blockRules, overlay, yieldPolicy });
   let session = newSession();
   const receipts = new BlockReceipts(settings);
@@ -80,8 +77,8 @@ export async function buildBlock(
   mustSucceed(await beginBlock(blockRules, session));
 
   while (clock.nowMs() < deadlineMs) {
-    if (yieldPolicy.isDue() && !(await restedInTime(yieldPolicy))) break;
-    const transaction = source.next() ?? timeLimits.onceMore?.(deadlineMs - clock.nowMs());
+    if (yieldPolicy.isDue() && !(await yieldInTime(yieldPolicy))) break;
+    const transaction = source.next() ?? timeLimits.nextDeferred?.(deadlineMs - clock.nowMs());
     if (transaction === undefined) break;
     const fit = fits(
       transaction,
@@ -99,24 +96,24 @@ export async function buildBlock(
       source.skipSender();
       continue;
     }
-    const begunAtMs = clock.nowMs();
-    bounds.deadlineMs = Math.min(deadlineMs, begunAtMs + limit);
+    const startMs = clock.nowMs();
+    bounds.deadlineMs = Math.min(deadlineMs, startMs + limit);
     const executed = await tryTransaction(session, transaction, settings);
     const wasLimited = bounds.deadlineMs < deadlineMs;
     bounds.deadlineMs = deadlineMs;
     if (executed === undefined) {
       if (!wasLimited) break;
-      // What was stopped half-way may have left something in the interpreter.
+      // A stopped transaction may have left state in the interpreter.
       session = newSession();
-      const tookMs = clock.nowMs() - begunAtMs;
+      const tookMs = clock.nowMs() - startMs;
       const reason = timeLimits.stopped(transaction, { limitMs: limit, tookMs });
       if (reason !== undefined) dropped.push({ hash: transaction.hash, reason });
       source.skipSender();
       continue;
     }
     if (executed.ok) {
-      // It is in the block already, whatever time it is by now.
-      const adding = receipts.add(transaction.type, executed.value, unhurried);
+      // The transaction is part of the block, even if the deadline has passed by now.
+      const adding = receipts.add(transaction.type, executed.value, withoutDeadline);
       if (adding !== undefined) await adding;
       transactions.push(transaction);
       bytes += transaction.raw.length;
@@ -127,12 +124,14 @@ export async function buildBlock(
     if (code !== "nonceTooLow") source.skipSender();
   }
 
-  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy: unhurried })));
+  mustSucceed(
+    await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy: withoutDeadline })),
+  );
   const { gasUsed, logsBloom } = receipts;
   return { transactions, receipts: receipts.receipts, gasUsed, logsBloom, overlay, dropped };
 }
 
-/** Nothing but the deadline. */
+/** The deadline alone applies. */
 const UNLIMITED: TimeLimits = {
   limitMs: () => Number.POSITIVE_INFINITY,
   stopped: () => undefined,
@@ -162,10 +161,10 @@ function fits(
   return isWellFilled || isFull ? "blockIsFull" : "tooLarge";
 }
 
-/** Nothing that is signed is shorter: two words of signature, an address, and some small numbers. */
+/** Lower bound for a signed transaction: a 64-byte signature, an address and some small numbers. */
 const SHORTEST_TRANSACTION_BYTES = 90;
 
-/** Executes one transaction, or undoes it and answers undefined when it did not end in time. */
+/** Executes one transaction; undoes it and returns undefined if it does not end in time. */
 async function tryTransaction(
   session: BlockSession,
   transaction: SentTransaction,
@@ -188,7 +187,7 @@ async function tryTransaction(
   return undefined;
 }
 
-async function restedInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
+async function yieldInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
   try {
     await yieldPolicy.yield();
     return true;
@@ -198,7 +197,7 @@ async function restedInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
   }
 }
 
-/** A chain whose own system contracts fail cannot go on; every validator would refuse the block. */
-function mustSucceed(outcome: Result<unknown, "systemCallFailed">): void {
-  if (!outcome.ok) throw new AssertionFailed(outcome.error.message);
+/** A chain whose system contracts fail cannot continue: every validator would reject the block. */
+function mustSucceed(result: Result<unknown, "systemCallFailed">): void {
+  if (!result.ok) throw new AssertionFailed(result.error.message);
 }

@@ -2,7 +2,7 @@ import type { Header } from "../types/header.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
-/** eth_call (json-rpc.md#eth_call): without `strict` it never fails for want of balance. */
+/** eth_call (json-rpc.md#eth_call): without `strict` it never fails for lack of balance. */
 export async function call(context: CallContext, request: CallRequest): Promise<SimulationResult> {
   const simulated = await simulate(context, request, {
     gasLimit: request.gasLimit ?? context.header.gasLimit,
@@ -12,7 +12,7 @@ export async function call(context: CallContext, request: CallRequest): Promise<
   return toSimulationResult(simulated);
 }
 
-/** What any simulation that is not inflated or searched answers; `gas` is what the sender would pay for. */
+/** The result of a simulation as it ran; `gas` is what the sender would pay for. */
 export function toSimulationResult(simulated: Simulated): SimulationResult {
   if (simulated.kind === "refused") return simulated;
   const { outcome, output, gasUsed } = simulated.result;
@@ -26,7 +26,7 @@ export function toSimulationResult(simulated: Simulated): SimulationResult {
   }
 }
 
-/** Without `strict`, the gas is paid for when the caller names a price: what counts as one depends on the chain. */
+/** Without `strict`, gas is charged if the caller gives a price; what counts as one depends on the chain. */
 function hasPrice(request: CallRequest, header: Header): boolean {
   const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = request;
   if (header.baseFeePerGas === undefined) return gasPrice > 0n;

@@ -8,7 +8,7 @@ import { hasNoCode } from "./emptyAccounts.ts";
 import { minimumGas } from "./intrinsicGas.ts";
 import { BLOB_GAS, type Rules } from "./rules.ts";
 
-/** What execution needs of a transaction: all but its signature and encoding. */
+/** The fields of a transaction that execution needs: all but its signature and encoding. */
 export type Executable = Pick<
   SentTransaction,
   | "type"
@@ -27,7 +27,7 @@ export type Executable = Pick<
   | "authorizationList"
 >;
 
-/** Why a transaction cannot stand in a block. */
+/** Reason why a transaction is not valid in a block. */
 export type TransactionCheckErrorCode =
   | "wrongChainId"
   | "chainIdNotSupported"
@@ -48,16 +48,16 @@ export type TransactionCheckErrorCode =
 
 type TransactionCheck = Err<TransactionCheckErrorCode> | undefined;
 
-/** The block's side of a check. */
+/** The parameters of the block and chain for a check. */
 export interface CheckConfig {
   readonly rules: Rules;
   readonly chainId: bigint;
   readonly block: Pick<BlockContext, "baseFeePerGas" | "blobBaseFee">;
-  /** True where nonces are not enforced: the highest one may call, then, but create nothing. */
+  /** True if nonces are not enforced: a sender with the highest nonce may then call, but not create. */
   readonly ignoresNonce?: boolean;
 }
 
-/** Judges a signed transaction on its own, before the sender's account is looked at. The signer is known already. */
+/** Checks a signed transaction by itself, before its sender's account. The signer is already recovered. */
 export function checkSignedForm(config: CheckConfig, transaction: SentTransaction): TransactionCheck {
   const { chainId } = transaction;
   if (chainId !== undefined) {
@@ -74,15 +74,15 @@ export function checkSignedForm(config: CheckConfig, transaction: SentTransactio
   return checkForm(config, transaction);
 }
 
-/** The part of the form that does not depend on a signature: type, bounds, fees, intrinsic gas; in the incumbent's order. */
+/** Checks what does not depend on a signature: type, bounds, fees, intrinsic gas; in Besu's order. */
 export function checkForm(config: CheckConfig, transaction: Executable): TransactionCheck {
   const { rules } = config;
   const { type, nonce, to, data } = transaction;
   if (!rules.acceptedTypes.has(type))
     return refuse("invalidTransactionType", `transactions of type ${type} are not accepted here`);
   if (type >= 3) {
-    const verdict = checkLaterTypes(rules, transaction);
-    if (verdict !== undefined) return verdict;
+    const refused = checkLaterTypes(rules, transaction);
+    if (refused !== undefined) return refused;
   }
   if (nonce === HIGHEST_NONCE && (config.ignoresNonce !== true || to === undefined))
     return refuse("nonceOverflow", "Nonce must be less than 2^64-1");
@@ -92,14 +92,14 @@ export function checkForm(config: CheckConfig, transaction: Executable): Transac
   return checkFees(config, transaction) ?? checkGas(rules, transaction);
 }
 
-/** Judges what depends on the sender's account: cost, nonce, and whether it may send at all (EIP-3607, EIP-7702). */
+/** Checks what depends on the sender's account: cost, nonce, and whether it may send at all (EIP-3607, EIP-7702). */
 export function checkSender(
   transaction: Executable,
   account: Account | undefined,
   codeOf: (account: Account) => Uint8Array,
 ): TransactionCheck {
-  const verdict = checkFunds(transaction, account);
-  if (verdict !== undefined || account === undefined || hasNoCode(account)) return verdict;
+  const refused = checkFunds(transaction, account);
+  if (refused !== undefined || account === undefined || hasNoCode(account)) return refused;
   return isDelegation(codeOf(account))
     ? undefined
     : refuse(
@@ -108,7 +108,7 @@ export function checkSender(
       );
 }
 
-/** As checkSender, for a sender that may be anyone. */
+/** As checkSender, but also allows senders with code. */
 export function checkFunds(transaction: Executable, account: Account | undefined): TransactionCheck {
   const { nonce, balance } = account ?? EMPTY_ACCOUNT;
   const cost = highestCost(transaction);
@@ -126,7 +126,7 @@ export function checkFunds(transaction: Executable, account: Account | undefined
   return undefined;
 }
 
-/** Wei that the sender must own: all gas at the highest price, blobs and value. */
+/** Wei that the sender must own: all gas at the highest price, plus blobs and value. */
 function highestCost(transaction: Executable): bigint {
   const cost = transaction.gasLimit * feeCap(transaction) + transaction.value;
   if (transaction.blobVersionedHashes.length === 0) return cost;
@@ -137,14 +137,14 @@ export function blobGasOf({ blobVersionedHashes }: Pick<Executable, "blobVersion
   return BLOB_GAS * BigInt(blobVersionedHashes.length);
 }
 
-/** In the incumbent's words, which eth_estimateGas shows. */
+/** Besu's text, which eth_estimateGas shows. */
 function costMessage(cost: bigint, balance: bigint): string {
   return `transaction up-front cost ${toQuantity(cost)} exceeds transaction sender account balance ${toQuantity(balance)}`;
 }
 
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
-/** The sender's nonce from its transaction on. Zero after the highest one, where that may be used: go-ethereum's too. */
+/** The sender's nonce after its transaction. Wraps to zero after the highest, where that may be used, as in go-ethereum. */
 export function nonceAfter(nonce: bigint): bigint {
   return BigInt.asUintN(64, nonce + 1n);
 }

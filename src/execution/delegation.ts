@@ -12,7 +12,7 @@ import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
 import { type YieldPolicy, yieldIfDue } from "./yieldPolicy.ts";
 
-/** True for code that only points to the code of another account (EIP-7702). */
+/** True for code that only delegates to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
   return (
     code.length === PREFIX.length + 20 &&
@@ -22,19 +22,19 @@ export function isDelegation(code: Uint8Array): boolean {
   );
 }
 
-/** The account that such code points to; undefined for any other code. */
+/** The account that `code` delegates to; undefined for any other code. */
 export function delegationTarget(code: Uint8Array): Address | undefined {
   return isDelegation(code) ? asAddress(code.slice(PREFIX.length)) : undefined;
 }
 
-/** Who signed an authorization, whether or not it is of use here; undefined when nobody can have. */
+/** Recovers the signer of an authorization, whether or not it applies here; undefined if the signature is invalid. */
 export function authorityOf({ chainId, address, nonce, yParity, r, s }: Authorization): Address | undefined {
   if (yParity > 1n || s > SECP256K1_ORDER / 2n) return undefined;
   const items = RLP.encode([bigintToBytes(chainId), address, bigintToBytes(nonce)]);
   return recoverAddress(keccak256(concatBytes(MAGIC, items)), { r, s, yParity: yParity === 1n ? 1 : 0 });
 }
 
-/** Where authorizations take effect: a session of transactions. */
+/** The session in which authorizations take effect. */
 interface DelegationContext {
   readonly config: { readonly chainId: bigint };
   readonly overlay: Overlay;
@@ -43,10 +43,9 @@ interface DelegationContext {
 }
 
 /**
- * Sets the code of each account that authorized it, and returns the gas to refund: the price of an authorization is
- * that of a new account, and some existed before. An authorization that does not fit is passed over (EIP-7702). To find
- * out who signed takes 50 µs, and a transaction holds more than a thousand: rests in between, as the pace says, or throws
- * OutOfTime.
+ * Sets the code of each account that authorized it, and returns the gas to refund: an authorization is charged as for a
+ * new account, and some existed before. Skips authorizations that do not apply (EIP-7702). Recovering a signer takes
+ * 50 µs and a transaction may hold more than a thousand authorizations, so it yields in between, or throws OutOfTime.
  */
 export async function applyAuthorizations(
   { config: { chainId }, overlay, accesses, yieldPolicy }: DelegationContext,
@@ -75,13 +74,13 @@ const EXISTING_ACCOUNT_GAS = 12_500n;
 const MAGIC = Uint8Array.of(0x05);
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
-/** Whether it is for this chain, or for any, and leaves its signer another nonce. */
+/** True if the authorization is for this chain, or for any, and its nonce is not the highest. */
 function fits(authorization: Authorization, chainId: bigint): boolean {
   const isForChain = authorization.chainId === 0n || authorization.chainId === chainId;
   return isForChain && authorization.nonce !== HIGHEST_NONCE;
 }
 
-/** Delegating to the zero address takes the delegation away. */
+/** Delegating to the zero address removes the delegation. */
 function delegate(overlay: Overlay, authority: Address, target: Address): void {
   const isReset = target.every((byte) => byte === 0);
   overlay.putCode(authority, isReset ? EMPTY_BYTES : concatBytes(PREFIX, target));

@@ -4,13 +4,13 @@ import { equalBytes } from "../primitives/hex.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 
-/** Adds wei to an account, which comes into being if need be, even by an amount of zero. */
+/** Adds wei to an account; creates it if it does not exist, even if the amount is zero. */
 export function credit(overlay: Overlay, address: Address, amount: bigint): void {
   const account = overlay.account(address) ?? EMPTY_ACCOUNT;
   overlay.putAccount(address, { ...account, balance: account.balance + amount });
 }
 
-/** Deletes the account if it is empty: what happens to touched accounts at the end of a transaction (EIP-161). */
+/** Deletes the account if it is empty, as for touched accounts at the end of a transaction (EIP-161). */
 export function clearIfEmpty(overlay: Overlay, address: Address): void {
   const account = overlay.account(address);
   if (account !== undefined && isEmpty(account)) overlay.putAccount(address, undefined);

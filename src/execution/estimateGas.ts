@@ -4,9 +4,9 @@ import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 import type { CallRequest, SimulationResult } from "./simulation.ts";
 
 /**
- * eth_estimateGas, by the incumbent's search, so that the numbers match (json-rpc.md#eth_estimategas): a run
- * with the whole block's gas tells what is used before refunds; if that much is not enough, because of the
- * 63/64 rule or a stipend, an inflated figure is the upper end of a binary search.
+ * eth_estimateGas with Besu's search, so that the numbers match (json-rpc.md#eth_estimategas): a run with the whole
+ * block's gas gives the gas used before refunds; if a run with that much fails, because of the 63/64 rule or a stipend,
+ * an inflated figure becomes the upper end of a binary search.
  */
 export async function estimateGas(context: CallContext, request: CallRequest): Promise<SimulationResult> {
   const observed = nothingObserved();
@@ -28,7 +28,7 @@ export async function estimateGas(context: CallContext, request: CallRequest): P
   return estimated(high);
 }
 
-/** Prices of blobs play no part in estimates; the gas limit of the call does not either. */
+/** Estimates ignore blobs and their price. The call's gas limit is ignored too. */
 export function forEstimate({ maxFeePerBlobGas, blobVersionedHashes, ...call }: CallRequest): CallRequest {
   return call;
 }
@@ -38,8 +38,8 @@ export function hasSucceeded(simulated: Simulated): simulated is Simulated & { r
 }
 
 /**
- * Gas used, with what SSTORE wants to see left, times 64/63 for each level of calls, nearly: the incumbent multiplies
- * by 65/64 in floating point and cuts off the rest.
+ * Gas used plus SSTORE's required rest, times nearly 64/63 for each level of calls: Besu multiplies by 65/64 in floating
+ * point and truncates.
  */
 export function inflatedGas(gasBeforeRefund: bigint, { maxDepth, hasStored }: Observed): bigint {
   const stipend = hasStored ? SSTORE_STIPEND : 0n;
@@ -47,5 +47,5 @@ export function inflatedGas(gasBeforeRefund: bigint, { maxDepth, hasStored }: Ob
 }
 
 const CALL_RATIO = 65 / 64;
-/** SSTORE fails unless more than this is left (EIP-2200). */
+/** SSTORE fails unless more gas than this is left (EIP-2200). */
 const SSTORE_STIPEND = 2300n;

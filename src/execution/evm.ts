@@ -12,17 +12,17 @@ import type { Rules } from "./rules.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /**
- * Runs the code of contracts: the only door to the interpreter, narrow enough to put another one behind it. What is
- * around code (who may send, what gas costs, who is paid) is not its business.
+ * Runs the code of contracts: the only interface to the interpreter, narrow enough to replace the implementation.
+ * Everything around code (who may send, what gas costs, who is paid) is left to the callers.
  *
- * An Evm belongs to one job. It keeps state of its own, and every await is a chance for another job to run.
+ * An Evm belongs to one job: it is stateful, and other jobs may run at every await.
  */
 export interface Evm {
-  /** Runs one message from the outside, calls within calls included. Throws OutOfTime when the pace says so. */
+  /** Runs one top-level message with all its nested calls. Throws OutOfTime as YieldPolicy does. */
   run(message: Message): Promise<MessageResult>;
 }
 
-/** What an Evm works on. */
+/** The parts that an Evm is created from. */
 export interface EvmParts {
   readonly config: ChainConfig;
   readonly rules: Rules;
@@ -32,11 +32,11 @@ export interface EvmParts {
   readonly yieldPolicy: YieldPolicy;
   readonly precompiles?: PrecompileOverrides | undefined;
   readonly observed: Observed;
-  /** Is told of each call and instruction; without one nothing of it costs anything. */
+  /** Receives each call and instruction; costs nothing if absent. */
   readonly observer?: ExecutionObserver | undefined;
 }
 
-/** A call, or without `to` a creation, by an account whose nonce was raised and whose gas was paid already. */
+/** A call, or without `to` a creation, by a sender whose nonce is already incremented and whose gas is already paid. */
 export interface Message {
   readonly caller: Address;
   readonly to: Address | undefined;
@@ -54,22 +54,20 @@ export interface MessageResult {
     | { readonly kind: "reverted" }
     | { readonly kind: "halted"; readonly reason: HaltReason };
   readonly gasUsed: bigint;
-  /** The refund counter; zero unless it succeeded. */
+  /** The refund counter; zero unless the message succeeded. */
   readonly gasRefund: bigint;
-  /** What was returned, or given to REVERT; the new code for a creation. */
+  /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;
   readonly logs: readonly Log[];
   /** Accounts to delete at the end of the transaction. */
   readonly destroyed: readonly Address[];
 }
 
-/**
- * What the incumbent's gas estimation watches (json-rpc.md#eth_estimategas). May be kept over several runs.
- */
+/** Facts that Besu's gas estimation uses (json-rpc.md#eth_estimategas). May accumulate over several runs. */
 export interface Observed {
-  /** Deepest frame in which an instruction was executed; -1 when none was. */
+  /** Deepest frame in which an instruction was executed; -1 if none was. */
   maxDepth: number;
-  /** True when any SSTORE was tried. */
+  /** True if any SSTORE was attempted. */
   hasStored: boolean;
 }
 

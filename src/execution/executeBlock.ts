@@ -8,26 +8,25 @@ import { type BlockSession, openSession } from "./blockSession.ts";
 import type { TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { credit } from "./emptyAccounts.ts";
 import { executeTransaction } from "./executeTransaction.ts";
-import { type DrainedRequests, drainRequestQueues, keepParentHash } from "./systemCalls.ts";
+import { type DrainedRequests, drainRequestQueues, storeParentHash } from "./systemCalls.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /**
  * Execution: from transactions and a state to receipts and the next state.
  *
- *     executeBlock (what others propose)        buildBlock (what we propose)
+ *     executeBlock (others' proposals)          buildBlock (our own proposals)
  *            │  each transaction of the list           │  the pool's best, while gas and time last
  *            └───────────────┬─────────────────────────┘
  *                  executeTransaction: check, then
  *                            ├─ transfer         no code runs: plain bookkeeping
- *                            └─ runTransaction   buys gas, asks the Evm, refunds, pays
- *                                    └─ Evm      the interpreter, behind a narrow door (evm.ts)
+ *                            └─ runTransaction   buys gas, runs the Evm, refunds, pays
+ *                                    └─ Evm      the interpreter, behind a narrow interface (evm.ts)
  *     call, estimateGas, createAccessList: one message on a throw-away overlay, prices by their own rules
  *
- * Holds throughout: an overlay belongs to one job, and an Evm too; nothing here writes to the disk, reads a clock that
- * was not handed in, or keeps anything from one block to the next. Rules are data (rules.ts), never a fork's name.
+ * Invariants: an overlay and an Evm each belong to one job; nothing here writes to disk, reads a clock that was not
+ * passed in, or keeps state from one block to the next. Rules are data (rules.ts), never a fork's name.
  *
- * Left to others: everything that headers and bodies promise (chain), state roots (state), and which transactions come
- * in which order (txpool).
+ * Not here: header and body rules (chain), state roots (state), and the order of transactions (txpool).
  */
 export interface BlockResult {
   readonly gasUsed: bigint;
@@ -40,9 +39,9 @@ export interface BlockResult {
 export type BlockExecutionErrorCode = TransactionCheckErrorCode | "gasLimitAboveBlock" | "systemCallFailed";
 
 /**
- * Executes the transactions of a block on `overlay`, which stands on the parent's state, and pays the reward. Of the
- * header only what execution needs is believed. Refused with the index of the first transaction that cannot stand in
- * this block; the overlay is then good for nothing.
+ * Executes the transactions of a block on `overlay`, which starts from the parent's state, and pays the reward. Trusts
+ * only the header fields that execution needs. Fails with the index of the first transaction that is not valid in this
+ * block; the overlay is then unusable.
  */
 export async function executeBlock(
   blockRules: BlockRules,
@@ -72,17 +71,17 @@ export async function executeBlock(
   return ok({ gasUsed, receipts: receipts.receipts, logsBloom, ...(requests !== undefined && { requests }) });
 }
 
-/** What a block does before its transactions. */
+/** Performs the system calls before a block's transactions. */
 export async function beginBlock(
   { rules, parentHash }: BlockRules,
   session: BlockSession,
 ): Promise<Result<void, "systemCallFailed">> {
   if (!rules.hasSystemCalls) return ok(undefined);
-  const kept = await keepParentHash(session, parentHash);
-  return kept.ok ? ok(undefined) : kept;
+  const stored = await storeParentHash(session, parentHash);
+  return stored.ok ? ok(undefined) : stored;
 }
 
-/** What a block does after its transactions: requests first, which it gives, then the reward. */
+/** Performs a block's final steps after its transactions: drains the requests, which it returns, then pays the reward. */
 export async function endBlock(
   { rules, rewardWei, block }: BlockRules,
   session: BlockSession,

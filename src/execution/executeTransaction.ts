@@ -9,9 +9,9 @@ import { runsNoCode, transfer } from "./transfer.ts";
 export type TransactionOutcome = Result<TransactionResult, TransactionCheckErrorCode>;
 
 /**
- * Judges a transaction against the state, and executes it on the session's overlay, whose transaction has begun. A
- * refused one leaves no trace. What runs no code is done when this returns; a promise for each of ten thousand
- * transfers a second would cost more than the transfers.
+ * Checks a transaction against the state and executes it on the session's overlay, where `beginTransaction` was already
+ * called. A refused transaction changes nothing. Transactions without code complete synchronously: a promise for each of
+ * ten thousand transfers a second would cost more than the transfers.
  */
 export function executeTransaction(
   session: BlockSession,

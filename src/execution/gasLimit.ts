@@ -4,8 +4,8 @@ import { larger, smaller } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 
 /**
- * Gas limit of the block after `parent`: one step towards the operator's target, or the parent's when there is none.
- * A step is parent / 1024 - 1; the first London block then has twice as much (ibft2.md#gas-limit).
+ * Gas limit of the block after `parent`: one step towards the operator's target, or the parent's if there is none.
+ * A step is parent / 1024 - 1; the first London block doubles the result (ibft2.md#gas-limit).
  */
 export function nextGasLimit(
   spec: ChainSpec,

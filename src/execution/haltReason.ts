@@ -1,9 +1,6 @@
 import { EVMError } from "@ethereumjs/evm";
 
-/**
- * Why code stopped without succeeding or reverting, in the incumbent's spelling
- * (json-rpc.md#eth_estimategas).
- */
+/** Why code stopped without succeeding or reverting, in Besu's spelling (json-rpc.md#eth_estimategas). */
 export type HaltReason =
   | "INSUFFICIENT_GAS"
   | "INSUFFICIENT_STACK_ITEMS"
@@ -16,7 +13,7 @@ export type HaltReason =
   | "INVALID_CODE"
   | "PRECOMPILE_ERROR";
 
-/** What the library would call running out of gas. */
+/** An error that the library reports as out of gas. */
 export const RETURN_DATA_OUT_OF_BOUNDS = "return data out of bounds";
 
 const { errorMessages } = EVMError;
@@ -35,9 +32,9 @@ const REASONS: ReadonlyMap<string, HaltReason> = new Map([
   [RETURN_DATA_OUT_OF_BOUNDS, "INVALID_RETURN_DATA_BUFFER_ACCESS"],
 ]);
 
-/** Translates the library's message. Those unknown here come from precompiled contracts. */
+/** Maps the library's message to a reason. Unknown messages come from precompiled contracts. */
 export function haltReasonOf(message: string): HaltReason {
-  // A bad jump names its place after the message.
+  // The message of a bad jump ends with its position.
   if (message.startsWith(errorMessages.INVALID_JUMP)) return "INVALID_JUMP_DESTINATION";
   return REASONS.get(message) ?? "PRECOMPILE_ERROR";
 }

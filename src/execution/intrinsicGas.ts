@@ -1,10 +1,10 @@
 import type { Transaction } from "../types/transaction.ts";
 import type { Rules } from "./rules.ts";
 
-/** The fields of a transaction that decide what it costs before its first instruction. */
+/** The fields that determine a transaction's intrinsic gas. */
 export type GasRelevant = Pick<Transaction, "to" | "data" | "accessList" | "authorizationList">;
 
-/** What a transaction must at least be able to pay: its intrinsic gas, or the floor for its data if that is more. */
+/** Lowest gas limit of a valid transaction: its intrinsic gas, or the floor for its data if that is higher. */
 export function minimumGas(rules: Rules, transaction: GasRelevant): bigint {
   const intrinsic = intrinsicGas(rules, transaction);
   const floor = floorGas(rules, transaction.data);
@@ -32,7 +32,7 @@ export function intrinsicGas(rules: Rules, transaction: GasRelevant): bigint {
   return gas + AUTHORIZATION_GAS * BigInt(authorizationList.length);
 }
 
-/** Least gas that a transaction with such data uses, whatever it does (EIP-7623); zero before Prague. */
+/** Minimum gas charged for a transaction with this data (EIP-7623); zero before Prague. */
 export function floorGas(rules: Rules, data: Uint8Array): bigint {
   if (!rules.hasCalldataFloor) return 0n;
   const zeros = countZeros(data);

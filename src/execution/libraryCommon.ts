@@ -6,19 +6,19 @@ import { keccak256 } from "../primitives/hash.ts";
 import { concatBytes } from "../primitives/hex.ts";
 import { curve } from "../primitives/secp256k1.ts";
 
-/** What the interpreter has to know of a chain besides the fork. */
+/** The chain's parameters for the interpreter, besides the fork. */
 export interface ChainConfig {
   readonly chainId: bigint;
   readonly contractSizeLimitBytes: number;
-  /** Most words on a frame's stack: 1,024 unless the genesis file says otherwise. */
+  /** Maximum words on a frame's stack: 1,024 unless the genesis file sets it. */
   readonly stackLimit: number;
 }
 
 type CommonConfig = Pick<ChainConfig, "chainId" | "contractSizeLimitBytes">;
 
 /**
- * The library's object for the parameters of one fork on one chain. Building it takes a millisecond, so there is one
- * for each, never copied and never switched to another fork.
+ * The library's object with the parameters of one fork on one chain. Building it takes a millisecond, so each is cached;
+ * it is never copied and never switched to another fork.
  */
 export function libraryCommon(config: CommonConfig, fork: ForkName): Common {
   const key = `${config.chainId}/${config.contractSizeLimitBytes}/${fork}`;
@@ -33,43 +33,43 @@ export function libraryCommon(config: CommonConfig, fork: ForkName): Common {
 const built = new Map<string, Common>();
 
 /**
- * The interpreter asks for a parameter, a fork or an EIP several times in each instruction, and the library answers by
- * searching lists. Here each question is answered once.
+ * Caches lookups of parameters, forks and EIPs: the interpreter makes several in each instruction, and the library
+ * searches lists for each.
  */
 class ForkCommon extends Common {
-  // Absent while the library's constructor runs, which already asks.
-  private readonly params: Map<string, bigint> | undefined = new Map();
+  // Undefined while the library's constructor runs, which already reads parameters.
+  private readonly paramValues: Map<string, bigint> | undefined = new Map();
   private readonly forks: Map<string, boolean> | undefined = new Map();
-  private readonly eipAnswers: Map<number, boolean> | undefined = new Map();
+  private readonly activeEips: Map<number, boolean> | undefined = new Map();
 
   override param(name: string): bigint {
-    let value = this.params?.get(name);
+    let value = this.paramValues?.get(name);
     if (value === undefined) {
       value = super.param(name);
-      this.params?.set(name, value);
+      this.paramValues?.set(name, value);
     }
     return value;
   }
 
   override gteHardfork(fork: string): boolean {
-    let answer = this.forks?.get(fork);
-    if (answer === undefined) {
-      answer = super.gteHardfork(fork);
-      this.forks?.set(fork, answer);
+    let isActive = this.forks?.get(fork);
+    if (isActive === undefined) {
+      isActive = super.gteHardfork(fork);
+      this.forks?.set(fork, isActive);
     }
-    return answer;
+    return isActive;
   }
 
   override isActivatedEIP(eip: number): boolean {
-    let answer = this.eipAnswers?.get(eip);
-    if (answer === undefined) {
-      answer = super.isActivatedEIP(eip);
-      this.eipAnswers?.set(eip, answer);
+    let isActive = this.activeEips?.get(eip);
+    if (isActive === undefined) {
+      isActive = super.isActivatedEIP(eip);
+      this.activeEips?.set(eip, isActive);
     }
-    return answer;
+    return isActive;
   }
 
-  /** Each interpreter brings its parameters along on creation; they were given to the constructor already. */
+  /** Called by each new interpreter with its parameters, which the constructor already has. */
   override updateParams(): void {}
 }
 
@@ -78,7 +78,7 @@ function optionsOf({ chainId, contractSizeLimitBytes }: CommonConfig, fork: Fork
     chain: {
       name: "ibex",
       chainId: chainId.toString(),
-      // Our own names, so that the library takes no path of proof of work, proof of stake or Clique.
+      // Our own names, so that the library takes no code path for proof of work, proof of stake or Clique.
       consensus: { type: "ibft2", algorithm: "ibft2" },
       genesis: { gasLimit: 0, difficulty: 0, nonce: "0x0000000000000000", extraData: "0x" },
       hardforks: FORK_NAMES.flatMap(libraryForks).map((name) => ({ name, block: 0 })),
@@ -94,15 +94,15 @@ function optionsOf({ chainId, contractSizeLimitBytes }: CommonConfig, fork: Fork
   };
 }
 
-/** The library calls Frontier by another name, and has a fork of its own for the move to proof of stake. */
+/** The library has another name for Frontier, and a separate fork for the move to proof of stake. */
 function libraryForks(fork: ForkName): readonly string[] {
   if (fork === "frontier") return ["chainstart"];
   return fork === "shanghai" ? ["paris", "shanghai"] : [fork];
 }
 
-/** For the precompiled contract: v is 27 or 28, and a throw means that nothing can be recovered. */
+/** For the precompiled contract: `v` is 27 or 28; throws if no key can be recovered. */
 function ecrecover(digest: Uint8Array, v: bigint, r: Uint8Array, s: Uint8Array): Uint8Array {
   const publicKey = curve.recover(digest, concatBytes(r, s), v === 28n ? 1 : 0);
-  if (publicKey === undefined) throw new RangeError("no key fits this signature");
+  if (publicKey === undefined) throw new RangeError("no public key can be recovered");
   return publicKey;
 }

@@ -12,17 +12,17 @@ import { ForkEvm } from "./interpreter/forkEvm.ts";
 import { ObservedEvm } from "./interpreter/observedEvm.ts";
 import type { Rules } from "./rules.ts";
 
-/** An Evm around the library's (@ethereumjs/evm); see interpreter/forkEvm.ts for which part is whose. */
+/** An Evm on top of the library's (@ethereumjs/evm); interpreter/forkEvm.ts lists which parts are ours. */
 export function createEvm(parts: EvmParts): Evm {
   const { observer } = parts;
-  const machine = observer === undefined ? new ForkEvm(parts) : new ObservedEvm(parts, observer);
+  const forkEvm = observer === undefined ? new ForkEvm(parts) : new ObservedEvm(parts, observer);
   const libraryBlock = toLibraryBlock(parts.block);
-  let isSpent = false;
+  let wasStopped = false;
 
   async function runCall(message: Message): Promise<EVMResult> {
-    assert(!isSpent, "a machine that was stopped in the middle is of no further use");
+    assert(!wasStopped, "an EVM that was stopped in the middle cannot be used again");
     try {
-      return await machine.runCall({
+      return await forkEvm.runCall({
         block: libraryBlock,
         caller: new LibraryAddress(message.caller),
         ...(message.to !== undefined && { to: new LibraryAddress(message.to) }),
@@ -32,11 +32,11 @@ export function createEvm(parts: EvmParts): Evm {
         gasPrice: message.gasPrice,
         blobVersionedHashes: message.blobVersionedHashes.map(toHex),
         skipNonceIncrement: true,
-        ...machine.begin(),
+        ...forkEvm.begin(),
       });
     } catch (error) {
-      isSpent = true;
-      machine.unwind();
+      wasStopped = true;
+      forkEvm.unwind();
       throw error;
     }
   }
@@ -44,9 +44,9 @@ export function createEvm(parts: EvmParts): Evm {
   return {
     async run(message) {
       const { execResult } = await runCall(message);
-      machine.release();
+      forkEvm.release();
       return {
-        outcome: outcomeOf(execResult, message.to !== undefined && machine.isPrecompile(message.to)),
+        outcome: outcomeOf(execResult, message.to !== undefined && forkEvm.isPrecompile(message.to)),
         gasUsed: execResult.executionGasUsed,
         gasRefund: execResult.gasRefund ?? 0n,
         output: execResult.returnValue,
@@ -76,10 +76,10 @@ type ExecResult = EVMResult["execResult"];
 
 function outcomeOf(result: ExecResult, isPrecompile: boolean): MessageResult["outcome"] {
   const error = result.exceptionError?.error;
-  // In Frontier a contract that cannot pay for its code simply stays without.
+  // In Frontier a creation that cannot pay for storing its code succeeds without code.
   if (error === undefined || error === CODE_UNPAID) return { kind: "succeeded" };
   if (error !== REVERTED) return { kind: "halted", reason: haltReasonOf(error) };
-  // The library's word for some failures of precompiled contracts.
+  // The library also reports some failures of precompiled contracts as reverts.
   return isPrecompile ? { kind: "halted", reason: "PRECOMPILE_ERROR" } : { kind: "reverted" };
 }
 
@@ -92,8 +92,8 @@ function destroyedBy(
 ): Address[] {
   if (selfdestruct === undefined || selfdestruct.size === 0) return [];
   const all = [...selfdestruct.keys()];
-  const doomed = keepsOldContracts ? all.filter((address) => createdAddresses?.has(address)) : all;
-  return doomed.map((address) => asAddress(hexToBytes(address)));
+  const deleted = keepsOldContracts ? all.filter((address) => createdAddresses?.has(address)) : all;
+  return deleted.map((address) => asAddress(hexToBytes(address)));
 }
 
 function toLog([address, topics, data]: NonNullable<ExecResult["logs"]>[number]): Log {

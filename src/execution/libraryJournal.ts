@@ -6,8 +6,8 @@ import type { Overlay } from "../state/overlay.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 
 /**
- * Stands in for the library's own journal, under the interpreter: the same calls, on our access journal and overlay,
- * which are checkpointed together. The library's builds nine collections for each call of a contract.
+ * Replaces the library's journal under the interpreter: same methods, on our access journal and overlay, which are
+ * checkpointed together. The library's builds nine collections for each call of a contract.
  */
 export class LibraryJournal {
   private readonly accesses: AccessJournal;
@@ -49,7 +49,7 @@ export class LibraryJournal {
     this.overlay.revert();
   }
 
-  /** Undoes all that is open, after the interpreter was stopped in the middle. */
+  /** Reverts all open checkpoints, after the interpreter was stopped in the middle. */
   unwind(): void {
     while (this.depth > 0) this.revert();
   }

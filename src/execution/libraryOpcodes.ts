@@ -16,16 +16,16 @@ type RunState = Parameters<Instruction["opHandler"]>[0];
  * The library's instructions of a fork, looked up once (it takes 100 µs), with our corrections:
  *
  * - EXTCODESIZE, EXTCODECOPY and EXTCODEHASH show code that begins with 0xef00 as it is. The library hides it, as a
- *   fork to come would have it; but until London anyone could deploy such code
- * - what calls return into memory, and EXTCODECOPY, is copied in slices where there is much of it
- * - SSTORE is noted, for gas estimation
- * - instructions with nothing to wait for are not waited for
+ *   future fork would; but until London anyone could deploy such code
+ * - the output of calls, and EXTCODECOPY, are copied into memory in slices if they are large
+ * - SSTORE is recorded for gas estimation
+ * - instructions that never wait are not awaited
  */
 export function opcodeTables(common: Common): OpcodeTables {
   let tables = built.get(common);
   if (tables === undefined) {
     tables = getOpcodesForHF(common);
-    correct(tables.opcodeMap);
+    applyCorrections(tables.opcodeMap);
     built.set(common, tables);
   }
   return tables;
@@ -33,14 +33,14 @@ export function opcodeTables(common: Common): OpcodeTables {
 
 const built = new WeakMap<Common, OpcodeTables>();
 
-function correct(map: Instruction[]): void {
-  for (const [code, instruction] of map.entries()) map[code] = withoutNeedlessWait(instruction);
+function applyCorrections(map: Instruction[]): void {
+  for (const [code, instruction] of map.entries()) map[code] = markSynchronous(instruction);
   change(map, EXTCODESIZE, (instruction) => ({ ...instruction, opHandler: pushCodeSize }));
   change(map, EXTCODECOPY, (instruction) => ({ ...instruction, opHandler: copyCode }));
-  for (const [code, place] of CALL_OUTPUT_SIZES)
+  for (const [code, depth] of CALL_OUTPUT_SIZES)
     change(map, code, (instruction) => ({
       ...instruction,
-      opHandler: outputInSlices(instruction.opHandler, place),
+      opHandler: outputInSlices(instruction.opHandler, depth),
     }));
   change(map, EXTCODEHASH, (instruction) => ({ ...instruction, opHandler: pushCodeHash }));
   change(map, SSTORE, (instruction) => ({
@@ -52,7 +52,7 @@ function correct(map: Instruction[]): void {
   }));
 }
 
-/** Calls, and how deep on their stack lies how much of what is returned they want in memory; where lies above it. */
+/** The calls, with the stack depth of their output size; the output offset lies one above it. */
 const CALL_OUTPUT_SIZES: ReadonlyMap<number, number> = new Map([
   [0xf1, 6],
   [0xf2, 6],
@@ -65,13 +65,13 @@ const EXTCODEHASH = 0x3f;
 const SSTORE = 0x55;
 const INVALID = 0xfe;
 
-/** Leaves alone what the fork does not have. */
+/** Changes an instruction if the fork has it. */
 function change(map: Instruction[], code: number, changed: (instruction: Instruction) => Instruction): void {
   const instruction = map[code];
   if (instruction !== undefined && instruction !== map[INVALID]) map[code] = changed(instruction);
 }
 
-function withoutNeedlessWait(instruction: Instruction): Instruction {
+function markSynchronous(instruction: Instruction): Instruction {
   const { opcodeInfo, opHandler } = instruction;
   if (!opcodeInfo.isAsync || opHandler.constructor.name === "AsyncFunction") return instruction;
   return { ...instruction, opcodeInfo: { ...opcodeInfo, isAsync: false } };
@@ -82,7 +82,7 @@ async function pushCodeSize(state: RunState): Promise<void> {
   state.stack.push(BigInt(await frameOf(state).stateManager.getCodeSize(address)));
 }
 
-/** What lies beyond the code is zero. */
+/** EXTCODECOPY: bytes beyond the code are zero. */
 async function copyCode(state: RunState): Promise<void> {
   const address = popAddress(state);
   const [memoryOffset = 0n, codeOffset = 0n, size = 0n] = state.stack.popN(3);
@@ -95,15 +95,15 @@ async function copyCode(state: RunState): Promise<void> {
 
 type Handler = Instruction["opHandler"];
 
-/** The library copies what was returned at once; where that may take long it is told to copy nothing. */
-function outputInSlices(handler: Handler, sizePlace: number): Handler {
+/** The library copies output in one go; if that may take long, it gets a size of zero and the output is copied in slices. */
+function outputInSlices(handler: Handler, sizeDepth: number): Handler {
   return (libraryState, common) => {
     const state = frameOf(libraryState);
     const { stack, memory, evm } = state;
-    const size = stack.at(sizePlace);
+    const size = stack.at(sizeDepth);
     if (size <= LONG_BYTES) return handler(libraryState, common);
-    const offset = Number(stack.at(sizePlace - 1));
-    stack.items[stack.length - 1 - sizePlace] = 0n;
+    const offset = Number(stack.at(sizeDepth - 1));
+    stack.items[stack.length - 1 - sizeDepth] = 0n;
     return (async () => {
       await handler(libraryState, common);
       const { returnBytes } = state;

@@ -8,8 +8,8 @@ import type { Account } from "../types/account.ts";
 import { codeOf } from "./accountCode.ts";
 
 /**
- * The overlay as the interpreter wants to see it: asynchronous by signature, though every answer is there at once.
- * The interpreter changes the account objects that it is handed, so each read gives a fresh one.
+ * Adapts the overlay to the library's interface: asynchronous by signature, though every value is available at once.
+ * The interpreter mutates the account objects it gets, so each read returns a new one.
  */
 export class LibraryState implements StateManagerInterface {
   readonly originalStorageCache: StateManagerInterface["originalStorageCache"];
@@ -19,7 +19,7 @@ export class LibraryState implements StateManagerInterface {
     this.overlay = overlay;
     this.originalStorageCache = {
       get: async (address, slot) => overlay.originalStorage(addressOf(address), slot),
-      // The overlay knows by itself where a transaction begins.
+      // Not needed: the overlay tracks where a transaction begins.
       clear: () => undefined,
     };
   }
@@ -84,15 +84,15 @@ export class LibraryState implements StateManagerInterface {
   clearCaches(): void {}
 
   getStateRoot(): Promise<Uint8Array> {
-    throw new AssertionFailed("the interpreter has no business with state roots");
+    throw new AssertionFailed("the interpreter does not use state roots");
   }
 
   setStateRoot(): Promise<void> {
-    throw new AssertionFailed("the interpreter has no business with state roots");
+    throw new AssertionFailed("the interpreter does not use state roots");
   }
 
   hasStateRoot(): Promise<boolean> {
-    throw new AssertionFailed("the interpreter has no business with state roots");
+    throw new AssertionFailed("the interpreter does not use state roots");
   }
 
   shallowCopy(): StateManagerInterface {

@@ -1,14 +1,14 @@
 import type { MemoryMeter } from "../state/overlay.ts";
 
-/** A call keeps more memory than it may: no halt that code could see, but the end of the work. */
+/** A call exceeds its memory budget: not a halt that code could observe, but an abort of the simulation. */
 export class MemoryExhausted extends Error {
   override name = "MemoryExhausted";
 }
 
 /**
- * Counts what a call keeps, for work whose gas is whatever its caller likes: what 64 bits of gas buy is more than any
- * computer has. That is the memory of its frames, which the limit of a worker's heap does not count; what it writes to
- * the state and reads of it; and what it logs. Objects are counted as what they take at most.
+ * Limits the memory of a call whose gas its caller chooses freely: 64 bits of gas buy more memory than any computer has.
+ * Counts the memory of its frames, which a worker's heap limit does not cover; the state that it reads and writes; and
+ * its logs. Objects count with an upper bound of their size.
  */
 export class MemoryBudget implements MemoryMeter {
   private leftBytes: number;

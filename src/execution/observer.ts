@@ -3,14 +3,14 @@ import type { Overlay } from "../state/overlay.ts";
 import type { HaltReason } from "./haltReason.ts";
 
 /**
- * Somebody who watches code being executed: every trace is made of what comes in here.
+ * Observes the execution of code: every trace is built from these events.
  *
  *     entered ─> begun ─> performed ─> begun ─> performed ─┐            ┌─> resumed ─> begun ─> … ─> left
  *                                            a call or creation: entered ─> … ─> left
  *
- * Each instruction that is begun is performed once, halted or not. Of a call or creation this comes when it has been
- * paid for, before the callee begins; `resumed` follows when the callee is done, or could not begin. What an observer
- * throws ends the execution.
+ * Each `begun` is followed by one `performed`, whether or not the instruction halted. For a call or creation `performed`
+ * comes once it is paid for, before the callee begins; `resumed` follows when the callee has ended, or could not begin.
+ * An exception from an observer ends the execution.
  */
 export interface ExecutionObserver {
   entered(callee: Callee): void;
@@ -22,7 +22,7 @@ export interface ExecutionObserver {
 
 export type CallKind = "call" | "callcode" | "delegatecall" | "staticcall" | "create" | "create2";
 
-/** By the instruction that makes such a call. */
+/** The kind of call by instruction. */
 export const CALL_KINDS: ReadonlyMap<number, CallKind> = new Map([
   [0xf0, "create"],
   [0xf1, "call"],
@@ -36,86 +36,84 @@ export function isCreation(kind: CallKind): boolean {
   return kind === "create" || kind === "create2";
 }
 
-/** A message that begins to be executed, the transaction's own included. */
+/** A message whose execution begins, including the transaction's own. */
 export interface Callee {
   readonly kind: CallKind;
   /** 0 for the transaction's own. */
   readonly depth: number;
-  /** The account that calls, whatever the callee takes for its caller. */
+  /** The calling account, whatever CALLER returns in the callee. */
   readonly from: Address;
-  /** The account whose code runs, or that is created. */
+  /** The account whose code runs, or which is created. */
   readonly to: Address;
-  /** Wei that the callee sees; a delegated call moves none of it. */
+  /** Wei, as CALLVALUE returns it; a delegated call transfers none. */
   readonly value: bigint;
   /** Call data, or init code. */
   readonly input: Uint8Array;
   readonly gas: bigint;
-  /** Number of the precompiled contract that answers. */
+  /** Number of the precompiled contract that is called, if it is one. */
   readonly precompile: number | undefined;
 }
 
 export interface CalleeEnd {
   readonly callee: Callee;
   readonly gasUsed: bigint;
-  /** Returned, given to REVERT, or the code of a creation. */
+  /** The data of RETURN or REVERT, or the code of a creation. */
   readonly output: Uint8Array;
   readonly hasReverted: boolean;
   readonly halt: HaltReason | undefined;
-  /** What a precompiled contract that failed would have cost; undefined where that is not known, or all was well. */
+  /** What a failed precompiled contract would have cost; undefined if unknown or if it succeeded. */
   readonly price?: bigint | undefined;
 }
 
-/** One instruction. The same object comes with each of its events. */
+/** One instruction. All of its events carry the same object. */
 export interface Step {
-  /** The frame as it is at the event. */
+  /** The frame at the time of the event. */
   readonly state: FrameView;
   readonly depth: number;
   readonly at: number;
-  /** The byte of the code; STOP where the code ends. */
+  /** The opcode; STOP beyond the end of the code. */
   readonly instruction: number;
   /** True for the STOP beyond the end of the code. */
   readonly isVirtual: boolean;
   /** Gas before it. */
   readonly gas: bigint;
-  /**
-   * Its price, known when it is performed; for a halt the incumbent's figure. Without what a callee is given.
-   */
+  /** Its price, known once performed; Besu's figure for a halt. Excludes the gas passed to a callee. */
   readonly cost: bigint;
-  /** Gas that the callee is given, stipend included; zero for what calls nobody. */
+  /** Gas passed to the callee, including the stipend; zero unless it is a call. */
   readonly calleeGas: bigint;
-  /** Of that, what comes with a transfer of value; zero without one. */
+  /** The part of it that comes with a transfer of value; zero without one. */
   readonly stipend: bigint;
-  /** True for a call or creation that could not begin: too deep, or more value than there is. */
+  /** True for a call or creation that could not begin: too deep, or insufficient balance. */
   readonly isDenied: boolean;
   readonly halt: HaltReason | undefined;
 }
 
-/** What can be seen of a running frame: the interpreter's own, for reading. */
+/** Read-only view of a running frame; the object is the interpreter's own. */
 export interface FrameView {
   readonly stack: {
     readonly length: number;
-    /** Those from `length` on are leftovers. */
+    /** Entries from `length` on are stale. */
     readonly items: readonly bigint[];
-    /** The item `depth` places below the top. */
+    /** The item `depth` positions below the top. */
     at(depth: number): bigint;
   };
-  /** Bytes of memory, as far as they were ever written; what lies beyond is zero. */
+  /** Memory as far as it was ever used; bytes beyond are zero. */
   readonly memory: { readonly _store: Uint8Array };
-  /** Words of memory paid for. */
+  /** Size of memory in words, as paid for. */
   readonly memoryWords: number;
   readonly gasLeft: bigint;
   /** The transaction's refund counter. */
   readonly gasRefund: bigint;
-  /** What the last callee returned. */
+  /** Return data of the last callee. */
   readonly returnBytes: Uint8Array;
   readonly env: { readonly address: { readonly bytes: Uint8Array }; readonly code: Uint8Array };
   readonly evm: {
     readonly overlay: Overlay;
-    /** Whether the fork has an instruction of that code. */
+    /** True if the fork has an instruction with this opcode. */
     isKnown(instruction: number): boolean;
-    /** Of the precompiled contract that answers at an address. */
+    /** Number of the precompiled contract at an address. */
     precompileNumber(address: Uint8Array): number | undefined;
   };
-  /** What the frame returns, or gives to REVERT. */
+  /** The data of the frame's RETURN or REVERT. */
   readonly interpreter: { readonly _result: { readonly returnValue: Uint8Array | undefined } };
 }

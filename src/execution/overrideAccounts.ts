@@ -3,7 +3,7 @@ import { EMPTY_ACCOUNT } from "../types/account.ts";
 import { clearIfEmpty } from "./emptyAccounts.ts";
 import type { AccountOverride } from "./simulation.ts";
 
-/** Writes what is to be otherwise to an overlay, as if it had always been so. */
+/** Applies account overrides to an overlay, as if they were part of the state before. */
 export function overrideAccounts(overlay: Overlay, overrides: readonly AccountOverride[]): void {
   for (const { address, nonce, balance, code, storage } of overrides) {
     const account = overlay.account(address) ?? EMPTY_ACCOUNT;
@@ -15,7 +15,7 @@ export function overrideAccounts(overlay: Overlay, overrides: readonly AccountOv
     if (code !== undefined) overlay.putCode(address, code);
     if (storage?.replacesAll === true) overlay.clearStorage(address);
     for (const { slot, value } of storage?.slots ?? []) overlay.putStorage(address, slot, value);
-    // Nobody has an account only for being named (EIP-161).
+    // An override does not create an empty account (EIP-161).
     if (!overlay.hasStorage(address)) clearIfEmpty(overlay, address);
   }
 }

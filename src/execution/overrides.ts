@@ -7,19 +7,19 @@ import { type PrecompileOverrides, placePrecompiles } from "./precompiles/overri
 import type { CallContext } from "./simulate.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 
-/** The scene as the caller wants it. */
+/** Applies the caller's overrides to a call context. */
 export function overridden(
   context: CallContext,
   { accounts = [], block }: Overrides,
 ): Result<CallContext, "precompileNotMovable"> {
-  const wanted = block === undefined ? context : withBlock(context, block);
-  if (accounts.length === 0) return ok(wanted);
-  const placed = precompilesOf(wanted.spec, wanted.header, accounts);
+  const changed = block === undefined ? context : withBlock(context, block);
+  if (accounts.length === 0) return ok(changed);
+  const placed = precompilesOf(changed.spec, changed.header, accounts);
   if (!placed.ok) return placed;
-  return ok({ ...wanted, accounts, ...(placed.value && { precompiles: placed.value }) });
+  return ok({ ...changed, accounts, ...(placed.value && { precompiles: placed.value }) });
 }
 
-/** Where precompiled contracts are in a block with these overrides; undefined when they all are where they belong. */
+/** Addresses of the precompiled contracts in a block with these overrides; undefined if none is moved. */
 export function precompilesOf(
   { forks }: ChainSpec,
   { number, timestamp }: Pick<Header, "number" | "timestamp">,
@@ -28,7 +28,7 @@ export function precompilesOf(
   return placePrecompiles(forkAt(forks, number, timestamp), overrides);
 }
 
-/** A base fee only where the block has one: before London there is none to be otherwise. */
+/** Overrides the base fee only if the block has one: before London there is none. */
 function withBlock(context: CallContext, block: BlockOverride): CallContext {
   const { header } = context;
   const { beneficiary, blobBaseFee, baseFeePerGas, number, ...others } = block;

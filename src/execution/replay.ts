@@ -9,8 +9,8 @@ import { executeTransaction } from "./executeTransaction.ts";
 import { memoryBounded } from "./yieldPolicy.ts";
 
 /**
- * The state in the middle of a block, on that of its parent: after these, its first transactions, as they were executed
- * when the block was made. To be done on a thread that can be ended. Throws MemoryExhausted.
+ * Replays a block's first `transactions` on its parent's state, and returns the state in the middle of the block. Runs on
+ * a thread that can be terminated. Throws MemoryExhausted.
  */
 export async function replayStart(
   blockRules: BlockRules,
@@ -21,11 +21,11 @@ export async function replayStart(
   const overlay = createOverlay(parent, yieldPolicy.memory);
   const session = openSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
-  assert(begun.ok, "a committed block begins again as it did");
+  assert(begun.ok, "the system calls of a committed block can be replayed");
   for (const transaction of transactions) {
     overlay.beginTransaction();
     const executed = await executeTransaction(session, transaction);
-    assert(executed.ok, "a transaction of a committed block can be executed again");
+    assert(executed.ok, "a transaction of a committed block can be replayed");
   }
   return overlay;
 }

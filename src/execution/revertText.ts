@@ -1,6 +1,6 @@
 import { toDigits, viewAsBuffer } from "../primitives/hex.ts";
 
-/** True for what `revert("…")` and `require` leave: Solidity's Error(string). */
+/** True for the output of `revert("…")` and `require`: Solidity's Error(string). */
 export function isErrorText(output: Uint8Array): boolean {
   return selectorOf(output) === ERROR_SELECTOR;
 }
@@ -10,7 +10,7 @@ export function decodeErrorText(output: Uint8Array): string | undefined {
   return decodeAbiString(output.subarray(SELECTOR_BYTES));
 }
 
-/** In words what a REVERT says, if it says an Error(string) or a Panic(uint256) of Solidity's. */
+/** Describes the output of a REVERT, if it is Solidity's Error(string) or Panic(uint256). */
 export function decodeRevertText(output: Uint8Array): string | undefined {
   if (isErrorText(output)) return decodeErrorText(output);
   if (selectorOf(output) !== PANIC_SELECTOR || output.length !== SELECTOR_BYTES + WORD_BYTES)
@@ -24,7 +24,7 @@ const PANIC_SELECTOR = "4e487b71";
 const SELECTOR_BYTES = 4;
 const WORD_BYTES = 32;
 
-/** What the compiler's documentation says of each. */
+/** Panic codes with the descriptions of Solidity's documentation. */
 const PANICS: ReadonlyMap<string, string> = new Map([
   ["0x0", "generic panic"],
   ["0x1", "assert(false)"],
@@ -42,7 +42,7 @@ function selectorOf(output: Uint8Array): string {
   return toDigits(output.subarray(0, SELECTOR_BYTES));
 }
 
-/** The one string of an ABI encoding; undefined when it points outside of its bytes. */
+/** Decodes an ABI-encoded string; undefined if it points outside of the bytes. */
 function decodeAbiString(encoded: Uint8Array): string | undefined {
   const start = readWord(encoded, 0);
   if (start === undefined) return undefined;
@@ -51,7 +51,7 @@ function decodeAbiString(encoded: Uint8Array): string | undefined {
   return viewAsBuffer(encoded).toString("utf8", start + WORD_BYTES, start + WORD_BYTES + length);
 }
 
-/** The word at `offset` as a position in the same bytes; undefined when there is no such word or place. */
+/** The word at `offset` as a position in the same bytes; undefined if either lies outside of them. */
 function readWord(bytes: Uint8Array, offset: number): number | undefined {
   if (offset + WORD_BYTES > bytes.length) return undefined;
   const word = BigInt(`0x${toDigits(bytes.subarray(offset, offset + WORD_BYTES))}`);

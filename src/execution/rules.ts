@@ -1,45 +1,45 @@
 import { type ForkName, isAtLeast } from "../chainspec/forks.ts";
 import type { TransactionType } from "../types/transaction.ts";
 
-/** What a fork asks of transactions and blocks, spelled out once: execution asks these flags, never a fork's name. */
+/** A fork's rules for transactions and blocks as flags: execution reads these, never a fork's name. */
 export interface Rules {
   readonly fork: ForkName;
-  /** Signatures may name a chain (EIP-155). */
+  /** Signatures may include a chain id (EIP-155). */
   readonly hasReplayProtection: boolean;
   /** s lies in the lower half of the order (EIP-2). */
   readonly requiresLowS: boolean;
-  /** A creation costs 32,000 gas beforehand, and fails without the gas to store its code (EIP-2). */
+  /** A creation costs 32,000 intrinsic gas, and fails without the gas to store its code (EIP-2). */
   readonly chargesCreation: boolean;
-  /** Touched accounts that are empty vanish; a new contract begins with nonce 1 (EIP-161). */
+  /** Touched accounts that are empty are deleted; a new contract starts with nonce 1 (EIP-161). */
   readonly clearsEmptyAccounts: boolean;
-  /** Receipts tell success or failure instead of a state root (EIP-658). */
+  /** Receipts hold a status instead of a state root (EIP-658). */
   readonly hasStatusReceipts: boolean;
-  /** Gas for a byte of transaction data that is not zero: 68, from Istanbul 16 (EIP-2028). */
+  /** Gas for a non-zero byte of transaction data: 68, from Istanbul 16 (EIP-2028). */
   readonly nonZeroByteGas: bigint;
-  /** First access to an account or slot in a transaction costs more (EIP-2929). */
+  /** The first access to an account or slot in a transaction costs more (EIP-2929). */
   readonly hasColdAccess: boolean;
   /** Blocks carry a base fee (EIP-1559). */
   readonly hasBaseFee: boolean;
-  /** At most gas used divided by this is refunded: 2, from London 5 (EIP-3529). */
+  /** The refund is at most the gas used divided by this: 2, from London 5 (EIP-3529). */
   readonly refundQuotient: bigint;
   /** The beneficiary is warm from the start (EIP-3651). */
   readonly hasWarmBeneficiary: boolean;
-  /** Largest init code in bytes (EIP-3860). The genesis option contractSizeLimit does not move it, as in the incumbent. */
+  /** Largest init code in bytes (EIP-3860). The genesis option contractSizeLimit does not change it, as in Besu. */
   readonly initCodeLimitBytes: number | undefined;
-  /** Self-destruction deletes only what the same transaction created (EIP-6780). */
+  /** SELFDESTRUCT deletes only contracts created in the same transaction (EIP-6780). */
   readonly keepsOldContracts: boolean;
-  /** Most blob gas in one transaction (EIP-4844, EIP-7691). */
+  /** Maximum blob gas of one transaction (EIP-4844, EIP-7691). */
   readonly blobGasLimit: bigint;
-  /** Transactions pay at least a floor for their data (EIP-7623). */
+  /** Transactions pay a minimum for their data (EIP-7623). */
   readonly hasCalldataFloor: boolean;
   /** Accounts may delegate to code (EIP-7702). */
   readonly hasDelegation: boolean;
-  /** Block hashes are kept in a contract, and request queues are drained (EIP-2935, EIP-7002, EIP-7251). */
+  /** Block hashes are stored in a contract, and request queues are drained (EIP-2935, EIP-7002, EIP-7251). */
   readonly hasSystemCalls: boolean;
   readonly acceptedTypes: ReadonlySet<TransactionType>;
 }
 
-/** The rules of a fork; the same object each time, so it may key a map. */
+/** The rules of a fork; the same object each time, so it can be a map key. */
 export function rulesOf(fork: ForkName): Rules {
   let rules = known.get(fork);
   if (rules === undefined) {
@@ -51,7 +51,7 @@ export function rulesOf(fork: ForkName): Rules {
 
 const known = new Map<ForkName, Rules>();
 
-/** Twice the largest code of EIP-170. */
+/** Twice the code size limit of EIP-170. */
 const INIT_CODE_LIMIT_BYTES = 49_152;
 
 export const BLOB_GAS = 131_072n;

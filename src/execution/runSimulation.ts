@@ -7,15 +7,15 @@ import { overridden } from "./overrides.ts";
 import type { CallContext } from "./simulate.ts";
 import type { SimulationJob, SimulationResult } from "./simulation.ts";
 
-/** Performs a job on its scene, the state after the block that it names. */
-export async function runSimulation(job: SimulationJob, found: CallContext): Promise<SimulationResult> {
-  const wanted = overridden(found, job.overrides ?? {});
-  if (!wanted.ok) {
-    const { code, message } = wanted.error;
+/** Runs a job in `context`, which is on the state after the job's block. */
+export async function runSimulation(job: SimulationJob, context: CallContext): Promise<SimulationResult> {
+  const changed = overridden(context, job.overrides ?? {});
+  if (!changed.ok) {
+    const { code, message } = changed.error;
     return { kind: "refused", code, detail: message };
   }
   try {
-    const result = await perform(job, wanted.value);
+    const result = await perform(job, changed.value);
     return "data" in result && result.data.length > OUTPUT_LIMIT_BYTES ? { kind: "tooLarge" } : result;
   } catch (error) {
     if (error instanceof MemoryExhausted) return { kind: "tooLarge" };
@@ -23,7 +23,7 @@ export async function runSimulation(job: SimulationJob, found: CallContext): Pro
   }
 }
 
-/** More would keep the thread of the chain, which has to write it as text, from its other work. */
+/** Bounds the time that the main thread spends on encoding the output as text. */
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 
 function perform(job: SimulationJob, context: CallContext): Promise<SimulationResult> {

@@ -9,13 +9,13 @@ import { floorGas, intrinsicGas } from "./intrinsicGas.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 
 /**
- * A transaction through the interpreter (yellow paper §6.2). The sender has been found good for it. `price` is what it
- * pays per gas in this block. The overlay's transaction has begun.
+ * Runs a transaction through the interpreter (yellow paper §6.2). The sender is already checked, and the overlay's
+ * `beginTransaction` was already called. `price` is in wei per gas, as effective in this block.
  *
  *     buy gas, raise the nonce ─> authorizations ─> the message ─> refund ─> the beneficiary's fee ─> deletions
  *
- * Throws OutOfTime when the session's pace says so; the overlay then stands where the message began, or an authorization:
- * to undo the rest is the caller's business.
+ * Throws OutOfTime as the session's YieldPolicy does. The overlay is then as it was before the message, or before an
+ * authorization; the caller undoes the rest.
  */
 export async function runTransaction(
   session: BlockSession,
@@ -25,7 +25,7 @@ export async function runTransaction(
   const { rules, block, overlay, accesses } = session;
   const { sender, gasLimit } = transaction;
   accesses.clear();
-  warmFromTheStart(session, transaction);
+  warmInitially(session, transaction);
   buyGas(session, transaction, price);
   const { authorizationList } = transaction;
   const authorizationRefund =
@@ -58,8 +58,8 @@ export async function runTransaction(
   return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs };
 }
 
-/** Sender, recipient, beneficiary and access list are warm from the start (EIP-2929, EIP-2930, EIP-3651). */
-function warmFromTheStart(
+/** Warms sender, recipient, beneficiary and access list before execution (EIP-2929, EIP-2930, EIP-3651). */
+function warmInitially(
   { rules, accesses, block }: BlockSession,
   { sender, to, accessList }: Executable,
 ): void {

@@ -3,7 +3,7 @@ import type { Step } from "./observer.ts";
 
 export const SELFDESTRUCT = 0xff;
 
-/** What a self-destruction hands over. */
+/** The balance that SELFDESTRUCT transfers. */
 export interface SelfdestructTransfer {
   readonly from: Address;
   readonly to: Address;
@@ -11,7 +11,7 @@ export interface SelfdestructTransfer {
   readonly value: bigint;
 }
 
-/** Of a self-destruction that is begun; undefined for other instructions, and where it has no operand. */
+/** The transfer of a SELFDESTRUCT that is about to run; undefined for other instructions, or without an operand. */
 export function selfdestructTransferOf({ instruction, state }: Step): SelfdestructTransfer | undefined {
   if (instruction !== SELFDESTRUCT || state.stack.length === 0) return undefined;
   const from = asAddress(state.env.address.bytes);

@@ -30,39 +30,39 @@ import { runsNoCode, transfer } from "./transfer.ts";
 import { memoryBounded, type YieldPolicy } from "./yieldPolicy.ts";
 
 /**
- * Where a call is simulated: on the state after a block, seeing that very block's own header
+ * Where a call is simulated: on the state after a block, with that same block's header as the current one
  * (json-rpc.md#call-object).
  */
 export interface CallContext {
   readonly spec: ChainSpec;
   readonly header: Header;
-  /** State after the header's block. Never written. */
+  /** State after the header's block. Read-only. */
   readonly state: StateReader;
   ancestorHash(number: bigint): Hash | undefined;
-  /** --rpc-gas-cap: when above zero it takes the place of every gas limit, smaller ones too. */
+  /** --rpc-gas-cap: if above zero, it replaces every gas limit, even smaller ones. */
   readonly gasCap: bigint;
-  /** What a caller wants of accounts, whatever the state says. */
+  /** Account overrides of the caller. */
   readonly accounts?: readonly AccountOverride[];
-  /** What a caller wants of the block that its header cannot say. */
+  /** Block overrides of the caller that have no header field. */
   readonly blockConfig?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
-  /** Where precompiled contracts are, unless they all are where they belong. */
+  /** Set if any precompiled contract was moved from its own address. */
   readonly precompiles?: PrecompileOverrides;
-  /** Absent where the thread has nothing else to do; each call has one of its own then, with its bound of memory. */
+  /** Absent on a thread with no other work; each call then gets its own, with a memory budget. */
   readonly yieldPolicy?: YieldPolicy;
 }
 
-/** The same, with the pace of all calls on one overlay. */
+/** A context with the yield policy that all calls on one overlay share. */
 export type YieldingCallContext = CallContext & { readonly yieldPolicy: YieldPolicy };
 
 export interface CallConfig {
   readonly gasLimit: bigint;
-  /** False: nothing costs anything, and the base fee is zero. The value must be owned all the same. */
+  /** False: gas is free and the base fee is zero. The sender must still own the value. */
   readonly enforcesBalance: boolean;
-  /** True: what the sender lacks for price and value is lent to it, so that no call fails for want of balance. */
+  /** True: raises the sender's balance to cover gas and value, so that no call fails for lack of balance. */
   readonly lendsBalance?: boolean;
-  /** Whether the sender may have the highest nonce, which no transaction can; its next one is zero then. */
+  /** True: allows the sender to have the highest nonce, which no transaction can; it wraps to zero. */
   readonly ignoresNonce?: boolean;
-  /** Code sees the block's own fees also where nothing costs anything. */
+  /** True: code sees the block's own fees even if gas is free. */
   readonly showsFees?: boolean;
   readonly observed?: Observed;
   /** For traces. */
@@ -73,41 +73,41 @@ export type Simulated =
   | { readonly kind: "refused"; readonly code: SimulationErrorCode; readonly detail: string }
   | { readonly kind: "executed"; readonly result: TransactionResult; readonly session: BlockSession };
 
-/** One call as if it were a transaction of the sender's next nonce, on an overlay that is then dropped. */
+/** Simulates a call as a transaction with the sender's next nonce, on an overlay that is then discarded. */
 export function simulate(context: CallContext, call: CallRequest, config: CallConfig): Promise<Simulated> {
-  const paced = mayYield(context) ? context : { ...context, yieldPolicy: memoryBounded() };
-  return simulateOn(overlayOf(paced), paced, call, config);
+  const yielding = hasYieldPolicy(context) ? context : { ...context, yieldPolicy: memoryBounded() };
+  return simulateOn(overlayOf(yielding), yielding, call, config);
 }
 
-function mayYield(context: CallContext): context is YieldingCallContext {
+function hasYieldPolicy(context: CallContext): context is YieldingCallContext {
   return context.yieldPolicy !== undefined;
 }
 
-/** A new overlay over the scene's state, in which its accounts are as the caller wants them. */
+/** A new overlay on the context's state, with the caller's account overrides applied. */
 export function overlayOf({ state, accounts = [], yieldPolicy }: YieldingCallContext): Overlay {
   const overlay = createOverlay(state, yieldPolicy.memory);
   overrideAccounts(overlay, accounts);
   return overlay;
 }
 
-/** As simulate, on an overlay over the scene's state in which other calls may have left something. */
+/** As simulate, on an overlay of the context's state that may hold the changes of earlier calls. */
 export async function simulateOn(
   overlay: Overlay,
   context: YieldingCallContext,
   call: CallRequest,
   config: CallConfig,
 ): Promise<Simulated> {
-  const asMade = contextRules(context);
+  const original = contextRules(context);
   const { observed, observer, ignoresNonce = false } = config;
-  const { config: chainTerms, rules } = asMade;
-  const block = config.enforcesBalance ? asMade.block : withoutFees(asMade.block);
+  const { config: chainConfig, rules } = original;
+  const block = config.enforcesBalance ? original.block : withoutFees(original.block);
   const session = openSession({
-    config: chainTerms,
+    config: chainConfig,
     rules,
     block,
     overlay,
     yieldPolicy: context.yieldPolicy,
-    shownBlock: config.showsFees === true ? asMade.block : undefined,
+    visibleBlock: config.showsFees === true ? original.block : undefined,
     precompiles: context.precompiles,
     observed,
     observer,
@@ -141,15 +141,15 @@ function lend(
   if (account.balance < cost) overlay.putAccount(sender, { ...account, balance: cost });
 }
 
-/** The rules of the scene's block, with what the caller wants of it. */
+/** The rules of the context's block, with the caller's overrides. */
 export function contextRules({
   spec,
   header,
   ancestorHash,
   blockConfig,
 }: Pick<CallContext, "spec" | "header" | "ancestorHash" | "blockConfig">): BlockRules {
-  const asMade = blockRules(spec, header, ancestorHash);
-  return blockConfig === undefined ? asMade : { ...asMade, block: { ...asMade.block, ...blockConfig } };
+  const original = blockRules(spec, header, ancestorHash);
+  return blockConfig === undefined ? original : { ...original, block: { ...original.block, ...blockConfig } };
 }
 
 function withoutFees(block: BlockContext): BlockContext {
@@ -193,7 +193,7 @@ function typeOf(call: CallRequest, isFeeMarket: boolean): TransactionType {
   return accessList === undefined ? 0 : 1;
 }
 
-/** The incumbent counts the STOP that ends every code, also one of no bytes. */
+/** Besu counts the implicit STOP at the end of code, even of empty code. */
 function transferObserved(
   session: BlockSession,
   transaction: Executable,

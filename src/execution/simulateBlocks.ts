@@ -33,7 +33,7 @@ import {
 import { transactionOfCall } from "./simulatedTransaction.ts";
 import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
-import { TransferWatch } from "./transferLogs.ts";
+import { TransferObserver } from "./transferLogs.ts";
 import { memoryBounded } from "./yieldPolicy.ts";
 
 export interface SimulatedBlock extends NamedBlock<SentTransaction> {
@@ -46,7 +46,7 @@ export interface SimulatedCall {
   readonly output: Uint8Array;
   readonly gasUsed: bigint;
   readonly gasBeforeRefund: bigint;
-  /** With those that stand for transfers, if they are shown; receipts do not have these. */
+  /** Includes the logs that represent transfers, if shown; receipts do not have these. */
   readonly logs: readonly Log[];
 }
 
@@ -54,16 +54,16 @@ export type BlocksAnswer =
   | { readonly kind: "blocks"; readonly blocks: readonly SimulatedBlock[] }
   | { readonly kind: "blocksRefused"; readonly code: BlocksErrorCode; readonly detail: string };
 
-/** The block that simulated ones follow, and the states on top of its own. */
+/** The block that the simulated ones follow, and the branch of states on top of its own. */
 export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash"> {
   readonly branch: StateBranch;
-  /** --rpc-gas-cap: what all calls together may use; 0 for no limit. */
+  /** --rpc-gas-cap: gas limit of all calls together; 0 for no limit. */
   readonly gasCap: bigint;
 }
 
 /**
- * Simulates blocks on top of the scene's: made as the chain makes its own, reward and calls of the system included, but
- * of London's shape, by nobody and without seals. So the state root is that of a real block with the same content.
+ * Simulates blocks on top of the context's, built as real ones, including the reward and system calls, so that the state
+ * root is that of a real block with the same content. Their headers have no validators and no seals.
  */
 export async function simulateBlocks(context: BlocksContext, order: BlockStateCalls): Promise<BlocksAnswer> {
   try {
@@ -78,13 +78,13 @@ export async function simulateBlocks(context: BlocksContext, order: BlockStateCa
   }
 }
 
-/** Of all that calls return and log. */
+/** For the output and logs of all calls. */
 const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
-/** For a log, and for each of its topics: more than their bytes, for the time that many of them take on that thread. */
+/** For a log and for each of its topics: more than their bytes, to account for the time to encode many of them. */
 const LOG_BYTES = 1000;
 const TOPIC_BYTES = 300;
 
-/** A block in the making. */
+/** A block being built. */
 interface BlockInProgress {
   readonly context: YieldingCallContext;
   readonly overlay: Overlay;
@@ -94,7 +94,7 @@ interface BlockInProgress {
 class BlockSimulation {
   private readonly context: BlocksContext;
   private readonly order: BlockStateCalls;
-  private readonly made: SimulatedBlock[] = [];
+  private readonly built: SimulatedBlock[] = [];
   private readonly hashes = new Map<bigint, Hash>();
   private gasLeft: bigint | undefined;
   private bytesLeft = ANSWER_LIMIT_BYTES;
@@ -106,11 +106,11 @@ class BlockSimulation {
   }
 
   async run(planned: readonly PlannedBlock[]): Promise<readonly SimulatedBlock[]> {
-    for (const block of planned) await this.makeBlock(block);
-    return this.made;
+    for (const block of planned) await this.buildBlock(block);
+    return this.built;
   }
 
-  private async makeBlock(planned: PlannedBlock): Promise<void> {
+  private async buildBlock(planned: PlannedBlock): Promise<void> {
     const context = this.contextOf(planned);
     const overlay = overlayOf(context);
     const receipts = new BlockReceipts({});
@@ -118,8 +118,8 @@ class BlockSimulation {
     await performAround(inProgress, beginBlock);
     const transactions: SentTransaction[] = [];
     const calls: SimulatedCall[] = [];
-    for (const ordered of planned.calls) {
-      const { transaction, call } = await this.perform(inProgress, ordered);
+    for (const plannedCall of planned.calls) {
+      const { transaction, call } = await this.perform(inProgress, plannedCall);
       transactions.push(transaction);
       calls.push(call);
     }
@@ -134,7 +134,7 @@ class BlockSimulation {
     };
     const hash = keccak256(encodeHeader(header));
     this.hashes.set(header.number, hash);
-    this.made.push({ header, hash, transactions, ommers: [], receipts: receipts.receipts, calls });
+    this.built.push({ header, hash, transactions, ommers: [], receipts: receipts.receipts, calls });
   }
 
   private async perform(
@@ -149,13 +149,13 @@ class BlockSimulation {
         `nonce ${nonce}, next is ${current}`,
       );
     const gasLimit = this.gasLimitOf(call, context.header.gasLimit - receipts.gasUsed);
-    const watch = showsTransfers ? new TransferWatch() : undefined;
+    const observer = showsTransfers ? new TransferObserver() : undefined;
     const simulated = await simulateOn(overlay, context, call, {
       gasLimit,
       enforcesBalance: isStrict || namesPrice(call),
       ignoresNonce: !isStrict,
       showsFees: true,
-      ...(watch && { observer: watch }),
+      ...(observer && { observer }),
     });
     if (simulated.kind === "refused") throw new BlocksError(simulated.code, simulated.detail);
     const { result } = simulated;
@@ -164,14 +164,17 @@ class BlockSimulation {
     const transaction = transactionOfCall(call, { nonce: nonce ?? current, gasLimit, chainId, header });
     await receipts.add(transaction.type, result, context.yieldPolicy);
     if (this.gasLeft !== undefined) this.gasLeft -= result.gasUsed;
-    if (watch === undefined || result.outcome.kind !== "succeeded")
-      return { transaction, call: this.kept(result) };
-    const own = { from: transaction.sender, to: call.to ?? ZERO_ADDRESS, value: call.value ?? 0n };
-    return { transaction, call: this.kept({ ...result, logs: watch.logsWith(result.logs, own) }) };
+    if (observer === undefined || result.outcome.kind !== "succeeded")
+      return { transaction, call: this.counted(result) };
+    const ownTransfer = { from: transaction.sender, to: call.to ?? ZERO_ADDRESS, value: call.value ?? 0n };
+    return {
+      transaction,
+      call: this.counted({ ...result, logs: observer.logsWith(result.logs, ownTransfer) }),
+    };
   }
 
-  /** What becomes part of the answer, which the thread of the chain has to write as text. */
-  private kept<Call extends SimulatedCall>(call: Call): Call {
+  /** Counts what becomes part of the answer, which the main thread encodes as text. */
+  private counted<Call extends SimulatedCall>(call: Call): Call {
     this.bytesLeft -= call.output.length;
     for (const { topics, data } of call.logs)
       this.bytesLeft -= LOG_BYTES + topics.length * TOPIC_BYTES + data.length;
@@ -180,12 +183,15 @@ class BlockSimulation {
     return call;
   }
 
-  /** The call's own limit or all that is left in the block; not more than the operator lets a simulation have. */
+  /** The call's own limit or the gas left in the block; at most what is left of the operator's gas cap. */
   private gasLimitOf(call: CallRequest, blockGasLeft: bigint): bigint {
-    const wanted = call.gasLimit ?? blockGasLeft;
-    if (wanted > blockGasLeft)
-      throw new BlocksError("blockGasLimitReached", `gas ${wanted}, but the block has ${blockGasLeft} left`);
-    return this.gasLeft === undefined ? wanted : smaller(wanted, this.gasLeft);
+    const requested = call.gasLimit ?? blockGasLeft;
+    if (requested > blockGasLeft)
+      throw new BlocksError(
+        "blockGasLimitReached",
+        `gas ${requested}, but the block has ${blockGasLeft} left`,
+      );
+    return this.gasLeft === undefined ? requested : smaller(requested, this.gasLeft);
   }
 
   private contextOf(planned: PlannedBlock): YieldingCallContext {
@@ -211,14 +217,14 @@ class BlockSimulation {
     };
   }
 
-  /** All of a header that does not follow from what is in the block. What is not overridden is as in the block before. */
+  /** The header fields that do not depend on the block's contents. Fields without override are as in the parent. */
   private headerInProgress({ number, timestamp, block }: PlannedBlock): Header {
     const { spec, header: base, ancestorHash } = this.context;
-    const parent = this.made.at(-1)?.header ?? base;
-    const dueFee = nextBaseFee(spec, parent, timestamp);
-    const baseFeePerGas = block.baseFeePerGas ?? (this.order.isStrict ? dueFee : 0n);
+    const parent = this.built.at(-1)?.header ?? base;
+    const nextFee = nextBaseFee(spec, parent, timestamp);
+    const baseFeePerGas = block.baseFeePerGas ?? (this.order.isStrict ? nextFee : 0n);
     return {
-      parentHash: this.made.at(-1)?.hash ?? ancestorHash(base.number) ?? ZERO_HASH,
+      parentHash: this.built.at(-1)?.hash ?? ancestorHash(base.number) ?? ZERO_HASH,
       ommersHash: EMPTY_LIST_HASH,
       coinbase: block.beneficiary ?? parent.coinbase,
       stateRoot: ZERO_HASH,
@@ -233,12 +239,12 @@ class BlockSimulation {
       extraData: EMPTY_BYTES,
       mixHash: block.mixHash ?? ZERO_HASH,
       nonce: new Uint8Array(8),
-      ...(dueFee !== undefined && baseFeePerGas !== undefined && { baseFeePerGas }),
+      ...(nextFee !== undefined && baseFeePerGas !== undefined && { baseFeePerGas }),
     };
   }
 }
 
-/** Does what a block does before its transactions, or after them. */
+/** Performs the steps before a block's transactions, or after them. */
 async function performAround(
   { context, overlay }: BlockInProgress,
   perform: typeof beginBlock | typeof endBlock,
@@ -248,7 +254,7 @@ async function performAround(
   if (!done.ok) throw new BlocksError("systemCallFailed", done.error.message);
 }
 
-/** What names no price is free where nothing is enforced. */
+/** A call without a price is free unless balances are enforced. */
 function namesPrice({ gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: CallRequest): boolean {
   return gasPrice > 0n || maxFeePerGas > 0n || maxPriorityFeePerGas > 0n;
 }

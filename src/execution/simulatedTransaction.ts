@@ -12,17 +12,17 @@ import type {
 } from "../types/transaction.ts";
 import type { CallRequest } from "./simulation.ts";
 
-/** A call as the transaction that it stands for: signed by nobody, with zeros where a signature would be. */
+/** The transaction that a call represents: unsigned, with zeros for the signature. */
 export function transactionOfCall(
   call: CallRequest,
-  place: {
+  position: {
     readonly nonce: bigint;
     readonly gasLimit: bigint;
     readonly chainId: bigint;
     readonly header: Header;
   },
 ): SentTransaction {
-  const { nonce, gasLimit, chainId, header } = place;
+  const { nonce, gasLimit, chainId, header } = position;
   const { to, value = 0n, data = EMPTY_BYTES } = call;
   const { accessList = [], blobVersionedHashes = [], authorizationList = [] } = call;
   const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, maxFeePerBlobGas = 0n } = call;
@@ -69,7 +69,7 @@ export function transactionOfCall(
   };
 }
 
-/** The newest kind that the block can have, unless a gas price is named, which only the older kinds have. */
+/** The newest type that the block allows; an older one if a gas price is given, which only those have. */
 function typeOf(call: CallRequest, { baseFeePerGas }: Header): TransactionType {
   if ((call.authorizationList ?? []).length > 0) return 4;
   if (call.blobVersionedHashes !== undefined) return 3;

@@ -4,7 +4,7 @@ import type { Requester } from "../primitives/requester.ts";
 import type { AccessListEntry, Authorization } from "../types/transaction.ts";
 
 /**
- * A call that leaves no trace: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md#call-object).
+ * A simulated call: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md#call-object).
  * Prices and value in wei.
  */
 export interface CallRequest {
@@ -19,11 +19,11 @@ export interface CallRequest {
   readonly accessList?: readonly AccessListEntry[];
   readonly maxFeePerBlobGas?: bigint;
   readonly blobVersionedHashes?: readonly Hash[];
-  /** Not empty: the call is a set-code transaction (EIP-7702), which only some forks have. */
+  /** If not empty, the call is a set-code transaction (EIP-7702), which only some forks have. */
   readonly authorizationList?: readonly Authorization[];
   /**
-   * Whether gas costs what the call names; absent means Besu's rule decides (json-rpc.md#eth_call). When
-   * true, the sender must own what it costs.
+   * Whether gas is charged at the call's price; if absent, Besu's rule decides (json-rpc.md#eth_call). When true, the
+   * sender must own what it costs.
    */
   readonly strict?: boolean;
 }
@@ -39,7 +39,7 @@ interface CallJob {
   readonly overrides?: Overrides;
 }
 
-/** What a caller wants to be otherwise before a call. */
+/** Changes that a caller wants applied before a call. */
 export interface Overrides {
   readonly accounts?: readonly AccountOverride[];
   readonly block?: BlockOverride;
@@ -50,16 +50,16 @@ export interface AccountOverride {
   readonly nonce?: bigint;
   readonly balance?: bigint;
   readonly code?: Uint8Array;
-  /** Where the precompiled contract of the address is to answer instead. */
+  /** Moves the precompiled contract at `address` to this one. */
   readonly precompileTo?: Address;
-  /** Slots that take the place of all that the account has, or only of those that they name. */
+  /** Slots that replace all of the account's storage, or only the slots given. */
   readonly storage?: {
     readonly replacesAll: boolean;
     readonly slots: readonly { readonly slot: Hash; readonly value: Uint8Array }[];
   };
 }
 
-/** Members that are absent stay as the block has them. */
+/** Absent members keep the block's value. */
 export interface BlockOverride {
   readonly number?: bigint;
   readonly timestamp?: bigint;
@@ -73,16 +73,16 @@ export interface BlockOverride {
   readonly blobBaseFee?: bigint;
 }
 
-/** An account with the slots that a call touched, one behind the other: many arrays take long from thread to thread. */
+/** An account with the touched slots concatenated: many small arrays are slow to pass between threads. */
 export interface TouchedSlots {
   readonly address: Address;
   readonly slots: Uint8Array;
 }
 
-/** Bytes of each. */
+/** Bytes of each slot. */
 export const SLOT_LENGTH = 32;
 
-/** What came of a simulation. `gas` is gas used for a call, the estimate for estimateGas. */
+/** Result of a simulation. `gas` is the gas used for a call, or the estimate for estimateGas. */
 export type SimulationResult =
   | {
       readonly kind: "returned";
@@ -92,18 +92,15 @@ export type SimulationResult =
     }
   /** A REVERT; `data` is its whole output. */
   | { readonly kind: "reverted"; readonly data: Uint8Array; readonly gas: bigint }
-  /**
-   * An exceptional halt; `reason` in the incumbent's spelling, such as INSUFFICIENT_GAS
-   * (json-rpc.md#eth_estimategas).
-   */
+  /** An exceptional halt; `reason` in Besu's spelling, such as INSUFFICIENT_GAS (json-rpc.md#eth_estimategas). */
   | { readonly kind: "halted"; readonly reason: string; readonly gas: bigint }
   /** Refused before the first instruction. */
   | { readonly kind: "refused"; readonly code: SimulationErrorCode; readonly detail: string }
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
-  /** It takes or returns more memory than one call may. */
+  /** Takes or returns more memory than one call may. */
   | { readonly kind: "tooLarge" }
-  /** Too much waits, and this asker has most of it. */
+  /** The queue is full, and this requester has the largest share of it. */
   | { readonly kind: "busy" };
 
 export type SimulationErrorCode =
@@ -120,9 +117,9 @@ export type SimulationErrorCode =
   | "blobFeeBelowBaseFee";
 
 /**
- * Runs simulations where they can be killed: on worker threads with a time limit (architecture.md#threads).
+ * Runs simulations where they can be terminated: on worker threads with a time limit (architecture.md#threads).
  */
 export interface Simulator {
-  /** An asker who is gone is answered as one whose time is up. */
+  /** A job whose requester has disconnected ends as timed out. */
   run(job: SimulationJob, requester: Requester): Promise<SimulationResult>;
 }

@@ -5,23 +5,23 @@ import type { Account } from "../types/account.ts";
 import type { BlockStateCalls } from "./blockStateCalls.ts";
 import type { BlocksAnswer } from "./simulateBlocks.ts";
 
-/** In a block, when its first `transactions` have been executed; the rest of it has not happened. */
+/** A position in a block: after its first `transactions`. */
 export interface TransactionPosition {
   readonly blockNumber: bigint;
   readonly transactions: number;
 }
 
-/** What is to be found out about a state (debug_accountAt, debug_accountRange, debug_storageRangeAt). */
+/** A query on a state (debug_accountAt, debug_accountRange, debug_storageRangeAt). */
 export type StateQuery =
   | { readonly kind: "account"; readonly at: TransactionPosition; readonly address: Address }
-  /** The accounts after a block, by the hashes of their addresses, from one on. */
+  /** The accounts after a block, ordered by the hashes of their addresses, starting at `from`. */
   | {
       readonly kind: "accounts";
       readonly blockNumber: bigint;
       readonly from: Hash;
       readonly limit: number;
     }
-  /** The slots of an account, by their hashes, from one on. */
+  /** The slots of an account, ordered by their hashes, starting at `from`. */
   | {
       readonly kind: "slots";
       readonly at: TransactionPosition;
@@ -29,7 +29,7 @@ export type StateQuery =
       readonly from: Hash;
       readonly limit: number;
     }
-  /** Blocks that never were, on top of one of the chain (eth_simulateV1). */
+  /** Hypothetical blocks on top of a block of the chain (eth_simulateV1). */
   | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly order: BlockStateCalls };
 
 export interface StateQueries {
@@ -40,14 +40,14 @@ export interface StateQueries {
   };
   readonly accounts: {
     readonly kind: "accounts";
-    /** The address is absent where only its hash is known. */
+    /** The address is undefined if only its hash is known. */
     readonly accounts: readonly { readonly hash: Hash; readonly address: Address | undefined }[];
-    /** The first that had no place. */
+    /** The first hash beyond the limit. */
     readonly next: Hash | undefined;
   };
   readonly slots: {
     readonly kind: "slots";
-    /** The slot is absent where only its hash is known; the value has no leading zeros. */
+    /** The slot is undefined if only its hash is known; the value has no leading zeros. */
     readonly slots: readonly {
       readonly hash: Hash;
       readonly slot: Hash | undefined;
@@ -57,21 +57,21 @@ export interface StateQueries {
   };
 }
 
-/** Why there is no answer. */
+/** Reason why there is no answer. */
 export type StateQueryError =
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
-  /** The execution that it begins with takes more memory than one may. */
+  /** The execution that it starts with exceeds its memory budget. */
   | { readonly kind: "tooLarge" }
-  /** Too much waits, and this asker has most of it. */
+  /** The queue is full, and this requester has the largest share of it. */
   | { readonly kind: "busy" };
 
 export type StateQueryResult<Job extends StateQuery = StateQuery> =
   | StateQueries[Job["kind"]]
   | StateQueryError;
 
-/** Finds out where it can be stopped: on the threads of simulations, with their time limit. */
+/** Runs state queries where they can be terminated: on the threads of simulations, with their time limit. */
 export interface StateQueryRunner {
-  /** An asker who is gone is answered as one whose time is up. */
+  /** A query whose requester has disconnected ends as timed out. */
   query<Job extends StateQuery>(job: Job, requester: Requester): Promise<StateQueryResult<Job>>;
 }

@@ -6,15 +6,14 @@ import { codeOf } from "./accountCode.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { clearIfEmpty } from "./emptyAccounts.ts";
 
-/** Before the transactions of a Prague block: the parent's hash goes into the history contract (EIP-2935). */
-export function keepParentHash(session: BlockSession, parentHash: Hash): Promise<SystemCallOutcome> {
+/** Stores the parent's hash in the history contract, before the transactions of a Prague block (EIP-2935). */
+export function storeParentHash(session: BlockSession, parentHash: Hash): Promise<SystemCallOutcome> {
   return callSystemContract(session, HISTORY_CONTRACT, parentHash);
 }
 
 /**
- * After the transactions of a Prague block: the contracts for withdrawals and consolidations empty their queues
- * (EIP-7002, EIP-7251). What they hand out goes nowhere on a chain without a beacon chain
- * (ibft2.md#later-forks).
+ * Empties the queues of the withdrawal and consolidation contracts, after the transactions of a Prague block (EIP-7002,
+ * EIP-7251). Without a beacon chain the requests are discarded (ibft2.md#later-forks).
  */
 export async function drainRequestQueues(
   session: BlockSession,
@@ -26,25 +25,25 @@ export async function drainRequestQueues(
   return ok({ withdrawals: withdrawals.value, consolidations: consolidations.value });
 }
 
-/** The requests of a block as the two contracts spell them; a chain with a beacon chain names them in its headers. */
+/** The requests of a block as the two contracts encode them; with a beacon chain, headers commit to them. */
 export interface DrainedRequests {
   readonly withdrawals: Uint8Array;
   readonly consolidations: Uint8Array;
 }
 
-/** What the contract returned. */
+/** The contract's output. */
 export type SystemCallOutcome = Result<Uint8Array, "systemCallFailed">;
 
 const HISTORY_CONTRACT = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
 const WITHDRAWAL_CONTRACT = addressFromHex("0x00000961ef480eb55e80d19ad83579a64c007002");
 const CONSOLIDATION_CONTRACT = addressFromHex("0x0000bbddc7ce488642fb579f8b00f3a590007251");
 const SYSTEM_ADDRESS = addressFromHex("0xfffffffffffffffffffffffffffffffffffffffe");
-/** Not taken from the block's gas. */
+/** Not counted in the block's gas. */
 const SYSTEM_CALL_GAS = 30_000_000n;
 
 /**
- * A call that the protocol makes around a block's transactions. A contract that is not there is passed over, as if it
- * had returned nothing; one that fails makes the block invalid.
+ * Performs a call that the protocol makes before or after a block's transactions. A contract without code counts as
+ * successful with empty output; one that fails makes the block invalid.
  */
 export async function callSystemContract(
   session: BlockSession,
@@ -64,7 +63,7 @@ export async function callSystemContract(
     gasPrice: 0n,
     blobVersionedHashes: [],
   });
-  // The interpreter makes an account for the caller, who has none.
+  // The interpreter creates an account for the caller, which has none.
   for (const address of accesses.touched()) clearIfEmpty(overlay, address);
   if (outcome.kind === "succeeded") return ok(output);
   const message = `the system contract ${toHex(contract)} did not execute to completion`;

@@ -7,28 +7,28 @@ import { type SelfdestructTransfer, selfdestructTransferOf } from "./selfdestruc
 
 type Transfer = Pick<Callee, "from" | "to" | "value">;
 
-/** Stands for the chain's own coin as if it were a token (execution-apis, eth_simulateV1). */
-const COIN = addressFromHex(`0x${"ee".repeat(20)}`);
+/** Represents the native currency as if it were a token (execution-apis, eth_simulateV1). */
+const NATIVE_CURRENCY = addressFromHex(`0x${"ee".repeat(20)}`);
 const TRANSFER = keccak256(new TextEncoder().encode("Transfer(address,address,uint256)"));
 
 const LOG0 = 0xa0;
 const LOG4 = 0xa4;
 
-/** Watches for transfers of the chain's own coin, and tells each as a log among those that contracts made. */
-export class TransferWatch implements ExecutionObserver {
-  /** Each transfer with the number of logs that contracts had made before it, none of which was taken back. */
+/** Records transfers of the native currency, and inserts them as logs among the contracts' own. */
+export class TransferObserver implements ExecutionObserver {
+  /** Each transfer with the number of contract logs before it; reverted ones are not counted. */
   private transfers: { readonly transfer: Transfer; readonly logsBefore: number }[] = [];
-  private logs = 0;
-  /** What there was when each frame under way began. */
+  private logCount = 0;
+  /** The counts at the start of each open frame. */
   private readonly frames: { readonly transfers: number; readonly logs: number }[] = [];
   private hasEntered = false;
-  /** What a self-destruction is about to hand over. */
+  /** The transfer of a SELFDESTRUCT that is about to run. */
   private transfer: SelfdestructTransfer | undefined;
 
   entered(callee: Callee): void {
     this.hasEntered = true;
-    this.frames.push({ transfers: this.transfers.length, logs: this.logs });
-    if (callee.kind === "call" || isCreation(callee.kind)) this.note(callee);
+    this.frames.push({ transfers: this.transfers.length, logs: this.logCount });
+    if (callee.kind === "call" || isCreation(callee.kind)) this.record(callee);
   }
 
   begun(step: Step): void {
@@ -37,24 +37,24 @@ export class TransferWatch implements ExecutionObserver {
 
   performed({ instruction, halt }: Step): void {
     if (halt !== undefined) return;
-    if (instruction >= LOG0 && instruction <= LOG4) this.logs++;
-    if (this.transfer !== undefined) this.note(this.transfer);
+    if (instruction >= LOG0 && instruction <= LOG4) this.logCount++;
+    if (this.transfer !== undefined) this.record(this.transfer);
   }
 
   resumed(): void {
-    // The callee has told all.
+    // The callee's events have already been recorded.
   }
 
   left({ hasReverted, halt }: CalleeEnd): void {
     const before = this.frames.pop();
     if (before === undefined || (!hasReverted && halt === undefined)) return;
     this.transfers.length = before.transfers;
-    this.logs = before.logs;
+    this.logCount = before.logs;
   }
 
-  /** The logs of a message that succeeded, with the transfers among them; `own` is the message's, where no code ran. */
+  /** The logs of a successful message with the transfers inserted; `own` is the message's transfer, for when no code ran. */
   logsWith(logs: readonly Log[], own: Transfer): readonly Log[] {
-    if (!this.hasEntered) this.note(own);
+    if (!this.hasEntered) this.record(own);
     const all: Log[] = [];
     let at = 0;
     for (const { transfer, logsBefore } of this.transfers) {
@@ -64,12 +64,16 @@ export class TransferWatch implements ExecutionObserver {
     return [...all, ...logs.slice(at)];
   }
 
-  private note(transfer: Transfer): void {
-    if (transfer.value > 0n) this.transfers.push({ transfer, logsBefore: this.logs });
+  private record(transfer: Transfer): void {
+    if (transfer.value > 0n) this.transfers.push({ transfer, logsBefore: this.logCount });
   }
 }
 
 function logOf({ from, to, value }: Transfer): Log {
   const topic = (address: Uint8Array): Hash => asHash(bigintToFixedBytes(bytesToBigint(address), 32));
-  return { address: COIN, topics: [TRANSFER, topic(from), topic(to)], data: bigintToFixedBytes(value, 32) };
+  return {
+    address: NATIVE_CURRENCY,
+    topics: [TRANSFER, topic(from), topic(to)],
+    data: bigintToFixedBytes(value, 32),
+  };
 }
