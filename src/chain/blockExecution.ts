@@ -22,26 +22,26 @@ import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { createSlowTransactions } from "./slowTransactions.ts";
 import { type BlockTiming, createBlockTimeBudget } from "./timeBudget.ts";
 
-/** Where the transactions of our blocks come from: the pool. */
+/** Source of the transactions of our blocks: the pool. */
 export interface TransactionSupply {
   /** Transactions for a block with this base fee, best first. */
   select(baseFeePerGas: bigint | undefined): TransactionSource;
-  /** Forgets a transaction that no block will ever take. */
+  /** Removes a transaction that can never be included in a block. */
   drop(hash: Hash, reason: string): void;
 }
 
-/** What the operator decides about the blocks that we build. */
+/** Operator's settings for the blocks that we build. */
 export interface BlockProduction {
   /** Share of the block period that filling a block may take, in percent (--poa-block-txs-selection-max-time). */
   readonly selectionTimePercent: number;
   readonly minOccupancyRatio: number;
-  /** Most bytes of transactions in a block of ours (--max-block-bytes). */
+  /** Maximum bytes of transactions in one of our blocks (--max-block-bytes). */
   readonly maxBlockBytes: number;
   readonly targetGasLimit: bigint | undefined;
   readonly keepsRevertReasons: boolean;
 }
 
-/** What is known of a block before any transaction is in it. */
+/** The header fields that are fixed before a block holds any transaction. */
 export interface UnsealedBlock {
   readonly parentHash: Hash;
   readonly number: bigint;
@@ -50,58 +50,58 @@ export interface UnsealedBlock {
   readonly baseFeePerGas?: bigint;
 }
 
-/** An executed list of transactions, with the state it led to still in memory. */
+/** An executed list of transactions, with the resulting state still in memory. */
 export interface BlockFilling extends BlockResult {
   readonly transactions: readonly SentTransaction[];
   readonly overlay: Overlay;
 }
 
-/** A block of ours in the making. */
+/** A block that we are building, with its transactions executed. */
 export interface FilledBlock extends BlockFilling {
-  /** Transactions that no block will ever take, if the head is still the one that they were tried on. */
+  /** Transactions that can never be included, provided that the head has not moved since. */
   readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
 }
 
 /**
- * Execution on top of the head, as the chain uses it for its own blocks and for others'. When the head moves meanwhile,
- * some of it read one state and some the other: what comes of it, refusals included, then says nothing about anything.
+ * Executes blocks on top of the head, ours and those of other validators. If the head moves during an execution, parts of
+ * it read different states, so the caller has to discard the result, errors included.
  */
 export interface BlockExecution {
   /** True while transactions are executed. */
-  readonly isUnderWay: boolean;
-  /** The fixed points of the block after `parent`. */
+  readonly isExecuting: boolean;
+  /** The fixed header fields of the block after `parent`. */
   unsealed(parent: NamedHeader, timestamp: bigint): UnsealedBlock;
-  /** Fills a block of ours until gas, bytes or time are spent. */
+  /** Fills a block until gas, bytes or time run out. */
   fill(
     unsealed: UnsealedBlock & { readonly coinbase: Address },
     supply: TransactionSupply,
-    /** Of the block. */
-    validators: number,
+    /** Size of the block's validator set. */
+    validatorCount: number,
   ): Promise<FilledBlock>;
-  /** Executes what a header and its body say. Throws OutOfTime once the signal is aborted. */
+  /** Executes a block given by header and body. Throws OutOfTime once the signal is aborted. */
   replay(
     header: Header,
     transactions: readonly SentTransaction[],
     signal: StopSignal,
   ): Promise<Result<BlockFilling, "invalidTransaction">>;
   /**
-   * Derives the state root; the head must still be the one that was executed on, and the pace must give up when it moves:
-   * each step reads the head's state.
+   * Derives the state root. Each step reads the head's state, so the head must still be the one that was executed on, and
+   * the yield policy must stop when the head moves.
    */
   stage(filling: BlockFilling, number: bigint, yieldPolicy: YieldPolicy): Promise<StagedState>;
-  /** What finishing a block takes, once it was learnt: kept from one run to the next. */
+  /** Learnt time to finish a block, undefined until learnt. Persisted between runs. */
   readonly timing: BlockTiming | undefined;
-  /** Takes over what an earlier run has learnt. */
-  expect(timing: BlockTiming): void;
-  /** Measures it, for blocks of so many validators, unless it is known; compiles the code that a full block runs through. */
+  /** Restores what an earlier run learnt. */
+  restoreTiming(timing: BlockTiming): void;
+  /** Measures the finishing time unless it is known, and gets the code path of a full block compiled. */
   calibrate(
     head: () => NamedHeader,
-    order: { readonly validators: number; readonly signal: StopSignal },
+    order: { readonly validatorCount: number; readonly signal: StopSignal },
   ): Promise<void>;
-  /** To be told of each candidate of another that is judged now. */
-  judging(number: bigint): void;
-  /** To be told of each block that became the head. */
-  committed(block: Block): void;
+  /** Called when the validation of another validator's candidate begins. */
+  onValidationStarted(number: bigint): void;
+  /** Called for each block that became the head. */
+  onCommitted(block: Block): void;
 }
 
 export interface BlockExecutionParts {
@@ -109,17 +109,17 @@ export interface BlockExecutionParts {
   readonly stores: ChainStores;
   readonly clock: Clock;
   readonly production: BlockProduction;
-  /** What this process has used of the processors, milliseconds; absent where only the time is known. */
+  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
   readonly logger: Logger;
 }
 
 /**
- * What a calibration measures of what finishing a transfer takes: the rest is writing, telling others, and, where there
- * are other validators, their doing the same and the messages between.
+ * Share of a transfer's finishing time that the calibration can measure. The rest is the database write, announcing the
+ * block and, with other validators, their own work on it and the messages in between.
  */
-const SHARE_MEASURED_ALONE = 0.5;
-const SHARE_MEASURED_OF_MANY = 0.2;
+const MEASURED_SHARE_ALONE = 0.5;
+const MEASURED_SHARE_OF_MANY = 0.2;
 
 export function createBlockExecution({
   spec,
@@ -133,17 +133,17 @@ export function createBlockExecution({
   const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
   const timeBudget = createBlockTimeBudget({ nowMs: () => clock.nowMs(), cpuMs });
   const slow = createSlowTransactions({ nowMs: () => clock.nowMs(), cpuMs, logger });
-  /** The candidate that is being agreed on, and since when. */
+  /** The candidate that is being decided, and since when. */
   let candidate:
     | {
         readonly number: bigint;
         readonly sinceMs: number;
         readonly isOurs: boolean;
-        /** What others need to execute it, as far as is known; of theirs, what it took here. */
+        /** Estimated execution time on other validators; for their candidates, the time it took here. */
         executionMs: number;
       }
     | undefined;
-  let underWay = 0;
+  let running = 0;
   const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
 
   function rulesFor(unsealed: UnsealedBlock & { readonly coinbase: Address }): BlockRules {
@@ -162,48 +162,48 @@ export function createBlockExecution({
   }
 
   async function execute<T>(work: () => Promise<T>): Promise<T> {
-    underWay++;
+    running++;
     try {
       return await work();
     } finally {
-      underWay--;
+      running--;
     }
   }
 
   return {
-    get isUnderWay() {
-      return underWay > 0;
+    get isExecuting() {
+      return running > 0;
     },
     unsealed: unsealedOn,
-    async fill(unsealed, supply, validators) {
+    async fill(unsealed, supply, validatorCount) {
       const startMs = clock.nowMs();
       const periodMs = parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
       const selectionShare = production.selectionTimePercent / 100;
-      const source = timeBudget.inTime(supply.select(unsealed.baseFeePerGas), {
+      const source = timeBudget.limit(supply.select(unsealed.baseFeePerGas), {
         startMs,
-        // Who allows more than a period for the selection alone has chosen late blocks.
+        // A selection time above 100 % of the period is the operator's choice of late blocks.
         periodMs: periodMs * Math.max(1, selectionShare),
-        isSharedOut: validators > 1,
+        hasOtherValidators: validatorCount > 1,
       });
       const windowMs = periodMs * selectionShare;
       const timeLimits = slow.limitsFor({
         number: unsealed.number,
         windowMs,
-        isLoneValidator: validators === 1,
+        isLoneValidator: validatorCount === 1,
       });
       const deadlineMs = startMs + windowMs;
       const limits = { clock, deadlineMs, minOccupancyRatio, maxBytes: maxBlockBytes, timeLimits };
       const built = await execute(() =>
         buildBlock(rulesFor(unsealed), source, world.overlay(), { ...limits, keepsRevertReasons }),
       );
-      const executionMs = validators > 1 ? source.executionMs : 0;
+      const executionMs = validatorCount > 1 ? source.executionMs : 0;
       candidate = { number: unsealed.number, sinceMs: clock.nowMs(), isOurs: true, executionMs };
       return built;
     },
     async replay(header, transactions, signal) {
       const overlay = world.overlay();
       const rules = blockRules(spec, header, ancestorHash);
-      const begunMs = clock.nowMs();
+      const startedMs = clock.nowMs();
       const executed = await execute(() =>
         executeBlock(rules, transactions, overlay, {
           yieldPolicy: createYieldPolicy(clock, { signal }),
@@ -211,7 +211,7 @@ export function createBlockExecution({
         }),
       );
       if (candidate?.number === header.number && !candidate.isOurs)
-        candidate.executionMs = clock.nowMs() - begunMs;
+        candidate.executionMs = clock.nowMs() - startedMs;
       if (executed.ok) return ok({ ...executed.value, transactions, overlay });
       const { message, facts = {} } = executed.error;
       return err({ code: "invalidTransaction", fault: "peer", message, facts });
@@ -219,8 +219,8 @@ export function createBlockExecution({
     get timing() {
       return timeBudget.timing;
     },
-    expect: timeBudget.expect,
-    async calibrate(head, { validators, signal }) {
+    restoreTiming: timeBudget.restore,
+    async calibrate(head, { validatorCount, signal }) {
       const eachMs = await measureFinishing({
         clock,
         cpuMs,
@@ -233,23 +233,23 @@ export function createBlockExecution({
           return { head: parent, rules: rulesFor({ ...unsealed, coinbase: parent.header.coinbase }) };
         },
       });
-      const share = validators > 1 ? SHARE_MEASURED_OF_MANY : SHARE_MEASURED_ALONE;
-      if (eachMs !== undefined) timeBudget.guess(eachMs / share);
+      const share = validatorCount > 1 ? MEASURED_SHARE_OF_MANY : MEASURED_SHARE_ALONE;
+      if (eachMs !== undefined) timeBudget.setMeasured(eachMs / share);
     },
     stage: ({ overlay }, number, yieldPolicy) =>
       inSteps(world.stageInSteps(overlay.changes(), number), yieldPolicy),
-    judging(number) {
+    onValidationStarted(number) {
       candidate = { number, sinceMs: clock.nowMs(), isOurs: false, executionMs: 0 };
     },
-    committed({ header, transactions }) {
-      timeBudget.done();
-      slow.mined(transactions);
+    onCommitted({ header, transactions }) {
+      timeBudget.onCommitted();
+      slow.onMined(transactions);
       if (candidate?.number === header.number) {
         const tookMs = clock.nowMs() - candidate.sinceMs;
-        // One that is negative, because the clock was set back, says nothing.
+        // Negative when the clock was set back; the time budget ignores it.
         const finishMs = tookMs < 0 ? tookMs : Math.max(0, tookMs - candidate.executionMs);
         if (candidate.isOurs) timeBudget.learn(transactions.length, finishMs);
-        else timeBudget.learnOfOthers(transactions.length, finishMs);
+        else timeBudget.learnFromOthers(transactions.length, finishMs);
       }
       candidate = undefined;
     },

@@ -16,18 +16,17 @@ export type BodyErrorCode =
   | "wrongStateRoot";
 
 /**
- * What can be said of a body before anything is executed. The incumbent does not look at withdrawals
- * (ibft2.md#body) and credits them from Shanghai on; no IBFT header names them, so a list that is not empty
- * was put there on the way.
+ * Checks a body before anything is executed. Besu does not check withdrawals (ibft2.md#body) and credits them from
+ * Shanghai on. No IBFT header commits to withdrawals, so a peer must have added a list that is not empty.
  */
 export async function checkBody(
   block: Block,
   yieldPolicy: YieldPolicy,
 ): Promise<Result<void, BodyErrorCode>> {
   if (block.ommers.length > 0)
-    return refuse("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
+    return bodyError("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
-    return refuse("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
+    return bodyError("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
   const root = await inSteps(rootOfTransactionsInSteps(block.transactions), yieldPolicy);
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
@@ -35,7 +34,7 @@ export async function checkBody(
   );
 }
 
-/** What executing a block gave, to be compared with what its header promised. */
+/** The result of executing a block, to be compared with its header. */
 export interface ExecutionSummary {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
@@ -49,7 +48,7 @@ export async function checkExecution(
   yieldPolicy: YieldPolicy,
 ): Promise<Result<void, BodyErrorCode>> {
   if (header.gasUsed !== result.gasUsed) {
-    return refuse("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
+    return bodyError("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
   }
   const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), yieldPolicy);
   return (
@@ -63,13 +62,13 @@ export async function checkExecution(
 function sameRoot(
   code: BodyErrorCode,
   what: string,
-  promised: Uint8Array,
+  inHeader: Uint8Array,
   derived: Uint8Array,
 ): Result<void, BodyErrorCode> | undefined {
-  if (equalBytes(promised, derived)) return undefined;
-  return refuse(code, `${what} is ${toHex(derived)}, the header says ${toHex(promised)}`);
+  if (equalBytes(inHeader, derived)) return undefined;
+  return bodyError(code, `${what} is ${toHex(derived)}, the header says ${toHex(inHeader)}`);
 }
 
-function refuse(code: BodyErrorCode, message: string): Result<void, BodyErrorCode> {
+function bodyError(code: BodyErrorCode, message: string): Result<void, BodyErrorCode> {
   return err({ code, fault: "peer", message });
 }

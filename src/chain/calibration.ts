@@ -16,42 +16,42 @@ import { rootOfList } from "../types/listRoot.ts";
 import { encodeReceipt } from "../types/receipt.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../types/transaction.ts";
 
-/** What blocks are tried on: overlays of the head that nobody else sees. */
+/** Gives the calibration private overlays of the head. */
 export interface CalibrationParts {
   readonly clock: Clock;
   /**
-   * What this process has used of the processors, milliseconds: other processes, which start at the same time, do not
-   * disturb it, and it counts less than whole milliseconds. Where it is absent, the clock has to do.
+   * CPU time used by this process, milliseconds with fractions. Unlike the clock, it does not count the time of other
+   * processes that start at the same time. The clock is used where it is absent.
    */
   readonly cpuMs?: (() => number) | undefined;
   /** Aborted when the node stops. */
   readonly signal: StopSignal;
-  /** Of a block on the head; another object, with rules of its own, after each move of the head. */
+  /** Rules of a block on the head. Both are new objects after each move of the head. */
   base(): { readonly head: object; readonly rules: BlockRules };
   overlay(): Overlay;
   stage(overlay: Overlay, number: bigint): StagedState;
 }
 
 /**
- * Transactions in each of the blocks that are tried. The first ones run code that has not been compiled, which takes ten
- * times as long: they are small, so that no step of them holds the thread for more than some milliseconds.
+ * Transactions in each measured block. The first blocks run code that is not compiled yet, which takes ten times as long;
+ * they are small, so that none of their steps holds the thread for more than some milliseconds.
  */
-const BLOCKS_OF = [2, 4, 8, 8, 16, 16, 32, 32, 64, 64, 128, 128, 128, 128, 128];
-/** From so many on the figures count; of fewer they are all warming up. */
-const MEASURED_OF = 80;
-/** No block of so many takes less. */
-const LEAST_MS = 0.5;
-/** Left to others between two blocks. */
-const REST_MS = 20;
+const BLOCK_SIZES = [2, 4, 8, 8, 16, 16, 32, 32, 64, 64, 128, 128, 128, 128, 128];
+/** Blocks with at least this many transactions are measured; smaller ones only warm up. */
+const MIN_MEASURED_SIZE = 80;
+/** Lower bound of a measured block's time, milliseconds. */
+const MIN_BLOCK_MS = 0.5;
+/** Pause between two blocks, milliseconds, for other work. */
+const PAUSE_MS = 20;
 const TRANSFER_GAS = 21_000n;
-/** First of the accounts that are paid; nobody has the key of one. */
+/** First of the recipient addresses, which have no known keys. */
 const FIRST_RECIPIENT = 0xca11b000n;
 
 /**
- * What it takes to finish a block of transfers on this machine, for each transfer: state root, roots of transactions and
- * receipts, and what is written. Executes some hundred transfers for that, on top of the head and without a trace, in
- * slices; so the code that the first full block runs through is compiled by then. Undefined where no transfer could be
- * executed, or the node stopped meanwhile.
+ * Measures the time per transfer to finish a block on this machine, milliseconds: state root, roots of transactions and
+ * receipts, and the database batch. Executes blocks of transfers on top of the head, in slices, and discards them; this
+ * also gets the code compiled that the first full block runs through. Undefined when no transfer can be executed or when
+ * the node stops meanwhile.
  */
 export async function measureFinishing({
   clock,
@@ -62,55 +62,51 @@ export async function measureFinishing({
   stage,
 }: CalibrationParts): Promise<number | undefined> {
   let eachMs: number | undefined;
-  for (const count of BLOCKS_OF) {
-    await new Promise<void>((resolve) => clock.at(clock.nowMs() + REST_MS, resolve));
+  for (const count of BLOCK_SIZES) {
+    await new Promise<void>((resolve) => clock.at(clock.nowMs() + PAUSE_MS, resolve));
     if (signal.aborted) return undefined;
     const { head, rules } = base();
     const overlay = newOverlay();
     const transactions = transfersOn(overlay, rules, count);
-    await nextTurn();
+    await yieldToEventLoop();
     if (transactions.length === 0) return undefined;
     const executed = await executeBlock(rules, transactions, overlay, {
       yieldPolicy: createYieldPolicy(clock),
       keepsRevertReasons: false,
     });
     if (!executed.ok) return undefined;
-    await nextTurn();
-    // What was read of two heads cannot be staged on either.
+    await yieldToEventLoop();
+    // The head moved during the execution: its reads mix two states and cannot be staged.
     if (base().head !== head) continue;
     let tookMs = 0;
     const timed = async <T>(step: () => T): Promise<T> => {
-      const begunMs = cpuMs();
+      const startMs = cpuMs();
       const done = step();
-      tookMs += cpuMs() - begunMs;
-      await nextTurn();
+      tookMs += cpuMs() - startMs;
+      await yieldToEventLoop();
       return done;
     };
     const staged = await timed(() => stage(overlay, rules.block.number));
     await timed(() => rootOfList(transactions.map(({ raw }) => raw)));
     await timed(() => rootOfList(executed.value.receipts.map(encodeReceipt)));
     await timed(() => staged.writeTo(createBatch()));
-    // A clock may count whole milliseconds only, and see none.
-    const measuredMs = Math.max(LEAST_MS, tookMs) / transactions.length;
-    // The least disturbed: code is compiled, and memory tidied up, on other threads.
-    if (transactions.length >= MEASURED_OF) eachMs = Math.min(eachMs ?? measuredMs, measuredMs);
+    // A clock with a resolution of whole milliseconds may show 0.
+    const measuredMs = Math.max(MIN_BLOCK_MS, tookMs) / transactions.length;
+    // The minimum is the least disturbed by compilation and garbage collection on other threads.
+    if (transactions.length >= MIN_MEASURED_SIZE) eachMs = Math.min(eachMs ?? measuredMs, measuredMs);
   }
   return eachMs;
 }
 
-/** One sender's, to as many accounts; fewer where a block has no room for them. */
-function transfersOn(
-  overlay: Overlay,
-  { config: terms, block }: BlockRules,
-  count: number,
-): SentTransaction[] {
+/** Transfers of one sender to distinct accounts; fewer than `count` where the gas limit is too low. */
+function transfersOn(overlay: Overlay, { config, block }: BlockRules, count: number): SentTransaction[] {
   const sender = asAddress(keccak256(Uint8Array.of(count)).subarray(12));
   const price = block.baseFeePerGas ?? 0n;
-  const room = Number(block.gasLimit / TRANSFER_GAS);
+  const maxTransfers = Number(block.gasLimit / TRANSFER_GAS);
   overlay.putAccount(sender, { ...EMPTY_ACCOUNT, balance: BigInt(count) * (TRANSFER_GAS * price + 1n) });
-  return Array.from({ length: Math.min(count, room) }, (_, nonce) => {
+  return Array.from({ length: Math.min(count, maxTransfers) }, (_, nonce) => {
     const to = asAddress(bigintToFixedBytes(FIRST_RECIPIENT + BigInt(nonce) * 7919n, 20));
-    return transfer({ nonce, price, to, sender, chainId: terms.chainId });
+    return transfer({ nonce, price, to, sender, chainId: config.chainId });
   });
 }
 
@@ -122,7 +118,7 @@ interface Transfer {
   readonly chainId: bigint;
 }
 
-/** With a signature that nobody made; the sender is known, and it is not asked for again. */
+/** Has a made-up signature: the sender is given, so it is never recovered. */
 function transfer({ nonce, price, to, sender, chainId }: Transfer): SentTransaction {
   const scalars = [BigInt(nonce), price, TRANSFER_GAS].map(bigintToBytes);
   const signature = [chainId * 2n + 35n, 1n, 1n].map(bigintToBytes);
@@ -131,4 +127,4 @@ function transfer({ nonce, price, to, sender, chainId }: Transfer): SentTransact
   return withSender(expectDefined(decoded.ok ? decoded.value : undefined, "a transfer"), sender);
 }
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -28,20 +28,20 @@ import type { ValidatorSets } from "./validators.ts";
 export interface CandidateOrder {
   readonly parent: NamedHeader;
   readonly round: number;
-  /** Seconds, already right against the parent. */
+  /** Seconds, already valid against the parent's. */
   readonly timestamp: bigint;
   readonly vote?: ValidatorVote;
 }
 
 export interface CandidateSettings {
-  /** The node's own account: coinbase of the blocks it builds. */
+  /** The node's own account, coinbase of the blocks that it builds. */
   readonly builder: Address;
   /** First bytes of the extra data, 32. */
   readonly vanity: Uint8Array;
 }
 
 export interface CandidateParts {
-  readonly head: ChainWriter;
+  readonly writer: ChainWriter;
   readonly validators: ValidatorSets;
   readonly execution: BlockExecution;
   readonly executedBlocks: ExecutedBlocks;
@@ -50,34 +50,34 @@ export interface CandidateParts {
   headerByNumber(number: bigint): NamedHeader | undefined;
 }
 
-/** The chain's side of consensus: builds, judges and commits what validators agree on. */
+/** Builds, validates and commits the blocks that the validators decide. */
 export interface Candidates {
-  /** Fills and executes a block on the head. Refused when `parent` is not, or no longer, the head. */
+  /** Fills and executes a block on the head. Fails when `parent` is not, or no longer, the head. */
   build(order: CandidateOrder, supply: TransactionSupply): Promise<Result<Candidate, "notAfterHead">>;
-  /** All rules of an import but the seals. Refused as "validationStopped" once the signal is aborted. */
+  /** Applies all rules of an import but the seals. Fails with "validationStopped" once the signal is aborted. */
   check(candidate: Candidate, signal?: StopSignal): Promise<Result<void, BlockErrorCode>>;
   /**
-   * Seals and imports; judged like any other block, but executed only once. Fine as well where peers have brought the
-   * block before its turn came, and perhaps its successors.
+   * Seals and imports the block. It is validated like any other block, but not executed again. Succeeds also when the
+   * block, and perhaps successors, arrived from peers first.
    */
   commit(candidate: Candidate, seals: readonly Signature[]): Promise<Result<NamedHeader, BlockErrorCode>>;
 }
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
-  const { head, validators, execution, executedBlocks, importer, clock } = parts;
+  const { writer, validators, execution, executedBlocks, importer, clock } = parts;
 
   /**
-   * The state and the roots of a filled block; undefined when the head moves meanwhile. Of a full block each takes tens of
-   * milliseconds: others have their turn in between, and once the head has moved no step reads anything of another state.
+   * Derives the state and the roots of a filled block; undefined when the head moves meanwhile. Each takes tens of
+   * milliseconds for a full block, so the steps yield. Once the head has moved, no further step reads the state.
    */
-  async function endUnlessMoved(
+  async function completeUnlessHeadMoved(
     filling: BlockFilling,
     number: bigint,
     base: NamedHeader,
   ): Promise<(BlockRoots & { readonly staged: StagedState }) | undefined> {
     const signal = {
       get aborted() {
-        return head.head !== base;
+        return writer.head !== base;
       },
     };
     const yieldPolicy = createYieldPolicy(clock, { signal });
@@ -95,16 +95,16 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
 
   return {
     async build({ parent, round, timestamp, vote }, supply) {
-      const base = head.head;
+      const base = writer.head;
       if (!equalBytes(parent.hash, base.hash)) return notTheHead(parent);
       const unsealed = execution.unsealed(parent, timestamp);
       const set = validators.after(parent).validators;
       const filling = await execution.fill({ ...unsealed, coinbase: settings.builder }, supply, set.length);
-      if (head.head !== base) return notTheHead(parent);
+      if (writer.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
-      const ended = await endUnlessMoved(filling, unsealed.number, base);
-      if (ended === undefined) return notTheHead(parent);
-      const { staged, ...roots } = ended;
+      const completed = await completeUnlessHeadMoved(filling, unsealed.number, base);
+      if (completed === undefined) return notTheHead(parent);
+      const { staged, ...roots } = completed;
       const candidate = createCandidate(
         headerOf({ ...unsealed, coinbase: settings.builder, parent, filling, ...roots }),
         {
@@ -122,9 +122,9 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       return ok(candidate);
     },
     async check({ header, transactions }, signal = NEVER_STOPPED) {
-      execution.judging(header.number);
-      const judged = await importer.validate({ header, transactions, ommers: [] }, signal);
-      return judged.ok ? ok(undefined) : judged;
+      execution.onValidationStarted(header.number);
+      const validated = await importer.validate({ header, transactions, ommers: [] }, signal);
+      return validated.ok ? ok(undefined) : validated;
     },
     async commit(candidate, seals) {
       const { transactions, hash } = candidate;
@@ -153,7 +153,7 @@ interface HeaderFacts extends BlockRoots {
   readonly filling: BlockFilling;
 }
 
-/** The header of a block of ours (ibft2.md#building-a-block), its extra data yet to come. */
+/** The header of a block that we build (ibft2.md#building-a-block), without its extra data. */
 function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): Header {
   return {
     parentHash: parent.hash,
@@ -176,6 +176,6 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
 }
 
 function notTheHead(parent: NamedHeader): Result<never, "notAfterHead"> {
-  const message = `block ${parent.header.number} is not the head any more`;
+  const message = `block ${parent.header.number} is no longer the head`;
   return err({ code: "notAfterHead", fault: "local", message });
 }

@@ -6,7 +6,7 @@ import type { Log } from "../types/log.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 
-/** The chain as others read it. All reads are synchronous; unknown things are undefined. */
+/** The chain as others read it. All reads are synchronous and return undefined for what is not stored. */
 export interface ChainReader {
   readonly genesis: NamedHeader;
   readonly head: NamedHeader;
@@ -19,7 +19,7 @@ export interface ChainReader {
   validatorsFor(number: bigint): readonly Address[] | undefined;
   /** State after block `number`: the head's from the flat column, older ones from the trie. */
   stateAt(number: bigint): StateReader | undefined;
-  /** Calls `listener` after each durable move of the head, in order. Returns a function that stops it. */
+  /** Calls `listener` after each durable move of the head, in order. Returns a function that unsubscribes. */
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
 }
 
@@ -30,14 +30,14 @@ export interface LocatedTransaction {
   readonly receipt: Receipt;
 }
 
-/** The head moved: `added` are the new blocks, oldest first; `removed` those a rewind took away, newest first. */
+/** The head moved: `added` are the new blocks, oldest first; `removed` are those that a rewind removed, newest first. */
 export interface HeadChange {
   readonly head: NamedHeader;
   readonly added: readonly StoredBlock[];
   readonly removed: readonly StoredBlock[];
 }
 
-/** A log in its place on the chain; `logIndex` counts within the block. */
+/** A log with its position on the chain; `logIndex` counts within the block. */
 export interface LocatedLog {
   readonly log: Log;
   readonly blockNumber: bigint;

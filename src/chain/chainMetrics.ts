@@ -2,7 +2,7 @@ import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { ChainReader } from "./chain.ts";
 
-/** What the chain tells of its head and of the blocks before it (metrics.md#chain-and-sync). */
+/** Declares the metrics of the head and of block import (metrics.md#chain-and-sync). */
 export function declareChainMetrics(
   metrics: Metrics,
   { chain, clock }: { readonly chain: ChainReader; readonly clock: Pick<Clock, "nowMs"> },
@@ -44,7 +44,7 @@ export function declareChainMetrics(
   countBlocks(metrics, chain);
 }
 
-/** Running sums, whose rates are gas and transactions per second. */
+/** Counters whose rates are gas and transactions per second. */
 function countBlocks(metrics: Metrics, chain: ChainReader): void {
   const gasUsed = metrics.counter({
     category: "BLOCKCHAIN",

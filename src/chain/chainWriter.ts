@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
@@ -12,36 +12,36 @@ import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { HeadChange } from "./chain.ts";
 
-/** Where committed blocks go, and whence they are read again. */
+/** The stores that hold committed blocks and states. */
 export interface ChainStores {
   readonly database: Database;
   readonly blocks: BlockStore;
   readonly world: WorldState;
-  /** Remembers the head outside the database, before anyone hears of it. */
+  /** Records the head outside the database, before it is announced. */
   readonly headMarker: HeadMarker;
 }
 
-/** Moves the head: for each move one atomic, durable batch, and then the news of it. Callers take turns. */
+/** Moves the head: one atomic, durable batch for each move, then the announcement. Callers must serialise their calls. */
 export interface ChainWriter {
-  /** An object of its own after each move, so that work in between can tell that the head went, even if it came back. */
+  /** A new object after each move, so that comparing identities shows whether the head moved, even if it came back. */
   readonly head: NamedHeader;
-  /** Commits the block that follows the head, with the state that was staged for it. */
+  /** Commits the block that follows the head, with its staged state. */
   commit(block: StoredBlock, staged: StagedState, yieldPolicy: YieldPolicy): Promise<void>;
-  /** Takes away every block above `number`; far back in several durable steps. */
+  /** Removes every block above `number`; a long rewind takes several durable steps. */
   rewind(number: bigint): Promise<void>;
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
 }
 
 export interface ChainWriterParts {
-  /** Adds to a block's batch what others keep by block (the tally of votes). */
+  /** Adds to a block's batch what else is stored with the block (the vote tally). */
   alsoWrite(batch: Batch, block: StoredBlock): void;
   readonly logger: Logger;
 }
 
-/** Blocks, and about as many transactions and as much gas, that a rewind takes away in one step. */
+/** Bounds of one rewind step: blocks, and approximately transactions and gas. */
 const REWIND_BLOCKS = 64;
 const REWIND_TRANSACTIONS = 20_000;
-/** Enough for a quarter of a million logs. */
+/** Enough gas for a quarter of a million logs. */
 const REWIND_GAS = 100_000_000n;
 
 export function createChainWriter(
@@ -53,14 +53,14 @@ export function createChainWriter(
   const listeners = new Set<(change: HeadChange) => void>();
   let head = blocks.head() ?? genesis;
 
-  /** The head has moved by now, whatever a listener makes of it: one that fails costs the others nothing. */
+  /** The head has already moved here. A listener that throws does not affect the others. */
   function announce(change: HeadChange): void {
     head = { ...change.head };
     for (const listener of [...listeners]) {
       try {
         listener(change);
       } catch (error) {
-        logger.error({ number: head.header.number, error }, "a listener failed at the news of a new head");
+        logger.error({ number: head.header.number, error }, "a listener of head changes failed");
       }
     }
   }
@@ -73,18 +73,18 @@ export function createChainWriter(
       assert(equalBytes(block.header.parentHash, head.hash), "a commit extends the head");
       assert(
         equalBytes(block.header.stateRoot, staged.root),
-        "the state that is written is the one that the header names",
+        "the staged state has the state root of the header",
       );
       const batch = createBatch();
-      // The batch is nobody else's and the block is read by nobody before it is written. Others have their turn in between,
-      // but for those who move the head: they wait until this has ended.
+      // Only this function uses the batch, and nothing reads the block before it is written, so other work may run in
+      // between. Callers that move the head are serialised and wait.
       const base = head;
       await yieldPolicy.yield();
       await inSteps(staged.writeInSteps(batch), yieldPolicy);
       await inSteps(blocks.putInSteps(batch, block), yieldPolicy);
       alsoWrite(batch, block);
       blocks.complete(batch, block);
-      assert(head === base, "nobody moves the head while a block is made ready to be written");
+      assert(head === base, "the head stays while a block's batch is prepared");
       await Promise.all([database.write(batch), inSteps(world.prepareInSteps(staged), yieldPolicy)]);
       headMarker.record({ number: block.header.number, hash: block.hash });
       world.adopt(staged);
@@ -102,7 +102,7 @@ export function createChainWriter(
     },
   };
 
-  /** What one step takes away is held in memory, its logs included. */
+  /** Last block that one rewind step keeps. Everything that a step removes is in memory, logs included. */
   function nextStop(number: bigint): bigint {
     let stop = head.header.number;
     let transactions = 0;
@@ -122,14 +122,14 @@ export function createChainWriter(
     const removed: StoredBlock[] = [];
     const batch = createBatch();
     for (let above = head.header.number; above > number; above--) {
-      removed.push(wholeBlock(expectDefined(blocks.block(above), `block ${above}`)));
+      removed.push(readWholeBlock(expectDefined(blocks.block(above), `block ${above}`)));
       blocks.delete(batch, above);
-      await nextTurn();
+      await yieldToEventLoop();
     }
     await world.rewind(number, batch);
     blocks.moveHead(batch, target);
     headMarker.lower({ number, hash: target.hash });
-    // Until the head is announced, all that is read is of the old one: the disk is ahead of what is held in memory.
+    // The disk is ahead of the caches until the head is announced; until then reads see the old head's data.
     const reads = database.freeze();
     try {
       await database.write(batch);
@@ -141,22 +141,25 @@ export function createChainWriter(
     announce({ head: target, added: [], removed });
   }
 
-  /** The block read whole while it is there: subscribers and filters are told of its logs when it is gone. */
-  function wholeBlock(block: StoredBlock): StoredBlock {
+  /** Reads the whole block before it is removed: subscribers and filters need its logs afterwards. */
+  function readWholeBlock(block: StoredBlock): StoredBlock {
     const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
-    const receipts = soundReceipts(block);
+    const receipts = readableReceipts(block);
     const whole = { header, hash, totalDifficulty, size, transactions, receipts, ommers };
     return withdrawals === undefined ? whole : { ...whole, withdrawals };
   }
 
-  /** None where they are damaged: to take the block away, and perhaps import it again, is what mends that. */
-  function soundReceipts(block: StoredBlock): readonly Receipt[] {
+  /** Empty where they are damaged: removing the block, and perhaps importing it again, repairs that. */
+  function readableReceipts(block: StoredBlock): readonly Receipt[] {
     try {
       return block.receipts;
     } catch (error) {
       if (!(error instanceof DamagedData)) throw error;
       const { number } = block.header;
-      logger.warn({ number, error }, "a block is taken away without telling of its logs");
+      logger.warn(
+        { number, error },
+        "a block is removed without announcing its logs, because its receipts are damaged",
+      );
       return [];
     }
   }

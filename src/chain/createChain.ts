@@ -25,49 +25,49 @@ import {
   type RecoverSealers,
   type RecoverSenders,
 } from "./importBlock.ts";
-import { keepRules } from "./storedChainConfig.ts";
+import { checkStoredRules } from "./storedChainConfig.ts";
 import type { BlockTiming } from "./timeBudget.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
 /**
- * The chain: the one truth about the head, and the only way to move it.
+ * The chain: holds the head, and is the only way to move it.
  *
- *     build ──> candidate ──┐                              ┌─> one durable batch ──> head ──> the news
- *     import ──> a block ───┴─> judge ──> execute ──> commit
- *                               header, seals,  kept by name, so that nothing is executed twice
+ *     build ──> candidate ──┐                                 ┌─> one durable batch ──> head ──> listeners
+ *     import ──> a block ───┴─> validate ──> execute ──> commit
+ *                               header, seals,  kept by chain hash, so that no block is executed twice
  *                               then the body
  *
- * Invariants: whatever moves the head takes its turn; a block is committed only after every rule has passed, our own
- * blocks included; nothing is announced before it is durable. Who proposes and when is consensus; which peer has what
- * is sync; the chain knows neither.
+ * Invariants: moves of the head are serialised; a block, ours included, is committed only after every rule has passed;
+ * nothing is announced before it is durable. Consensus decides who proposes and when, sync knows which peer has what;
+ * the chain depends on neither.
  */
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
   /**
-   * True while the state of the head is written otherwise than by a block's batch: what is read in several goes may be of
-   * two heads then.
+   * True while the head's state is written by anything but a block's batch (rewind, replay, rebuild). Several reads may
+   * then see two heads.
    */
   readonly isRewriting: boolean;
-  /** What finishing a block takes, once it was learnt: worth keeping for the next run. */
+  /** Learnt time to finish a block, undefined until learnt. The node persists it for the next run. */
   readonly blockTiming: BlockTiming | undefined;
-  /** To be told what an earlier run has learnt, before blocks are built. */
-  expectBlockTiming(timing: BlockTiming): void;
-  /** Measures it unless it is known, in slices, some tenths of a second in all; without a trace on the chain. */
+  /** Restores what an earlier run learnt. Call before blocks are built. */
+  restoreBlockTiming(timing: BlockTiming): void;
+  /** Measures it unless it is known, in slices, some tenths of a second in all; leaves the chain unchanged. */
   calibrate(signal: StopSignal): Promise<void>;
-  /** Judges a header that follows the head, seals included, before anybody looks at its body. */
+  /** Validates a header that follows the head, seals included, without its body. */
   checkNextHeader(header: Header): Promise<Result<void, BlockErrorCode>>;
-  /** Judges a block that follows the head by every rule, and commits it. */
+  /** Validates a block that follows the head by every rule, and commits it. */
   importBlock(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
-  /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first; not all of many. */
+  /** Invalid blocks and proposals since the start, oldest first; bounded, so early ones may be missing. */
   badBlocks(): readonly NamedBlock[];
-  /** Takes away every block above `number`, durably; far back in several steps, of which a crash leaves some done. */
+  /** Removes every block above `number`, durably. A long rewind takes several steps; a crash may leave some done. */
   rewind(number: bigint): Promise<void>;
-  /** Takes away a stored block with all above it, and imports it again by every rule. */
+  /** Removes a stored block with all above it, and imports it again by every rule. */
   replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>>;
-  /** Writes the state of the head anew from its tries, while no block is committed. */
+  /** Rewrites the flat state of the head from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
-  /** The validators after a block, and the votes on them. */
+  /** The validator set after a block, and the outstanding votes. */
   tallyAfter(block: NamedHeader): VoteTally;
 }
 
@@ -76,15 +76,15 @@ export interface ChainParts {
   readonly stores: ChainStores;
   readonly clock: Clock;
   readonly recoverSenders: RecoverSenders;
-  /** On this thread unless given. */
+  /** Runs on this thread unless given. */
   readonly recoverSealers?: RecoverSealers;
   readonly production: BlockProduction;
-  /** What this process has used of the processors, milliseconds; absent where only the time is known. */
+  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: () => number;
   readonly logger: Logger;
 }
 
-/** Opens the chain in its stores, beginning it with its genesis block where they are empty. */
+/** Opens the chain in its stores; writes the genesis block where they are empty. */
 export async function createChain(
   settings: CandidateSettings,
   parts: ChainParts,
@@ -99,8 +99,8 @@ export async function createChain(
     schedule: spec.ibft,
     header: (number) => blocks.header(number),
   });
-  const head = createChainWriter(stores, genesis, { alsoWrite: validators.keep, logger });
-  const rules = await keepRules(spec, database, head.head);
+  const writer = createChainWriter(stores, genesis, { alsoWrite: validators.writeSnapshot, logger });
+  const rules = await checkStoredRules(spec, database, writer.head);
   if (!rules.ok) return rules;
   const executedBlocks = createExecutedBlocks();
   const badBlocks = createBadBlocks();
@@ -112,9 +112,9 @@ export async function createChain(
     cpuMs: parts.cpuMs,
     logger,
   });
-  head.onHeadChanged(({ added }) => {
+  writer.onHeadChanged(({ added }) => {
     executedBlocks.clear();
-    for (const block of added) execution.committed(block);
+    for (const block of added) execution.onCommitted(block);
   });
   const mutex = createMutex();
   let isRewriting = false;
@@ -130,7 +130,7 @@ export async function createChain(
   const importer = createImporter({
     spec,
     clock,
-    head,
+    writer,
     validators,
     execution,
     executedBlocks,
@@ -140,7 +140,7 @@ export async function createChain(
     mutex,
   });
   const candidates = createCandidates(settings, {
-    head,
+    writer,
     validators,
     execution,
     executedBlocks,
@@ -149,13 +149,13 @@ export async function createChain(
     headerByNumber: (number) => blocks.header(number),
   });
   return ok({
-    ...reads(stores, genesis, head, validators),
+    ...reads(stores, genesis, writer, validators),
     ...candidates,
     get head() {
-      return head.head;
+      return writer.head;
     },
     get isExecuting() {
-      return execution.isUnderWay;
+      return execution.isExecuting;
     },
     get isRewriting() {
       return isRewriting;
@@ -163,22 +163,22 @@ export async function createChain(
     get blockTiming() {
       return execution.timing;
     },
-    expectBlockTiming: execution.expect,
+    restoreBlockTiming: execution.restoreTiming,
     calibrate: (signal) =>
-      execution.calibrate(() => head.head, {
-        validators: validators.after(head.head).validators.length,
+      execution.calibrate(() => writer.head, {
+        validatorCount: validators.after(writer.head).validators.length,
         signal,
       }),
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,
     badBlocks: badBlocks.all,
-    rewind: (number) => rewrite(() => head.rewind(number)),
+    rewind: (number) => rewrite(() => writer.rewind(number)),
     replayBlock: (number) =>
       rewrite(async () => {
         const block = expectDefined(blocks.block(number), `block ${number}`);
-        // Read whole while it is still there.
+        // Read before the rewind removes it.
         const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
-        await head.rewind(number - 1n);
+        await writer.rewind(number - 1n);
         return importer.importNow(again);
       }),
     rebuildState: () => rewrite(() => stores.world.rebuildHead()),
@@ -192,7 +192,7 @@ const recoverSealersHere: RecoverSealers = (header, extra) =>
 function reads(
   { blocks, world }: ChainStores,
   genesis: NamedHeader,
-  head: ChainWriter,
+  writer: ChainWriter,
   validators: ValidatorSets,
 ): Omit<ChainReader, "head"> {
   return {
@@ -203,19 +203,19 @@ function reads(
     blockByHash: (hash) => blocks.blockByHash(hash),
     transactionByHash: (hash) => blocks.transactionByHash(hash),
     validatorsFor(number) {
-      if (number === head.head.header.number + 1n) return validators.after(head.head).validators;
+      if (number === writer.head.header.number + 1n) return validators.after(writer.head).validators;
       const header = number > 0n ? blocks.header(number)?.header : undefined;
       const extra = header === undefined ? undefined : decodeExtraData(header.extraData);
       return extra?.ok ? extra.value.validators : undefined;
     },
     stateAt(number) {
-      const newest = head.head.header.number;
+      const newest = writer.head.header.number;
       const state = number === newest ? world.head : world.at(number);
-      // Every state up to the head is stored: an absent one is damage, not an answer.
+      // Every state up to the head is stored, so an absent one is damage.
       if (state === undefined && number >= 0n && number < newest)
         throw missing(`the state of block ${number}`);
       return state;
     },
-    onHeadChanged: (listener) => head.onHeadChanged(listener),
+    onHeadChanged: (listener) => writer.onHeadChanged(listener),
   };
 }

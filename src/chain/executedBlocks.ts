@@ -6,8 +6,8 @@ import type { Receipt } from "../types/receipt.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 
 /**
- * A block that was executed on the head's state, with a header that promises just what came of it. Its name covers
- * neither round nor seals, so one execution serves a proposal, its repetition in a later round, and the sealed block.
+ * A block that was executed on the head's state, and whose header matches the result. Its chain hash covers neither round
+ * nor seals, so one execution serves a proposal, the same block proposed again in a later round, and the sealed block.
  */
 export interface ExecutedBlock {
   readonly block: NamedBlock<SentTransaction>;
@@ -16,18 +16,17 @@ export interface ExecutedBlock {
 }
 
 /**
- * Executions on top of the present head, by chain hash, so that nothing is executed twice
- * (architecture.md#execution).
+ * Executed blocks on top of the current head, by chain hash, so that no block is executed twice (architecture.md#execution).
  */
 export interface ExecutedBlocks {
   keep(executed: ExecutedBlock): void;
   find(hash: Uint8Array): ExecutedBlock | undefined;
-  /** The head has moved: all of them stood on the old one. */
+  /** Called when the head has moved: all executions were on top of the old one. */
   clear(): void;
 }
 
-/** One for each round that a height may take before it is time to forget the oldest. */
-const KEPT_EXECUTIONS = 8;
+/** One for each of the last rounds of a height. */
+const MAX_EXECUTED_BLOCKS = 8;
 
 export function createExecutedBlocks(): ExecutedBlocks {
   const kept = new Map<string, ExecutedBlock>();
@@ -35,26 +34,26 @@ export function createExecutedBlocks(): ExecutedBlocks {
     keep(executed) {
       kept.set(toKey(executed.block.hash), executed);
       const [oldest] = kept.keys();
-      if (kept.size > KEPT_EXECUTIONS && oldest !== undefined) kept.delete(oldest);
+      if (kept.size > MAX_EXECUTED_BLOCKS && oldest !== undefined) kept.delete(oldest);
     },
     find: (hash) => kept.get(toKey(hash)),
     clear: () => kept.clear(),
   };
 }
 
-/** A block that is being executed, and all who wait for what comes of it. */
+/** An execution in progress, and the signals of its callers. */
 interface Run<T> {
   readonly base: object;
-  waiting: StopSignal[];
+  callers: StopSignal[];
   readonly result: Promise<T>;
 }
 
 /**
- * Executions under way, so that a block that arrives sealed while its proposal is still executed is not executed twice:
- * who comes later waits with the others. The work goes on until none of them waits any more.
+ * Executions in progress, so that a block that arrives sealed while its proposal is still executed is not executed twice:
+ * later callers share the run in progress. A run stops when the signals of all its callers are aborted.
  */
 export interface SharedRuns<T> {
-  /** `base` is what it is executed on. Each gets what came of it; undefined only once its own signal is aborted. */
+  /** `base` is the head that it is executed on. Resolves to the result; undefined only if the caller's own signal is aborted. */
   join(
     work: { readonly hash: Uint8Array; readonly base: object; readonly signal: StopSignal },
     begin: (signal: StopSignal) => Promise<T | undefined>,
@@ -69,17 +68,17 @@ export function createSharedRuns<T>(): SharedRuns<T> {
     { base, signal }: { readonly base: object; readonly signal: StopSignal },
     begin: (signal: StopSignal) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const joint = {
+    const combined = {
       get aborted(): boolean {
-        return run.waiting.every(({ aborted }) => aborted);
+        return run.callers.every(({ aborted }) => aborted);
       },
     };
     const run: Run<T | undefined> = {
       base,
-      waiting: [signal],
-      // Later, so that the run is known by then.
+      callers: [signal],
+      // Deferred, so that `run` is assigned before `begin` reads the signal.
       result: Promise.resolve()
-        .then(() => begin(joint))
+        .then(() => begin(combined))
         .finally(() => {
           if (runs.get(key) === run) runs.delete(key);
         }),
@@ -94,9 +93,9 @@ export function createSharedRuns<T>(): SharedRuns<T> {
       for (;;) {
         const run = runs.get(key);
         if (run === undefined || run.base !== work.base) return start(key, work, begin);
-        run.waiting = run.waiting.filter(({ aborted }) => !aborted).concat(work.signal);
+        run.callers = run.callers.filter(({ aborted }) => !aborted).concat(work.signal);
         const result = await run.result;
-        // The others gave up a moment before we came.
+        // The other callers aborted the run just before this caller joined: try again.
         if (result !== undefined || work.signal.aborted) return result;
       }
     },

@@ -1,94 +1,102 @@
-/** What finishing a block takes, milliseconds: a fixed part and one for each transaction. */
+/** Time to finish a block after it is filled, milliseconds: a fixed part, and a part per transaction. */
 export interface BlockTiming {
   readonly fixedMs: number;
   readonly eachMs: number;
 }
 
 /**
- * Estimates from finished blocks what finishing the next one takes. One block tells only the sum of both parts, and a busy
- * machine makes any block late, however few transactions it has: such a delay must not be held against the transactions, or
- * blocks shrink for nothing. So this is a Kalman filter: it keeps how uncertain each part is, and what a block took more or
- * less than expected is divided by that. A block of few transactions teaches the fixed part, which changes with the load of
- * the machine; only one of many can teach the part for each.
+ * Estimates the time to finish the next block from earlier blocks, with a Kalman filter.
+ *
+ * State: (fixedMs, eachMs), both a random walk. Observation: finishMs = fixedMs + eachMs * transactions + noise, one for
+ * each block. An observation gives only the sum of both parts; the gain distributes the innovation over them by their
+ * covariance. A delay of a block with few transactions therefore moves the fixed part, which varies with the load of the
+ * machine, and hardly the part per transaction. Without this, a busy machine would shrink blocks for nothing.
  */
 export interface FinishingTime extends BlockTiming {
-  /** How much longer than expected a block with transactions usually takes, as a share of what was expected. */
+  /** Moving average of how much longer than expected blocks with transactions took, as a share of the expected time. */
   readonly usualLateness: number;
-  /** What a transaction takes was measured, learnt or taken over. */
+  /** Whether `eachMs` was measured, learnt or restored; otherwise it is the initial value. */
   readonly isKnown: boolean;
-  /** Both parts; undefined while nothing was learnt of a block of many transactions. */
+  /** The estimate to persist; undefined until a large block was observed or an earlier estimate was restored. */
   readonly timing: BlockTiming | undefined;
+  /** Updates the filter with one block. */
   learn(transactions: number, finishMs: number): void;
-  /** Takes over what an earlier run has learnt. */
-  expect(timing: BlockTiming): void;
-  /** Takes over what was measured on this machine alone, unless something was learnt. */
-  guess(eachMs: number): void;
+  /** Restores the estimate of an earlier run. */
+  restore(timing: BlockTiming): void;
+  /** Sets the estimate of a calibration, unless there is a learnt or restored one. */
+  setMeasured(eachMs: number): void;
 }
 
-/** Less than a transaction takes anywhere. */
-export const LEAST_EACH_MS = 0.001;
-/** What is believed before anything was learnt: cold code is slow. */
-const FIRST_EACH_MS = 0.25;
-const FIRST_FIXED_MS = 20;
-/** A block of so many transactions has taught what one takes. */
-const MANY = 300;
+/** Lower bound of `eachMs`; below the time of a transaction on any machine. */
+export const MIN_EACH_MS = 0.001;
+/** Initial state, before anything is learnt: high, because code that is not compiled yet is slow. */
+const INITIAL_EACH_MS = 0.25;
+const INITIAL_FIXED_MS = 20;
+/** Number of transactions from which one block suffices to learn `eachMs`. */
+const LARGE_BLOCK_TRANSACTIONS = 300;
 
-/** Standard deviation of what the fixed part changes by from one block to the next, milliseconds. */
+/** Process noise of the fixed part: standard deviation of its change from block to block, milliseconds. */
 const FIXED_DRIFT_MS = 50;
-/** And of the part for each, as a share of it. */
+/** Process noise of the part per transaction: the same, as a share of `eachMs`. */
 const EACH_DRIFT = 0.05;
-/** Most that time adds to its uncertainty, and that of one measured or learnt before, as a share of it. */
-const EACH_KNOWN_BY = 0.2;
-/** What one block takes more or less by chance: milliseconds, and as a share of what was expected. */
+/**
+ * Standard deviation of a measured or restored `eachMs`, as a share of it. Process noise is added only below it, so that a
+ * run of small blocks, which say nothing about `eachMs`, does not make it arbitrarily uncertain.
+ */
+const EACH_DEVIATION = 0.2;
+/** Measurement noise: standard deviation of one block's time, milliseconds plus a share of the expected time. */
 const NOISE_MS = 10;
 const NOISE_SHARE = 0.15;
-/** So many standard deviations more than expected teach no more than these: something else may have held up that block. */
-const MOST_DEVIATIONS = 3;
+/** Positive innovations are clipped at this many standard deviations: something else may have delayed the block. */
+const MAX_DEVIATIONS = 3;
 
-/** How much the lateness of the newest block counts. */
-const WEIGHT_OF_NEWEST_LATENESS = 0.25;
-/** Of one block. */
-const MOST_LATENESS = 0.5;
+/** Weight of the newest block in the moving average of the lateness. */
+const LATENESS_WEIGHT = 0.25;
+/** Upper bound of one block's lateness. */
+const MAX_LATENESS = 0.5;
 
 export function createFinishingTime(): FinishingTime {
-  let fixedMs = FIRST_FIXED_MS;
-  let eachMs = FIRST_EACH_MS;
-  /** Covariance of both parts: the two variances, and what they vary together. */
+  let fixedMs = INITIAL_FIXED_MS;
+  let eachMs = INITIAL_EACH_MS;
+  /** Covariance matrix of the state: two variances and the covariance of both parts. */
   let fixedVariance = FIXED_DRIFT_MS ** 2;
-  let eachVariance = FIRST_EACH_MS ** 2;
-  let shared = 0;
+  let eachVariance = INITIAL_EACH_MS ** 2;
+  let covariance = 0;
   let usualLateness = 0;
   let isMeasured = false;
-  let isTried = false;
+  let isLearnt = false;
 
-  function setEach(knownMs: number): void {
-    eachMs = knownMs;
-    eachVariance = (knownMs * EACH_KNOWN_BY) ** 2;
-    shared = 0;
+  function setEach(valueMs: number): void {
+    eachMs = valueMs;
+    eachVariance = (valueMs * EACH_DEVIATION) ** 2;
+    covariance = 0;
   }
 
-  function noteLateness(errorMs: number, expectedMs: number): void {
-    const lateness = Math.min(MOST_LATENESS, Math.max(0, errorMs) / expectedMs);
-    usualLateness += (lateness - usualLateness) * WEIGHT_OF_NEWEST_LATENESS;
+  function updateLateness(innovationMs: number, expectedMs: number): void {
+    const lateness = Math.min(MAX_LATENESS, Math.max(0, innovationMs) / expectedMs);
+    usualLateness += (lateness - usualLateness) * LATENESS_WEIGHT;
   }
 
-  function learn(count: number, finishMs: number): void {
-    isTried ||= count >= MANY;
+  function learn(transactions: number, finishMs: number): void {
+    isLearnt ||= transactions >= LARGE_BLOCK_TRANSACTIONS;
     fixedVariance += FIXED_DRIFT_MS ** 2;
-    if (eachVariance < (eachMs * EACH_KNOWN_BY) ** 2) eachVariance += (eachMs * EACH_DRIFT) ** 2;
-    const expectedMs = fixedMs + eachMs * count;
-    const ofFixed = fixedVariance + count * shared;
-    const ofEach = shared + count * eachVariance;
-    const variance = ofFixed + count * ofEach + (NOISE_MS + NOISE_SHARE * expectedMs) ** 2;
-    const errorMs = Math.min(finishMs - expectedMs, MOST_DEVIATIONS * Math.sqrt(variance));
-    const [fixedGain, eachGain] = [ofFixed / variance, ofEach / variance];
-    if (count > 0) noteLateness(errorMs, expectedMs);
-    // Neither part can be more than the whole.
-    fixedMs = Math.min(Math.max(0, fixedMs + fixedGain * errorMs), finishMs);
-    if (count > 0) eachMs = Math.max(LEAST_EACH_MS, Math.min(eachMs + eachGain * errorMs, finishMs / count));
-    fixedVariance -= fixedGain * ofFixed;
-    eachVariance -= eachGain * ofEach;
-    shared -= fixedGain * ofEach;
+    if (eachVariance < (eachMs * EACH_DEVIATION) ** 2) eachVariance += (eachMs * EACH_DRIFT) ** 2;
+    const expectedMs = fixedMs + eachMs * transactions;
+    // Covariances of each part with the observed total (P H^T, with H = [1, transactions]).
+    const fixedWithTotal = fixedVariance + transactions * covariance;
+    const eachWithTotal = covariance + transactions * eachVariance;
+    const innovationVariance =
+      fixedWithTotal + transactions * eachWithTotal + (NOISE_MS + NOISE_SHARE * expectedMs) ** 2;
+    const innovationMs = Math.min(finishMs - expectedMs, MAX_DEVIATIONS * Math.sqrt(innovationVariance));
+    const [fixedGain, eachGain] = [fixedWithTotal / innovationVariance, eachWithTotal / innovationVariance];
+    if (transactions > 0) updateLateness(innovationMs, expectedMs);
+    // Neither part can exceed the observed total.
+    fixedMs = Math.min(Math.max(0, fixedMs + fixedGain * innovationMs), finishMs);
+    if (transactions > 0)
+      eachMs = Math.max(MIN_EACH_MS, Math.min(eachMs + eachGain * innovationMs, finishMs / transactions));
+    fixedVariance -= fixedGain * fixedWithTotal;
+    eachVariance -= eachGain * eachWithTotal;
+    covariance -= fixedGain * eachWithTotal;
   }
 
   return {
@@ -102,19 +110,19 @@ export function createFinishingTime(): FinishingTime {
       return usualLateness;
     },
     get isKnown() {
-      return isMeasured || isTried;
+      return isMeasured || isLearnt;
     },
     get timing() {
-      return isTried ? { fixedMs, eachMs } : undefined;
+      return isLearnt ? { fixedMs, eachMs } : undefined;
     },
     learn,
-    expect(timing) {
+    restore(timing) {
       ({ fixedMs } = timing);
       setEach(timing.eachMs);
-      isTried = true;
+      isLearnt = true;
     },
-    guess(measuredMs) {
-      if (isTried) return;
+    setMeasured(measuredMs) {
+      if (isLearnt) return;
       setEach(measuredMs);
       isMeasured = true;
     },

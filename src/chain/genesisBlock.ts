@@ -10,15 +10,15 @@ import { encodeBlock, type StoredBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { ChainStores } from "./chainWriter.ts";
 
-/** Block zero of a network: its header's state root is derived from the genesis file's accounts. */
+/** Derives block zero of a network, its state root from the accounts of the genesis file. */
 export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {
   const scratch = createWorldState({ database: createMemoryDatabase() });
   return genesisBlock(spec, stageGenesis(spec.genesis.alloc, scratch).root);
 }
 
 /**
- * Makes sure that the stores hold this network's chain: an empty database receives block zero, any other must hold the
- * same one. Refused with both hashes when they differ, because blocks cannot change networks.
+ * Makes sure that the stores hold this network's chain: writes block zero to an empty database, and otherwise compares the
+ * stored block zero. Fails with both hashes when they differ.
  */
 export async function openGenesis(
   spec: ChainSpec,

@@ -18,7 +18,7 @@ const GAS_LIMIT_MINIMUM = 5000n;
 const GAS_LIMIT_MAXIMUM = 2n ** 63n - 1n;
 /** A child's gas limit lies strictly within parent / 1024 of the parent's. */
 const GAS_LIMIT_BOUND_DIVISOR = 1024n;
-/** How far a header's timestamp may run ahead of our clock. */
+/** Maximum that a header's timestamp may be ahead of the local clock. */
 const FUTURE_BOUND_SECONDS = 1n;
 
 export type HeaderErrorCode =
@@ -38,16 +38,15 @@ export type HeaderErrorCode =
   | "wrongValidators"
   | "coinbaseNotValidator";
 
-/** A header with its extra data decoded, which every rule from 10 on needs. */
+/** A header with its extra data decoded, which rules 10 and later need. */
 export interface UnvalidatedHeader {
   readonly header: Header;
   readonly extra: ExtraData;
 }
 
 /**
- * Rules 1 to 11 of ibft2.md#header-rules, in that order: all but the commit seals, so that a proposal can be
- * judged by it too. `validators` is the sorted set after the parent. There is no rule on the base fee's value
- * at this level.
+ * Checks rules 1 to 11 of ibft2.md#header-rules, in that order: all but the commit seals, so that it applies to proposals
+ * too. `validators` is the sorted set after the parent. No rule at this level checks the value of the base fee.
  */
 export function checkHeader(
   spec: ChainSpec,
@@ -67,36 +66,42 @@ export function checkHeader(
 
 type HeaderResult = Result<void, HeaderErrorCode> | undefined;
 
-/** Rules 1 to 4, which chains of every consensus have in common: parent, number, gas. Undefined when all hold. */
+/** Rules 1 to 4, common to all consensus protocols: parent, number, gas. Undefined when all hold. */
 export function againstParent(spec: ChainSpec, parent: NamedHeader, header: Header): HeaderResult {
   if (!equalBytes(header.parentHash, parent.hash)) {
-    return refuse("wrongParent", `parent is ${toHex(header.parentHash)}, not ${toHex(parent.hash)}`);
+    return headerError("wrongParent", `parent is ${toHex(header.parentHash)}, not ${toHex(parent.hash)}`);
   }
   if (header.number !== parent.header.number + 1n) {
-    return refuse("wrongNumber", `number ${header.number} does not follow ${parent.header.number}`);
+    return headerError("wrongNumber", `number ${header.number} does not follow ${parent.header.number}`);
   }
   if (header.gasUsed > header.gasLimit) {
-    return refuse("gasUsedAboveLimit", `gas used ${header.gasUsed} exceeds the limit ${header.gasLimit}`);
+    return headerError(
+      "gasUsedAboveLimit",
+      `gas used ${header.gasUsed} exceeds the limit ${header.gasLimit}`,
+    );
   }
   return gasLimit(spec, parent.header, header);
 }
 
 function gasLimit(spec: ChainSpec, parent: Header, header: Header): HeaderResult {
   if (header.gasLimit < GAS_LIMIT_MINIMUM || header.gasLimit > GAS_LIMIT_MAXIMUM) {
-    return refuse("gasLimitOutOfBounds", `gas limit ${header.gasLimit} is out of bounds`);
+    return headerError("gasLimitOutOfBounds", `gas limit ${header.gasLimit} is out of bounds`);
   }
   const hasBaseFee = isLondon(spec, header.number, header.timestamp);
   if (!hasBaseFee && header.baseFeePerGas !== undefined) {
-    return refuse("baseFeeBeforeLondon", "a base fee before London");
+    return headerError("baseFeeBeforeLondon", "a base fee before London");
   }
   if (hasBaseFee && header.baseFeePerGas === undefined)
-    return refuse("baseFeeMissing", "no base fee under London");
+    return headerError("baseFeeMissing", "no base fee under London");
   const isActivation = hasBaseFee && !isLondon(spec, parent.number, parent.timestamp);
   const parentLimit = isActivation ? parent.gasLimit * 2n : parent.gasLimit;
   const difference =
     header.gasLimit > parentLimit ? header.gasLimit - parentLimit : parentLimit - header.gasLimit;
   if (difference >= parentLimit / GAS_LIMIT_BOUND_DIVISOR) {
-    return refuse("gasLimitJump", `gas limit ${header.gasLimit} is too far from the parent's ${parentLimit}`);
+    return headerError(
+      "gasLimitJump",
+      `gas limit ${header.gasLimit} is too far from the parent's ${parentLimit}`,
+    );
   }
   return undefined;
 }
@@ -104,7 +109,7 @@ function gasLimit(spec: ChainSpec, parent: Header, header: Header): HeaderResult
 function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowMs: number): HeaderResult {
   const latest = BigInt(Math.floor(nowMs / 1000)) + FUTURE_BOUND_SECONDS;
   if (header.timestamp > latest) {
-    return refuse(
+    return headerError(
       "timestampInFuture",
       `timestamp ${header.timestamp} is ahead of our clock (${latest} at most)`,
     );
@@ -112,19 +117,20 @@ function againstClock(spec: ChainSpec, parent: NamedHeader, header: Header, nowM
   const earliest =
     parent.header.timestamp + BigInt(parametersAt(spec.ibft, header.number).blockPeriodSeconds);
   if (header.timestamp < earliest) {
-    return refuse("timestampTooEarly", `timestamp ${header.timestamp} is before ${earliest}`);
+    return headerError("timestampTooEarly", `timestamp ${header.timestamp} is before ${earliest}`);
   }
   return undefined;
 }
 
 function constants(header: Header): HeaderResult {
   if (!equalBytes(header.mixHash, IBFT_MIX_HASH))
-    return refuse("wrongMixHash", `mixHash ${toHex(header.mixHash)}`);
+    return headerError("wrongMixHash", `mixHash ${toHex(header.mixHash)}`);
   if (!equalBytes(header.ommersHash, EMPTY_LIST_HASH))
-    return refuse("ommersNotEmpty", "an IBFT block has no ommers");
-  if (header.difficulty !== 1n) return refuse("wrongDifficulty", `difficulty ${header.difficulty} is not 1`);
+    return headerError("ommersNotEmpty", "an IBFT block has no ommers");
+  if (header.difficulty !== 1n)
+    return headerError("wrongDifficulty", `difficulty ${header.difficulty} is not 1`);
   if (header.nonce.some((byte) => byte !== 0))
-    return refuse("wrongNonce", `nonce ${toHex(header.nonce)} is not 0`);
+    return headerError("wrongNonce", `nonce ${toHex(header.nonce)} is not 0`);
   return undefined;
 }
 
@@ -140,10 +146,10 @@ function againstValidators(header: Header, extra: ExtraData, validators: readonl
     );
   if (!isSorted || !isEqual) {
     const [listed, expected] = [extra.validators, validators].map((list) => list.map(toHex).join(", "));
-    return refuse("wrongValidators", `lists the validators ${listed}; they are ${expected}`);
+    return headerError("wrongValidators", `lists the validators ${listed}; they are ${expected}`);
   }
   if (!includesBytes(validators, header.coinbase)) {
-    return refuse("coinbaseNotValidator", `the builder ${toHex(header.coinbase)} is not a validator`);
+    return headerError("coinbaseNotValidator", `the builder ${toHex(header.coinbase)} is not a validator`);
   }
   return undefined;
 }
@@ -152,6 +158,6 @@ function isLondon(spec: ChainSpec, number: bigint, timestamp: bigint): boolean {
   return isAtLeast(forkAt(spec.forks, number, timestamp), "london");
 }
 
-function refuse(code: HeaderErrorCode, message: string): Result<void, HeaderErrorCode> {
+function headerError(code: HeaderErrorCode, message: string): Result<void, HeaderErrorCode> {
   return err({ code, fault: "peer", message });
 }

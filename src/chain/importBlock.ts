@@ -31,12 +31,12 @@ export type BlockErrorCode =
   | "notAfterHead"
   | "validationStopped";
 
-/** Finds the senders of transactions in bulk; undefined where a signature fits no key. */
+/** Recovers the senders of transactions in bulk; undefined where a signature is invalid. */
 export type RecoverSenders = (
   transactions: readonly Transaction[],
 ) => Promise<readonly (Address | undefined)[]>;
 
-/** Finds who made each commit seal of a header; undefined where a seal fits no key. */
+/** Recovers the signer of each commit seal of a header; undefined where a seal is invalid. */
 export type RecoverSealers = (
   header: Header,
   extra: ExtraData,
@@ -45,7 +45,7 @@ export type RecoverSealers = (
 export interface ImportParts {
   readonly spec: ChainSpec;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly head: ChainWriter;
+  readonly writer: ChainWriter;
   readonly validators: ValidatorSets;
   readonly execution: BlockExecution;
   readonly executedBlocks: ExecutedBlocks;
@@ -55,63 +55,63 @@ export interface ImportParts {
   readonly mutex: Mutex;
 }
 
-/** The way of every block into the chain, ours included. */
+/** Validates and imports every block of the chain, ours included. */
 export interface Importer {
   /**
-   * Judges a block on top of the head by all rules but the seals, executes it, and keeps the execution; gives up once
-   * the signal is aborted.
+   * Validates a block on top of the head by all rules but the seals, executes it and keeps the execution. Stops once the
+   * signal is aborted.
    */
   validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>>;
-  /** Judges a header on top of the head, seals included: for whoever has not looked at the body yet. */
+  /** Validates a header on top of the head, seals included, without its body. */
   checkNext(header: Header): Promise<Result<void, BlockErrorCode>>;
-  /** Judges, seals included, and commits. A block that is the head already is fine. */
+  /** Validates, seals included, and commits. Succeeds for a block that is the head already. */
   import(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
-  /** As import, for whoever has the turn already. */
+  /** As import, for callers that hold the mutex already. */
   importNow(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
 }
 
 export function createImporter(parts: ImportParts): Importer {
-  const { spec, clock, head, validators, execution, executedBlocks, badBlocks, mutex } = parts;
+  const { spec, clock, writer, validators, execution, executedBlocks, badBlocks, mutex } = parts;
   const { recoverSenders, recoverSealers } = parts;
   const runs = createSharedRuns<Result<ExecutedBlock, BlockErrorCode>>();
 
-  /** The header by its rules but the seals, on top of `parent`. */
+  /** Applies all header rules but the seals, on top of `parent`. */
   function validateHeader(
     header: Header,
-    { extra }: OpenHeader,
+    { extra }: DecodedHeader,
     parent: NamedHeader,
   ): Result<void, BlockErrorCode> {
     const set = validators.after(parent).validators;
     return checkHeader(spec, parent, { header, extra }, set, clock.nowMs());
   }
 
-  /** The header by all its rules, seals included, on top of `parent`. */
+  /** Applies all header rules, seals included, on top of `parent`. */
   async function validateSealedHeader(
     header: Header,
-    opened: OpenHeader,
+    decoded: DecodedHeader,
     parent: NamedHeader,
   ): Promise<Result<void, BlockErrorCode>> {
-    const checked = validateHeader(header, opened, parent);
-    return checked.ok ? validateSeals(header, opened, parent) : checked;
+    const checked = validateHeader(header, decoded, parent);
+    return checked.ok ? validateSeals(header, decoded, parent) : checked;
   }
 
-  /** Who sealed the block, before anything of its body is looked at: a stranger's block costs no more than that. */
+  /** Checks the seals before the body, so that an unsealed block from an untrusted peer costs no more than that. */
   async function validateSeals(
     header: Header,
-    { extra }: OpenHeader,
+    { extra }: DecodedHeader,
     parent: NamedHeader,
   ): Promise<Result<void, BlockErrorCode>> {
     const set = validators.after(parent).validators;
-    // Among one more than there are validators is one that should not be there.
+    // With one seal more than there are validators, one is certainly invalid: no need to recover the rest.
     const seals = extra.seals.slice(0, set.length + 1);
     const sealers = await recoverSealers(header, { ...extra, seals });
-    return head.head === parent ? checkSealers(sealers, set) : notAfterHead(header, head.head);
+    return writer.head === parent ? checkSealers(sealers, set) : notAfterHead(header, writer.head);
   }
 
-  /** The body of a block whose header is sound on top of `parent`. */
+  /** Validates and executes the body of a block whose header is valid on top of `parent`. */
   async function validateBody(
     block: Block,
-    { hash }: OpenHeader,
+    { hash }: DecodedHeader,
     parent: NamedHeader,
     signal: StopSignal,
   ): Promise<Result<ExecutedBlock, BlockErrorCode>> {
@@ -121,32 +121,32 @@ export function createImporter(parts: ImportParts): Importer {
     if (!bodyResult.ok) return bodyResult;
     const transactions = await withSenders(block.transactions);
     if (!transactions.ok) return transactions;
-    if (head.head !== parent) return notAfterHead(block.header, head.head);
+    if (writer.head !== parent) return notAfterHead(block.header, writer.head);
     if (signal.aborted) return stopped(block.header);
     const sent = { ...block, hash, transactions: transactions.value };
-    const executed = await runs.join({ hash, base: parent, signal }, (joint) =>
-      executeUnlessStopped(sent, parent, joint),
+    const executed = await runs.join({ hash, base: parent, signal }, (combined) =>
+      executeUnlessStopped(sent, parent, combined),
     );
     return executed ?? stopped(block.header);
   }
 
-  /** Undefined when nobody waits for it any more. */
+  /** Undefined when the signal is aborted. */
   async function executeUnlessStopped(
     block: Block<SentTransaction> & { readonly hash: Hash },
     parent: NamedHeader,
     signal: StopSignal,
   ): Promise<Result<ExecutedBlock, BlockErrorCode> | undefined> {
-    // On another head nothing that comes of it is of any use.
-    const orMoved = {
+    // Stops when the head moves: the result would be invalid.
+    const orHeadMoved = {
       get aborted() {
-        return signal.aborted || head.head !== parent;
+        return signal.aborted || writer.head !== parent;
       },
     };
     try {
-      return await execute(block, parent, orMoved);
+      return await execute(block, parent, orHeadMoved);
     } catch (error) {
       if (!(error instanceof OutOfTime)) throw error;
-      return head.head === parent ? undefined : notAfterHead(block.header, head.head);
+      return writer.head === parent ? undefined : notAfterHead(block.header, writer.head);
     }
   }
 
@@ -156,10 +156,10 @@ export function createImporter(parts: ImportParts): Importer {
     signal: StopSignal,
   ): Promise<Result<ExecutedBlock, BlockErrorCode>> {
     const executed = await execution.replay(block.header, block.transactions, signal);
-    if (head.head !== parent) return notAfterHead(block.header, head.head);
+    if (writer.head !== parent) return notAfterHead(block.header, writer.head);
     if (!executed.ok) return executed;
-    // Of a full block each of these takes tens of milliseconds: others have their turn in between. `signal` is aborted
-    // once the head has moved, before a step reads anything of another state.
+    // Each of these takes tens of milliseconds for a full block, so they yield. `signal` is aborted once the head has
+    // moved, before a step reads another state.
     const yieldPolicy = createYieldPolicy(clock, { signal });
     await yieldPolicy.yield();
     const staged = await execution.stage(executed.value, block.header.number, yieldPolicy);
@@ -168,7 +168,7 @@ export function createImporter(parts: ImportParts): Importer {
       { ...executed.value, stateRoot: staged.root },
       yieldPolicy,
     );
-    if (head.head !== parent) return notAfterHead(block.header, head.head);
+    if (writer.head !== parent) return notAfterHead(block.header, writer.head);
     if (!checked.ok) return checked;
     const { header, hash, transactions, ommers } = block;
     const result = {
@@ -188,7 +188,7 @@ export function createImporter(parts: ImportParts): Importer {
     for (const [index, transaction] of transactions.entries()) {
       const sender = senders[index];
       if (sender === undefined) {
-        const message = `the signature of transaction ${index} (${toHex(transaction.hash)}) fits no key`;
+        const message = `the signature of transaction ${index} (${toHex(transaction.hash)}) is invalid`;
         return err({ code: "unknownSender", fault: "peer", message });
       }
       sent.push(withSender(transaction, sender));
@@ -197,58 +197,58 @@ export function createImporter(parts: ImportParts): Importer {
   }
 
   async function validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>> {
-    const validation = open(block.header);
-    if (!validation.ok) return validation;
-    const parent = head.head;
-    const headerResult = validateHeader(block.header, validation.value, parent);
-    return headerResult.ok ? validateBody(block, validation.value, parent, signal) : headerResult;
+    const decoded = decodeAndHash(block.header);
+    if (!decoded.ok) return decoded;
+    const parent = writer.head;
+    const headerResult = validateHeader(block.header, decoded.value, parent);
+    return headerResult.ok ? validateBody(block, decoded.value, parent, signal) : headerResult;
   }
 
   async function checkNext(header: Header): Promise<Result<void, BlockErrorCode>> {
-    const validation = open(header);
-    return validation.ok ? validateSealedHeader(header, validation.value, head.head) : validation;
+    const decoded = decodeAndHash(header);
+    return decoded.ok ? validateSealedHeader(header, decoded.value, writer.head) : decoded;
   }
 
   async function commit(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
-    const validation = open(block.header);
-    if (!validation.ok) return validation;
-    const parent = head.head;
-    if (equalBytes(validation.value.hash, parent.hash)) return ok(parent);
-    const headerResult = await validateSealedHeader(block.header, validation.value, parent);
+    const decoded = decodeAndHash(block.header);
+    if (!decoded.ok) return decoded;
+    const parent = writer.head;
+    if (equalBytes(decoded.value.hash, parent.hash)) return ok(parent);
+    const headerResult = await validateSealedHeader(block.header, decoded.value, parent);
     if (!headerResult.ok) return headerResult;
-    const judged = await validateBody(block, validation.value, parent, NEVER_STOPPED);
-    if (!judged.ok) return judged;
-    const { staged } = judged.value;
-    await head.commit(sealed(judged.value, block.header, head.head), staged, createYieldPolicy(clock));
+    const executed = await validateBody(block, decoded.value, parent, NEVER_STOPPED);
+    if (!executed.ok) return executed;
+    const { staged } = executed.value;
+    await writer.commit(sealed(executed.value, block.header, writer.head), staged, createYieldPolicy(clock));
     executedBlocks.clear();
-    return ok(head.head);
+    return ok(writer.head);
   }
 
-  /** Keeps the block where the verdict is that there is something wrong with it. */
-  async function remembering<T>(
+  /** Records the block as bad if its validation fails by its own fault. */
+  async function recordingBadBlock<T>(
     block: Block,
     validation: Promise<Result<T, BlockErrorCode>>,
   ): Promise<Result<T, BlockErrorCode>> {
     const checked = await validation;
-    const opened = checked.ok || !isInvalid(checked.error) ? undefined : open(block.header);
-    if (opened?.ok) badBlocks.keep({ ...block, hash: opened.value.hash });
+    const decoded = checked.ok || !isInvalid(checked.error) ? undefined : decodeAndHash(block.header);
+    if (decoded?.ok) badBlocks.keep({ ...block, hash: decoded.value.hash });
     return checked;
   }
 
   return {
     checkNext,
-    validate: (block, signal) => remembering(block, validate(block, signal)),
-    import: (block) => mutex.runExclusive(() => remembering(block, commit(block))),
-    importNow: (block) => remembering(block, commit(block)),
+    validate: (block, signal) => recordingBadBlock(block, validate(block, signal)),
+    import: (block) => mutex.runExclusive(() => recordingBadBlock(block, commit(block))),
+    importNow: (block) => recordingBadBlock(block, commit(block)),
   };
 }
 
-/** What comes from another place or too early may be sound. */
+/** A block with another parent, or from the future, may be valid elsewhere or later. */
 function isInvalid({ code, fault }: CodedError<BlockErrorCode>): boolean {
   return fault === "peer" && !["wrongParent", "wrongNumber", "timestampInFuture"].includes(code);
 }
 
-/** Much cheaper than the root of its transactions; the header, which is the same, names just one body. */
+/** Compares bodies of the same chain hash by transaction hashes: much cheaper than deriving the transactions root. */
 function hasBodyOf(known: Block, { transactions, ommers, withdrawals = [] }: Block): boolean {
   return (
     ommers.length === 0 &&
@@ -258,7 +258,7 @@ function hasBodyOf(known: Block, { transactions, ommers, withdrawals = [] }: Blo
   );
 }
 
-/** The block as it is stored: executed under one header, sealed under another that differs in round and seals alone. */
+/** The block to store: the executed one with the sealed header, which differs only in round and seals. */
 function sealed({ block, receipts }: ExecutedBlock, header: Header, parent: NamedHeader): StoredBlock {
   const complete = { ...block, header };
   return {
@@ -269,18 +269,18 @@ function sealed({ block, receipts }: ExecutedBlock, header: Header, parent: Name
   };
 }
 
-interface OpenHeader {
+interface DecodedHeader {
   readonly extra: ExtraData;
   readonly hash: Hash;
 }
 
-function open(header: Header): Result<OpenHeader, "malformedExtraData"> {
+function decodeAndHash(header: Header): Result<DecodedHeader, "malformedExtraData"> {
   const extra = decodeExtraData(header.extraData);
   return extra.ok ? ok({ extra: extra.value, hash: chainHash(header, extra.value) }) : extra;
 }
 
 function stopped({ number }: Header): Result<never, "validationStopped"> {
-  const message = `nobody waits for the validation of block ${number} any more`;
+  const message = `the validation of block ${number} was stopped`;
   return err({ code: "validationStopped", fault: "local", message });
 }
 

@@ -13,12 +13,12 @@ import { metaKey } from "../storage/keys.ts";
 import type { NamedHeader } from "../types/block.ts";
 
 /**
- * Keeps the rules of the chain beside it, as far as the genesis hash does not cover them, so that a genesis file edited
- * later cannot give blocks already made another meaning (options.md#changed-genesis). Refused with what
- * differs; changes of what only begins after the head are taken over, as they must be when a network agrees
- * on its next fork. A database of before there was a record receives one.
+ * Stores the chain's rules, as far as the genesis hash does not cover them, and compares them at each start, so that an
+ * edited genesis file cannot change the meaning of existing blocks (options.md#changed-genesis). Fails with the
+ * differences. Accepts and stores changes that take effect only after the head, which a network needs for its next fork.
+ * A database without stored rules receives them.
  */
-export async function keepRules(
+export async function checkStoredRules(
   spec: ChainSpec,
   database: Database,
   { header }: NamedHeader,
@@ -30,7 +30,7 @@ export async function keepRules(
   const text = new TextEncoder().encode(JSON.stringify(given));
   if (kept !== undefined) {
     if (Buffer.compare(kept, text) === 0) return ok(undefined);
-    // Written by us and covered by its checksum.
+    // Written by this function and covered by its checksum, hence the cast.
     const stored = JSON.parse(new TextDecoder().decode(kept)) as StoredChainConfig;
     const differences = header.number === 0n ? [] : differencesUpTo(header, { stored, given });
     if (differences.length > 0) return different(differences);

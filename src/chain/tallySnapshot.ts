@@ -7,15 +7,15 @@ import { damaged, openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import { voteTallyKey } from "../storage/keys.ts";
 
-/** A tally is kept at every so many blocks, so that a start walks back over at most as many headers. */
+/** Blocks between two stored tallies, and so the maximum number of headers that a start walks back. */
 const SNAPSHOT_PERIOD = 1024n;
 
-/** True when the tally after this block is to be kept. */
+/** True when the tally after this block is stored. */
 export function isSnapshotBlock(number: bigint): boolean {
   return number > 0n && number % SNAPSHOT_PERIOD === 0n;
 }
 
-/** Adds the tally after a block to the block's batch. It names the block, so one left behind by a rewind is no harm. */
+/** Adds the tally after a block to the block's batch. It holds the block's hash, so one left by a rewind is ignored. */
 export function putTallySnapshot(
   batch: Batch,
   block: { readonly number: bigint; readonly hash: Hash },
@@ -26,7 +26,7 @@ export function putTallySnapshot(
   batch.put(key, sealEntry(key, RLP.encode([block.hash, [...tally.validators], votes])));
 }
 
-/** The tally kept after this very block; undefined when there is none. Throws DamagedData. */
+/** The tally stored for exactly this block; undefined when there is none. Throws DamagedData. */
 export function readTallySnapshot(
   database: Database,
   block: { readonly number: bigint; readonly hash: Hash },

@@ -1,119 +1,122 @@
 import type { TransactionSource } from "../execution/buildBlock.ts";
 import type { SentTransaction } from "../types/transaction.ts";
-import { type BlockTiming, createFinishingTime, LEAST_EACH_MS } from "./finishingTime.ts";
+import { type BlockTiming, createFinishingTime, MIN_EACH_MS } from "./finishingTime.ts";
 
 export type { BlockTiming } from "./finishingTime.ts";
 
 /**
- * Keeps blocks on time. After its last transaction a block still has to be executed by the others, staged, checked, sealed
- * and written, which takes the longer the fuller it is. The others execute it in about the time of a processor that filling
- * it took. How long the rest takes is estimated from the blocks before, whoever proposed them (finishingTime.ts); filling
- * ends early enough for all of it, and not before.
- * What is learnt outlives the process (`timing`); where there is nothing of the kind, it is measured at the start.
+ * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
+ * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
+ * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
+ * of all proposers (finishingTime.ts).
+ *
+ * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */
 export interface BlockTimeBudget {
-  /** The source, dry from the moment when one more transaction would make the block late. Gives one at least. */
-  inTime(
+  /** Wraps a source: it ends as soon as one more transaction would make the block late. It yields at least one. */
+  limit(
     source: TransactionSource,
     block: {
       readonly startMs: number;
       readonly periodMs: number;
-      /** Other validators execute it after us. */
-      readonly isSharedOut: boolean;
+      /** Whether other validators have to execute the block after this node. */
+      readonly hasOtherValidators: boolean;
     },
   ): TimedSource;
-  /** The next block is part of the chain now, whoever proposed it. */
-  done(): void;
+  /** Called after each commit of a block, ours or another validator's. */
+  onCommitted(): void;
   /**
-   * A block of ours with so many transactions took so long from the end of its filling to the news of it, without what
-   * the others needed to execute it.
+   * Learns from a block of ours: `finishMs` is the time from the end of filling to the commit, less the estimated
+   * execution time of the other validators.
    */
   learn(transactions: number, finishMs: number): void;
-  /** One of another took so long from its arrival here, without its execution. */
-  learnOfOthers(transactions: number, sinceArrivalMs: number): void;
-  /** Takes over what was learnt before this run; what is absurd is not believed. */
-  expect(timing: BlockTiming): void;
-  /** Takes over what was measured on this machine alone, unless something was learnt: first blocks may prove it wrong. */
-  guess(eachMs: number): void;
-  /** What was learnt; undefined while it is a guess. */
+  /** Learns from another validator's block: the time from its arrival to the commit, less its execution here. */
+  learnFromOthers(transactions: number, sinceArrivalMs: number): void;
+  /** Restores what an earlier run learnt; ignores values out of bounds. */
+  restore(timing: BlockTiming): void;
+  /** Sets the calibrated time per transaction, unless one was learnt. Blocks then correct it. */
+  setMeasured(eachMs: number): void;
+  /** The learnt estimate; undefined while there is only an initial or calibrated one. */
   readonly timing: BlockTiming | undefined;
 }
 
-export interface PunctualityParts {
+export interface BlockTimeBudgetParts {
   nowMs(): number;
-  /** What this process has used of the processors, milliseconds; absent where only the time is known. */
+  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
 }
 
-/** Knows how long the transactions took so far that it gave, those left out whose sender was skipped. */
+/** Also reports the execution time of the transactions that it has yielded, without those of skipped senders. */
 export interface TimedSource extends TransactionSource {
   readonly executionMs: number;
 }
 
-/** Share of the period that a block may take in all; the rest is for whatever else the thread has to do. */
+/** Share of the period that a block may take in all; the rest is for other work of the thread. */
 const SHARE_OF_PERIOD = 0.8;
 /**
- * Periods from one block's being done to the next one's, where several validators share the work: a full block after an
- * empty one would come later than that, and what holds one of them up as well.
+ * Maximum periods from one commit to the next where there are other validators. It limits a full block after an empty one,
+ * and a block after any delay.
  */
-const MOST_PERIODS_APART = 1.5;
-/** Share of the period that is left for transactions, however long the fixed part takes. */
-const LEAST_SHARE = 0.2;
-/** How many times as late as usual a block may turn out without being late. */
+const MAX_PERIODS_APART = 1.5;
+/** Minimum share of the period for filling, however long the fixed part takes. */
+const MIN_FILLING_SHARE = 0.2;
+/** Safety factor on the usual lateness: a block this many times as late as usual still fits. */
 const LATENESS_ALLOWED = 2;
-/** Share of the period for blocks that others share in until a transaction's cost was measured or learnt. */
-const UNTRIED_SHARE = 0.4;
-/** What the process has used of the processors is asked for so often, milliseconds, and not for each of ten thousand transfers. */
-const CPU_LOOK_MS = 5;
-/** Before a block of another came here it was staged, sent and read: what is seen of it is less than it took. */
-const UNSEEN_OF_OTHERS = 1.25;
-/** The machine slept, or validators were missing: longer than that tells nothing of work, milliseconds. */
-const LONGEST_MS = 10_000;
+/** Share of the period with other validators, until the time per transaction is measured or learnt. */
+const UNKNOWN_COST_SHARE = 0.4;
+/** Interval between readings of the CPU time, milliseconds: too costly for each of ten thousand transfers. */
+const CPU_READ_INTERVAL_MS = 5;
+/** Factor on the time seen of another validator's block, which was also staged, sent and read before it arrived here. */
+const UNSEEN_FACTOR = 1.25;
+/** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
+const MAX_FINISH_MS = 10_000;
 
-export function createBlockTimeBudget({ nowMs, cpuMs }: PunctualityParts): BlockTimeBudget {
+export function createBlockTimeBudget({ nowMs, cpuMs }: BlockTimeBudgetParts): BlockTimeBudget {
   const finishing = createFinishingTime();
-  let lastDoneMs = Number.POSITIVE_INFINITY;
+  let lastCommitMs = Number.POSITIVE_INFINITY;
 
   function learn(transactions: number, finishMs: number): void {
-    if (finishMs >= 0 && finishMs <= LONGEST_MS) finishing.learn(transactions, finishMs);
+    if (finishMs >= 0 && finishMs <= MAX_FINISH_MS) finishing.learn(transactions, finishMs);
   }
 
   return {
-    inTime(source, { startMs, periodMs, isSharedOut }) {
+    limit(source, { startMs, periodMs, hasOtherValidators }) {
       const { fixedMs, eachMs, usualLateness, isKnown } = finishing;
-      const share = isSharedOut && !isKnown ? UNTRIED_SHARE : SHARE_OF_PERIOD;
-      const latestMs = isSharedOut ? lastDoneMs + periodMs * MOST_PERIODS_APART : Number.POSITIVE_INFINITY;
-      const doneByMs = Math.min(startMs + periodMs * share, latestMs);
-      const readyAtMs = Math.max(doneByMs - fixedMs, startMs + periodMs * LEAST_SHARE);
-      const allowedMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
-      const begunCpuMs = cpuMs?.() ?? 0;
+      const share = hasOtherValidators && !isKnown ? UNKNOWN_COST_SHARE : SHARE_OF_PERIOD;
+      const latestMs = hasOtherValidators
+        ? lastCommitMs + periodMs * MAX_PERIODS_APART
+        : Number.POSITIVE_INFINITY;
+      const commitByMs = Math.min(startMs + periodMs * share, latestMs);
+      const filledByMs = Math.max(commitByMs - fixedMs, startMs + periodMs * MIN_FILLING_SHARE);
+      const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
+      const startCpuMs = cpuMs?.() ?? 0;
       let taken = 0;
-      let lastGivenMs = startMs;
-      let wastedMs = 0;
-      let usedMs = 0;
-      let lookedMs = startMs;
+      let lastNextMs = startMs;
+      let skippedMs = 0;
+      let usedCpuMs = 0;
+      let cpuReadAtMs = startMs;
 
-      /** What others need for it: not the time in which other processes had our processor. */
+      /** Estimate of what other validators need: CPU time, so that time given to other processes here does not count. */
       function executionMs(): number {
-        const durationMs = lastGivenMs - startMs - wastedMs;
+        const durationMs = lastNextMs - startMs - skippedMs;
         if (cpuMs === undefined) return durationMs;
-        if (lastGivenMs - lookedMs >= CPU_LOOK_MS) {
-          usedMs = cpuMs() - begunCpuMs;
-          lookedMs = lastGivenMs;
+        if (lastNextMs - cpuReadAtMs >= CPU_READ_INTERVAL_MS) {
+          usedCpuMs = cpuMs() - startCpuMs;
+          cpuReadAtMs = lastNextMs;
         }
-        return Math.min(durationMs, usedMs + lastGivenMs - lookedMs);
+        return Math.min(durationMs, usedCpuMs + lastNextMs - cpuReadAtMs);
       }
 
       return {
         next(): SentTransaction | undefined {
-          lastGivenMs = nowMs();
-          const othersMs = isSharedOut ? executionMs() : 0;
-          if (taken > 0 && lastGivenMs + othersMs + taken * allowedMs >= readyAtMs) return undefined;
+          lastNextMs = nowMs();
+          const othersMs = hasOtherValidators ? executionMs() : 0;
+          if (taken > 0 && lastNextMs + othersMs + taken * allowedEachMs >= filledByMs) return undefined;
           taken++;
           return source.next();
         },
         skipSender() {
-          wastedMs += nowMs() - lastGivenMs;
+          skippedMs += nowMs() - lastNextMs;
           source.skipSender();
         },
         get executionMs() {
@@ -121,16 +124,16 @@ export function createBlockTimeBudget({ nowMs, cpuMs }: PunctualityParts): Block
         },
       };
     },
-    done() {
-      lastDoneMs = nowMs();
+    onCommitted() {
+      lastCommitMs = nowMs();
     },
     learn,
-    learnOfOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_OF_OTHERS),
-    expect(timing) {
-      if (isSound(timing)) finishing.expect(timing);
+    learnFromOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_FACTOR),
+    restore(timing) {
+      if (isPlausible(timing)) finishing.restore(timing);
     },
-    guess(eachMs) {
-      if (isSound({ fixedMs: 0, eachMs })) finishing.guess(eachMs);
+    setMeasured(eachMs) {
+      if (isPlausible({ fixedMs: 0, eachMs })) finishing.setMeasured(eachMs);
     },
     get timing() {
       return finishing.timing;
@@ -138,6 +141,6 @@ export function createBlockTimeBudget({ nowMs, cpuMs }: PunctualityParts): Block
   };
 }
 
-function isSound({ fixedMs, eachMs }: BlockTiming): boolean {
-  return fixedMs >= 0 && fixedMs <= LONGEST_MS && eachMs >= LEAST_EACH_MS && eachMs <= LONGEST_MS;
+function isPlausible({ fixedMs, eachMs }: BlockTiming): boolean {
+  return fixedMs >= 0 && fixedMs <= MAX_FINISH_MS && eachMs >= MIN_EACH_MS && eachMs <= MAX_FINISH_MS;
 }

@@ -8,12 +8,12 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { isSnapshotBlock, putTallySnapshot, readTallySnapshot } from "./tallySnapshot.ts";
 
-/** The validator set after any block, with the votes that are outstanding (ibft2.md#validator-set). */
+/** Derives the validator set after any block, with the outstanding votes (ibft2.md#validator-set). */
 export interface ValidatorSets {
   /** `block` must be stored, or follow a stored one. */
   after(block: NamedHeader): VoteTally;
-  /** Adds to a block's batch what lets a later start find the set quickly. */
-  keep(batch: Batch, block: NamedHeader): void;
+  /** Adds a tally snapshot to the batch of each SNAPSHOT_PERIOD-th block, so that a start finds the set quickly. */
+  writeSnapshot(batch: Batch, block: NamedHeader): void;
 }
 
 export interface ValidatorSetParts {
@@ -37,12 +37,12 @@ export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
     return tally;
   }
 
-  /** What is known of the tally after `block` without looking at its parent. */
+  /** The tally after `block` if it is known without the parent's: cached, at an epoch block, or stored. */
   function known(block: NamedHeader): VoteTally | undefined {
     const cached = cache.get(toKey(block.hash));
     if (cached !== undefined) return cached;
     if (isEpochBlock(parts.schedule, block.header.number))
-      return tallyAfterEpoch(voting(block.header), parts.schedule);
+      return tallyAfterEpoch(headerWithExtra(block.header), parts.schedule);
     if (!isSnapshotBlock(block.header.number)) return undefined;
     return readTallySnapshot(parts.database, { number: block.header.number, hash: block.hash });
   }
@@ -57,21 +57,21 @@ export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
       tally = known(at);
     }
     for (const next of unknown.reverse()) {
-      tally = remember(next, tallyAfter(tally, voting(next.header), parts.schedule));
+      tally = remember(next, tallyAfter(tally, headerWithExtra(next.header), parts.schedule));
     }
     return tally;
   }
 
   return {
     after,
-    keep(batch, block) {
+    writeSnapshot(batch, block) {
       const { number } = block.header;
       if (isSnapshotBlock(number)) putTallySnapshot(batch, { number, hash: block.hash }, after(block));
     },
   };
 }
 
-function voting(header: Header): Parameters<typeof tallyAfterEpoch>[0] {
+function headerWithExtra(header: Header): Parameters<typeof tallyAfterEpoch>[0] {
   const extra = decodeExtraData(header.extraData);
   return {
     header,

@@ -57,7 +57,7 @@ export function keepBlockTiming(
   { chain, clock, logger, isValidator }: BlockTimingParts,
 ): BlockTimingKeeper {
   const known = readBlockTiming(folder);
-  if (known !== undefined) chain.expectBlockTiming(known);
+  if (known !== undefined) chain.restoreBlockTiming(known);
   const controller = new AbortController();
   let calibrating: Promise<void> = Promise.resolve();
   let timer: Timer | undefined;

@@ -11,7 +11,7 @@ import { theRules } from "../execution/context.ts";
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const signal = { aborted: false };
 
-it("measures what finishing a transfer takes, and leaves no trace of it on the chain", async () => {
+it("measures the time to finish a transfer, and leaves the chain unchanged", async () => {
   const database = createMemoryDatabase();
   let writes = 0;
   const counting = {
@@ -38,7 +38,7 @@ it("measures what finishing a transfer takes, and leaves no trace of it on the c
   expect(chain.blockTiming).toBeUndefined();
 });
 
-it("says nothing where the head moves all the time, and stops with the node", async () => {
+it("gives no result while the head keeps moving, and stops with the node", async () => {
   const { world } = await aChain({ genesis });
   let staged = 0;
   const parts = {
@@ -55,7 +55,7 @@ it("says nothing where the head moves all the time, and stops with the node", as
   expect(staged).toBe(0);
 });
 
-it("measures by what was used of the processors, however long other processes had them", async () => {
+it("measures CPU time, without the time of other processes", async () => {
   const { world } = await aChain({ genesis });
   const head = {};
   let usedMs = 0;

@@ -35,7 +35,7 @@ function open() {
   return aChain({ genesis, database, clock, builder: addressOfPrivateKey(DEV_VALIDATOR_KEY) });
 }
 
-/** A pool that offers just these, in this order. */
+/** A pool that offers exactly these transactions, in this order. */
 function supplyOf(
   transactions: readonly SentTransaction[],
 ): TransactionSupply & { readonly dropped: string[] } {
@@ -93,7 +93,7 @@ describe("a chain of one validator", () => {
     }
   });
 
-  it("tells of a head only after it can be read from a database opened anew", async () => {
+  it("announces a head only after it can be read from a reopened database", async () => {
     const seen: (string | undefined)[] = [];
     chain.onHeadChanged(({ added }) => {
       const [block] = added;
@@ -104,7 +104,7 @@ describe("a chain of one validator", () => {
     expect(seen).toEqual([toHex(reopened.head.hash)]);
   });
 
-  it("takes a block sealed in a later round as the same block", async () => {
+  it("accepts a block sealed in a later round as the same block", async () => {
     const first = await build();
     const later = createCandidate(first.header, { ...first.extra, round: 3 }, first.transactions);
     expect(toHex(later.hash)).toBe(toHex(first.hash));
@@ -114,7 +114,7 @@ describe("a chain of one validator", () => {
     expect(chain.head.header.number).toBe(1n);
   });
 
-  it("rewinds durably to any block and grows another way", async () => {
+  it("rewinds durably to any block and continues with other blocks", async () => {
     const lost = aTransaction({ value: 1n });
     await extend();
     await extend([lost]);
@@ -134,7 +134,7 @@ describe("a chain of one validator", () => {
     expect(chain.stateAt(2n)?.account(account(0).address)?.nonce).toBe(1n);
   });
 
-  it("forgets transactions that no block will take, and leaves no trace of them", async () => {
+  it("drops transactions that can never be included, and undoes them", async () => {
     const poor = aTransaction({ value: 10n ** 30n });
     const supply = supplyOf([poor, aTransaction({ nonce: 0n })]);
     const built = await chain.build(
@@ -152,12 +152,12 @@ describe("a chain of one validator", () => {
     expect(built).toMatchObject({ ok: false, error: { code: "notAfterHead" } });
   });
 
-  it("refuses a folder of another network", async () => {
+  it("refuses the database of another network", async () => {
     const other = genesis.replace('"timestamp": "0x0"', '"timestamp": "0x1"');
     await expect(aChain({ genesis: other, database, clock })).rejects.toThrow(/genesis/);
   });
 
-  it("refuses other rules for blocks already made, which the genesis hash does not cover", async () => {
+  it("refuses changed rules of existing blocks that the genesis hash does not cover", async () => {
     const other = genesisWith({ chainId: 99, contractSizeLimit: 5 });
     await aChain({ genesis: other, database, clock });
     await expect(open()).resolves.toBeDefined();
@@ -168,7 +168,7 @@ describe("a chain of one validator", () => {
     await expect(open()).resolves.toBeDefined();
   });
 
-  it("takes over rules that only begin after the head, and holds to them from then on", async () => {
+  it("accepts changed rules that take effect after the head, and requires them from then on", async () => {
     await extend();
     const soon = genesisWith({ pragueTime: START_MS / 1000 + 2 });
     ({ chain } = await aChain({
@@ -183,11 +183,11 @@ describe("a chain of one validator", () => {
   });
 });
 
-describe("a block whose header lies", () => {
+describe("an invalid block", () => {
   const someHash = asHash(new Uint8Array(32).fill(7));
 
-  /** Every change is sealed anew by the rightful validator, so that nothing but the changed field can be at fault. */
-  const LIES: readonly (readonly [string, Partial<Header>, string])[] = [
+  /** Each changed header is sealed again by the validator, so that only the changed field is invalid. */
+  const MUTATIONS: readonly (readonly [string, Partial<Header>, string])[] = [
     ["parentHash", { parentHash: someHash }, "wrongParent"],
     ["number", { number: 2n }, "wrongNumber"],
     ["gasUsed above the limit", { gasUsed: 2n ** 40n }, "gasUsedAboveLimit"],
@@ -207,37 +207,37 @@ describe("a block whose header lies", () => {
     ["stateRoot", { stateRoot: someHash }, "wrongStateRoot"],
   ];
 
-  it.each(LIES)("is refused for its %s, and leaves no trace", async (_, change, code) => {
+  it.each(MUTATIONS)("is rejected for its %s, and leaves the database unchanged", async (_, change, code) => {
     const honest = await build([aTransaction()]);
-    const lie = createCandidate({ ...honest.header, ...change }, honest.extra, honest.transactions);
+    const mutated = createCandidate({ ...honest.header, ...change }, honest.extra, honest.transactions);
     const before = await countEntries();
-    expect(await chain.importBlock(seal(lie))).toMatchObject({ ok: false, error: { code } });
+    expect(await chain.importBlock(seal(mutated))).toMatchObject({ ok: false, error: { code } });
     expect(chain.head.header.number).toBe(0n);
     expect(await countEntries()).toBe(before);
     expect(await chain.importBlock(seal(honest))).toMatchObject({ ok: true });
   });
 
-  it("is refused without base fee under London", async () => {
+  it("is rejected without base fee under London", async () => {
     const honest = await build();
     const { baseFeePerGas: _, ...header } = honest.header;
-    const lie = createCandidate(header, honest.extra, []);
-    expect(await chain.importBlock(seal(lie))).toMatchObject({
+    const mutated = createCandidate(header, honest.extra, []);
+    expect(await chain.importBlock(seal(mutated))).toMatchObject({
       ok: false,
       error: { code: "baseFeeMissing" },
     });
   });
 
-  it("is refused for other validators than those after its parent", async () => {
+  it("is rejected for another validator set than that after its parent", async () => {
     const honest = await build();
     const validators = [account(1).address, ...honest.extra.validators];
-    const lie = createCandidate(honest.header, { ...honest.extra, validators }, []);
-    expect(await chain.importBlock(seal(lie))).toMatchObject({
+    const mutated = createCandidate(honest.header, { ...honest.extra, validators }, []);
+    expect(await chain.importBlock(seal(mutated))).toMatchObject({
       ok: false,
       error: { code: "wrongValidators" },
     });
   });
 
-  it("is refused when sealed by nobody, by a stranger, or twice by one", async () => {
+  it("is rejected without seals, with a non-validator's seal, or with one seal twice", async () => {
     const honest = await build();
     const own = sign(honest.digest, DEV_VALIDATOR_KEY);
     const withSeals = (seals: readonly (typeof own)[]): Block => ({
@@ -245,9 +245,9 @@ describe("a block whose header lies", () => {
       transactions: [],
       ommers: [],
     });
-    const stranger = sign(honest.digest, account(1).privateKey);
+    const nonValidator = sign(honest.digest, account(1).privateKey);
     expect(await chain.importBlock(withSeals([]))).toMatchObject({ error: { code: "tooFewSeals" } });
-    expect(await chain.importBlock(withSeals([stranger]))).toMatchObject({
+    expect(await chain.importBlock(withSeals([nonValidator]))).toMatchObject({
       error: { code: "sealerNotValidator" },
     });
     expect(await chain.importBlock(withSeals([own, own]))).toMatchObject({
@@ -256,7 +256,7 @@ describe("a block whose header lies", () => {
     expect(chain.head.header.number).toBe(0n);
   });
 
-  it("is refused for a body that is not its own, though the right one has been executed already", async () => {
+  it("is rejected for another block's body, even if the right one was executed already", async () => {
     const honest = await build([aTransaction()]);
     const { header } = seal(honest);
     for (const transactions of [[], [aTransaction({ value: 2n })]])
@@ -267,12 +267,12 @@ describe("a block whose header lies", () => {
     expect(await chain.importBlock(seal(honest))).toMatchObject({ ok: true });
   });
 
-  it("is refused for a transaction that cannot stand there", async () => {
+  it("is rejected for a transaction that is invalid at its position", async () => {
     const honest = await build([aTransaction()]);
     const doubled = [...honest.transactions, aTransaction({ nonce: 5n })];
     const header = { ...honest.header, transactionsRoot: rootOfList(doubled.map(({ raw }) => raw)) };
-    const lie = createCandidate(header, honest.extra, doubled);
-    expect(await chain.importBlock(seal(lie))).toMatchObject({
+    const mutated = createCandidate(header, honest.extra, doubled);
+    expect(await chain.importBlock(seal(mutated))).toMatchObject({
       ok: false,
       error: { code: "invalidTransaction" },
     });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createFinishingTime } from "../../src/chain/finishingTime.ts";
 import { generator } from "../storage/random.ts";
 
-describe("the estimate of what finishing a block takes", () => {
-  it("tells the two parts from one another by blocks of different sizes, though each is disturbed", () => {
+describe("the estimate of the time to finish a block", () => {
+  it("separates the two parts by noisy blocks of different sizes", () => {
     const finishing = createFinishingTime();
     const random = fractions(1);
     for (let block = 0; block < 200; block++) {
@@ -16,35 +16,35 @@ describe("the estimate of what finishing a block takes", () => {
     expect(finishing.eachMs).toBeLessThan(0.13);
   });
 
-  it("believes what a transaction takes no less for having rested", () => {
-    const [rested, busy] = [createFinishingTime(), createFinishingTime()];
-    for (const one of [rested, busy]) one.expect({ fixedMs: 40, eachMs: 0.1 });
-    for (let block = 0; block < 1_000; block++) rested.learn(0, 40);
+  it("does not become less certain of a transaction's cost during empty blocks", () => {
+    const [idle, busy] = [createFinishingTime(), createFinishingTime()];
+    for (const one of [idle, busy]) one.restore({ fixedMs: 40, eachMs: 0.1 });
+    for (let block = 0; block < 1_000; block++) idle.learn(0, 40);
     for (let block = 0; block < 1_000; block++) busy.learn(1_000, 140);
-    for (const one of [rested, busy]) one.learn(2_400, 1_500);
-    expect(rested.eachMs).toBeLessThan(0.15);
+    for (const one of [idle, busy]) one.learn(2_400, 1_500);
+    expect(idle.eachMs).toBeLessThan(0.15);
     expect(busy.eachMs).toBeLessThan(0.15);
   });
 
-  it("takes back what a late block made of a transaction when small blocks turn out to be as late", () => {
+  it("corrects a raised cost per transaction when small blocks turn out to be as late", () => {
     const finishing = createFinishingTime();
-    finishing.expect({ fixedMs: 40, eachMs: 0.1 });
+    finishing.restore({ fixedMs: 40, eachMs: 0.1 });
     finishing.learn(2_400, 40 + 240 + 300);
-    const suspectedMs = finishing.eachMs;
+    const raisedMs = finishing.eachMs;
     for (let block = 0; block < 3; block++) finishing.learn(20, 40 + 2 + 300);
-    expect(suspectedMs).toBeGreaterThan(0.11);
-    expect(finishing.eachMs - 0.1).toBeLessThan((suspectedMs - 0.1) * 0.8);
+    expect(raisedMs).toBeGreaterThan(0.11);
+    expect(finishing.eachMs - 0.1).toBeLessThan((raisedMs - 0.1) * 0.8);
   });
 
   it("learns no more from one block that took ten times as long than from one that took four times", () => {
     const [four, ten] = [createFinishingTime(), createFinishingTime()];
-    for (const one of [four, ten]) one.expect({ fixedMs: 40, eachMs: 0.1 });
+    for (const one of [four, ten]) one.restore({ fixedMs: 40, eachMs: 0.1 });
     four.learn(1_000, 4 * 140);
     ten.learn(1_000, 10 * 140);
     expect(ten).toMatchObject({ fixedMs: four.fixedMs, eachMs: four.eachMs });
   });
 
-  it("keeps both parts possible, whatever blocks take", () => {
+  it("keeps both parts within their bounds, whatever blocks take", () => {
     const finishing = createFinishingTime();
     const random = fractions(2);
     for (let block = 0; block < 2_000; block++) {
@@ -59,7 +59,7 @@ describe("the estimate of what finishing a block takes", () => {
   });
 });
 
-/** From 0 to 1. */
+/** Random numbers from 0 to 1. */
 function fractions(seed: number): () => number {
   const { below } = generator(seed);
   return () => below(1_000_000) / 1_000_000;

@@ -6,21 +6,21 @@ import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { aChain } from "../builders/aChain.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
-it("tells all others of a new head, and has it committed, though one listener throws", async () => {
+it("notifies all listeners of a committed head although one of them throws", async () => {
   const clock = createHandClock(1_800_000_000_000);
-  const complaints: unknown[] = [];
+  const errors: unknown[] = [];
   const { chain } = await aChain({
     genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
     clock,
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
-    logger: { ...silentLogger, error: ({ error }) => void complaints.push(error) },
+    logger: { ...silentLogger, error: ({ error }) => void errors.push(error) },
   });
-  const heard: bigint[] = [];
-  const mistake = new Error("a listener's own mistake");
+  const heads: bigint[] = [];
+  const failure = new Error("a listener's failure");
   chain.onHeadChanged(() => {
-    throw mistake;
+    throw failure;
   });
-  chain.onHeadChanged(({ head }) => void heard.push(head.header.number));
+  chain.onHeadChanged(({ head }) => void heads.push(head.header.number));
   const empty = {
     select: () => ({ next: () => undefined, skipSender: () => undefined }),
     drop: () => undefined,
@@ -29,8 +29,8 @@ it("tells all others of a new head, and has it committed, though one listener th
   if (!built.ok) throw new Error(built.error.message);
   const committed = await chain.commit(built.value, [sign(built.value.digest, DEV_VALIDATOR_KEY)]);
   expect(committed.ok).toBe(true);
-  expect(heard).toEqual([1n]);
+  expect(heads).toEqual([1n]);
   await chain.rewind(0n);
-  expect(heard).toEqual([1n, 0n]);
-  expect(complaints).toEqual([mistake, mistake]);
+  expect(heads).toEqual([1n, 0n]);
+  expect(errors).toEqual([failure, failure]);
 });

@@ -22,7 +22,7 @@ import { aLongChain } from "../builders/longChain.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 
-/** More blocks than a rewind takes away in one step. */
+/** More blocks than one rewind step removes. */
 const LENGTH = 70;
 
 const RICH = account(0).address;
@@ -51,8 +51,8 @@ async function damageReceipts(...numbers: readonly bigint[]): Promise<void> {
   await database.write(batch);
 }
 
-describe("the way back", () => {
-  it("goes far in several steps, each with its news, and leaves a whole state", async () => {
+describe("a rewind", () => {
+  it("takes several steps over many blocks, announces each, and leaves a consistent state", async () => {
     const stops: bigint[] = [];
     chain.onHeadChanged(({ head }) => stops.push(head.header.number));
     await chain.rewind(2n);
@@ -61,21 +61,21 @@ describe("the way back", () => {
     expect((await checkState(database)).damages).toEqual([]);
   });
 
-  it("tells of the blocks that are gone whole, though nobody had read them", async () => {
+  it("announces removed blocks completely, even if nothing had read them before", async () => {
     ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database }));
-    const gone: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
+    const removedBlocks: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
     chain.onHeadChanged(({ removed }) => {
       for (const { header, transactions, receipts } of removed)
-        gone.push([header.number, transactions.length, receipts.length]);
+        removedBlocks.push([header.number, transactions.length, receipts.length]);
     });
     await chain.rewind(BigInt(LENGTH - 2));
-    expect(gone).toEqual([
+    expect(removedBlocks).toEqual([
       [BigInt(LENGTH), 1, 1],
       [BigInt(LENGTH - 1), 1, 1],
     ]);
   });
 
-  it("goes in shorter steps where blocks are full of logs, and lets others have their turn in between", async () => {
+  it("takes shorter steps where blocks are full of logs, and yields in between", async () => {
     const log = { address: RICH, topics: [], data: new Uint8Array() };
     const logs = [Array<Log>(40_000).fill(log)];
     const full = createMemoryDatabase();
@@ -85,26 +85,26 @@ describe("the way back", () => {
       contentOf: (number) => ({ transactions: [aTransaction({ nonce: BigInt(number) })], logs }),
       genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
     });
-    const seen: (bigint | "a turn")[] = [];
+    const seen: (bigint | "a yield")[] = [];
     long.onHeadChanged(({ head }) => seen.push(head.header.number));
-    setImmediate(() => seen.push("a turn"));
+    setImmediate(() => seen.push("a yield"));
     await long.rewind(0n);
-    expect(seen).toEqual(["a turn", 1n, 0n]);
+    expect(seen).toEqual(["a yield", 1n, 0n]);
   });
 
-  it("takes away blocks whose receipts are damaged, tells of them without logs, and imports one again", async () => {
+  it("removes blocks with damaged receipts, announces them without logs, and imports one again", async () => {
     const replayed = BigInt(LENGTH - 1);
     let warnings = 0;
     const logger = { ...silentLogger, warn: () => warnings++ };
     ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database, logger }));
     await damageReceipts(BigInt(LENGTH), replayed);
-    const gone: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
+    const removedBlocks: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
     chain.onHeadChanged(({ removed }) => {
       for (const { header, transactions, receipts } of removed)
-        gone.push([header.number, transactions.length, receipts.length]);
+        removedBlocks.push([header.number, transactions.length, receipts.length]);
     });
     expect(await chain.replayBlock(replayed)).toMatchObject({ ok: true });
-    expect(gone).toEqual([
+    expect(removedBlocks).toEqual([
       [BigInt(LENGTH), 1, 0],
       [replayed, 1, 0],
     ]);
@@ -112,7 +112,7 @@ describe("the way back", () => {
     expect(chain.blockByNumber(replayed)?.receipts.length).toBe(1);
   });
 
-  it("imports a block again, by every rule, and ends with it", async () => {
+  it("replays a block by every rule, and ends with it as the head", async () => {
     const hash = chain.headerByNumber(5n)?.hash;
     const replayed = await chain.replayBlock(5n);
     expect(replayed).toMatchObject({ ok: true });
@@ -122,7 +122,7 @@ describe("the way back", () => {
     expect((await checkState(database)).damages).toEqual([]);
   });
 
-  it("writes the newest state anew from the tries, where entries were lost, changed or are too many", async () => {
+  it("rebuilds the flat state from the tries, where entries are lost, changed or surplus", async () => {
     const [lost, changed, extra] = [RICH, account(1).address, new Uint8Array(20).fill(7)].map((address) =>
       accountKey(keccak256(address)),
     );

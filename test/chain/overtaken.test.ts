@@ -16,14 +16,14 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 
 /*
- * Executions that the head overtakes: they read some accounts before it moved and others after. Time flies here, so
- * that execution lets others have their turn after every transaction.
+ * Executions during which the head moves: they read some accounts before it and others after. Each reading advances the
+ * clock here, so that execution yields after every transaction.
  */
 
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const TIMESTAMP = 1_800_000_000n;
 
-function hurriedClock(): Clock {
+function fastClock(): Clock {
   let nowMs = Number(TIMESTAMP) * 1000 + 5_000;
   return {
     nowMs: () => {
@@ -37,7 +37,7 @@ function hurriedClock(): Clock {
 async function open(): Promise<Chain> {
   const { chain } = await aChain({
     genesis,
-    clock: hurriedClock(),
+    clock: fastClock(),
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
     production: { selectionTimePercent: 1_000_000 },
   });
@@ -72,10 +72,10 @@ function seal(candidate: Candidate): Block {
   return { header: sealedHeader(candidate, [sign(digest, DEV_VALIDATOR_KEY)]), transactions, ommers: [] };
 }
 
-/** Of two accounts: many of the first, then one of the other's, which the rival block sends as well. */
+/** Many transactions of one account, then one of another, which also sends one in the rival block. */
 const last = aTransaction({ privateKey: account(9).privateKey, value: 1n });
 const many = Array.from({ length: 40 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
-/** Of so many recipients that finishing their block takes more turns than importing one that was checked. */
+/** Enough recipients that finishing their block takes more event-loop slices than importing a block already checked. */
 const crowd = Array.from({ length: 400 }, (_, nonce) =>
   aTransaction({
     nonce: BigInt(nonce),
@@ -92,8 +92,8 @@ beforeEach(async () => {
   other = await open();
 });
 
-describe("work on a head that moves meanwhile", () => {
-  it("blames nobody for a block that could not be judged in time", async () => {
+describe("a block execution during which the head moves", () => {
+  it("blames no peer for a block that could not be validated in time", async () => {
     const candidate = await build(other, [...many, last]);
     const rivalBlock = seal(await build(await open(), [rival]));
     const [checked, imported] = await Promise.all([chain.check(candidate), chain.importBlock(rivalBlock)]);
@@ -101,7 +101,7 @@ describe("work on a head that moves meanwhile", () => {
     expect(checked).toMatchObject({ ok: false, error: { code: "notAfterHead", fault: "local" } });
   });
 
-  it("has committed what peers brought first, though it is not the head any more", async () => {
+  it("reports a block as committed that peers delivered first, even if it is no longer the head", async () => {
     const candidate = await build(other, [rival]);
     const first = seal(candidate);
     await other.importBlock(first);
@@ -114,7 +114,7 @@ describe("work on a head that moves meanwhile", () => {
     expect(lost).toMatchObject({ ok: false, error: { code: "wrongParent" } });
   });
 
-  it("drops no transaction for what a block that is not built found wrong with it", async () => {
+  it("drops no transaction for errors found while building a block that is discarded", async () => {
     const rivalBlock = seal(await build(other, [rival]));
     const supply = supplyOf([...many, last]);
     const [built, imported] = await Promise.all([
@@ -127,7 +127,7 @@ describe("work on a head that moves meanwhile", () => {
     expect(supply.dropped).toEqual([]);
   });
 
-  it("builds nothing when the head moves after the last transaction, while the block is finished", async () => {
+  it("fails to build when the head moves while the filled block is finished", async () => {
     const candidate = await build(other, []);
     expect((await chain.check(candidate)).ok).toBe(true);
     const rivalBlock = seal(candidate);
@@ -145,7 +145,7 @@ describe("work on a head that moves meanwhile", () => {
     expect(await importing).toMatchObject({ ok: true });
   });
 
-  it("builds nothing on a head that went and came back", async () => {
+  it("fails to build on a head that was rewound and imported again", async () => {
     const first = seal(await build(other, [rival]));
     await chain.importBlock(first);
     const order = ordered(chain);

@@ -34,13 +34,13 @@ async function grow(chain: Chain, blocks: bigint): Promise<void> {
 }
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  "a chain that went back is not taken for one that lost its end, whenever the power goes (seed %i)",
+  "a power cut during a rewind is not taken for lost blocks (seed %i)",
   async (seed) => {
     const disk = createForgetfulDisk({ seed });
     const { chain } = await chainOn(disk);
     await grow(chain, 4n);
     const rewound = chain.rewind(1n).then(() => true);
-    // For every other seed in its middle, wherever that is.
+    // Every other seed cuts the power in the middle of the rewind.
     const isCutShort = seed % 2 === 0;
     const soon = new Promise<false>((resolve) => setImmediate(() => resolve(false)));
     const isOver = await (isCutShort ? Promise.race([rewound, soon]) : rewound);

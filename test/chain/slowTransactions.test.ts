@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSlowTransactions, MOST_SET_ASIDE } from "../../src/chain/slowTransactions.ts";
+import { createSlowTransactions, MAX_SET_ASIDE } from "../../src/chain/slowTransactions.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuiltBlock, buildBlock } from "../../src/execution/buildBlock.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
@@ -11,24 +11,24 @@ import { account, accountFromSeed } from "../builders/testAccounts.ts";
 import { anOverlay, contractAt, ETHER, slotOf, theRules } from "../execution/context.ts";
 
 const ENDLESS = contractAt(1);
-/** Writes a slot, then calls the one that never ends with all its gas. */
+/** Writes a slot, then calls ENDLESS with all its gas. */
 const NESTED = contractAt(2);
 const COUNTING = contractAt(3);
 const CODE = [
   [ENDLESS, { code: "0x5b600056" }],
   [NESTED, { code: `0x6001600055${"6000".repeat(5)}73${toDigits(ENDLESS)}5af100` }],
-  // Counts down from the number that it is called with, which lies below some 1,000,000.
+  // Counts down from the number in its call data, below some 1,000,000.
   [COUNTING, { code: "0x6000355b600190038060035700" }],
 ] as const;
 
 const WINDOW_MS = 800;
 const GAS = 10n ** 9n;
 const SLOW_SENDERS = 20;
-/** How long a look at the clock takes here, so that what is slow is slow on every machine. */
-const LOOK_MS = 0.1;
+/** Time that each reading of the clock takes here, so that slow code is slow on every machine. */
+const CLOCK_READ_MS = 0.1;
 
-/** How far COUNTING comes in a millisecond here. */
-let countedInMs = 100;
+/** How far COUNTING counts per millisecond here. */
+let countsPerMs = 100;
 
 beforeAll(async () => {
   await loadInterpreter();
@@ -36,19 +36,25 @@ beforeAll(async () => {
   pool.add(lasting(50), "remote");
   const { transactions, tookMs } = await build();
   expect(transactions).toHaveLength(1);
-  countedInMs *= 50 / tookMs;
+  countsPerMs *= 50 / tookMs;
 });
 
-/** A proposer with a pool: builds blocks one after another, each in its window. */
+/** A proposer with a pool that builds one block after another, each in its window. */
 function aProposer({ isLoneValidator = false, cpuShare = 1 } = {}) {
   let nowMs = 0;
-  const clock = { nowMs: () => (nowMs += LOOK_MS) };
+  const clock = { nowMs: () => (nowMs += CLOCK_READ_MS) };
   const warnings: { message: string; hash: string; sender: string; ranMs: number; tries: number }[] = [];
   const logger: Logger = {
     ...silentLogger,
     warn({ hash, sender, ranMs, tries }, message) {
-      const [named, by] = [toHex(hash as Uint8Array), toHex(sender as Uint8Array)];
-      warnings.push({ message, hash: named, sender: by, ranMs: Number(ranMs), tries: Number(tries) });
+      const [hashHex, senderHex] = [toHex(hash as Uint8Array), toHex(sender as Uint8Array)];
+      warnings.push({
+        message,
+        hash: hashHex,
+        sender: senderHex,
+        ranMs: Number(ranMs),
+        tries: Number(tries),
+      });
     },
   };
   const slow = createSlowTransactions({ nowMs: () => nowMs, cpuMs: () => nowMs * cpuShare, logger });
@@ -78,7 +84,7 @@ function aProposer({ isLoneValidator = false, cpuShare = 1 } = {}) {
     const tookMs = nowMs - startMs;
     for (const { hash, reason } of built.dropped) pool.drop(hash, reason);
     mine(...built.transactions);
-    slow.mined(built.transactions);
+    slow.onMined(built.transactions);
     nowMs = startMs + 1000;
     return { ...built, tookMs };
   }
@@ -98,10 +104,10 @@ function endlessBy(seed: number, changes: Parameters<typeof aTransaction>[0] = {
   });
 }
 
-/** One that needs so many milliseconds of the time that passes here. */
+/** A transaction that runs for this many milliseconds of the test's clock. */
 function lasting(ms: number, changes: Parameters<typeof aTransaction>[0] = {}): SentTransaction {
   const data = new Uint8Array(32);
-  new DataView(data.buffer).setUint32(28, Math.round(ms * countedInMs));
+  new DataView(data.buffer).setUint32(28, Math.round(ms * countsPerMs));
   return aTransaction({ to: COUNTING, value: 0n, gasLimit: GAS, data, ...changes });
 }
 
@@ -113,7 +119,7 @@ const hashesOf = (transactions: readonly SentTransaction[]): string[] =>
   transactions.map(({ hash }) => toHex(hash));
 
 describe("transactions that are too slow to build a block with", () => {
-  it("leave the rest of the block to the others, wherever they stand in it", async () => {
+  it("leave the rest of the block to other transactions, whatever their order", async () => {
     for (const gasPrice of [2_000_000_000n, 1_000_000_000n, 500_000_000n]) {
       const { pool, build } = aProposer();
       for (const payment of payments(300)) pool.add(payment, "remote");
@@ -125,7 +131,7 @@ describe("transactions that are too slow to build a block with", () => {
     }
   });
 
-  it("are named, tried again one in a block for a quarter of the window, and dropped with a reason in the end", async () => {
+  it("are logged, retried one per block for a quarter of the window, and dropped with a reason in the end", async () => {
     const { pool, build, warnings, events } = aProposer();
     const endless = Array.from({ length: 12 }, (_, n) => endlessBy(n + 1));
     for (const transaction of endless) pool.add(transaction, "remote");
@@ -140,10 +146,13 @@ describe("transactions that are too slow to build a block with", () => {
     expect(Math.max(...triesInBlock)).toBe(1);
     expect(Math.max(...warnings.map(({ ranMs }) => ranMs))).toBeLessThan(WINDOW_MS / 4 + 20);
     for (const { hash, sender } of endless) {
-      const said = warnings.filter((warning) => warning.hash === toHex(hash));
-      expect(said.length).toBeGreaterThanOrEqual(4);
-      expect(said[0]).toMatchObject({ sender: toHex(sender), message: expect.stringContaining("set aside") });
-      expect(said.at(-1)).toMatchObject({ tries: 4, message: expect.stringContaining("dropped") });
+      const logged = warnings.filter((warning) => warning.hash === toHex(hash));
+      expect(logged.length).toBeGreaterThanOrEqual(4);
+      expect(logged[0]).toMatchObject({
+        sender: toHex(sender),
+        message: expect.stringContaining("set aside"),
+      });
+      expect(logged.at(-1)).toMatchObject({ tries: 4, message: expect.stringContaining("dropped") });
       expect(events).toContainEqual(
         expect.stringMatching(new RegExp(`^dropped ${toHex(hash).slice(2)}: it was stopped after \\d+ ms`)),
       );
@@ -151,7 +160,7 @@ describe("transactions that are too slow to build a block with", () => {
     expect([...pool.entries()]).toEqual([]);
   });
 
-  it("hold up their own sender's later ones alone, and are mined where the second try gives them time enough", async () => {
+  it("delay only later ones of their sender, and are mined where the retry gives them time enough", async () => {
     const { pool, build, warnings } = aProposer();
     const slowOne = lasting(160);
     const behind = aTransaction({ nonce: 1n, gasLimit: 21_000n });
@@ -164,7 +173,7 @@ describe("transactions that are too slow to build a block with", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it("leave no trace in the block, however deep they were", async () => {
+  it("are undone completely, however deep their calls were", async () => {
     const { pool, build } = aProposer();
     const nested = endlessBy(1, { to: NESTED });
     const payment = aTransaction({ gasLimit: 21_000n });
@@ -176,7 +185,7 @@ describe("transactions that are too slow to build a block with", () => {
     expect(overlay.storage(NESTED, slotOf(0)).some((byte) => byte !== 0)).toBe(false);
   });
 
-  it("of one sender are dropped at once when three of them were dropped before", async () => {
+  it("of a sender with three dropped before are dropped at the first try", async () => {
     const { pool, build, warnings } = aProposer();
     for (let value = 0; value < 3; value++) {
       pool.add(endlessBy(1, { gasPrice: 10n ** 9n + BigInt(value) }), "remote");
@@ -192,7 +201,7 @@ describe("transactions that are too slow to build a block with", () => {
     expect(warnings.slice(before)).toMatchObject([{ message: expect.stringContaining("dropped"), tries: 1 }]);
   });
 
-  it("keep nobody else waiting for long, though their senders put new ones in their places in each block", async () => {
+  it("do not delay other senders for long, even if their senders replace them in each block", async () => {
     const { pool, build } = aProposer();
     const waited: number[] = [];
     const honest = Array.from({ length: 20 }, (_, n) =>
@@ -212,11 +221,11 @@ describe("transactions that are too slow to build a block with", () => {
       expect(tookMs).toBeLessThan(WINDOW_MS);
       waited.push(transactions.length);
     }
-    // The senders are as many as it takes to spend all time that new ones may waste, in a block or two.
+    // There are enough senders to use up the time for stopped new transactions within one or two blocks.
     expect(waited.slice(-15).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(15);
   });
 
-  it("get more tries where the machine is busy with other things, but not for ever", async () => {
+  it("get more tries where the machine is busy with other processes, but not for ever", async () => {
     const { pool, build, warnings } = aProposer({ cpuShare: 0.3 });
     pool.add(endlessBy(1), "remote");
     for (let block = 0; pool.statistics.pending > 0 && block < 400; block++) await build();
@@ -224,7 +233,7 @@ describe("transactions that are too slow to build a block with", () => {
     expect(warnings.at(-1)).toMatchObject({ message: expect.stringContaining("dropped"), tries: 16 });
   });
 
-  it("that were dropped are not tried again when they come back", async () => {
+  it("that were dropped are not tried when they are sent again", async () => {
     const { pool, build, events } = aProposer();
     const endless = endlessBy(1);
     for (let times = 0; times < 2; times++) {
@@ -237,17 +246,17 @@ describe("transactions that are too slow to build a block with", () => {
     expect(events.filter((event) => event.startsWith("dropped"))).toHaveLength(3);
   });
 
-  it("never wait in any number: one more than is remembered is dropped at its first try", async () => {
+  it("are bounded: one more than may be set aside is dropped at its first try", async () => {
     const { slow } = aProposer();
     const limits = slow.limitsFor({ number: 1n, windowMs: WINDOW_MS, isLoneValidator: false });
-    const reasons = Array.from({ length: MOST_SET_ASIDE + 2 }, (_, n) =>
+    const reasons = Array.from({ length: MAX_SET_ASIDE + 2 }, (_, n) =>
       limits.stopped(endlessBy(n + 1), { limitMs: 1, tookMs: 1 }),
     );
-    expect(reasons.slice(0, MOST_SET_ASIDE).every((reason) => reason === undefined)).toBe(true);
-    expect(reasons.at(-1)).toContain("wait already");
+    expect(reasons.slice(0, MAX_SET_ASIDE).every((reason) => reason === undefined)).toBe(true);
+    expect(reasons.at(-1)).toContain("are set aside already");
   });
 
-  it("get what nobody else needs of a lone validator's time, and no more", async () => {
+  it("get the spare time of a lone validator, and no more", async () => {
     const lone = aProposer({ isLoneValidator: true });
     const many = aProposer();
     const slowOne = lasting(500);

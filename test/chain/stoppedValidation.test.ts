@@ -16,8 +16,8 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 
 /*
- * A proposal that takes longer to execute than its round lasts, or for ever: its validation ends when nobody waits for it
- * any more. A block that a quorum has sealed is executed to its end, whatever becomes of the validation of its proposal.
+ * A proposal that takes longer to execute than its round lasts, or for ever: its validation stops when its signal is
+ * aborted. A block sealed by a quorum is executed to its end, whatever happens to the validation of its proposal.
  */
 
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
@@ -45,7 +45,7 @@ async function open() {
   let nowMs = Number(TIMESTAMP) * 1000 + 5_000;
   const opened = await aChain({
     genesis,
-    // Time flies, so that others have their turn often.
+    // Each reading advances the clock, so that execution yields often.
     clock: { nowMs: () => (nowMs += 1), at: () => ({ cancel: () => undefined }) },
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
     production: { selectionTimePercent: 10_000_000 },
@@ -76,17 +76,17 @@ function seal(candidate: Candidate): Block {
   return { header: sealedHeader(candidate, [sign(digest, DEV_VALIDATOR_KEY)]), transactions, ommers: [] };
 }
 
-const mutex = async (count: number): Promise<void> => {
-  for (let turn = 0; turn < count; turn++) await new Promise((resume) => setImmediate(resume));
+const eventLoopSlices = async (count: number): Promise<void> => {
+  for (let slice = 0; slice < count; slice++) await new Promise((resume) => setImmediate(resume));
 };
 
 describe("the validation of a proposal", () => {
-  it("stops soon after nobody waits for it any more, and is held against nobody", async () => {
+  it("stops soon after its signal is aborted, without a peer at fault", async () => {
     const header = { ...long.header, transactionsRoot: rootOfList([ENDLESS.raw]) };
     const endless = createCandidate(header, long.extra, [ENDLESS]);
     const controller = new AbortController();
     const checked = chain.check(endless, controller.signal);
-    await mutex(20);
+    await eventLoopSlices(20);
     expect(chain.isExecuting).toBe(true);
     controller.abort();
     expect(await checked).toMatchObject({
@@ -101,19 +101,19 @@ describe("the validation of a proposal", () => {
   it("stops when the head moves", async () => {
     const header = { ...long.header, transactionsRoot: rootOfList([ENDLESS.raw]) };
     const checked = chain.check(createCandidate(header, long.extra, [ENDLESS]), new AbortController().signal);
-    await mutex(5);
+    await eventLoopSlices(5);
     expect((await chain.importBlock(seal(await build((await open()).chain, [])))).ok).toBe(true);
     expect(await checked).toMatchObject({ ok: false, error: { code: "notAfterHead", fault: "local" } });
     expect(chain.isExecuting).toBe(false);
   });
 
-  it("serves the sealed block that arrives meanwhile, which is executed once and to its end", async () => {
+  it("is shared with the sealed block that arrives meanwhile, which is executed once and to its end", async () => {
     const overlays = vi.spyOn(world, "overlay");
     const controller = new AbortController();
     const checked = chain.check(long, controller.signal);
-    await mutex(5);
+    await eventLoopSlices(5);
     const imported = chain.importBlock(seal(long));
-    await mutex(5);
+    await eventLoopSlices(5);
     expect(chain.isExecuting).toBe(true);
     controller.abort();
     expect((await imported).ok).toBe(true);
@@ -122,14 +122,14 @@ describe("the validation of a proposal", () => {
     expect(overlays).toHaveBeenCalledTimes(1);
   });
 
-  it("that ends the moment before its block arrives sealed leaves that to be executed", async () => {
+  it("that stops just before its sealed block arrives does not prevent that block's execution", async () => {
     for (let later = 0; later < 6; later++) {
       const { chain: other } = await open();
       const controller = new AbortController();
       const checked = other.check(long, controller.signal);
-      await mutex(4);
+      await eventLoopSlices(4);
       controller.abort();
-      await mutex(later % 3);
+      await eventLoopSlices(later % 3);
       for (let tick = 0; tick < later; tick++) await Promise.resolve();
       expect((await other.importBlock(seal(long))).ok).toBe(true);
       await checked;

@@ -12,36 +12,36 @@ import { createHandClock } from "../builders/handClock.ts";
 import { account } from "../builders/testAccounts.ts";
 
 /*
- * Blocks that anybody can make: sound in everything, with a body that takes work, and without the seals of those who may
- * seal. The first piece of work on a body is to find its senders, so whoever is not asked for them has done none.
+ * Blocks that anyone can make: valid except for their seals, with a body that takes work. The first step of validating a
+ * body is recovering its senders, so counting those calls shows whether the body was touched.
  */
 
 it.each<[name: string, keys: readonly Uint8Array[], code: string]>([
   ["without seals", [], "tooFewSeals"],
-  ["sealed by a stranger", [account(9).privateKey], "sealerNotValidator"],
+  ["sealed by a non-validator", [account(9).privateKey], "sealerNotValidator"],
   ["sealed twice by its validator", [DEV_VALIDATOR_KEY, DEV_VALIDATOR_KEY], "duplicateSeal"],
   ["with three thousand seals", Array.from({ length: 3000 }, () => DEV_VALIDATOR_KEY), "duplicateSeal"],
-])("a block %s is refused before anything of its body is looked at", async (_, keys, code) => {
-  const { chain, asked } = await open();
-  const refused = await chain.importBlock(await blockOf(keys));
-  expect(refused).toMatchObject({ ok: false, error: { code, fault: "peer" } });
-  expect(asked()).toBe(0);
+])("a block %s is rejected before its body is validated", async (_, keys, code) => {
+  const { chain, recoveries } = await open();
+  const imported = await chain.importBlock(await blockOf(keys));
+  expect(imported).toMatchObject({ ok: false, error: { code, fault: "peer" } });
+  expect(recoveries()).toBe(0);
   expect(await chain.importBlock(await blockOf([DEV_VALIDATOR_KEY]))).toMatchObject({ ok: true });
-  expect(asked()).toBe(1);
+  expect(recoveries()).toBe(1);
 });
 
-async function open(): Promise<{ readonly chain: Chain; asked(): number }> {
-  let asked = 0;
+async function open(): Promise<{ readonly chain: Chain; recoveries(): number }> {
+  let recoveries = 0;
   const { chain } = await aChain({
     genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
     clock: createHandClock(1_800_000_000_000),
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
     recoverSenders(transactions: readonly Transaction[]) {
-      asked++;
+      recoveries++;
       return recoverSendersHere(transactions);
     },
   });
-  return { chain, asked: () => asked };
+  return { chain, recoveries: () => recoveries };
 }
 
 async function blockOf(keys: readonly Uint8Array[]): Promise<Block> {
