@@ -1,30 +1,72 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, it, type TestOptions } from "vitest";
+import { getCurrentTest } from "vitest/suite";
+import { unpackArchive } from "./fixtures/archive.ts";
+
+/** The folder of package.json: this file may also run from where it was compiled to. */
+const projectFolder = findProjectFolder();
 
 /**
- * Public conformance vectors live outside the project: in the folder that IBEX_VECTORS names, else in
- * ../shared/vectors beside it. Undefined when there is neither; a folder that was named but is missing is an error,
- * so that a typing mistake cannot pass for a green run.
+ * All conformance vectors: in the folder that IBEX_VECTORS names, else in ../shared/vectors beside the project. Undefined
+ * when there is neither; a folder that was named but is missing is an error, so that a typing mistake cannot pass for a
+ * green run.
  */
-export const vectorsDirectory: string | undefined = findVectors();
+const allVectors: string | undefined = findVectors();
 
 /**
- * A suite over vectors, which its body may read at once (for `it.each`). Without them the body is not run, and a
- * skipped test in its place says why.
+ * Where tests find conformance vectors: all of them, or those that are in the repository (test/fixtures), which a run of
+ * the tests unpacks for itself (ownFolder.ts). Undefined when there are none of either.
+ */
+export const vectorsDirectory: string | undefined = allVectors ?? process.env["IBEX_FIXTURES"];
+
+/** Unpacks the fixtures into `folder`, unless all vectors are there; tells the workers of the run by the environment. */
+export function provideFixtures(folder: string): void {
+  if (allVectors !== undefined) return;
+  const fixtures = join(projectFolder, "test", "fixtures");
+  for (const name of readdirSync(fixtures))
+    if (name.endsWith(".br")) unpackArchive(readFileSync(join(fixtures, name)), folder);
+  process.env["IBEX_FIXTURES"] = folder;
+}
+
+/** A vector that is not among the fixtures of the repository. */
+class MissingVector extends Error {
+  override name = "MissingVector";
+}
+
+/**
+ * A suite over vectors, which its body may read at once (for `it.each`). Without them, or when it reads one that is not
+ * among the fixtures, a skipped test in its place says why.
  */
 export function describeWithVectors(name: string, body: () => void, options: TestOptions = {}): void {
   describe(name, options, () => {
-    if (vectorsDirectory !== undefined) body();
-    else it.skip("skipped: no vectors here; set IBEX_VECTORS to their folder", () => undefined);
+    const skip = (what: string): void =>
+      it.skip(`skipped: no ${what} here; set IBEX_VECTORS to the folder of all vectors`, () => undefined);
+    if (vectorsDirectory === undefined) {
+      skip("vectors");
+      return;
+    }
+    try {
+      body();
+    } catch (error) {
+      if (!(error instanceof MissingVector)) throw error;
+      skip(error.message);
+    }
   });
 }
 
-/** Path of a file or folder below the vectors; call it only where a suite with vectors runs. */
+/**
+ * Path of a file or folder below the vectors; call it only where a suite with vectors runs. A test that asks for one that
+ * is not among the fixtures is skipped.
+ */
 export function vectorPath(...segments: readonly string[]): string {
   if (vectorsDirectory === undefined) throw new Error("no vectors; set IBEX_VECTORS to their folder");
-  return join(vectorsDirectory, ...segments);
+  const path = join(vectorsDirectory, ...segments);
+  if (allVectors !== undefined || existsSync(path)) return path;
+  const name = segments.join("/");
+  getCurrentTest()?.context.skip(`no ${name} here; set IBEX_VECTORS to the folder of all vectors`);
+  throw new MissingVector(name);
 }
 
 /** A JSON vector as `T`, which the caller states from the vectors' README. */
@@ -42,12 +84,11 @@ function findVectors(): string | undefined {
     if (!existsSync(named)) throw new Error(`IBEX_VECTORS names ${named}, which does not exist`);
     return resolve(named);
   }
-  const beside = resolve(projectFolder(), "..", "shared", "vectors");
+  const beside = resolve(projectFolder, "..", "shared", "vectors");
   return existsSync(beside) ? beside : undefined;
 }
 
-/** The folder of package.json: this file may also run from where it was compiled to. */
-function projectFolder(): string {
+function findProjectFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
   return folder;
