@@ -116,7 +116,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       return nextBaseFee(spec, header, larger(nowSeconds, header.timestamp + 1n));
     },
     isMining: () => engine.status().mode === "validating",
-    isHeld: () => pauseReasons.reasons.includes("diskAlmostFull"),
+    isPausedByDisk: () => pauseReasons.reasons.includes("diskAlmostFull"),
     syncStatus,
     onSyncChanged,
     mining,

@@ -104,7 +104,7 @@ function openHttp(
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
-    isPaused: () => backend.isHeld(),
+    isPaused: () => backend.isPausedByDisk(),
     syncStatus: () => backend.syncStatus(),
   };
   return openHttpServer(

@@ -3,7 +3,7 @@ import { createGasPriceOracle } from "./fees/gasPriceOracle.ts";
 import { createFilters } from "./filters/filters.ts";
 import type { RpcBackend, RpcPorts } from "./ports.ts";
 
-/** Adds to the node's ports what the methods share: the price oracle, the fee history and the installed filters. */
+/** Extends the node's ports with what the methods share: the price oracle, the fee history and the installed filters. */
 export function createRpcBackend(ports: RpcPorts): RpcBackend {
   return {
     ...ports,

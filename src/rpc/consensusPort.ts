@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
-/** What ibft_status tells of consensus. Times are wall-clock milliseconds, a block's timestamp is seconds. */
+/** Consensus as ibft_status shows it. Times are wall-clock milliseconds, a block's timestamp is seconds. */
 export interface RpcConsensusStatus {
   readonly mode: string;
   readonly self: Address;
@@ -9,7 +9,7 @@ export interface RpcConsensusStatus {
   /** The height being decided; undefined before the start. */
   readonly height: bigint | undefined;
   readonly quorum: number;
-  /** Undefined where this node takes no part. */
+  /** Undefined when this node does not take part in consensus. */
   readonly round: RpcRoundStatus | undefined;
   readonly members: readonly RpcMemberStatus[];
   readonly head:
@@ -47,7 +47,7 @@ export interface RpcMemberStatus {
   readonly address: Address;
   readonly isPresent: boolean;
   readonly missedTurns: number;
-  /** To the node of that key; undefined where nobody knows. */
+  /** Open connections to the node with that key; undefined when unknown. */
   readonly connections: number | undefined;
   readonly lastHeard:
     | {

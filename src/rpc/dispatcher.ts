@@ -22,68 +22,68 @@ import type { RpcMetrics } from "./rpcMetrics.ts";
 import { SourceIds } from "./sourceIds.ts";
 
 /**
- * From a parsed message to the text of its answer, the same for every door.
+ * Turns a parsed message into the text of its answer, the same for every server.
  *
  *   server/http.ts      ┐  parsed JSON             ┌ readRequest: id, name, params    (request.ts)
  *   server/websocket.ts ┘ ───────────> dispatcher ─┤ find the method, decode params   (method.ts)
  *                         <─────────── text, error └ run, encode the answer           (methods/**)
  *
- * Invariants: every call gets exactly one answer with its own id; a notification gets none and is not executed; what
- * a method throws is logged and becomes -32603; a method that answers at once costs no promise. Limits, sockets and
- * what differs between HTTP and WebSocket is the doors' business.
+ * Invariants: every call gets exactly one answer with its own id; a notification gets none and is not executed; an
+ * exception in a method is logged and becomes -32603; a method that answers synchronously costs no promise. The servers
+ * handle limits, sockets and the differences between HTTP and WebSocket.
  */
 export interface Dispatcher {
-  /** Answers a single request, given as a value and as the text it was parsed from; undefined for a notification. */
+  /** Answers a single request, passed as a value and as the text it was parsed from; undefined for a notification. */
   answerRequest(request: unknown, json: string, caller: Caller): Reply | undefined | Promise<Reply>;
   /**
-   * Answers the requests of a batch in their order, one after another, as the text of a list. Whatever is more than
-   * BATCH_PIECE_LENGTH goes to `write` on the way, which may ask to wait; the rest is returned. `onHeld` is told what the
-   * large replies take that are not yet written, in characters or bytes, whenever that changes.
+   * Answers the requests of a batch in order, as the text of a list. Pieces of BATCH_PIECE_LENGTH or more are passed to
+   * `write` along the way, which may return a promise to wait for; the rest is returned. `onInFlight` is called with the
+   * total size of the large replies not yet written, in characters or bytes, whenever it changes.
    */
   answerBatch(
     requests: readonly unknown[],
     json: string,
     caller: Caller,
     write: (piece: JsonPiece) => void | Promise<void>,
-    onHeld?: (length: number) => void,
+    onInFlight?: (length: number) => void,
   ): Promise<string>;
 }
 
 export interface Reply {
   readonly text: string;
-  /** What makes up the text, where it is very large: making one text of it is left to those who must. */
+  /** The text in pieces, when it is very large: only callers that need one string join them. */
   readonly pieces?: readonly JsonPiece[];
-  /** The refusal inside the text, from which HTTP derives its status. */
+  /** The error inside the text, from which HTTP derives its status. */
   readonly error: RpcError | undefined;
 }
 
-/** Who asks. */
+/** The sender of a request. */
 export interface Caller extends Requester {
   readonly connection: Connection | undefined;
-  /** It is a web page of a foreign origin, for which what changes the node is as if it were not enabled. */
+  /** The caller is a web page of a foreign origin, for which methods that change the node count as not enabled. */
   readonly isForeignPage: boolean;
 }
 
 export interface DispatcherSettings<Backend> {
   readonly methods: readonly RpcMethod<Backend>[];
-  /** The modules that the operator enabled for this endpoint. */
+  /** Modules that the operator enabled for this endpoint. */
   readonly modules: ReadonlySet<Namespace>;
 }
 
 export interface DispatcherParts<Backend> {
   readonly backend: Backend;
   readonly logger: Logger;
-  /** Absent: nothing is counted. */
+  /** When absent, nothing is counted. */
   readonly metrics?: RpcMetrics | undefined;
 }
 
-/** Characters of a batch's answer that are gathered before they are handed on. */
+/** Characters of a batch's answer that are collected before they are written. */
 export const BATCH_PIECE_LENGTH = 256 * 1024;
-/** Characters from which on an answer is not joined with what is around it. */
+/** Answers of at least this many characters are not joined with the text around them. */
 const LARGE_LENGTH = 1024 * 1024;
 /** Characters of a caller's id that the log shows. */
 const LOGGED_ID_LENGTH = 80;
-/** Neighbours in a batch that may be under way, or made and not yet written, at one time. */
+/** Neighbours in a batch that may run, or wait to be written, at one time. */
 const OVERLAP_LIMITS = { few: 8, many: 256 };
 
 export function createDispatcher<Backend>(
@@ -91,21 +91,21 @@ export function createDispatcher<Backend>(
   parts: DispatcherParts<Backend>,
 ): Dispatcher {
   const { backend, logger, metrics } = parts;
-  const whole = createEndpoint(methods, modules, backend);
-  const harmless = createEndpoint(
+  const fullEndpoint = createEndpoint(methods, modules, backend);
+  const restrictedEndpoint = createEndpoint(
     methods.filter(({ isGuarded }) => isGuarded !== true),
     new Set([...modules].filter((module) => !OPERATOR_NAMESPACES.has(module))),
     backend,
   );
 
   function endpointFor({ isForeignPage }: Caller): Endpoint<Backend> {
-    return isForeignPage ? harmless : whole;
+    return isForeignPage ? restrictedEndpoint : fullEndpoint;
   }
 
   function execute(call: Call, context: BoundContext<Backend>): Answer | Promise<Answer> {
     const { method: name } = call;
     const method = context.offered.get(name);
-    if (method === undefined) return refuseName(name);
+    if (method === undefined) return unavailable(name);
     if (metrics === undefined) return perform(method, call, context);
     const startedAtSeconds = metrics.stopwatchSeconds();
     const answer = perform(method, call, context);
@@ -115,11 +115,11 @@ export function createDispatcher<Backend>(
     });
   }
 
-  function refuseName(name: string): RpcError {
+  function unavailable(name: string): RpcError {
     const isKnown = KNOWN_METHODS.has(name);
-    const refusal = isKnown ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
-    metrics?.unavailable(isKnown ? name : undefined, refusal);
-    return refusal;
+    const error = isKnown ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
+    metrics?.unavailable(isKnown ? name : undefined, error);
+    return error;
   }
 
   function perform(
@@ -161,21 +161,21 @@ export function createDispatcher<Backend>(
     sourceIds: SourceIds,
     index: number,
     context: BoundContext<Backend>,
-    held?: InFlightReplies,
+    inFlight?: InFlightReplies,
   ): Answering {
     const request = readRequest(value, sourceIds, index);
     if (request.kind === "notification") return undefined;
     if (request.kind === "invalid") return errorReply(request.idText, ERRORS.invalidRequest);
     const { method, idText } = request;
     return onceKnown(execute(request, context), (answer) => {
-      const made = reply(method, idText, answer);
-      return held === undefined ? made : held.add(made);
+      const encoded = reply(method, idText, answer);
+      return inFlight === undefined ? encoded : inFlight.add(encoded);
     });
   }
 
-  /** How many requests like this one may be under way in a batch, if they are neighbours. */
+  /** How many neighbouring requests for the same method as this one may run at one time in a batch. */
   function overlapLimit(request: unknown): number {
-    const overlap = whole.offered.get(nameOf(request))?.mayOverlap;
+    const overlap = fullEndpoint.offered.get(nameOf(request))?.mayOverlap;
     return overlap === undefined ? 1 : OVERLAP_LIMITS[overlap];
   }
 
@@ -184,21 +184,21 @@ export function createDispatcher<Backend>(
       const sourceIds = new SourceIds(json, "single");
       return answerOne(request, sourceIds, 0, new BoundContext(endpointFor(caller), caller));
     },
-    async answerBatch(requests, json, caller, write, onHeld = () => undefined) {
+    async answerBatch(requests, json, caller, write, onInFlight = () => undefined) {
       const sourceIds = new SourceIds(json, "batch");
       const context = new BoundContext(endpointFor(caller), caller);
-      const held = new InFlightReplies(onHeld);
-      const begin = (index: number) => answerOne(requests[index], sourceIds, index, context, held);
-      /** Neighbours of the request in turn that have been begun beside it. */
+      const inFlight = new InFlightReplies(onInFlight);
+      const begin = (index: number) => answerOne(requests[index], sourceIds, index, context, inFlight);
+      /** Answers of the next requests, which have been started together with the current one. */
       const ahead: Answering[] = [];
       let piece = "[";
       let isFirst = true;
-      const turn = new EventLoopSlice();
+      const slice = new EventLoopSlice();
       for (let index = 0; index < requests.length && !caller.isAbandoned(); index++) {
         const request = requests[index];
         const limit = overlapLimit(request);
         const each = ahead.length > 0 ? ahead.shift() : begin(index);
-        for (let next = index + 1 + ahead.length; ahead.length + 1 < limit && !held.areEnough; next++) {
+        for (let next = index + 1 + ahead.length; ahead.length + 1 < limit && !inFlight.isFull; next++) {
           if (nameOf(requests[next]) !== nameOf(request)) break;
           ahead.push(begin(next));
         }
@@ -215,18 +215,18 @@ export function createDispatcher<Backend>(
             piece = "";
             if (typeof part !== "string") await write(part);
           }
-          held.remove(reply);
+          inFlight.remove(reply);
         }
-        if (turn.isOver) await turn.yield();
+        if (slice.isOver) await slice.yield();
       }
       return `${piece}]`;
     },
   };
 }
 
-/** What a caller is offered. */
+/** The methods that a caller can use. */
 interface Endpoint<Backend> extends Pick<CallContext<Backend>, "backend" | "modules" | "methods"> {
-  /** By each of their names. */
+  /** Methods by name and by alias. */
   readonly offered: ReadonlyMap<string, RpcMethod<Backend>>;
 }
 
@@ -259,7 +259,7 @@ function inPieces(idText: string, result: readonly JsonPiece[]): Reply {
   };
 }
 
-/** An answer that is a refusal, as text. */
+/** A JSON-RPC error response, as text. */
 export function errorReply(idText: string, error: RpcError): Reply {
   const { code, message, data } = error;
   return {
@@ -300,7 +300,7 @@ class BoundContext<Backend> implements CallContext<Backend> {
   }
 }
 
-/** True when an endpoint with these modules has the method. */
+/** Whether an endpoint with these modules has the method. */
 function isOffered(
   { namespace, alsoIn = [] }: Pick<RpcMethod, "namespace" | "alsoIn">,
   modules: ReadonlySet<Namespace>,
@@ -308,7 +308,7 @@ function isOffered(
   return namespace === "EVERY" || modules.has(namespace) || alsoIn.some((other) => modules.has(other));
 }
 
-/** Values of the declared parameters, or the refusal of what cannot be decoded. */
+/** Values of the declared parameters, or the error for those that cannot be decoded. */
 function decodeParams<Backend>(
   { parameters, exactParams }: RpcMethod<Backend>,
   params: Params,

@@ -1,27 +1,28 @@
 import { type JsonPiece, roughLengthOf } from "../primitives/jsonPieces.ts";
 
-/** Large replies of a batch that are made and not yet written: what they take, and whether more should be made beside them. */
+/** Tracks the size of a batch's large replies that are encoded and not yet written, so that only a few wait at a time. */
 export class InFlightReplies {
   readonly #onChange: (length: number) => void;
   #length = 0;
 
-  /** `onChange` is told what they take together, in characters or bytes, whenever that changes. */
+  /** `onChange` is called with their total size, in characters or bytes, whenever it changes. */
   constructor(onChange: (length: number) => void) {
     this.#onChange = onChange;
   }
 
-  get areEnough(): boolean {
-    return this.#length >= ENOUGH_LENGTH;
+  /** Whether no further request should be started until some replies have been written. */
+  get isFull(): boolean {
+    return this.#length >= FULL_LENGTH;
   }
 
-  /** Counts a reply that has been made, and returns it. */
-  add<R extends PerhapsLarge>(reply: R): R {
+  /** Counts a reply that has been encoded, and returns it. */
+  add<R extends ChunkedReply>(reply: R): R {
     if (reply.pieces !== undefined) this.#change(roughLengthOf(reply.pieces));
     return reply;
   }
 
-  /** Forgets one that has been written. */
-  remove({ pieces }: PerhapsLarge): void {
+  /** Discounts a reply that has been written. */
+  remove({ pieces }: ChunkedReply): void {
     if (pieces !== undefined) this.#change(-roughLengthOf(pieces));
   }
 
@@ -31,10 +32,10 @@ export class InFlightReplies {
   }
 }
 
-/** A reply that is large comes in pieces. */
-interface PerhapsLarge {
+/** Only a large reply comes in pieces. */
+interface ChunkedReply {
   readonly pieces?: readonly JsonPiece[];
 }
 
-/** A fast reader always has some more at hand. */
-const ENOUGH_LENGTH = 4 * 1024 * 1024;
+/** Enough that a fast reader does not have to wait for the next reply. */
+const FULL_LENGTH = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /**
- * Every method name of the incumbent, by prefix. A name of this table that an endpoint does not offer is "not enabled"
- * there, any other is "not found" (json-rpc-errors.md#not-enabled-or-not-found). `debug_accountRange` is
- * missing in its table, so here too.
+ * Every method name of Besu, by prefix. A name in this table that an endpoint does not offer is "not enabled" there, any
+ * other is "not found" (json-rpc-errors.md#not-enabled-or-not-found). Besu's own table lacks `debug_accountRange`, so
+ * this one does too.
  */
 const BESU_METHODS: Readonly<Record<string, string>> = {
   admin: `addPeer nodeInfo peers removePeer changeLogLevel generateLogBloomCache logsRepairCache
@@ -46,7 +46,7 @@ const BESU_METHODS: Readonly<Record<string, string>> = {
   plugins: `reloadPluginConfig`,
 };
 
-/** Names that mean one of the incumbent's methods here: those of the network's own documents. */
+/** Other names for Besu's methods, used in the networks' own documents. */
 const NEUTRAL_ALIASES = [
   "debug_resyncWorldstate",
   "txpool_nodePendingTransactions",

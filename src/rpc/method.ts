@@ -6,39 +6,39 @@ import type { RpcBackend } from "./ports.ts";
 import type { EventText } from "./subscriptions/notificationText.ts";
 
 /**
- * JSON-RPC methods are data: a name, a module, decoders for the parameters, and a function from decoded values to an
- * answer. One table of them drives the dispatcher, `rpc_modules`, an OpenRPC document and the conformance tests.
+ * A JSON-RPC method as data: a name, a module, decoders for the parameters, and a function from decoded values to an
+ * answer. One table of them drives the dispatcher, `rpc_modules`, the OpenRPC document and the conformance tests.
  */
 export interface RpcMethod<Backend = RpcBackend> {
   readonly name: string;
-  /** Other names that mean the same. */
+  /** Other names of the same method. */
   readonly aliases?: readonly string[];
   readonly namespace: Namespace | "EVERY";
-  /** Other groups that have the method, too. */
+  /** Other groups that also have the method. */
   readonly alsoIn?: readonly Namespace[];
   readonly summary: string;
-  /** It changes the node, or what it does: not offered to web pages of a foreign origin (server/foreignPages.ts). */
+  /** The method changes the node or its behaviour: not offered to web pages of a foreign origin (server/foreignPages.ts). */
   readonly isGuarded?: boolean;
   readonly parameters: readonly Parameter<unknown>[];
   /**
-   * Any other number of parameters is -32602; without it surplus ones are ignored (json-rpc.md#parameters,
+   * Any other number of parameters is -32602. When absent, surplus parameters are ignored (json-rpc.md#parameters,
    * "exact").
    */
   readonly exactParams?: number;
   readonly result: ResultDescription;
   /**
-   * Given when neighbours in a batch may be under way at one time, in the order of their start: for work that other
-   * threads do. Few of those whose answers may be large. All else in a batch runs one after another.
+   * Set when neighbours in a batch may run at one time, started in order: for work done on other threads. Use "few" when
+   * answers may be large. All other methods of a batch run one after another.
    */
   readonly mayOverlap?: "few" | "many";
   /**
-   * Answers for parameters that have been decoded. A method that needs no waiting answers without a promise, so that
-   * the most frequent reads cost none. What it throws becomes -32603 and a log line.
+   * Answers for decoded parameters. A synchronous method returns no promise, so that the most frequent reads cost none.
+   * An exception becomes -32603 and a log line.
    */
   run(params: readonly unknown[], context: CallContext<Backend>): Answer | Promise<Answer>;
 }
 
-/** Groups of methods that an operator enables by name; "EVERY" as a method's group means every endpoint that has it. */
+/** Groups of methods that an operator enables by name. A method of group "EVERY" is on every endpoint. */
 export const NAMESPACES = [
   "ETH",
   "DEBUG",
@@ -59,18 +59,18 @@ export const NAMESPACES = [
 ] as const;
 export type Namespace = (typeof NAMESPACES)[number];
 
-/** Groups that are the operator's: web pages of a foreign origin are offered none of them. */
+/** Groups for the operator: never offered to web pages of a foreign origin. */
 export const OPERATOR_NAMESPACES: ReadonlySet<Namespace> = new Set(["ADMIN", "MINER", "PERM"]);
 
-/** A positional parameter. An optional one that is absent or null is undefined to the method. */
+/** A positional parameter. The method sees an optional one that is absent or null as undefined. */
 export interface Parameter<T> {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
   readonly decode: Decoder<T>;
-  /** Stands for all parameters from its place on, also for none; it is given their list. Only the last can be it. */
+  /** Takes all parameters from its position on, as a list, which may be empty. Only for the last parameter. */
   readonly isRest?: boolean;
-  /** What to answer for a value that is absent or does not decode, where plain -32602 is not all. */
+  /** The error for a value that is absent or does not decode, when it is more than plain -32602. */
   readonly explain?: (given: unknown) => RpcError;
 }
 
@@ -81,10 +81,10 @@ export interface ResultDescription {
   readonly schema: JsonSchema;
 }
 
-/** What a method answers: a value for JSON.stringify, text that is JSON already, or a refusal. */
+/** A method's answer: a value for JSON.stringify, text that is JSON already, or an error. */
 export type Answer = string | number | boolean | null | object | RawJson | JsonPieces | RpcError;
 
-/** JSON that needs no stringifying again: blocks, lists of logs and other large answers are built as text. */
+/** Text that is JSON already: blocks, lists of logs and other large answers are built as text. */
 export class RawJson {
   readonly text: string;
 
@@ -93,7 +93,7 @@ export class RawJson {
   }
 }
 
-/** As RawJson, in pieces that follow one another: a very large answer is sent so, never held as one text. */
+/** As RawJson, in consecutive pieces: a very large answer is never held as one string. */
 export class JsonPieces {
   readonly pieces: readonly JsonPiece[];
 
@@ -102,39 +102,39 @@ export class JsonPieces {
   }
 }
 
-/** What a method knows of the call beside its parameters. */
+/** What a method knows about the call besides its parameters. */
 export interface CallContext<Backend = RpcBackend> extends Requester {
   readonly backend: Backend;
-  /** The modules that this endpoint offers. */
+  /** Modules that this endpoint offers. */
   readonly modules: ReadonlySet<Namespace>;
-  /** The methods that it has, each once. */
+  /** Methods that this endpoint offers, each once. */
   readonly methods: readonly RpcMethod<Backend>[];
-  /** The WebSocket connection that asks; undefined over HTTP. */
+  /** The WebSocket connection of the caller; undefined over HTTP. */
   readonly connection: Connection | undefined;
-  /** True when nobody waits for the answer any more: long work should stop, and may answer anything. */
+  /** True when the caller no longer waits for the answer: long work should stop, and may answer anything. */
   isAbandoned(): boolean;
 }
 
 /** A WebSocket connection as subscriptions use it. */
 export interface Connection {
-  /** Sends one message. A connection that reads too slowly is cut instead. */
+  /** Sends one message, or closes the connection if it reads too slowly. */
   send(text: string): void;
-  /** As send, for the notification of an event to the subscription `id`. */
+  /** As send, for an event notification to the subscription `id`. */
   notify(id: string, event: EventText): void;
-  /** Whether so much waits to be sent that whoever has much more to tell it had better tell others first. */
+  /** Whether so much waits to be sent that senders of large batches should serve other connections first. */
   isBehind(): boolean;
-  /** Cuts the connection. */
+  /** Closes the connection at once. */
   cut(): void;
-  /** Calls `listener` once, when the connection is gone. */
+  /** Calls `listener` once, when the connection has closed. */
   onClose(listener: () => void): void;
 }
 
-/** Values that a list of parameters decodes to. */
+/** Types that a list of parameters decodes to. */
 export type Decoded<Parameters extends readonly Parameter<unknown>[]> = {
   readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer T> ? T : never;
 };
 
-/** A method as it is written: `run` sees the types that its parameters decode to. */
+/** A method as written: `run` gets the types that its parameters decode to. */
 export interface MethodDefinition<Parameters extends readonly Parameter<unknown>[], Backend>
   extends Omit<RpcMethod<Backend>, "parameters" | "run"> {
   readonly parameters: Parameters;
@@ -142,8 +142,8 @@ export interface MethodDefinition<Parameters extends readonly Parameter<unknown>
 }
 
 /**
- * Ties the types of decoded parameters to what `run` expects, then forgets them: the dispatcher decodes by the same
- * list before it calls, so the values are what `run` was promised.
+ * Checks the types of the decoded parameters against `run`, then erases them. This is sound because the dispatcher decodes
+ * with the same list before it calls `run`.
  */
 export function defineMethod<const Parameters extends readonly Parameter<unknown>[], Backend = RpcBackend>(
   definition: MethodDefinition<Parameters, Backend>,
@@ -151,7 +151,7 @@ export function defineMethod<const Parameters extends readonly Parameter<unknown
   return definition as unknown as RpcMethod<Backend>;
 }
 
-/** A parameter that must be there. */
+/** A parameter that must be present. */
 export function required<T>(name: string, decode: Decoder<T>, schema: JsonSchema = {}): Parameter<T> {
   return { name, decode, schema, isRequired: true };
 }
@@ -165,7 +165,7 @@ export function optional<T>(
   return { name, decode, schema, isRequired: false };
 }
 
-/** Any number of parameters that decode alike. */
+/** Any number of parameters, all decoded in the same way. */
 export function rest<T>(
   name: string,
   decodeItem: Decoder<T>,

@@ -4,8 +4,8 @@ import type { JsonSchema, Parameter, RpcMethod } from "./method.ts";
 const OPENRPC_VERSION = "1.2.6";
 
 /**
- * The methods as an OpenRPC document, made from what drives their dispatch, so that it cannot say anything else. A method
- * stands in it under each of its names.
+ * The methods as an OpenRPC document, built from the same table as the dispatcher, so that the two cannot differ. A method
+ * is listed under each of its names.
  */
 export function openRpcDocument(
   methods: readonly Pick<RpcMethod, keyof DescribedMethod>[],
@@ -39,12 +39,12 @@ function describe(method: DescribedMethod, name: string) {
 }
 
 /**
- * Where the number of parameters is exact, each is counted and has to be there. The specification has no word for any
- * number of parameters, so that is said in another.
+ * Where the number of parameters is exact, each one is required. OpenRPC cannot express a variable number of parameters,
+ * so the description says it.
  */
 function describeParameter(
   { name, isRequired, isRest, schema }: Parameter<unknown>,
-  isCounted: boolean,
+  isExact: boolean,
 ): {
   readonly name: string;
   readonly required: boolean;
@@ -53,7 +53,7 @@ function describeParameter(
   return {
     name,
     ...(isRest === true && { description: "Any number of these, each a parameter of its own." }),
-    required: isRequired || isCounted,
+    required: isRequired || isExact,
     schema,
   };
 }

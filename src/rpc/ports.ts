@@ -22,7 +22,7 @@ import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
 import type { Filters } from "./filters/filters.ts";
 
-/** What the methods ask of the node; the node hands it over when it joins the parts. */
+/** What the methods need from the node, which passes it in when it assembles the parts. */
 export interface RpcPorts {
   readonly chain: ChainReader;
   readonly pool: RpcPool;
@@ -30,9 +30,9 @@ export interface RpcPorts {
   readonly simulator: Simulator;
   readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
-  /** Writes a trace file of that name and gives its path; undefined when there is no room for it. */
+  /** Writes a trace file of that name and returns its path; undefined when there is no room for it. */
   writeTrace(name: string, lines: Uint8Array): Promise<string | undefined>;
-  /** Finds logs without keeping this thread busy. */
+  /** Searches logs without blocking this thread. */
   readonly findLogs: FindLogs;
   readonly logIndex: RpcLogIndex;
   readonly clock: Clock;
@@ -40,41 +40,41 @@ export interface RpcPorts {
   readonly network: NetworkFacts;
   readonly permissions: RpcPermissions;
   readonly consensus: RpcConsensus;
-  /** Decodes a raw transaction, finds its sender, and offers it to the pool as a local one. */
+  /** Decodes a raw transaction, recovers its sender, and adds it to the pool as a local one. */
   submit(raw: Uint8Array): Promise<Result<Hash, SubmissionErrorCode>>;
-  /** Proofs against the state after block `number`; undefined when that state is not stored. */
+  /** Merkle proofs against the state after block `number`; undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /** Base fee of the block after the head, wei; undefined before London. */
   nextBaseFeePerGas(): bigint | undefined;
   /** True on a validator that is neither paused nor catching up. */
   isMining(): boolean;
-  /** True while no blocks are made for want of room on the disk; what syncStatus and mining tell is no such want. */
-  isHeld(): boolean;
-  /** Undefined when no better chain is being fetched. */
+  /** True while no blocks are made because the disk is almost full; does not cover syncing or a stop by miner_stop. */
+  isPausedByDisk(): boolean;
+  /** Undefined when the node is not syncing. */
   syncStatus(): SyncStatus | undefined;
-  /** Calls `listener` whenever what is being fetched is set, moved or cleared. */
+  /** Calls `listener` whenever the sync status is set, changed or cleared. */
   onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
-  /** Blocks and proposals that were refused since the start for a flaw of their own, oldest first. */
+  /** Blocks and proposals rejected as invalid since the start, oldest first. */
   badBlocks(): readonly NamedBlock[];
-  /** All that is counted at present; undefined where nothing is. */
+  /** The current value of every metric; undefined when metrics are disabled. */
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;
   readonly history: RpcHistory;
-  /** From now on, for the modules named or for all. */
+  /** Changes the level from now on, for the given modules or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
 
-/** The files that make old logs quick to find, as the ADMIN methods see them. */
+/** The log index, as the ADMIN methods use it. */
 export type RpcLogIndex = Pick<LogIndex, "status" | "generate" | "remove" | "repair">;
 
-/** The ports with what is derived from them once for all methods; createRpcBackend makes it. */
+/** The ports, with what is derived from them once for all methods; see createRpcBackend. */
 export interface RpcBackend extends RpcPorts {
   readonly gasPrices: GasPriceOracle;
   readonly feeHistory: FeeHistoryReader;
   readonly filters: Filters;
 }
 
-/** The pool as the methods read it. What they have for it goes through `submit`. */
+/** The pool as the methods read it. Transactions are added through `submit`. */
 export type RpcPool = Pick<
   TxPool,
   | "get"
@@ -89,52 +89,52 @@ export type RpcPool = Pick<
 
 export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode;
 
-/** What an operator may change at run time about the blocks that this node makes; none of it survives a restart. */
+/** What an operator may change at run time about the blocks that this node builds; a restart resets all of it. */
 export interface RpcMining {
-  /** Proposes and votes again, as far as nothing else is in the way. */
+  /** Lifts the stop, so that the node proposes and votes again unless something else prevents it. */
   start(): void;
-  /** Neither proposes nor votes until started again. */
+  /** Stops proposing and voting until started again. */
   stop(): void;
-  /** The free bytes of our blocks' extra data, 32 of them. */
+  /** Vanity of the blocks that this node builds, 32 bytes. */
   extraData: Uint8Array;
-  /** The gas limit that our blocks move to, step by step. */
+  /** Gas limit that this node's blocks approach step by step. */
   targetGasLimit: bigint | undefined;
-  /** --miner-coinbase, or the account of the node's own key, whether or not it is a validator, until set otherwise. */
+  /** --miner-coinbase, or else the address of the node key, whether or not it is a validator, until setCoinbase. */
   readonly coinbase: Address;
-  /** Changes what is told, and nothing about who is paid. */
+  /** Changes what eth_coinbase shows, not who is paid. */
   setCoinbase(address: Address): void;
 }
 
-/** The operator's way back, along the chain that there is. */
+/** Rewinds and replays the node's own chain, for the operator. */
 export interface RpcHistory {
-  /** `number` is at most the head's. */
+  /** `number` must not exceed the head's. */
   setHead(number: bigint): Promise<Result<void, HistoryErrorCode>>;
-  /** `number` is at least 1, and at most the head's. */
+  /** `number` must be at least 1 and not exceed the head's. */
   replayBlock(number: bigint): Promise<Result<void, HistoryErrorCode>>;
   resyncWorldState(): Promise<Result<void, HistoryErrorCode>>;
 }
 
 export type HistoryErrorCode = "busy" | "validating" | "onlyValidator" | "notReplayed";
 
-/** Consensus as the IBFT methods see it. */
+/** Consensus as the IBFT methods use it. */
 export interface RpcConsensus {
   readonly proposals: RpcVoteProposals;
   status(): RpcConsensusStatus;
 }
 
-/** What the operator wants of the validator set. */
+/** The votes on the validator set that the operator asked for. */
 export interface RpcVoteProposals {
-  /** False when there is no room for one more. */
+  /** Returns false when there is no room for another vote. */
   propose(vote: ValidatorVote): boolean;
   discard(recipient: Address): void;
   pending(): readonly ValidatorVote[];
 }
 
-/** The operator's allowlists as the PERM methods see them; a list is undefined while it is not enabled. */
+/** The allowlists as the PERM methods use them; a list is undefined while it is not enabled. */
 export interface RpcPermissions {
   readonly accounts: RpcAllowlist | undefined;
   readonly nodes: RpcAllowlist | undefined;
-  /** Reads both anew from their files, or leaves both as they are. */
+  /** Reloads both from their files, or leaves both unchanged. */
   reload(): Result<void>;
 }
 
@@ -144,7 +144,7 @@ export interface RpcAllowlist {
   remove(texts: readonly string[]): Result<void, AllowlistErrorCode>;
 }
 
-/** Why a list was not changed, or not quite. */
+/** Why a list was not changed, or was changed only in memory. */
 export type AllowlistErrorCode =
   | "empty"
   | "invalid"
@@ -157,26 +157,26 @@ export type AllowlistErrorCode =
 
 /** Settings that shape answers. */
 export interface RpcSettings {
-  /** What web3_clientVersion says. */
+  /** Result of web3_clientVersion. */
   readonly clientVersion: string;
-  /** What net_version says: --network-id, or the chain id. */
+  /** Result of net_version: --network-id, or the chain id. */
   readonly networkId: bigint;
   /** --rpc-max-logs-range: largest difference between the ends of an eth_getLogs query; 0 for no limit. */
   readonly maxLogsRange: bigint;
-  /** --rpc-max-trace-filter-range: the same of a trace_filter query. */
+  /** --rpc-max-trace-filter-range: the same for a trace_filter query. */
   readonly maxTraceFilterRange: bigint;
   readonly gasPrice: GasPriceSettings;
-  /** What txpool_nodeStatistics shows as maxSize; -1 unless the operator asked for a size. */
+  /** maxSize in txpool_nodeStatistics; -1 unless the operator set a size. */
   readonly poolMaxSize: number;
 }
 
-/** What the NET methods and eth_protocolVersion tell. */
+/** Facts for the NET methods, the peer methods and eth_protocolVersion. */
 export interface NetworkFacts {
   /** Undefined when peer-to-peer networking is disabled. */
   readonly peerToPeer: PeerToPeerFacts | undefined;
-  /** Highest version of the eth protocol that the program speaks, whether it talks to peers now or not. */
+  /** Highest version of the eth protocol that the program speaks, also when peer-to-peer networking is disabled. */
   readonly ethVersion: number;
-  /** The services that are up, as net_services shows them beside the one for peers. */
+  /** The running services that net_services shows besides p2p. */
   services(): ServiceEndpoints;
 }
 
@@ -187,13 +187,13 @@ export interface PeerToPeerFacts {
   readonly enode: string | undefined;
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
-  /** Where others are told to call; the port is undefined when the node does not listen. */
+  /** The address announced to peers; the port is undefined when the node does not listen. */
   readonly advertised: { readonly host: string; readonly port: number | undefined };
-  /** Those that are ready. */
+  /** Peers that have completed their handshakes. */
   readonly peers: readonly PeerFacts[];
-  /** Stays connected with the node from now on; false when it did so already, or it is this node. */
+  /** Makes the node a maintained peer; false when it was one already, or is this node. */
   addPeer(enode: string): Result<boolean, EnodeErrorCode>;
-  /** Parts from the node; false when it was not one to stay connected with. */
+  /** Disconnects from the node and stops maintaining it; false when it was not a maintained peer. */
   removePeer(enode: string): Result<boolean, EnodeErrorCode>;
 }
 
@@ -205,12 +205,12 @@ export interface PeerFacts {
   readonly enode: string;
   readonly clientId: string;
   readonly p2pVersion: number;
-  /** As it introduced itself: eth/68 and the like. */
+  /** From its Hello, such as eth/68. */
   readonly capabilities: readonly string[];
   readonly listenPort: number;
   readonly local: Endpoint | undefined;
   readonly remote: Endpoint;
-  /** Its best block as far as it told; undefined when it does not speak eth. */
+  /** Its best known block; undefined when it does not speak eth. */
   readonly eth: PeerHead | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from "./parameters/parameters.ts";
 import type { SourceIds } from "./sourceIds.ts";
 
-/** What one element of a message turned out to be. `idText` is JSON, ready to be echoed. */
+/** One element of a message, classified. `idText` is JSON, ready to be echoed. */
 export type ReadRequest =
   | Call
   | { readonly kind: "notification" }
@@ -17,9 +17,9 @@ export interface Call {
 export type Params = readonly unknown[];
 
 /**
- * Judges one request as the incumbent does (json-rpc-errors.md#requests): any version and unknown members
- * pass, a method's name may be a number, parameters are positional only. Without an id it is a notification,
- * which is never executed.
+ * Classifies one request as Besu does (json-rpc-errors.md#requests): any version and unknown members are accepted, a
+ * method's name may be a number, parameters are positional only. A request without an id is a notification, which is
+ * never executed.
  */
 export function readRequest(value: unknown, sourceIds: SourceIds, index: number): ReadRequest {
   if (!isObject(value)) return INVALID;
@@ -47,14 +47,14 @@ function methodName(method: unknown): string | undefined {
   return typeof method === "number" || typeof method === "boolean" ? String(method) : undefined;
 }
 
-/** An id as JSON, exactly as it came; undefined for what cannot be an id: an object, a list, a boolean. */
+/** An id as JSON, exactly as received; undefined for an object, a list or a boolean, which cannot be ids. */
 function idText(id: unknown, sourceIds: SourceIds, index: number): string | undefined {
   if (typeof id === "number") return Number.isSafeInteger(id) ? String(id) : sourceIds.at(index);
   if (typeof id === "string") return JSON.stringify(id);
   return id === null ? "null" : undefined;
 }
 
-/** A request that cannot be understood gets only an integer id back. */
+/** The response to an invalid request echoes the id only when it is an integer. */
 function isIntegerId(id: unknown, sourceIds: SourceIds, index: number): boolean {
   if (typeof id !== "number") return false;
   return Number.isSafeInteger(id) || /^-?[0-9]+$/.test(sourceIds.at(index) ?? "");

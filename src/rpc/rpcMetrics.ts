@@ -3,20 +3,20 @@ import { RpcError } from "./errors/errors.ts";
 import { errorTypeOf } from "./errors/errorTypes.ts";
 import type { Answer } from "./method.ts";
 
-/** What the doors and the dispatcher count. Where no metrics are wanted they are given none, and count nothing. */
+/** Metrics of the servers and the dispatcher, which count nothing when they get none. */
 export interface RpcMetrics {
-  /** For `answered`. */
+  /** The clock for `answered`. */
   readonly stopwatchSeconds: () => number;
-  /** A method that is offered has answered, or refused to. */
+  /** Counts a call of an offered method, answered or refused. */
   answered(method: string, startedAtSeconds: number, answer: Answer): void;
-  /** A method that is not offered: its name is for the incumbent's metrics only when it is a method of ours or theirs. */
-  unavailable(method: string | undefined, refusal: RpcError): void;
+  /** Counts a call of a method that is not offered; `method` is undefined for a name that neither we nor Besu know. */
+  unavailable(method: string | undefined, error: RpcError): void;
   rejected(reason: RequestRejection): void;
   subscribed(kind: string): void;
   unsubscribed(kind: string): void;
 }
 
-/** Why a request or a connection was turned away, or an answer not waited for. */
+/** Why a request or a connection was refused, or an answer given up. */
 export type RequestRejection = (typeof REQUEST_REJECTIONS)[number];
 
 const REQUEST_REJECTIONS = [
@@ -56,7 +56,7 @@ export function declareRpcMetrics(metrics: Metrics, connections: ConnectionCount
     help: "Requests and connections turned away, and answers that took too long",
     labels: ["reason"],
   });
-  // A rise from nothing to one is seen only where there was a zero before.
+  // Each counter starts at zero, because a rate does not see a counter that appears with the value one.
   for (const reason of REQUEST_REJECTIONS) rejections.with(reason);
   metrics.gauge(
     { category: "RPC", name: "active_http_connection_count", help: "Open HTTP connections" },
@@ -73,14 +73,14 @@ export function declareRpcMetrics(metrics: Metrics, connections: ConnectionCount
       times.with(method).observe(stopwatchSeconds() - startedAtSeconds);
       if (answer instanceof RpcError) errors.with(method, errorTypeOf(answer)).increment();
     },
-    unavailable: (method, refusal) => errors.with(method ?? UNKNOWN, errorTypeOf(refusal)).increment(),
+    unavailable: (method, error) => errors.with(method ?? UNKNOWN, errorTypeOf(error)).increment(),
     rejected: (reason) => rejections.with(reason).increment(),
     subscribed: (kind) => subscriptions.begun.with(kind).increment(),
     unsubscribed: (kind) => subscriptions.ended.with(kind).increment(),
   };
 }
 
-/** Stands for whatever callers make up: a label must not have as many values as they like. */
+/** Replaces names that callers make up, so that they cannot add label values without limit. */
 const UNKNOWN = "unknown";
 
 function declareSubscriptions(metrics: Metrics) {

@@ -1,16 +1,16 @@
 import type { JsonSchema } from "./method.ts";
 
 /**
- * JSON schemas of the values that parameters and results are made of (json-rpc.md#value-encodings), for the
- * OpenRPC document. Words of JSON Schema's seventh draft, which OpenRPC builds on.
+ * JSON schemas of parameter and result values (json-rpc.md#value-encodings) for the OpenRPC document, in JSON Schema
+ * draft 7, which OpenRPC builds on.
  */
 
 export const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 export const DATA: JsonSchema = { type: "string", pattern: "^0x([0-9a-f]{2})*$" };
-/** The same as clients write them: digits in any case, zeros in front of a number. */
+/** The same as clients may write them: digits in any case, leading zeros in a number. */
 export const GIVEN_QUANTITY: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,64}$" };
 export const GIVEN_DATA: JsonSchema = { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" };
-/** A place in a storage or among hashes, with or without its leading zeros. */
+/** A storage slot or a position among hashes, with or without leading zeros. */
 export const POSITION: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{0,64}$" };
 export const ADDRESS: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
 export const HASH: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" };
@@ -21,7 +21,7 @@ export const NUMBER: JsonSchema = { type: "number" };
 export const OBJECT: JsonSchema = { type: "object" };
 
 const TAG: JsonSchema = { enum: ["latest", "earliest", "pending", "finalized", "safe"] };
-/** Shorter than any hash, so that nothing is both. */
+/** Shorter than any hash, so that no text matches both schemas. */
 const BLOCK_NUMBER: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,16}$" };
 
 export const NUMBER_OR_TAG: JsonSchema = { oneOf: [BLOCK_NUMBER, TAG] };
@@ -87,7 +87,7 @@ export const LOG_FILTER: JsonSchema = {
   additionalProperties: false,
 };
 
-/** Members of a filter for logs are allowed, and do not count. */
+/** Members of a log filter are allowed and ignored. */
 export const TRACE_FILTER: JsonSchema = {
   type: "object",
   properties: {
@@ -104,7 +104,7 @@ export function listOf(items: JsonSchema): JsonSchema {
   return { type: "array", items };
 }
 
-/** The same, or null where nothing was found. */
+/** The schema, or null for a result that was not found. */
 export function orNull(schema: JsonSchema): JsonSchema {
   return { oneOf: [schema, { type: "null" }] };
 }

@@ -1,9 +1,8 @@
 import { endOfString } from "./results/jsonText.ts";
 
 /**
- * Numeric ids as the caller wrote them. JSON.parse keeps 53 bits of a number, but an id of thirty digits must come
- * back as sent (json-rpc-errors.md#requests). The text is searched only when an id does not survive the
- * parser, once for a whole batch.
+ * Numeric ids as the caller wrote them. JSON.parse keeps 53 bits of a number, but an id of thirty digits must be echoed as
+ * sent (json-rpc-errors.md#requests). The text is searched only when an id is not a safe integer, once for a whole batch.
  */
 export class SourceIds {
   readonly #json: string;
@@ -16,7 +15,7 @@ export class SourceIds {
     this.#memberDepth = shape === "single" ? 1 : 2;
   }
 
-  /** Text of the numeric id of the request at `index` of a batch, or of the only one; undefined when it has none. */
+  /** Text of the numeric id of the request at `index` of a batch, or of the single request; undefined when it has none. */
   at(index: number): string | undefined {
     this.#texts ??= findIdTexts(this.#json, this.#memberDepth);
     return this.#texts[index];
@@ -26,7 +25,7 @@ export class SourceIds {
 const NUMBER = /-?[0-9][-+.eE0-9]*/y;
 const WHITE_SPACE = /[ \t\n\r]*/y;
 
-/** In valid JSON a string before a colon is a member's name, and brackets outside of strings are what they seem. */
+/** In valid JSON a string before a colon is a member's name, and brackets outside strings always nest correctly. */
 function findIdTexts(json: string, memberDepth: number): readonly (string | undefined)[] {
   const texts: (string | undefined)[] = [];
   let depth = 0;

@@ -72,7 +72,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     prove: () => undefined,
     nextBaseFeePerGas: () => undefined,
     isMining: () => true,
-    isHeld: () => false,
+    isPausedByDisk: () => false,
     badBlocks: () => [],
     collectMetrics: () => undefined,
     mining: aMiner(),

@@ -78,7 +78,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     "rpc",
     "error.code is 3",
     ["besu-jsonrpc/eth_latest/eth_call_revert.json", "besu-jsonrpc/eth_latest/eth_estimateGas_revert.json"],
-    { reason: "by ruling: a revert has the standard's code 3, with the incumbent's words and data" },
+    { reason: "by ruling: a revert has the standard's code 3, with Besu's words and data" },
   ),
   ...all(
     "rpc",
@@ -107,17 +107,16 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       "execution-apis/debug_getRawReceipts/get-invalid-number.io",
       "execution-apis/debug_getRawTransaction/get-invalid-hash.io",
     ],
-    { reason: "the incumbent takes decimal numbers, and hashes without 0x (json-rpc.md#parameters)" },
+    { reason: "Besu takes decimal numbers, and hashes without 0x (json-rpc.md#parameters)" },
   ),
   ...all("rpc", 'expected "0x03f9', ["execution-apis/debug_getRawReceipts/get-block-n.io"], {
-    reason: "the incumbent wraps a typed receipt in a byte string (json-rpc.md#debug)",
+    reason: "Besu wraps a typed receipt in a byte string (json-rpc.md#debug)",
   }),
   ...all("rpc", "result.gasUsed", ["execution-apis/eth_createAccessList/create-al-contract-eip1559.io"], {
-    reason: "the incumbent inflates the figure (json-rpc.md#eth_createaccesslist)",
+    reason: "Besu inflates the figure (json-rpc.md#eth_createaccesslist)",
   }),
   ...all("rpc", "result is", ["execution-apis/eth_estimateGas/estimate-successful-call.io"], {
-    reason:
-      "the incumbent's search is more exact than the one that made this case (json-rpc.md#eth_estimategas)",
+    reason: "Besu's search is more exact than the one that made this case (json-rpc.md#eth_estimategas)",
   }),
   ...all("rpc", "blobGasUsedRatio", ["besu-jsonrpc/eth/eth_feeHistory_fieldNamesWithoutReward.json"], {
     reason: "blob gas is in no header of an IBFT chain (ibft2.md#later-forks)",
@@ -134,15 +133,14 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       "execution-apis/eth_getBlockReceipts/get-block-receipts-not-found.io",
     ],
     {
-      reason:
-        "the incumbent answers an error where the standard has null (json-rpc.md#departures-from-the-standard)",
+      reason: "Besu answers an error where the standard has null (json-rpc.md#departures-from-the-standard)",
     },
   ),
   ...all("rpc", "result.0 is missing", ["execution-apis/eth_getLogs/topic-wildcard.io"], {
-    reason: "an empty list of topics matches nothing with the incumbent (json-rpc.md#eth_getlogs)",
+    reason: "an empty list of topics matches nothing with Besu (json-rpc.md#eth_getlogs)",
   }),
   ...all("rpc", "storageProof.0.key", ["execution-apis/eth_getProof/get-account-proof-with-storage.io"], {
-    reason: "the incumbent shows a key in as few bytes as it takes (json-rpc.md#eth_getproof)",
+    reason: "Besu shows a key in as few bytes as it takes (json-rpc.md#eth_getproof)",
   }),
   ...all(
     "rpc",
@@ -151,10 +149,10 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       "execution-apis/eth_getStorageAt/get-storage-invalid-key-too-large.io",
       "execution-apis/eth_getStorageAt/get-storage-invalid-key.io",
     ],
-    { reason: "the incumbent's code for what cannot be decoded" },
+    { reason: "Besu's code for what cannot be decoded" },
   ),
   ...all("rpc", "assert(false)", ["execution-apis/eth_call/call-revert-abi-panic.io"], {
-    reason: "the incumbent does not put a panic into words (json-rpc-errors.md#reverts)",
+    reason: "Besu does not put a panic into words (json-rpc-errors.md#reverts)",
   }),
 ];
 

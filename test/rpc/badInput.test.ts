@@ -87,7 +87,7 @@ function soundParams({ parameters }: RpcMethod): unknown[] {
   return parameters.map(({ name }) => (Object.hasOwn(SOUND, name) ? SOUND[name] : "0x1"));
 }
 
-/** What no parameter of its kind can be taken for, whatever the incumbent's leniency. */
+/** What no parameter of its kind can be taken for, whatever Besu's leniency. */
 function nonsenseFor({ schema }: Parameter<unknown>): unknown {
   return JSON.stringify(schema).includes('"object"') ? "nonsense!" : { no: { such: ["thing"] } };
 }

@@ -8,7 +8,7 @@ import { describeWithSheet, vectorPath } from "../vectors.ts";
 
 /**
  * Every method that the interface document lists is declared, and is asked in a conformance case: in what was recorded of
- * the incumbent, in its own fixtures, in the standard's; or in a test of ours that is named here, where none of these
+ * Besu, in its own fixtures, in the standard's; or in a test of ours that is named here, where none of these
  * asks it.
  */
 
@@ -20,7 +20,7 @@ const OWN_CASES: Readonly<Record<string, string>> = {
   debug_standardTraceBadBlockToFile: "rpc/methods/badBlocks.test.ts",
 };
 
-/** Of the incumbent's methods, those without a place here: other kinds of consensus, of transactions, of nodes. */
+/** Of Besu's methods, those without a place here: other kinds of consensus, of transactions, of nodes. */
 const OUT_OF_SCOPE = /^(clique|engine|priv|privx|eea|qbft)_|^eth_sendRawPrivateTransaction$/;
 
 const declared = new Set(METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
@@ -28,7 +28,7 @@ const declared = new Set(METHODS.flatMap(({ name, aliases = [] }) => [name, ...a
 /** They need a connection, so the WebSocket door adds them. */
 const SUBSCRIPTIONS = ["eth_subscribe", "eth_unsubscribe"];
 
-/** The incumbent's name of a method whose name the document changed, under which it was recorded. */
+/** Besu's name of a method whose name the document changed, under which it was recorded. */
 function recordedName(name: string): string {
   if (name === "debug_resyncWorldstate") return "debug_resyncWorldState";
   return name.replace("txpool_node", "txpool_besu");
@@ -55,7 +55,7 @@ describeWithSheet("the interface document's methods", "interface.md", (text) => 
   });
 });
 
-describe("the incumbent's methods", () => {
+describe("Besu's methods", () => {
   it("are all declared, save those of what this node is not", () => {
     const missing = [...KNOWN_METHODS].filter(
       (name) => !declared.has(name) && !SUBSCRIPTIONS.includes(name) && !OUT_OF_SCOPE.test(name),
@@ -66,7 +66,7 @@ describe("the incumbent's methods", () => {
 
 describe("every method that is declared", () => {
   it("has a known name, so that an endpoint without its group says 'not enabled' and not 'not found'", () => {
-    // The one that is missing in the incumbent's own table, too.
+    // The one that is missing in Besu's own table, too.
     expect([...declared].filter((name) => !KNOWN_METHODS.has(name))).toEqual(["debug_accountRange"]);
   });
 });

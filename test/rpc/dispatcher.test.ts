@@ -37,7 +37,7 @@ describe("the table of methods", () => {
 
   it("knows every method that we have, so that one whose module is off is not enabled instead of unknown", () => {
     const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-    // The incumbent's own table lacks this one.
+    // Besu's own table lacks this one.
     expect(names.filter((name) => !KNOWN_METHODS.has(name))).toEqual(["debug_accountRange"]);
     const server = aToyDispatcher({ methods: [] });
     for (const name of [

@@ -157,7 +157,7 @@ describeWithVectors("what rpc.discover says", () => {
 const ODD_REQUESTS =
   /noprefix|bad-?(addr|to|topic|address)|decimal|upper|strings?\b|strbool|decstr|value-(dec|int)|-bad\.|empty-string|extraparams|junkparam|TxError|jsonrpc\/eth\/eth_(call_|getLogs_blockhash_missing)|storageRangeAt_(block|midBlock)/;
 
-/** The standard answers null for a block that there is not, the incumbent with an error. */
+/** The standard answers null for a block that there is not, Besu with an error. */
 const OTHER_RESULTS = /get-block-receipts-(future|not-found)/;
 
 interface Exchange {
@@ -166,7 +166,7 @@ interface Exchange {
   readonly result: unknown;
 }
 
-/** What was asked and answered without an error: of the incumbent, in its own fixtures, in the standard's cases. */
+/** What was asked and answered without an error: of Besu, in its own fixtures, in the standard's cases. */
 function recordedExchanges(): readonly Exchange[] {
   const folders = [
     ...["net1", "net2", "net3"].map((network) => ["besu-ibft", network, "rpc"]),

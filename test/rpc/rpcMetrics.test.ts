@@ -38,7 +38,7 @@ describe("a call", () => {
     expect(await calls("eth_sendRawTransaction")).toBeUndefined();
   });
 
-  it("that is refused or fails is counted by the incumbent's name of the reason", async () => {
+  it("that is refused or fails is counted by Besu's name of the reason", async () => {
     const { metrics, dispatcher, errors } = counted();
     const server = await anHttpServer(dispatcher, {}, { metrics });
     const methods = [
@@ -98,7 +98,7 @@ describe("what is turned away is counted by its reason", () => {
   });
 });
 
-describe("the incumbent's name of a refusal", () => {
+describe("Besu's name of a refusal", () => {
   it.each([
     [ERRORS.methodNotFound, "METHOD_NOT_FOUND"],
     [ERRORS.timeoutExpired, "TIMEOUT_ERROR"],

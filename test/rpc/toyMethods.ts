@@ -38,7 +38,7 @@ function sevens(length: number): Buffer[] {
 
 const SEVENS = Buffer.alloc(1024 * 1024, "7");
 
-/** A handful of methods under names that the incumbent knows, and some that misbehave. */
+/** A handful of methods under names that Besu knows, and some that misbehave. */
 export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   defineMethod({
     ...about,

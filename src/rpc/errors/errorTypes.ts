@@ -1,6 +1,6 @@
 import { ERRORS, type RpcError } from "./errors.ts";
 
-/** What the incumbent's metrics call a refusal: its own constant (metrics.md#rpc). */
+/** The name of an error in Besu's metrics: its own constant (metrics.md#rpc). */
 export function errorTypeOf(error: RpcError): string {
   return (
     TYPES.get(error) ??
@@ -8,10 +8,10 @@ export function errorTypeOf(error: RpcError): string {
   );
 }
 
-/** Code of a reverted call, whose message and data are its own each time. */
+/** Code of a reverted call, whose message and data vary. */
 const REVERTED = 3;
 
-/** Where the constant is more than our name in capitals. */
+/** Constants that differ from our name in capitals. */
 const OTHER_NAMES: Readonly<Partial<Record<keyof typeof ERRORS, string>>> = {
   timeoutExpired: "TIMEOUT_ERROR",
   sendTransactionUnsupported: "ETH_SEND_TX_NOT_AVAILABLE",
@@ -65,7 +65,7 @@ const NAMED = Object.entries(ERRORS).map(([name, error]) => {
 
 const TYPES: ReadonlyMap<RpcError, string> = new Map(NAMED);
 
-/** For a refusal with more words than its model: the first of its code. */
+/** For an error with a detail, which is not in TYPES: the first type with its code. */
 const BY_CODE: ReadonlyMap<number, string> = new Map(
   NAMED.map(([{ code }, type]) => [code, type] as const).reverse(),
 );

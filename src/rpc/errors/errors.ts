@@ -1,4 +1,4 @@
-/** A refusal as JSON-RPC tells it. `data` is left out when absent. */
+/** A JSON-RPC error object. `data` is left out when absent. */
 export class RpcError {
   readonly code: number;
   readonly message: string;
@@ -11,12 +11,12 @@ export class RpcError {
   }
 }
 
-/** The same refusal with more words after its message, as estimates tell why a call was not tried. */
+/** The same error with a detail after its message, as estimates use it to say why a call was not executed. */
 export function withDetail({ code, message, data }: RpcError, detail: string): RpcError {
   return new RpcError(code, `${message}: ${detail}`, data);
 }
 
-/** Every refusal that callers may meet, in the incumbent's words (json-rpc-errors.md#error-codes). */
+/** Every error of the JSON-RPC interface, with Besu's codes and messages (json-rpc-errors.md#error-codes). */
 export const ERRORS = {
   // Protocol and general
   parseError: new RpcError(-32700, "Parse error"),
@@ -42,11 +42,11 @@ export const ERRORS = {
   executionHalted: new RpcError(-32000, "Transaction processing could not be completed due to an exception"),
   rangeTooLarge: new RpcError(-32005, "Requested range exceeds maximum RPC range limit"),
   batchTooLarge: new RpcError(-32005, "Number of requests exceeds max batch size"),
-  /** Ours: the incumbent takes what memory there is. */
+  /** Not in Besu, which has no limit on memory. */
   callTooLarge: new RpcError(-32005, "The call takes more than 256 MB of memory, or returns more than 16 MB"),
-  /** Ours: the incumbent reads whatever it is sent (server/parseMessage.ts). */
+  /** Not in Besu, which has no such limit (server/parseMessage.ts). */
   messageTooLarge: new RpcError(-32005, "The message has more than 200,000 lists, objects and members"),
-  /** Ours: the incumbent lets any number of calls wait. */
+  /** Not in Besu, which lets any number of calls wait. */
   tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
   unauthorized: new RpcError(-40100, "Unauthorized"),
 

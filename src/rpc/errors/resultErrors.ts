@@ -3,8 +3,8 @@ import type { TransactionErrorCode } from "../../types/transaction.ts";
 import { ERRORS, type RpcError } from "./errors.ts";
 
 /**
- * What eth_sendRawTransaction answers for each refusal (json-rpc.md#eth_sendrawtransaction; the bare
- * message).
+ * What eth_sendRawTransaction answers for each refused transaction (json-rpc.md#eth_sendrawtransaction): the
+ * message without a detail.
  */
 export const REJECTION_ERRORS: Readonly<Record<PoolErrorCode | TransactionErrorCode, RpcError>> = {
   malformedTransaction: ERRORS.invalidParams,

@@ -4,10 +4,10 @@ import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { ERRORS, RpcError, withDetail } from "./errors.ts";
 
-/** A simulation that has no result to show. */
+/** A simulation without a result. */
 export type FailedSimulation = Exclude<SimulationResult, { readonly kind: "returned" }>;
 
-/** What eth_call answers for a call that failed: bare messages (json-rpc.md#eth_call). */
+/** The error of eth_call for a call that failed: a message without a detail (json-rpc.md#eth_call). */
 export function callError(failure: FailedSimulation): RpcError {
   switch (failure.kind) {
     case "reverted":
@@ -31,7 +31,7 @@ export function callError(failure: FailedSimulation): RpcError {
   }
 }
 
-/** What eth_estimateGas and eth_createAccessList answer: the reason of a halt and the detail of a refusal follow. */
+/** The error of eth_estimateGas and eth_createAccessList, with the reason of a halt or the detail of a refusal. */
 export function estimateError(failure: FailedSimulation): RpcError {
   if (failure.kind === "stateUnavailable") return ERRORS.worldStateUnavailable;
   const error = callError(failure);
@@ -54,18 +54,18 @@ const REFUSAL_ERRORS: Readonly<Record<Exclude<SimulationErrorCode, "precompileNo
 };
 
 /**
- * A REVERT: the standard's code 3, by which client libraries know that `data` holds the revert bytes, with the
- * incumbent's words (architecture.md#rulings).
+ * A REVERT: the standard's code 3, which tells client libraries that `data` holds the revert bytes, with Besu's message
+ * (architecture.md#rulings).
  */
 export function revertError(output: Uint8Array): RpcError {
   return new RpcError(REVERTED, `Execution reverted${revertText(output)}`, toHex(output));
 }
 
 const REVERTED = 3;
-/** go-ethereum's, as its words are; the standard names only the special cases. */
+/** go-ethereum's code, as is the message; the standard has codes only for the special cases. */
 export const PRECOMPILE_NOT_MOVABLE = -32000;
 
-/** Custom errors and panics stay without words; a text that does not decode is said to be so. */
+/** Custom errors and panics have no text; an Error(string) that does not decode is reported as such. */
 function revertText(output: Uint8Array): string {
   return isErrorText(output) ? `: ${decodeErrorText(output) ?? "ABI decode error"}` : "";
 }

@@ -111,8 +111,8 @@ import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from 
 import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
 
 /**
- * Every method that answers over HTTP and WebSocket alike; subscriptions, which need a connection, are added by the
- * WebSocket door. A new method is written as data in a file of its own and becomes known by its line here.
+ * Every method that is available over both HTTP and WebSocket; the WebSocket server adds subscriptions, which need a
+ * connection. A new method is data in a file of its own, registered by its line here.
  */
 export const METHODS: readonly RpcMethod[] = [
   adminAddPeer,

@@ -39,13 +39,13 @@ export function decodeNumberTagOrHash(value: unknown): NumberTagOrHash | undefin
   return blockHash && { blockHash, requireCanonical: false };
 }
 
-/** Number of the block that is meant. IBFT blocks are final at once, so finalized and safe are the head, as is pending. */
+/** Number of the chosen block. IBFT blocks are final at once, so finalized and safe mean the head, as does pending. */
 export function numberOf(chain: ChainReader, choice: NumberOrTag): bigint {
   if (typeof choice === "bigint") return choice;
   return choice === "earliest" ? 0n : chain.head.header.number;
 }
 
-/** The header that a parameter of family BH means, or the refusal to answer with. */
+/** The header chosen by a parameter of family BH, or the error to answer with. */
 export function findHeader(chain: ChainReader, choice: NumberTagOrHash): NamedHeader | RpcError {
   if (typeof choice === "object") return findByHash(chain, choice);
   const number = numberOf(chain, choice);
@@ -53,7 +53,7 @@ export function findHeader(chain: ChainReader, choice: NumberTagOrHash): NamedHe
   return chain.headerByNumber(number) ?? ERRORS.blockNotFound;
 }
 
-/** The block that a parameter of family BN means; undefined beyond the head. The incumbent stumbles over a negative one. */
+/** The block chosen by a parameter of family BN; undefined above the head. Besu fails with -32603 on a negative one. */
 export function findBlock(chain: ChainReader, choice: NumberOrTag): StoredBlock | RpcError | undefined {
   const number = numberOf(chain, choice);
   return number < 0n ? ERRORS.internalError : chain.blockByNumber(number);
@@ -70,11 +70,11 @@ function findByHash(
   return canonical !== undefined && equalBytes(canonical.hash, blockHash) ? found : ERRORS.invalidInput;
 }
 
-/** Shortest text that is taken for a hash: a prefix and 63 digits, or 65 digits, which are too many. */
+/** Shortest text read as a hash: a prefix and 63 digits, or 65 digits, which are too many. */
 const HASH_TEXT_LENGTH = 65;
 const LONGEST_NUMBER_TEXT = 16;
 
-/** What is no boolean requires nothing. */
+/** A requireCanonical that is not a boolean counts as false. */
 function decodeObject(value: Readonly<Record<string, unknown>>): NumberTagOrHash | undefined {
   const { blockHash, blockNumber, requireCanonical } = value;
   if (!isAbsent(blockHash)) {
@@ -93,6 +93,6 @@ function decodeNaturalLong(value: unknown): bigint | undefined {
 }
 
 function tagOf(text: string): BlockTag | undefined {
-  const word = text.toLowerCase();
-  return TAGS.find((tag) => tag === word);
+  const lowerCase = text.toLowerCase();
+  return TAGS.find((tag) => tag === lowerCase);
 }

@@ -17,8 +17,8 @@ import {
 } from "./parameters.ts";
 
 /**
- * The call object of eth_call and its kin (json-rpc.md#call-object). Members that are absent, null or unknown
- * do not count. Refused: `data` and `input` that differ, a gas price beside a fee cap, and blobs beside
+ * The call object of eth_call and similar methods (json-rpc.md#call-object). Members that are absent, null or unknown are
+ * ignored. Refused: `data` and `input` that differ, a gas price together with a fee cap, and blobs together with
  * authorizations.
  */
 export function decodeCall(value: unknown): CallRequest | undefined {
@@ -52,7 +52,7 @@ export function callOf(transaction: SentTransaction): CallRequest {
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
-/** By name in JSON: puts what is given where it belongs in a CallRequest; false when it does not decode. */
+/** By name in JSON: decodes the value into its member of a CallRequest; false when it does not decode. */
 const MEMBERS: ReadonlyMap<string, (call: Writable<CallRequest>, given: unknown) => boolean> = new Map([
   ["from", setting("from", decodeAddress)],
   ["to", setting("to", decodeAddress)],
@@ -93,12 +93,12 @@ function hasTwoPricings(call: CallRequest): boolean {
   return call.gasPrice !== undefined && hasFeeCap;
 }
 
-/** No transaction carries both. */
+/** No transaction type has both blobs and authorizations. */
 function hasTwoTypes({ blobVersionedHashes = [], authorizationList = [] }: CallRequest): boolean {
   return blobVersionedHashes.length > 0 && authorizationList.length > 0;
 }
 
-/** Of the one version that there is. */
+/** Only version 1 exists. */
 function decodeVersionedHash(value: unknown): Hash | undefined {
   const hash = decodeHash(value);
   return hash?.[0] === 1 ? hash : undefined;
@@ -112,7 +112,7 @@ function decodeAccessListEntry(value: unknown): AccessListEntry | undefined {
   return address && storageKeys && { address, storageKeys };
 }
 
-/** As it is signed; what it is worth shows when the call is executed (EIP-7702). */
+/** Decodes a signed authorization; execution decides whether it is valid (EIP-7702). */
 function decodeAuthorization(value: unknown): Authorization | undefined {
   if (!isObject(value)) return undefined;
   const address = decodeAddress(value["address"]);

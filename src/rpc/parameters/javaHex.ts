@@ -2,15 +2,15 @@ import { ERRORS, RpcError } from "../errors/errors.ts";
 import { decodeText, isAbsent } from "./parameters.ts";
 
 /**
- * Hex text of at most 32 bytes, 0x optional, or a JSON scalar as its text (json-rpc.md#miner): what
- * miner_set… take.
+ * Hex text of at most 32 bytes, 0x optional, or a JSON scalar as its text (json-rpc.md#miner), for the miner_set…
+ * methods.
  */
 export function decodeHexText(value: unknown): string | undefined {
   const digits = digitsOf(decodeText(value));
-  return digits !== undefined && flawOf(digits) === undefined ? digits : undefined;
+  return digits !== undefined && hexError(digits) === undefined ? digits : undefined;
 }
 
-/** Why decodeHexText took nothing, in the words of the incumbent's machinery. */
+/** Why decodeHexText decoded nothing, with the messages of Besu's libraries. */
 export function explainHexText(value: unknown): RpcError {
   const { code, message } = ERRORS.invalidParams;
   return new RpcError(code, message, reasonOf(value));
@@ -19,7 +19,7 @@ export function explainHexText(value: unknown): RpcError {
 function reasonOf(value: unknown): string | undefined {
   if (isAbsent(value)) return "Missing required json rpc parameter at index 0";
   const digits = digitsOf(decodeText(value));
-  if (digits !== undefined) return flawOf(digits);
+  if (digits !== undefined) return hexError(digits);
   const type = Array.isArray(value) ? "java.util.ArrayList" : "java.util.LinkedHashMap";
   return `Invalid json rpc parameter at index 0. Supplied value was: '${shortened(javaText(value))}' of type: '${type}' - expected type: 'java.lang.String'`;
 }
@@ -30,7 +30,7 @@ function digitsOf(text: string | undefined): string | undefined {
   return text?.startsWith("0x") ? text.slice(2) : text;
 }
 
-function flawOf(digits: string): string | undefined {
+function hexError(digits: string): string | undefined {
   const at = digits.search(/[^0-9a-fA-F]/);
   if (at >= 0) {
     return `Illegal character '${digits.charAt(at)}' found at index ${at} in hex binary representation`;
@@ -39,17 +39,17 @@ function flawOf(digits: string): string | undefined {
   return `Hex value is too large: expected at most 32 bytes but got ${Math.ceil(digits.length / 2)}`;
 }
 
-/** Characters of a caller's value that come back to it. */
+/** Characters of a caller's value that the error shows. */
 const SHOWN_LENGTH = 200;
 
 function shortened(text: string): string {
   return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`;
 }
 
-/** Levels of a caller's value that are shown. */
+/** Levels of a caller's value that the error shows. */
 const SHOWN_DEPTH = 8;
 
-/** A list or an object as the incumbent's language prints it. */
+/** A list or an object as Java prints it. */
 function javaText(value: unknown, depth = 0): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (depth === SHOWN_DEPTH) return "…";

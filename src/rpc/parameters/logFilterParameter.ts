@@ -13,7 +13,7 @@ import {
   isObject,
 } from "./parameters.ts";
 
-/** What eth_getLogs, eth_newFilter and the logs subscription are asked for (json-rpc.md#eth_getlogs). */
+/** The filter of eth_getLogs, eth_newFilter and the logs subscription (json-rpc.md#eth_getlogs). */
 export interface LogFilter extends LogCriteria {
   readonly from: NumberOrTag;
   readonly to: NumberOrTag;
@@ -40,15 +40,15 @@ export function decodeLogFilter(value: unknown): LogFilter | undefined {
   return criteriaOf(filter) > CRITERIA_LIMIT ? undefined : filter;
 }
 
-/** Addresses and topics in one filter: each costs a hash to prepare and a look into every header's bloom. */
+/** Addresses and topics in one filter: each costs a hash to prepare and a test of every header's bloom. */
 export const CRITERIA_LIMIT = 10_000;
 
-/** How many addresses and topics are looked for. */
+/** Number of addresses and topics in a filter. */
 export function criteriaOf({ addresses, topics }: LogCriteria): number {
   return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
 }
 
-/** Members that only trace_filter uses are allowed here if they decode, because the incumbent shares one type. */
+/** Members that only trace_filter uses are allowed here if they decode, because Besu shares one type. */
 const FOREIGN_MEMBERS: ReadonlyMap<string, Decoder<unknown>> = new Map<string, Decoder<unknown>>([
   ["fromAddress", decodeAddresses],
   ["toAddress", decodeAddresses],

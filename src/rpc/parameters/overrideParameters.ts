@@ -40,8 +40,8 @@ export const BLOCK_OVERRIDES_SCHEMA: JsonSchema = {
 };
 
 /**
- * Overrides as other clients know them (execution-apis). The incumbent ignores whatever stands in their place, so what is
- * no object is no override.
+ * Overrides as in other clients (execution-apis). Besu ignores these parameters, so a value that is not an object is
+ * ignored too.
  */
 export const STATE_OVERRIDES = optional(
   "stateOverrides",
@@ -56,7 +56,7 @@ export const BLOCK_OVERRIDES = {
 
 const NOT_SUPPORTED = -32000;
 
-/** Why block overrides were not decoded. Go-ethereum's code and words for those that not every method of its takes. */
+/** Why block overrides were not decoded: go-ethereum's code and message for overrides that a method does not support. */
 export function blockOverridesError(overrides: readonly unknown[], where: string): RpcError {
   const name = overrides.filter(isObject).map(foreignMember).find(Boolean);
   return name === undefined
@@ -65,8 +65,8 @@ export function blockOverridesError(overrides: readonly unknown[], where: string
 }
 
 /**
- * What no block of an IBFT chain has, whatever its fork (ibft2.md#later-forks); that it has no withdrawals
- * may be said.
+ * Name of an override for what no block of an IBFT chain has, whatever its fork (ibft2.md#later-forks). An empty list of
+ * withdrawals is allowed.
  */
 function foreignMember({ beaconRoot, withdrawals }: Readonly<Record<string, unknown>>): string | undefined {
   if (!isAbsent(beaconRoot)) return "beaconRoot";
@@ -74,10 +74,10 @@ function foreignMember({ beaconRoot, withdrawals }: Readonly<Record<string, unkn
   return hasNone ? undefined : "withdrawals";
 }
 
-/** Where other clients take a block, the incumbent looks at nothing. */
+/** The block parameter of other clients, which Besu ignores. */
 export const IGNORED_BLOCK = optional("block", (value) => value, NUMBER_TAG_OR_HASH);
 
-/** In a job's words; undefined where nothing is to be otherwise. */
+/** The overrides of a job; without a member when there are none. */
 export function overridesOf(
   accounts: readonly AccountOverride[] | null | undefined,
   block?: BlockOverride | null,
@@ -98,7 +98,7 @@ export function decodeStateOverrides(value: unknown): readonly AccountOverride[]
   return overrides;
 }
 
-/** Undefined also for what no block of this chain can have: see blockOverridesError. */
+/** Undefined also for members that no block of this chain can have: see blockOverridesError. */
 export function decodeBlockOverrides(value: unknown): BlockOverride | undefined {
   if (!isObject(value) || foreignMember(value) !== undefined) return undefined;
   const override: { -readonly [Member in keyof BlockOverride]: BlockOverride[Member] } = {};
@@ -112,7 +112,7 @@ export function decodeBlockOverrides(value: unknown): BlockOverride | undefined 
   return override;
 }
 
-/** Name in JSON, name in a BlockOverride; where there are two names, the standard's stands last and wins. */
+/** Name in JSON, name in a BlockOverride. Of two names for one member the standard's is last and wins. */
 const BLOCK_MEMBERS: readonly (readonly [name: string, member: keyof BlockOverride, Decoder<unknown>])[] = [
   ["number", "number", decodeLong],
   ["time", "timestamp", decodeLong],
@@ -128,7 +128,7 @@ const BLOCK_MEMBERS: readonly (readonly [name: string, member: keyof BlockOverri
   ["blobBaseFee", "blobBaseFee", decodeWei],
 ];
 
-/** 64 bits without a sign (EIP-2681); the last one is a nonce that an account may have, and sends nothing with. */
+/** An unsigned 64-bit number. An account may have the highest one, but cannot send with it (EIP-2681). */
 export function decodeNonce(value: unknown): bigint | undefined {
   return decodeBelow(2n ** 64n, value);
 }
@@ -144,7 +144,7 @@ function decodeBelow(limit: bigint, value: unknown): bigint | undefined {
 
 type Account = Readonly<Record<string, unknown>>;
 
-/** Storage can be given as a whole or in parts, not both. */
+/** Storage is replaced by `state` or changed by `stateDiff`, not both. */
 function decodeAccountOverride(given: Account): Omit<AccountOverride, "address"> | undefined {
   const precompileTo = member(given, "movePrecompileToAddress", decodeAddress);
   const nonce = member(given, "nonce", decodeNonce);
@@ -152,7 +152,8 @@ function decodeAccountOverride(given: Account): Omit<AccountOverride, "address">
   const code = member(given, "code", decodeData);
   const whole = member(given, "state", decodeSlots);
   const parts = member(given, "stateDiff", decodeSlots);
-  if ([precompileTo, nonce, balance, code, whole, parts].includes(BAD) || (whole && parts)) return undefined;
+  if ([precompileTo, nonce, balance, code, whole, parts].includes(INVALID) || (whole && parts))
+    return undefined;
   const slots = whole ?? parts;
   return {
     ...(precompileTo instanceof Uint8Array && { precompileTo }),
@@ -163,12 +164,12 @@ function decodeAccountOverride(given: Account): Omit<AccountOverride, "address">
   };
 }
 
-/** Stands for a member that is there and cannot be decoded. */
-const BAD = Symbol("bad");
+/** Marks a member that is present and cannot be decoded. */
+const INVALID = Symbol("invalid");
 
-function member<T>(given: Account, name: string, decode: Decoder<T>): T | undefined | typeof BAD {
+function member<T>(given: Account, name: string, decode: Decoder<T>): T | undefined | typeof INVALID {
   const value = given[name];
-  return isAbsent(value) ? undefined : (decode(value) ?? BAD);
+  return isAbsent(value) ? undefined : (decode(value) ?? INVALID);
 }
 
 function decodeSlots(value: unknown): { slot: Hash; value: Uint8Array }[] | undefined {
@@ -183,7 +184,7 @@ function decodeSlots(value: unknown): { slot: Hash; value: Uint8Array }[] | unde
   return slots;
 }
 
-/** Null for what is no object. */
+/** Decodes an object; any other value becomes null. */
 export function leniently<T>(decode: Decoder<T>): Decoder<T | null> {
   return (value) => (isObject(value) ? decode(value) : null);
 }

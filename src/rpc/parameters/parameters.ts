@@ -3,9 +3,8 @@ import { asHash, type Hash } from "../../primitives/hash.ts";
 import { parseDigits, parseHex } from "../../primitives/hex.ts";
 
 /**
- * Decoders for the values of a `params` array, as lenient and as strict as the incumbent
- * (json-rpc.md#parameters). Each takes what JSON.parse gave and returns undefined when the only answer is
- * -32602 Invalid params.
+ * A decoder for a value of a `params` array, exactly as lenient as Besu (json-rpc.md#parameters). It takes a value from
+ * JSON.parse and returns undefined when the answer is -32602 Invalid params.
  */
 export type Decoder<T> = (value: unknown) => T | undefined;
 
@@ -27,9 +26,9 @@ export function decodeBoolean(value: unknown): boolean | undefined {
   if (typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isInteger(value) ? value !== 0 : undefined;
   if (typeof value !== "string") return undefined;
-  const word = value.trim();
-  if (["true", "True", "TRUE"].includes(word)) return true;
-  return ["false", "False", "FALSE"].includes(word) ? false : undefined;
+  const text = value.trim();
+  if (["true", "True", "TRUE"].includes(text)) return true;
+  return ["false", "False", "FALSE"].includes(text) ? false : undefined;
 }
 
 /** A position or count of at most 31 bits: a JSON integer, or text as decodeJavaLong reads it. */
@@ -97,7 +96,7 @@ export function decodeList<T>(decodeItem: Decoder<T>): Decoder<readonly T[]> {
   };
 }
 
-/** What the incumbent's language calls a long: decimal, 0x or # hexadecimal, 0 octal; a sign may lead; 64 bits. */
+/** A long as Java's Long.decode reads it: decimal, hexadecimal after 0x or #, octal after 0; an optional sign; 64 bits. */
 export function decodeJavaLong(value: unknown): bigint | undefined {
   if (typeof value !== "string") return undefined;
   const [, sign, prefix = "", digits = ""] = JAVA_LONG.exec(value) ?? [];
@@ -117,7 +116,7 @@ function octalOrDecimal(digits: string): string | undefined {
   return /^(0|[1-9][0-9]*)$/.test(digits) ? digits : undefined;
 }
 
-/** True for what stands for "not given": an absent or null member or parameter. */
+/** True for an absent or null member or parameter, which both mean "not given". */
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }

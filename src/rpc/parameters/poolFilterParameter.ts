@@ -21,9 +21,8 @@ export const POOL_FILTER: JsonSchema = {
 };
 
 /**
- * The `fields` object of txpool_nodePendingTransactions (json-rpc.md#txpool): each known field holds exactly
- * one operator with its value, and all must hold. `from` knows only eq, `to` eq and action, the rest eq, lt
- * and gt.
+ * The `fields` object of txpool_nodePendingTransactions (json-rpc.md#txpool): each known field has exactly one operator
+ * with its value, and all conditions must hold. `from` supports only eq, `to` eq and action, the rest eq, lt and gt.
  */
 export function decodePoolFilter(value: unknown): PoolFilter | undefined {
   if (!isObject(value)) return undefined;
@@ -49,7 +48,7 @@ function condition(operators: Readonly<Record<string, JsonSchema>>): JsonSchema 
 
 type ConditionDecoder = (operator: string, operand: string) => PoolFilter | undefined;
 
-/** A fee-market transaction is judged by its fee cap, which is also the gasPrice it is shown with. */
+/** The gasPrice of a fee-market transaction is its fee cap, as in pool listings. */
 const FIELDS: readonly (readonly [field: string, decode: ConditionDecoder])[] = [
   ["from", decodeSender],
   ["to", decodeRecipient],
@@ -65,7 +64,7 @@ function decodeSender(operator: string, operand: string): PoolFilter | undefined
   return ({ sender }) => equalBytes(sender, address);
 }
 
-/** The only action is contract_creation; its name is not checked. A creation has no recipient that could be equal. */
+/** The only action is contract_creation; its name is not checked. A contract creation has no recipient to compare. */
 function decodeRecipient(operator: string, operand: string): PoolFilter | undefined {
   if (operator === "action") return ({ to }) => to === undefined;
   const address = decodeAddress(operand);

@@ -10,7 +10,7 @@ import {
 } from "./overrideParameters.ts";
 import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 
-/** What eth_simulateV1 is asked, and how blocks are to be shown. */
+/** The payload of eth_simulateV1, with the form in which blocks are shown. */
 export interface SimulatePayload extends BlockStateCalls {
   readonly showsWholeTransactions: boolean;
 }

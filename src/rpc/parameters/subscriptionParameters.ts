@@ -6,7 +6,7 @@ import { BOOLEAN, LOG_FILTER } from "../schemas.ts";
 import { decodeLogFilter, type LogFilter } from "./logFilterParameter.ts";
 import { decodeBoolean, isAbsent, isObject } from "./parameters.ts";
 
-/** What a subscriber wants to hear of. */
+/** The events that a subscription delivers. */
 export type SubscriptionParameters =
   | { readonly kind: "newHeads"; readonly detail: BlockDetail }
   | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher }
@@ -14,7 +14,7 @@ export type SubscriptionParameters =
   | { readonly kind: "droppedPendingTransactions" }
   | { readonly kind: "syncing" };
 
-/** What is told of a transaction: its hash, what Besu shows of it, or all that go-ethereum does. */
+/** How a pending transaction is shown: its hash, Besu's members, or go-ethereum's full object. */
 export type PendingDetail = BlockDetail | "whole";
 
 export type SubscriptionKind = SubscriptionParameters["kind"];
@@ -27,7 +27,7 @@ export const SUBSCRIPTION_KINDS: readonly SubscriptionKind[] = [
   "syncing",
 ];
 
-/** Logs have a filter, all others but what detail is wanted, of pending transactions in go-ethereum's form, too. */
+/** Logs take a filter, the other kinds a level of detail, for pending transactions also in go-ethereum's form. */
 export const SUBSCRIPTION_OPTIONS: JsonSchema = {
   anyOf: [
     LOG_FILTER,
@@ -36,7 +36,7 @@ export const SUBSCRIPTION_OPTIONS: JsonSchema = {
   ],
 };
 
-/** The parameters of eth_subscribe; undefined when the only answer is -32600. */
+/** Decodes the parameters of eth_subscribe; undefined when the answer is -32600. */
 export function decodeSubscription(type: unknown, options: unknown): SubscriptionParameters | undefined {
   if (type === "logs") {
     const filter = decodeLogFilter(options);
@@ -58,7 +58,7 @@ export function decodeSubscription(type: unknown, options: unknown): Subscriptio
   }
 }
 
-/** The id of a subscription as it is kept: hex text, its prefix optional, or a JSON integer. */
+/** The id of a subscription in the form that the node stores, from hex text with or without prefix or a JSON integer. */
 export function decodeSubscriptionId(value: unknown): string | undefined {
   if (typeof value === "number")
     return Number.isSafeInteger(value) && value >= 0 ? toQuantity(value) : undefined;
@@ -67,7 +67,7 @@ export function decodeSubscriptionId(value: unknown): string | undefined {
   return digits === undefined ? undefined : toQuantity(BigInt(`0x${digits}`));
 }
 
-/** `{"includeTransactions": bool}` or nothing; an unknown member is refused. */
+/** Decodes `{"includeTransactions": bool}` or nothing; an unknown member is refused. */
 function decodeDetail(options: unknown): BlockDetail | undefined {
   if (isAbsent(options)) return "hashes";
   if (!isObject(options)) return undefined;

@@ -15,8 +15,8 @@ import {
 import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./parameters.ts";
 
 /**
- * The options of the debug tracing methods (json-rpc.md#tracing-options), and go-ethereum's tracers beside
- * them, which the incumbent does not know. Members that are unknown do not count, nor do tracers.
+ * The options of the debug tracing methods (json-rpc.md#tracing-options), together with go-ethereum's tracers, which Besu
+ * does not have. Unknown members and tracers are ignored.
  */
 export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   if (!isObject(value)) return undefined;
@@ -51,12 +51,12 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   }
 }
 
-/** The options of debug_traceCall: those of the others, where in the block, and what is to be otherwise before the call. */
+/** The options of debug_traceCall: those of the other methods, a position in the block, and overrides. */
 export interface TraceCallOptions {
   readonly style: DebugStyle;
   readonly accounts: readonly AccountOverride[] | null;
   readonly block: BlockOverride | null;
-  /** go-ethereum's txIndex: the call takes the place of this transaction of the block. */
+  /** go-ethereum's txIndex: the call is executed in place of this transaction of the block. */
   readonly index: bigint | null;
 }
 
@@ -77,7 +77,7 @@ export function traceCallOptionsError(given: unknown): RpcError {
 
 const FLAGS = ["disableStorage", "disableMemory", "disableStack"] as const;
 
-/** What is shown when nobody says what to leave out. */
+/** The default: nothing is left out. */
 export const EVERYTHING: DebugStyle = {
   kind: "structLogs",
   options: { disableStorage: false, disableMemory: false, disableStack: false },
@@ -115,11 +115,11 @@ export const TRACE_CALL_OPTIONS: JsonSchema = {
   },
 };
 
-/** A set of the words trace, vmTrace and stateDiff in any case; may be empty. */
+/** A list of trace, vmTrace and stateDiff in any case; may be empty. */
 export function decodeTraceTypes(value: unknown): ParityTypes | undefined {
-  const words = decodeList((item) => TYPES.get(typeof item === "string" ? item.toLowerCase() : ""))(value);
-  if (words === undefined) return undefined;
-  const has = (type: keyof ParityTypes): boolean => words.includes(type);
+  const types = decodeList((item) => TYPES.get(typeof item === "string" ? item.toLowerCase() : ""))(value);
+  if (types === undefined) return undefined;
+  const has = (type: keyof ParityTypes): boolean => types.includes(type);
   return { trace: has("trace"), vmTrace: has("vmTrace"), stateDiff: has("stateDiff") };
 }
 

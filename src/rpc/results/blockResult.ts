@@ -4,24 +4,23 @@ import type { StoredBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { writeMinedTransactions } from "./transactionResult.ts";
 
-/** How a block shows its transactions: by hash or in full. */
+/** Whether a block shows its transactions by hash or in full. */
 export type BlockDetail = "hashes" | "transactions";
 
 /**
- * The block object (json-rpc.md#block) as JSON text: members in the incumbent's order, those without a value
- * left out. Everyone asks for the newest blocks, so the text stays with a block for as long as the chain
- * keeps that in memory.
+ * The block object (json-rpc.md#block) as JSON text: members in Besu's order, those without a value left out. Most
+ * requests are for the newest blocks, so the text is cached for as long as the chain keeps the block in memory.
  */
 export function blockJson(block: StoredBlock, detail: BlockDetail): string {
-  const texts = writtenBlocks.get(block) ?? new Map<BlockDetail, string>();
+  const texts = cachedTexts.get(block) ?? new Map<BlockDetail, string>();
   const known = texts.get(detail);
   if (known !== undefined) return known;
   const text = jsonText((writer) => writeBlock(writer, block, detail));
-  writtenBlocks.set(block, texts.set(detail, text));
+  cachedTexts.set(block, texts.set(detail, text));
   return text;
 }
 
-const writtenBlocks = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
+const cachedTexts = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
 
 function writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail): void {
   writer.beginObject();
@@ -59,7 +58,7 @@ function writeHeader(writer: JsonWriter, { header, hash, totalDifficulty, size }
 }
 
 /**
- * What Shanghai, Cancun and Prague add; on an IBFT chain only a genesis block can have it
+ * The members that Shanghai, Cancun and Prague added; on an IBFT chain only a genesis block can have them
  * (ibft2.md#later-forks).
  */
 function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals: readonly unknown[] = []): void {
@@ -77,9 +76,9 @@ function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals: read
   }
 }
 
-/** A withdrawal is kept as its RLP items: index, validator, address, gwei. */
+/** A withdrawal is stored as its RLP items: index, validator, address, gwei. */
 function writeWithdrawal(writer: JsonWriter, items: unknown): void {
-  const [index = NOTHING, validator = NOTHING, address = NOTHING, amount = NOTHING] = bytesOnly(items);
+  const [index = EMPTY, validator = EMPTY, address = EMPTY, amount = EMPTY] = bytesOnly(items);
   writer.beginObject();
   writer.quantity("index", bytesToBigint(index));
   writer.quantity("validatorIndex", bytesToBigint(validator));
@@ -88,7 +87,7 @@ function writeWithdrawal(writer: JsonWriter, items: unknown): void {
   writer.endObject();
 }
 
-const NOTHING = new Uint8Array();
+const EMPTY = new Uint8Array();
 
 function bytesOnly(items: unknown): readonly Uint8Array[] {
   return Array.isArray(items) ? items.filter((item) => item instanceof Uint8Array) : [];

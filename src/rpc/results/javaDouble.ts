@@ -1,6 +1,6 @@
 /**
- * A number as Besu's language writes a double, which its JSON shows: with a digit behind the point always, and as a power
- * of ten below a thousandth and from ten million on.
+ * A number as Java prints a double, and so as Besu's JSON shows it: always with a digit after the point, and with an
+ * exponent below a thousandth and from ten million on.
  */
 export function javaDouble(value: number): string {
   const size = Math.abs(value);

@@ -11,7 +11,7 @@ const TOO_MANY_LOGS = new RpcError(
 );
 const BUSY = new RpcError(-32005, "Too many queries for logs are under way. Try again later.");
 
-/** The answer to a query of logs. */
+/** The answer to a log query. */
 export function logQueryAnswer(result: FoundLogs): RawJson | JsonPieces | RpcError {
   switch (result.kind) {
     case "found":

@@ -3,8 +3,8 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
 /**
- * A pooled transaction as a subscription shows it: fewer members than eth_getTransactionByHash, and those without a
- * value are left out, a fee-market transaction's fee caps among them (json-rpc.md#eth_subscribe).
+ * A pooled transaction as a subscription shows it: fewer members than eth_getTransactionByHash, without fee caps, and
+ * members without a value are left out (json-rpc.md#eth_subscribe).
  */
 export function pendingDetailJson(transaction: SentTransaction): string {
   const { type, to, yParity, v, gasPrice } = transaction;

@@ -3,66 +3,66 @@ import { type JsonPiece, slicesOf } from "../../primitives/jsonPieces.ts";
 import { BACKSLASH, QUOTE } from "./jsonText.ts";
 
 /**
- * The same JSON laid out for people as the incumbent does with --json-pretty-print-enabled: members on lines of their
- * own, lists on one. It works on the text, which has no spaces of its own, so that no digit of a number is lost.
+ * Formats JSON as Besu does with --json-pretty-print-enabled: each member on its own line, a list on one line. Works on
+ * compact JSON text rather than values, so that no digit of a number is lost.
  */
 export function prettyJson(json: string): string {
-  return new JsonLayout().next(json);
+  return new JsonFormatter().next(json);
 }
 
-/** As prettyJson, of a text in pieces. A slice takes some milliseconds, of an answer a thousand levels deep some fifty. */
+/** As prettyJson, for a text in pieces. A slice takes some milliseconds, at a thousand levels of nesting some fifty. */
 export function* prettySlices(pieces: Iterable<JsonPiece>): Generator<string, void> {
-  const layout = new JsonLayout();
-  // A slice of bytes may end within a character.
+  const formatter = new JsonFormatter();
+  // A slice of bytes may end in the middle of a character.
   const decoder = new StringDecoder("utf8");
   for (const slice of slicesOf(pieces, SLICE_LENGTH))
-    yield layout.next(typeof slice === "string" ? slice : decoder.write(slice));
+    yield formatter.next(typeof slice === "string" ? slice : decoder.write(slice));
 }
 
 const SLICE_LENGTH = 64 * 1024;
 
-/** Lays out a text that comes in parts, which may end anywhere. */
-class JsonLayout {
+/** Formats a text that arrives in parts, which may end anywhere. */
+class JsonFormatter {
   private readonly containers: Bracket[] = [];
   private indent = "\n";
-  /** A bracket that the next sign may close again. */
+  /** An opening bracket not written yet, because the next token may close an empty container. */
   private opened: Bracket | undefined;
   private isInString = false;
   private isEscaped = false;
 
   next(json: string): string {
-    let laid = "";
+    let formatted = "";
     for (let at = 0; at < json.length; ) {
       const start = at;
       if (this.isInString) {
         at = this.endOfString(json, at);
-        laid += json.slice(start, at);
+        formatted += json.slice(start, at);
         continue;
       }
       const first = json[at] ?? "";
-      if (SIGNS.has(first)) {
+      if (PUNCTUATORS.has(first)) {
         at++;
-        laid += this.sign(first);
+        formatted += this.punctuator(first);
         continue;
       }
       this.isInString = first === '"';
-      at = this.isInString ? this.endOfString(json, at + 1) : endOfWord(json, at);
-      laid += this.begun() + json.slice(start, at);
+      at = this.isInString ? this.endOfString(json, at + 1) : endOfLiteral(json, at);
+      formatted += this.openBracket() + json.slice(start, at);
     }
-    return laid;
+    return formatted;
   }
 
-  private sign(sign: string): string {
-    if (this.opened !== undefined && (sign === "}" || sign === "]")) {
-      const empty = `${this.opened} ${sign}`;
+  private punctuator(character: string): string {
+    if (this.opened !== undefined && (character === "}" || character === "]")) {
+      const empty = `${this.opened} ${character}`;
       this.opened = undefined;
       return empty;
     }
-    switch (sign) {
+    switch (character) {
       case "{":
       case "[": {
-        const before = this.begun();
-        this.opened = sign;
+        const before = this.openBracket();
+        this.opened = character;
         return before;
       }
       case "}":
@@ -79,8 +79,8 @@ class JsonLayout {
     }
   }
 
-  /** The bracket before something that is in it, if it is not written yet. */
-  private begun(): string {
+  /** The opening bracket before the first item in it, if it is not written yet. */
+  private openBracket(): string {
     const { opened } = this;
     if (opened === undefined) return "";
     this.opened = undefined;
@@ -90,7 +90,7 @@ class JsonLayout {
     return `{${this.indent}`;
   }
 
-  /** Position after the closing quote, or the end of what there is. */
+  /** Position after the closing quote, or the end of the part. */
   private endOfString(json: string, start: number): number {
     for (let at = start; at < json.length; at++) {
       const code = json.charCodeAt(at);
@@ -107,10 +107,10 @@ class JsonLayout {
 
 type Bracket = "{" | "[";
 
-const SIGNS: ReadonlySet<string> = new Set("{}[],:");
-const NEXT_SIGN = /[{}[\],:]/g;
+const PUNCTUATORS: ReadonlySet<string> = new Set("{}[],:");
+const NEXT_PUNCTUATOR = /[{}[\],:]/g;
 
-function endOfWord(json: string, start: number): number {
-  NEXT_SIGN.lastIndex = start;
-  return NEXT_SIGN.exec(json)?.index ?? json.length;
+function endOfLiteral(json: string, start: number): number {
+  NEXT_PUNCTUATOR.lastIndex = start;
+  return NEXT_PUNCTUATOR.exec(json)?.index ?? json.length;
 }

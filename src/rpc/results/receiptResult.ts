@@ -12,8 +12,8 @@ import { JsonPieces, RawJson } from "../method.ts";
 import { writeOptionalData } from "./transactionResult.ts";
 
 /**
- * The receipt of the transaction at `index` (json-rpc.md#receipt); undefined when there is none.
- * `blobGasPriceWei` is what a unit of blob gas cost in this block.
+ * The receipt of the transaction at `index` (json-rpc.md#receipt); undefined when there is none. `blobGasPriceWei` is the
+ * price per unit of blob gas in this block.
  */
 export function receiptAnswer(
   block: StoredBlock,
@@ -25,9 +25,9 @@ export function receiptAnswer(
   if (transaction === undefined || receipt === undefined) return undefined;
   let logsBefore = 0;
   for (let before = 0; before < index; before++) logsBefore += block.receipts[before]?.logs.length ?? 0;
-  const place = placeOf(block, blobGasPriceWei);
+  const context = blockContext(block, blobGasPriceWei);
   return answerOf(receipt.logs.length, (writer) =>
-    writeReceipt(writer, { transaction, receipt, index, logsBefore }, place),
+    writeReceipt(writer, { transaction, receipt, index, logsBefore }, context),
   );
 }
 
@@ -36,18 +36,22 @@ export function blockReceiptsAnswer(
   block: StoredBlock,
   blobGasPriceWei: bigint,
 ): RawJson | Promise<JsonPieces> {
-  const place = placeOf(block, blobGasPriceWei);
+  const context = blockContext(block, blobGasPriceWei);
   const logs = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
-  return answerOf(block.receipts.length + logs, (writer) => writeReceipts(writer, block, place));
+  return answerOf(block.receipts.length + logs, (writer) => writeReceipts(writer, block, context));
 }
 
-function* writeReceipts(writer: JsonWriter, block: StoredBlock, place: Place): Generator<void, void> {
+function* writeReceipts(
+  writer: JsonWriter,
+  block: StoredBlock,
+  context: BlockContext,
+): Generator<void, void> {
   writer.beginList();
   let logsBefore = 0;
   for (const [index, receipt] of block.receipts.entries()) {
     const transaction = block.transactions[index];
     if (transaction === undefined) break;
-    yield* writeReceipt(writer, { transaction, receipt, index, logsBefore }, place);
+    yield* writeReceipt(writer, { transaction, receipt, index, logsBefore }, context);
     logsBefore += receipt.logs.length;
     if (index % RECEIPTS_PER_STEP === RECEIPTS_PER_STEP - 1) yield;
   }
@@ -56,7 +60,7 @@ function* writeReceipts(writer: JsonWriter, block: StoredBlock, place: Place): G
 
 const RECEIPTS_PER_STEP = 16;
 
-/** In one go, or with turns of others in between where there are many `parts`: receipts and logs. */
+/** Writes at once, or in slices of the event loop when there are many `parts`, which are receipts and logs. */
 function answerOf(
   parts: number,
   write: (writer: JsonWriter) => Generator<void, void>,
@@ -65,11 +69,11 @@ function answerOf(
   return jsonInSlices(write).then((pieces) => new JsonPieces(pieces));
 }
 
-/** Some milliseconds' worth. */
+/** Writing so many parts takes some milliseconds. */
 const MANY_PARTS = 2_000;
 
 /** What all receipts of a block have in common. */
-interface Place {
+interface BlockContext {
   /** The members that name the block, encoded once. */
   readonly members: string;
   readonly baseFeePerGas: bigint | undefined;
@@ -78,38 +82,42 @@ interface Place {
   readonly number: bigint;
 }
 
-interface PlacedReceipt {
+interface LocatedReceipt {
   readonly transaction: SentTransaction;
   readonly receipt: Receipt;
   readonly index: number;
-  /** Logs of earlier transactions of the block. */
+  /** Number of logs of earlier transactions of the block. */
   readonly logsBefore: number;
 }
 
 const BLOB_GAS_PER_BLOB = 131_072;
 
-function placeOf({ hash, header }: StoredBlock, blobGasPriceWei: bigint): Place {
+function blockContext({ hash, header }: StoredBlock, blobGasPriceWei: bigint): BlockContext {
   const { number, baseFeePerGas } = header;
   const members = `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(number)}"`;
   return { members, baseFeePerGas, blobGasPriceWei, hash, number };
 }
 
-function* writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place): Generator<void, void> {
-  const { transaction, receipt, index, logsBefore } = placed;
+function* writeReceipt(
+  writer: JsonWriter,
+  located: LocatedReceipt,
+  context: BlockContext,
+): Generator<void, void> {
+  const { transaction, receipt, index, logsBefore } = located;
   const { to, sender, nonce } = transaction;
   writer.beginObject();
-  writer.members(place.members);
+  writer.members(context.members);
   writeOptionalData(writer, "contractAddress", to === undefined ? createdAddress(sender, nonce) : undefined);
   writer.quantity("cumulativeGasUsed", receipt.cumulativeGasUsed);
   writer.data("from", sender);
   writer.quantity("gasUsed", receipt.gasUsed);
-  writer.quantity("effectiveGasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
+  writer.quantity("effectiveGasPrice", effectiveGasPrice(transaction, context.baseFeePerGas));
   writer.beginList("logs");
   yield* writeReceiptLogs(writer, receipt.logs, {
     transactionHash: transaction.hash,
     transactionIndex: index,
-    blockHash: place.hash,
-    blockNumber: place.number,
+    blockHash: context.hash,
+    blockNumber: context.number,
     firstLogIndex: logsBefore,
   });
   writer.endList();
@@ -123,12 +131,12 @@ function* writeReceipt(writer: JsonWriter, placed: PlacedReceipt, place: Place):
   writer.quantity("type", receipt.type);
   if (transaction.type === 3) {
     writer.quantity("blobGasUsed", BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length);
-    writer.quantity("blobGasPrice", place.blobGasPriceWei);
+    writer.quantity("blobGasPrice", context.blobGasPriceWei);
   }
   writer.endObject();
 }
 
-/** Where a creation puts its contract (yellow paper, §7), shown for failed creations too. */
+/** Address of a created contract (yellow paper, §7), shown for failed creations too. */
 export function createdAddress(sender: Address, nonce: bigint): Address {
   const items = [encodeRlpString(sender), encodeRlpString(bigintToBytes(nonce))];
   return asAddress(keccak256(encodeRlpList(items)).slice(12));

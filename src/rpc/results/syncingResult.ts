@@ -1,7 +1,7 @@
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { SyncStatus } from "../ports.ts";
 
-/** How far the node is in catching up, or false (json-rpc.md#eth_syncing). */
+/** The sync status, or false when the node is not syncing (json-rpc.md#eth_syncing). */
 export function syncingResult(status: SyncStatus | undefined): object | false {
   if (status === undefined) return false;
   return {

@@ -5,7 +5,7 @@ import { ERRORS, RpcError } from "../errors/errors.ts";
 import { PRECOMPILE_NOT_MOVABLE } from "../errors/simulationErrors.ts";
 import { JsonPieces, RawJson } from "../method.ts";
 
-/** What a tracing method answers. */
+/** The answer of a tracing method. */
 export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcError {
   switch (result.kind) {
     case "traced":
@@ -33,10 +33,10 @@ export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcErro
   }
 }
 
-/** From here on the bytes go to the client as they came from the thread. */
+/** A trace of at least this size is sent as the bytes that the worker thread produced. */
 const LARGE_BYTES = 64 * 1024;
 
-/** Ours: the incumbent answers whatever fits into its memory. */
+/** Not in Besu, which has no limit on the size. */
 const TRACE_TOO_LARGE = new RpcError(
   -32005,
   "Trace exceeds the maximum size of an answer; leave out memory, stack or storage",

@@ -13,24 +13,24 @@ import {
 } from "../../types/transaction.ts";
 
 /**
- * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text; undefined when
- * there is none.
+ * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text; undefined when there is
+ * none.
  */
 export function minedTransactionJson(block: StoredBlock, index: number): string | undefined {
   const transaction = block.transactions[index];
-  return transaction && jsonText((writer) => writeMined(writer, transaction, index, placeOf(block)));
+  return transaction && jsonText((writer) => writeMined(writer, transaction, index, blockContext(block)));
 }
 
 /** All transactions of a block, in full, as items of a list. */
 export function writeMinedTransactions(writer: JsonWriter, block: StoredBlock): void {
-  const place = placeOf(block);
+  const context = blockContext(block);
   for (const [index, transaction] of block.transactions.entries())
-    writeMined(writer, transaction, index, place);
+    writeMined(writer, transaction, index, context);
 }
 
 /**
- * A pooled transaction (json-rpc.md#pooled-transaction) as JSON text. It shows the sender's public key, whose
- * recovery costs some 50 µs: a caller with many of them gives the event loop its turn in between.
+ * A pooled transaction (json-rpc.md#pooled-transaction) as JSON text. It shows the sender's public key, whose recovery
+ * costs some 50 µs: callers with many transactions yield to the event loop in between.
  */
 export function pendingTransactionJson(transaction: SentTransaction): string {
   const publicKey = recoverPublicKey(signingHash(transaction), signatureOf(transaction));
@@ -42,7 +42,7 @@ export function pendingTransactionJson(transaction: SentTransaction): string {
   });
 }
 
-/** The same as other clients have it, without what only the incumbent shows. */
+/** A pooled transaction as other clients show it, without the members that only Besu has. */
 export function pooledTransactionJson(transaction: SentTransaction): string {
   return jsonText((writer) => writePending(writer, transaction, () => undefined));
 }
@@ -70,27 +70,32 @@ function writePending(writer: JsonWriter, transaction: SentTransaction, writeExt
 }
 
 /** What all transactions of a block have in common. */
-interface Place {
+interface BlockContext {
   /** The first members, encoded once. */
   readonly members: string;
   readonly baseFeePerGas: bigint | undefined;
 }
 
-function placeOf({ hash, header }: StoredBlock): Place {
+function blockContext({ hash, header }: StoredBlock): BlockContext {
   return {
     members: `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(header.number)}"`,
     baseFeePerGas: header.baseFeePerGas,
   };
 }
 
-function writeMined(writer: JsonWriter, transaction: SentTransaction, index: number, place: Place): void {
+function writeMined(
+  writer: JsonWriter,
+  transaction: SentTransaction,
+  index: number,
+  context: BlockContext,
+): void {
   writer.beginObject();
   writeLists(writer, transaction);
-  writer.members(place.members);
+  writer.members(context.members);
   if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
   writer.data("from", transaction.sender);
   writer.quantity("gas", transaction.gasLimit);
-  writer.quantity("gasPrice", effectiveGasPrice(transaction, place.baseFeePerGas));
+  writer.quantity("gasPrice", effectiveGasPrice(transaction, context.baseFeePerGas));
   writeFeeCaps(writer, transaction);
   writer.data("hash", transaction.hash);
   writer.data("input", transaction.data);
@@ -116,7 +121,7 @@ function writeFeeCaps(writer: JsonWriter, transaction: Transaction): void {
   if (maxFeePerBlobGas !== undefined) writer.quantity("maxFeePerBlobGas", maxFeePerBlobGas);
 }
 
-/** A legacy transaction shows no yParity, a blob transaction no v but its blobs. */
+/** A legacy transaction has no yParity; a blob transaction has no v, but its blob hashes. */
 function writeSignature(writer: JsonWriter, transaction: Transaction): void {
   const { type, yParity, v, r, s } = transaction;
   if (type !== 0) writer.quantity("yParity", yParity);

@@ -16,7 +16,7 @@ import { checkTransition, type Transition } from "./transition.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
 /**
- * What the incumbent's evmtool prints: state tests, state transitions (t8n), and the end of traces. Their lines
+ * What Besu's evmtool prints: state tests, state transitions (t8n), and the end of traces. Their lines
  * are those of trace files, of which recorded ones are compared (test/rpc/methods/recordedTraces.test.ts).
  */
 export const EVMTOOL: Suite = {

@@ -11,7 +11,7 @@ import { readForeignChain } from "../chains/foreignReader.ts";
 import type { Failure, Suite } from "../suite.ts";
 import { firstDifference } from "./difference.ts";
 
-/** The incumbent's fixtures of the TRACE group and of the debug tracing methods, over their chains. */
+/** Besu's fixtures of the TRACE group and of the debug tracing methods, over their chains. */
 export const TRACE: Suite = {
   name: "trace",
   total: 589,

@@ -29,7 +29,7 @@ import { type PreState, worldOf } from "./preState.ts";
 import { hashOfLogs } from "./stateTest.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
-/** A run of the incumbent's `evmtool t8n`: some transactions on a state, and what it printed. */
+/** A run of Besu's `evmtool t8n`: some transactions on a state, and what it printed. */
 export interface Transition {
   readonly cli: readonly string[];
   readonly stdin: {

@@ -100,7 +100,7 @@ describe("a simulation that fails", () => {
 });
 
 describe("the table of refusals", () => {
-  it("keeps apart what the incumbent tells apart", () => {
+  it("keeps apart what Besu tells apart", () => {
     const texts = Object.values(ERRORS).map(({ code, message }) => `${code} ${message}`);
     expect(new Set(texts).size).toBe(texts.length);
   });

@@ -58,7 +58,7 @@ describeWithVectors("admin_nodeInfo", () => {
 });
 
 describeWithVectors("admin_peers", () => {
-  it("tells of a peer that called and of one that was called what the incumbent tells", async () => {
+  it("tells of a peer that called and of one that was called what Besu tells", async () => {
     const { response } = recorded<{ id: string; enode: string }[]>("net2", "peers");
     const head = { totalDifficulty: 402n, headHash: asHash(new Uint8Array(32).fill(7)), version: 68 };
     const [caller, called] = [await startToy(1), await startToy(2)];
@@ -108,7 +108,7 @@ describeWithVectors("admin_addPeer and admin_removePeer", () => {
     ["a short id", ["enode://abcd@127.0.0.1:1"], -32000, /^Invalid node ID: node ID must have exactly 128/],
     ["an id with 0x", [`enode://0x${id}@127.0.0.1:1`], -32000, /^Invalid node ID/],
     ["a host name", [`enode://${id}@example.org:1`], -32100, /^Enode DNS support is disabled$/],
-  ])("refuse %s in the incumbent's words", async (_, params, code, message) => {
+  ])("refuse %s in Besu's words", async (_, params, code, message) => {
     const self = await startToy(1);
     const node = await aRecordedNode("net2", 0);
     const peerToPeer = factsOf(self);

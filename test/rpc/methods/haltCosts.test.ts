@@ -4,7 +4,7 @@ import { genesisWith } from "../../builders/genesisWith.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** What struct logs say that an instruction cost that halted, by the incumbent's own code where no recording has it. */
+/** What struct logs say that an instruction cost that halted, by Besu's own code where no recording has it. */
 
 const CALLEE = `0x${"ce".repeat(20)}`;
 const FRIEND = `73${"f0".repeat(20)}`;
@@ -98,7 +98,7 @@ describe("too little gas", () => {
     ["ADDRESS", `${"5f".repeat(1024)}30`, 2 * 1024 + 1, 2],
     ["SSTORE", "60015f55", 5 + 2301, 22_100],
     ["SSTORE", "5f5f55", 4 + 2300, 2300],
-  ])("costs %s what the incumbent names, whatever else is wrong (%#)", async (op, code, left, gasCost) => {
+  ])("costs %s what Besu names, whatever else is wrong (%#)", async (op, code, left, gasCost) => {
     expect(await haltOf(code, "f4", gas(left))).toMatchObject({ op, gasCost, error: ["INSUFFICIENT_GAS"] });
   });
 });

@@ -8,7 +8,7 @@ import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** Requests that no recording has, answered as the incumbent's rules of reading them have it. */
+/** Requests that no recording has, answered as Besu's rules of reading them have it. */
 
 const RICH = toHex(account(0).address);
 const NOBODY = `0x${"de".repeat(20)}`;

@@ -56,7 +56,7 @@ describe("overrides of a call", () => {
       ask(method, { from: RICH, to: NOBODY }, "latest", { [RICH]: { nonce } });
     expect(await send("0xfffffffffffffffe")).toBe("0x");
     expect(await send("0xfffffffffffffffe", "eth_estimateGas")).toBe("0x5208");
-    // The incumbent's answer for an account that has come so far (EIP-2681).
+    // Besu's answer for an account that has come so far (EIP-2681).
     expect(await send("0xffffffffffffffff")).toEqual({ code: -32603, message: "Internal error" });
     expect(await send("0xffffffffffffffff", "eth_estimateGas")).toEqual({
       code: -32603,

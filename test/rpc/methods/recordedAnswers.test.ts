@@ -30,7 +30,7 @@ import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.t
 import { sameButDefects } from "./traceDefects.ts";
 
 /**
- * What a live node of the incumbent answered, asked again of our methods over the real chain, state, executor and
+ * What a live node of Besu answered, asked again of our methods over the real chain, state, executor and
  * pool, which have imported the same blocks by all rules. Every answer is compared as text.
  */
 
@@ -74,7 +74,7 @@ const EXPLAINED: ReadonlyMap<string, string> = new Map([
 /** They tell of the moment; adminPeers.test.ts compares them. */
 const OF_PEERS = new Set(["admin_nodeInfo", "admin_peers"]);
 
-/** Unknown to the incumbent, which says so. */
+/** Unknown to Besu, which says so. */
 const BEYOND = new Set(["eth_simulateV1", "txpool_content", "txpool_inspect", "txpool_status"]);
 
 /** The second, with its long traces, is left to the long run. */

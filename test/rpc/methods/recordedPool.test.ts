@@ -24,7 +24,7 @@ import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 /**
- * What a live node of the incumbent answered about its pool and its allowlists, one request after another, asked again
+ * What a live node of Besu answered about its pool and its allowlists, one request after another, asked again
  * of ours in the same order and with the same options. Answers are compared as text, lists of pooled ones as sets.
  */
 

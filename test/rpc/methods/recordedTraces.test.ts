@@ -16,8 +16,8 @@ import { describeWithVectors, vectorPath } from "../../vectors.ts";
 import { sameButDefects } from "./traceDefects.ts";
 
 /**
- * Traces of a live node of the incumbent, asked again of our methods over the real chain, which has imported the same
- * blocks by all rules. Compared as text but for the incumbent's defects, which are named one by one. Daily, the recorded
+ * Traces of a live node of Besu, asked again of our methods over the real chain, which has imported the same
+ * blocks by all rules. Compared as text but for Besu's defects, which are named one by one. Daily, the recorded
  * requests (recordedAnswers.test.ts) stand for these.
  */
 
@@ -40,7 +40,7 @@ const TRACED = [
 type Network = "net1" | "net2";
 
 /**
- * Blocks and transactions of which the incumbent tells something else on the whole (architecture.md#rulings):
+ * Blocks and transactions of which Besu tells something else on the whole (architecture.md#rulings):
  * those behind others in their block, which it traces as if they were the first; and what looks at COINBASE
  * where a beneficiary is set.
  */

@@ -194,7 +194,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-describe("eth_sendRawTransaction refuses with the incumbent's code and text", () => {
+describe("eth_sendRawTransaction refuses with Besu's code and text", () => {
   it.each(Object.entries(ROWS))("row %s", async (_, { setting, prepare, transaction, answer }) => {
     const inHand = aPool(setting);
     prepare?.(inHand);

@@ -4,7 +4,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 type JsonObject = { readonly [name: string]: Json };
 
 /**
- * Two traces, ours and the incumbent's, as texts to be compared: where the incumbent's has one of its known defects the
+ * Two traces, ours and Besu's, as texts to be compared: where Besu's has one of its known defects the
  * part in question is left out of both, after it was seen that ours is right where it can be seen.
  *
  * - the memory that an MLOAD read, in a vmTrace, is shown as it is later, though the word that it pushed is right; and

@@ -6,7 +6,7 @@ import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** How the incumbent's vmTrace shows what calls come to, by its own code where no recording has it. */
+/** How Besu's vmTrace shows what calls come to, by its own code where no recording has it. */
 
 const RICH = toHex(account(0).address);
 const CALLER = `0x${"ca".repeat(20)}`;

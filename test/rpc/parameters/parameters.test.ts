@@ -83,7 +83,7 @@ describe("an index", () => {
   });
 });
 
-describe("a long of the incumbent's language", () => {
+describe("a long of Besu's language", () => {
   it("keeps its sign and its 64 bits", () => {
     expect(decodeJavaLong("-0x1")).toBe(-1n);
     expect(decodeJavaLong("0x7fffffffffffffff")).toBe(2n ** 63n - 1n);

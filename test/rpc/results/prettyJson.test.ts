@@ -11,7 +11,7 @@ describe("JSON laid out for people", () => {
     );
   });
 
-  it("looks as the incumbent prints it", () => {
+  it("looks as Besu prints it", () => {
     expect(prettyJson('{"a":1,"b":[1,"x,{}",[]],"c":{},"d":{"e":null}}')).toBe(
       '{\n  "a" : 1,\n  "b" : [ 1, "x,{}", [ ] ],\n  "c" : { },\n  "d" : {\n    "e" : null\n  }\n}',
     );

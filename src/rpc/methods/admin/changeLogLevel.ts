@@ -5,7 +5,7 @@ import { listOf, TEXT } from "../../schemas.ts";
 export const adminChangeLogLevel = defineMethod({
   name: "admin_changeLogLevel",
   namespace: "ADMIN",
-  summary: "Changes how much is logged from now on, by all modules or by those named.",
+  summary: "Changes the log level, of all modules or of those named.",
   parameters: [
     required("level", decodeLevel, { enum: LOG_LEVELS }),
     optional("loggers", decodeModules, listOf(TEXT)),
@@ -17,12 +17,12 @@ export const adminChangeLogLevel = defineMethod({
   },
 });
 
-/** In capitals only, as the incumbent takes them (json-rpc.md#admin). */
+/** In capitals only, as in Besu (json-rpc.md#admin). */
 function decodeLevel(value: unknown): LogLevel | undefined {
   return LOG_LEVELS.find((level) => level === value);
 }
 
-/** Ours, and the incumbent's names of loggers as far as a part of theirs is one of ours; others change nothing. */
+/** Our modules, or names of Besu's loggers in which a part is one of our modules; others are ignored. */
 function decodeModules(value: unknown): readonly LogModule[] | undefined {
   if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) return undefined;
   const parts = new Set(value.flatMap((name: string) => name.toLowerCase().split(".")));

@@ -6,7 +6,7 @@ import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters/parameters.ts";
 import type { RpcLogIndex } from "../../ports.ts";
 import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
-/** The files that make old logs quick to find (json-rpc.md#log-bloom-cache). */
+/** The log index, under the names of Besu's log bloom cache (json-rpc.md#log-bloom-cache). */
 
 const STATUS = { name: "status", schema: OBJECT };
 const SKIPPABLE = { anyOf: [NUMBER_OR_TAG, { enum: [""] }] };
@@ -15,7 +15,7 @@ const DECIMAL = { anyOf: [INTEGER, { type: "string", pattern: "^[0-9]+$" }] };
 export const adminGenerateLogBloomCache = defineMethod({
   name: "admin_generateLogBloomCache",
   namespace: "ADMIN",
-  summary: "Writes the index of logs anew for a range of blocks, and tells how far it is.",
+  summary: "Rebuilds the log index for a range of blocks, and returns the progress.",
   parameters: [
     optional("startBlock", decodeNumberOrTag, NUMBER_OR_TAG),
     optional("endBlock", decodeNumberOrTag, NUMBER_OR_TAG),
@@ -32,7 +32,7 @@ export const adminGenerateLogBloomCache = defineMethod({
 export const adminLogsRemoveCache = defineMethod({
   name: "admin_logsRemoveCache",
   namespace: "ADMIN",
-  summary: "Removes the index of logs, or the files of it that have the given blocks.",
+  summary: "Removes the log index, or those of its files that cover the given blocks.",
   parameters: [
     optional("fromBlock", decodeSkippable, SKIPPABLE),
     optional("toBlock", decodeSkippable, SKIPPABLE),
@@ -53,7 +53,7 @@ export const adminLogsRemoveCache = defineMethod({
 export const adminLogsRepairCache = defineMethod({
   name: "admin_logsRepairCache",
   namespace: "ADMIN",
-  summary: "Writes the index of logs anew for all blocks before the given one.",
+  summary: "Rebuilds the log index for all blocks before the given one.",
   parameters: [optional("startBlock", decodeDecimal, DECIMAL)],
   result: STATUS,
   run([start], { backend: { chain, logIndex } }) {
@@ -64,7 +64,7 @@ export const adminLogsRepairCache = defineMethod({
   },
 });
 
-/** `caching` is the incumbent's word for what its documents, and those of the networks, call `indexing`. */
+/** Besu's code names the member `caching`, its documents and those of the networks `indexing`. */
 function statusOf({ status }: RpcLogIndex, requestAccepted: boolean): object {
   const { from, to, current, isIndexing } = status;
   return {
@@ -77,13 +77,13 @@ function statusOf({ status }: RpcLogIndex, requestAccepted: boolean): object {
   };
 }
 
-/** A tag that means the head stands for an end that moves with it, as the incumbent has it. */
+/** A tag that means the head stands for an open end of the range, as in Besu. */
 function boundOf(choice: NumberOrTag): bigint {
   if (typeof choice === "bigint") return choice;
   return choice === "earliest" ? 0n : MAX_JAVA_LONG;
 }
 
-/** An empty text skips the parameter. */
+/** An empty string skips the parameter. */
 function decodeSkippable(value: unknown): NumberOrTag | "" | undefined {
   return value === "" ? "" : decodeNumberOrTag(value);
 }

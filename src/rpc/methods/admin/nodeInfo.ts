@@ -11,7 +11,7 @@ import { OBJECT } from "../../schemas.ts";
 export const adminNodeInfo = defineMethod({
   name: "admin_nodeInfo",
   namespace: "ADMIN",
-  summary: "The node: how it is reached, and which chain it is on.",
+  summary: "The node's address, identity and chain.",
   parameters: [],
   result: { name: "node", schema: OBJECT },
   run(_, { backend: { network, chain, spec, settings } }) {
@@ -47,7 +47,7 @@ export function showEndpoint({ host, port }: Endpoint): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** What the genesis file fixes, under the keys that it has there (json-rpc.md#admin). */
+/** Settings of the genesis file, under the same keys (json-rpc.md#admin). */
 function showConfig({ chainId, forks, ibft, isZeroBaseFee }: ChainSpec): object {
   const activations = forks.activations.flatMap(({ fork, at }) => {
     const key = FORK_KEYS.get(fork);

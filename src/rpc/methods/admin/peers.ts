@@ -6,24 +6,27 @@ import type { EnodeErrorCode, PeerFacts } from "../../ports.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
 import { showEndpoint } from "./nodeInfo.ts";
 
-/** Who is connected, and whom the node is to stay connected with (p2p.md#peers-in-json-rpc). */
+/** Connected peers and maintained peers (p2p.md#peers-in-json-rpc). */
 
-const FLAWS: Readonly<Record<EnodeErrorCode, RpcError>> = {
+const ENODE_ERRORS: Readonly<Record<EnodeErrorCode, RpcError>> = {
   invalidNodeId: ERRORS.invalidNodeId,
   namedHost: ERRORS.enodeDnsDisabled,
   malformed: ERRORS.parseError,
 };
 
-export const adminAddPeer = changerOf("add", "Stays connected with a node; false when it did so already.");
+export const adminAddPeer = changerOf(
+  "add",
+  "Adds a maintained peer, to which the node stays connected; false when it is one already.",
+);
 export const adminRemovePeer = changerOf(
   "remove",
-  "Parts from a node, and lets it go; false when it was none.",
+  "Disconnects from a maintained peer and stops maintaining it; false when it is not one.",
 );
 
 export const adminPeers = defineMethod({
   name: "admin_peers",
   namespace: "ADMIN",
-  summary: "The peers, with what they said of themselves and of their chains.",
+  summary: "The connected peers, with what they announced about themselves and their chains.",
   parameters: [],
   result: { name: "peers", schema: listOf(OBJECT) },
   run(_, { backend }) {
@@ -44,12 +47,12 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
       const { peerToPeer } = backend.network;
       if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
       const changed = peerToPeer[`${change}Peer`](enode);
-      return changed.ok ? changed.value : FLAWS[changed.error.code];
+      return changed.ok ? changed.value : ENODE_ERRORS[changed.error.code];
     },
   });
 }
 
-/** The id is without 0x, as the interface has it. */
+/** The id has no 0x prefix, as the interface demands. */
 function show({ nodeId, clientId, eth, ...peer }: PeerFacts): object {
   return {
     version: toQuantity(peer.p2pVersion),

@@ -5,11 +5,11 @@ import { decodeText } from "../../parameters/parameters.ts";
 import type { RpcPorts, SubmissionErrorCode } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 
-/** Each parameter is a transaction of its own; what is none is told beside the others. */
+/** Each parameter is one transaction; an invalid one gets an error entry among the others. */
 export const debugBatchSendRawTransaction = defineMethod({
   name: "debug_batchSendRawTransaction",
   namespace: "DEBUG",
-  summary: "Offers signed transactions to the pool, one after another; answers what came of each.",
+  summary: "Sends signed transactions to the pool, one after another; returns the result for each.",
   parameters: [rest("transactions", decodeText, GIVEN_DATA)],
   result: { name: "results", schema: listOf(OBJECT) },
   async run([texts], { backend }) {
@@ -29,15 +29,15 @@ export const debugBatchSendRawTransaction = defineMethod({
 async function submit(text: string, backend: Pick<RpcPorts, "submit">): Promise<string | undefined> {
   const raw = parseHex(text);
   if (raw === undefined) return NOT_HEX;
-  const outcome = await backend.submit(raw);
-  if (outcome.ok) return undefined;
-  const { code, message } = outcome.error;
+  const submitted = await backend.submit(raw);
+  if (submitted.ok) return undefined;
+  const { code, message } = submitted.error;
   return code === "unsupportedV" ? message : REASONS[code];
 }
 
 const NOT_HEX = "Invalid raw transaction hex";
 
-/** The incumbent shows its own names of its reasons here, and nowhere else. */
+/** Besu shows its internal names of the reasons here, and nowhere else. */
 const REASONS: Readonly<Record<Exclude<SubmissionErrorCode, "unsupportedV">, string>> = {
   ...REJECTION_REASONS,
   malformedTransaction: "Invalid RLP in raw transaction hex",

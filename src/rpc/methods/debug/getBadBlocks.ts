@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { encodeBlock, type NamedBlock, type StoredBlock } from "../../../types/block.ts";
@@ -10,7 +10,7 @@ import { listOf, OBJECT } from "../../schemas.ts";
 export const debugGetBadBlocks = defineMethod({
   name: "debug_getBadBlocks",
   namespace: "DEBUG",
-  summary: "Blocks that were refused since the start for a flaw of their own, oldest first.",
+  summary: "Blocks rejected as invalid since the start, oldest first.",
   parameters: [],
   result: { name: "blocks", schema: listOf(OBJECT) },
   async run(_, context) {
@@ -35,15 +35,15 @@ async function badBlockJson(bad: NamedBlock): Promise<string> {
   return `{"block":${blockJson(block, "transactions")},"hash":"${toHex(bad.hash)}","rlp":"${toHex(rlp)}"}`;
 }
 
-/** Recovering a sender costs some 50 µs, so the event loop gets its turn after this many. */
-const SENDERS_PER_TURN = 100;
+/** Recovering a sender costs some 50 µs, so the method yields to the event loop after this many. */
+const SENDERS_PER_SLICE = 100;
 
-/** A signature that fits no key may be what is bad about the block: it is shown as that of nobody. */
+/** A block may be bad because a signature is invalid: such a sender is shown as the zero address. */
 async function withSenders({ transactions }: NamedBlock): Promise<readonly SentTransaction[]> {
   const sent: SentTransaction[] = [];
   for (const transaction of transactions) {
     sent.push(withRecoveredSender(transaction) ?? withSender(transaction, ZERO_ADDRESS));
-    if (sent.length % SENDERS_PER_TURN === 0) await nextTurn();
+    if (sent.length % SENDERS_PER_SLICE === 0) await yieldToEventLoop();
   }
   return sent;
 }

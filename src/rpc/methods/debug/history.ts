@@ -6,7 +6,7 @@ import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/
 import type { HistoryErrorCode } from "../../ports.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 
-/** The way back (json-rpc.md#debug). Where it could do harm it is refused with the reason. */
+/** Rewinding and replaying the chain (json-rpc.md#debug). Refused with a reason where it could do harm. */
 
 const BLOCK = required("block", decodeNumberOrTag, NUMBER_OR_TAG);
 const RESULT = { name: "success", schema: TEXT };
@@ -16,7 +16,7 @@ export const debugSetHead = defineMethod({
   name: "debug_setHead",
   namespace: "DEBUG",
   isGuarded: true,
-  summary: "Takes away every block above the one named. Peers may bring them back.",
+  summary: "Removes every block above the given one. The node may fetch them from peers again.",
   parameters: [BLOCK],
   result: RESULT,
   async run([choice], { backend: { chain, history } }) {
@@ -29,12 +29,12 @@ export const debugReplayBlock = defineMethod({
   name: "debug_replayBlock",
   namespace: "DEBUG",
   isGuarded: true,
-  summary: "Goes back to before a block, and imports it again by every rule.",
+  summary: "Rewinds to the parent of a block, and imports the block again with full validation.",
   parameters: [BLOCK],
   result: RESULT,
   async run([choice], { backend: { chain, history } }) {
     const number = knownNumber(chain, choice);
-    // There is nothing before the first one.
+    // The genesis block has no parent to rewind to.
     if (number === undefined || number === 0n) return ERRORS.unknownBlock;
     return answer(await history.replayBlock(number));
   },
@@ -45,21 +45,21 @@ export const debugResyncWorldState = defineMethod({
   aliases: ["debug_resyncWorldstate"],
   namespace: "DEBUG",
   isGuarded: true,
-  summary: "Writes the newest state anew from its tries, and keeps the blocks.",
+  summary: "Rebuilds the newest state from its tries, and keeps the blocks.",
   parameters: [],
   result: RESULT,
   run: async (_, { backend: { history } }) => answer(await history.resyncWorldState()),
 });
 
-/** Undefined for what the chain does not have. */
+/** Undefined for a block that the chain does not have. */
 function knownNumber(chain: ChainReader, choice: NumberOrTag): bigint | undefined {
   const number = numberOf(chain, choice);
   return number >= 0n && number <= chain.head.header.number ? number : undefined;
 }
 
-function answer(outcome: Result<void, HistoryErrorCode>): string | RpcError {
-  if (outcome.ok) return SUCCESS;
-  const { code, message } = outcome.error;
+function answer(result: Result<void, HistoryErrorCode>): string | RpcError {
+  if (result.ok) return SUCCESS;
+  const { code, message } = result.error;
   return code === "notReplayed" ? ERRORS.internalError : new RpcError(REFUSED, `Refused: ${message}`);
 }
 

@@ -10,7 +10,7 @@ import { OBJECT } from "../../schemas.ts";
 export const debugMetrics = defineMethod({
   name: "debug_metrics",
   namespace: "DEBUG",
-  summary: "All that the node counts, by group, name and labels; empty where nothing is counted.",
+  summary: "All metrics of the node, by category, name and labels; empty when metrics are disabled.",
   parameters: [],
   result: { name: "metrics", schema: OBJECT },
   async run(_, { backend }) {
@@ -20,7 +20,7 @@ export const debugMetrics = defineMethod({
   },
 });
 
-/** A value, or what lies one name deeper. */
+/** A value, or a subtree by name. */
 type Tree = Map<string, Tree | number>;
 
 function addFamily(tree: Tree, family: MetricFamily): void {
@@ -34,7 +34,7 @@ function addFamily(tree: Tree, family: MetricFamily): void {
   }
 }
 
-/** The name without its group's prefix, then the values of the labels; a summary has its kind of figure before them. */
+/** The name without its category's prefix, then the label values; a summary's last steps say which figure it is. */
 function pathOf({ name, type }: MetricFamily, sample: Sample, prefixLength: number): string[] {
   const labels = sample.labels.map(([, value]) => value);
   if (type !== "summary") return [sample.name.slice(prefixLength), ...labels];
@@ -44,7 +44,7 @@ function pathOf({ name, type }: MetricFamily, sample: Sample, prefixLength: numb
   return [name.slice(prefixLength), ...others, ...kind];
 }
 
-/** Some prefixes begin with others. */
+/** The category with the longest matching prefix, because some prefixes begin with others. */
 function categoryOf(name: string): MetricCategory {
   const fitting = METRIC_CATEGORIES.filter((category) => name.startsWith(METRIC_PREFIXES[category]));
   const [longest = "PROCESS"] = fitting.sort((a, b) => METRIC_PREFIXES[b].length - METRIC_PREFIXES[a].length);
@@ -59,7 +59,7 @@ function branch(tree: Tree, name: string): Tree {
   return made;
 }
 
-/** What is not a number is text, as the incumbent's JSON has it. */
+/** NaN and infinities are text, as in Besu's JSON. */
 function toObject(tree: Tree): object {
   const members = [...tree].map(([name, value]) => {
     if (value instanceof Map) return [name, toObject(value)];

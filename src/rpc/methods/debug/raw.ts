@@ -16,8 +16,7 @@ import { decodeHash } from "../../parameters/parameters.ts";
 import { DATA, HASH, listOf, NUMBER_OR_TAG, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
 
 /**
- * Blocks and their parts as bytes (json-rpc.md#debug): what is typed comes in a byte string, as in a list of
- * its kind.
+ * Blocks and their parts as bytes (json-rpc.md#debug): a typed transaction or receipt is an RLP byte string, as in a list.
  */
 
 export const debugGetRawBlock = defineMethod({
@@ -49,7 +48,7 @@ export const debugGetRawHeader = defineMethod({
 export const debugGetRawReceipts = defineMethod({
   name: "debug_getRawReceipts",
   namespace: "DEBUG",
-  summary: "The receipts of a block, each as peers are sent it.",
+  summary: "The receipts of a block, each in its eth wire encoding.",
   parameters: [required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH)],
   result: { name: "receipts", schema: listOf(DATA) },
   run([choice], { backend: { chain } }) {
@@ -67,7 +66,7 @@ export const debugGetRawReceipts = defineMethod({
 export const debugGetRawTransaction = defineMethod({
   name: "debug_getRawTransaction",
   namespace: "DEBUG",
-  summary: "A mined transaction as it stands in its block.",
+  summary: "A mined transaction as RLP, as in its block.",
   parameters: [required("hash", decodeHash, HASH)],
   result: { name: "transaction", schema: orNull(DATA) },
   run([hash], { backend }) {

@@ -22,13 +22,13 @@ const OPTIONS = optional("options", decodeFileOptions, {
 });
 const PATHS = { name: "paths", schema: listOf(TEXT) };
 
-/** Memory is written only where it is asked for, as the interface document says; Besu writes it unless it is disabled. */
+/** Memory is written only on request, as the interface document says; Besu writes it unless it is disabled. */
 export const debugStandardTraceBlockToFile = defineMethod({
   name: "debug_standardTraceBlockToFile",
   namespace: "DEBUG",
   isGuarded: true,
   summary:
-    "Executes the transactions of a block again and writes each instruction to a file for each of them.",
+    "Executes the transactions of a block again and writes a trace file for each, one line per instruction.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
   async run([hash, options = WHOLE], context) {
@@ -42,7 +42,7 @@ export const debugStandardTraceBadBlockToFile = defineMethod({
   name: "debug_standardTraceBadBlockToFile",
   namespace: "DEBUG",
   isGuarded: true,
-  summary: "As debug_standardTraceBlockToFile, for a block that was refused.",
+  summary: "As debug_standardTraceBlockToFile, for a block rejected as invalid.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
   async run([hash, options = WHOLE], context) {
@@ -63,7 +63,7 @@ function decodeFileOptions(value: unknown): FileOptions | undefined {
   return { disableMemory: isDisabled, ...(hash !== undefined && { txHash: hash }) };
 }
 
-/** Paths of the files, which are executed one by one so that no more than one lies in memory. */
+/** Traces one transaction at a time, so that only one trace is in memory, and returns the paths of the files. */
 async function writeFiles(
   context: CallContext,
   block: NamedBlock<Transaction | SentTransaction>,

@@ -15,26 +15,26 @@ import {
 } from "../../parameters/parameters.ts";
 import { ADDRESS, INTEGER, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
-/** The state from inside (json-rpc.md#debug). Blocks are executed again where the moment lies within one. */
+/** Raw accounts and storage (json-rpc.md#debug). For a position inside a block, the block is executed again up to it. */
 
 const BLOCK = required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH);
 const INDEX = required("transactionIndex", decodeInteger, INTEGER);
-/** Text until it is read: malformed, it is -32603, not -32602. */
+/** Decoded as text here and as a key in the method, because a malformed key is -32603, not -32602. */
 const START_KEY = required("startKey", decodeText, POSITION);
 const LIMIT = required("limit", decodeInteger, INTEGER);
 
-/** Items of an answer; `nextKey` leads on. */
+/** Items per answer; the next request starts at `nextKey`. */
 const RANGE_LIMIT = 10_000;
 
 export const debugAccountAt = defineMethod({
   name: "debug_accountAt",
   namespace: "DEBUG",
-  summary: "An account as a transaction of a block left it.",
+  summary: "An account after a transaction of a block.",
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS)],
   result: { name: "account", schema: OBJECT },
   mayOverlap: "few",
   async run([choice, index, address], context) {
-    const { chain, stateQueries: inspector } = context.backend;
+    const { chain, stateQueries } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const blockNumber = found.header.number;
@@ -42,8 +42,8 @@ export const debugAccountAt = defineMethod({
     if (count === 0 || index < 0 || index > count) return ERRORS.invalidParams;
     if (index === count) return ERRORS.internalError;
     const at = { blockNumber, transactions: index + 1 };
-    const answer = await inspector.query({ kind: "account", at, address }, context);
-    if (answer.kind !== "account") return failureError(answer);
+    const answer = await stateQueries.query({ kind: "account", at, address }, context);
+    if (answer.kind !== "account") return queryError(answer);
     if (answer.account === undefined) return ERRORS.accountNotFound;
     const { code, nonce, balance, codeHash } = answer.account;
     return {
@@ -58,10 +58,10 @@ export const debugAccountAt = defineMethod({
 export const debugAccountRange = defineMethod({
   name: "debug_accountRange",
   namespace: "DEBUG",
-  summary: "The accounts after a block, in the order of their hashes, from one on.",
+  summary: "The accounts after a block, ordered by hash, from a start key on.",
   parameters: [
     BLOCK,
-    // Nobody looks at it: the state is that after the whole block.
+    // Ignored: the state is that after the whole block.
     optional("transactionIndex", (value) => value, {}),
     START_KEY,
     LIMIT,
@@ -69,12 +69,12 @@ export const debugAccountRange = defineMethod({
   result: { name: "accounts", schema: OBJECT },
   mayOverlap: "few",
   async run([choice, , start, limit], context) {
-    const { chain, stateQueries: inspector } = context.backend;
+    const { chain, stateQueries } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { addressMap: {} };
     const from = decodeStoragePosition(start);
     if (from === undefined || limit < 0) return ERRORS.internalError;
-    const answer = await inspector.query(
+    const answer = await stateQueries.query(
       {
         kind: "accounts",
         blockNumber: found.header.number,
@@ -84,7 +84,7 @@ export const debugAccountRange = defineMethod({
       context,
     );
     if (answer.kind === "stateUnavailable") return { addressMap: {} };
-    if (answer.kind !== "accounts") return failureError(answer);
+    if (answer.kind !== "accounts") return queryError(answer);
     const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
     return { addressMap: Object.fromEntries(members), nextKey: toHex(answer.next ?? ZERO_HASH) };
   },
@@ -93,18 +93,18 @@ export const debugAccountRange = defineMethod({
 export const debugStorageRangeAt = defineMethod({
   name: "debug_storageRangeAt",
   namespace: "DEBUG",
-  summary: "An account's storage as a transaction of a block found it, in the order of hashes, from one on.",
+  summary: "An account's storage before a transaction of a block, ordered by slot hash, from a start key on.",
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS), START_KEY, LIMIT],
   result: { name: "storage", schema: OBJECT },
   mayOverlap: "few",
   async run([choice, index, address, start, limit], context) {
-    const { chain, stateQueries: inspector } = context.backend;
+    const { chain, stateQueries } = context.backend;
     const from = decodeStoragePosition(start);
     if (from === undefined) return ERRORS.internalError;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return { storage: {}, complete: true };
     if (index < 0 || limit < 0) return ERRORS.internalError;
-    const answer = await inspector.query(
+    const answer = await stateQueries.query(
       {
         kind: "slots",
         at: { blockNumber: found.header.number, transactions: index },
@@ -114,7 +114,7 @@ export const debugStorageRangeAt = defineMethod({
       },
       context,
     );
-    if (answer.kind !== "slots") return failureError(answer);
+    if (answer.kind !== "slots") return queryError(answer);
     const members = answer.slots.map(({ hash, slot, value }) => [
       toHex(hash),
       {
@@ -130,7 +130,7 @@ export const debugStorageRangeAt = defineMethod({
   },
 });
 
-function failureError({ kind }: StateQueryError): RpcError {
+function queryError({ kind }: StateQueryError): RpcError {
   switch (kind) {
     case "stateUnavailable":
       return ERRORS.worldStateUnavailable;
@@ -145,7 +145,7 @@ function failureError({ kind }: StateQueryError): RpcError {
   }
 }
 
-/** A JSON integer of 32 bits, or a decimal text. */
+/** A JSON integer of 32 bits, or decimal text. */
 function decodeInteger(value: unknown): number | undefined {
   const isDecimal = typeof value === "string" && /^[+-]?[0-9]+$/.test(value);
   const number = typeof value === "number" ? value : Number(isDecimal ? decodeJavaLong(value) : Number.NaN);

@@ -14,7 +14,7 @@ const TRACES = { name: "traces", schema: orNull(listOf(OBJECT)) };
 export const debugTraceBlockByNumber = defineMethod({
   name: "debug_traceBlockByNumber",
   namespace: "DEBUG",
-  summary: "Executes the transactions of a block again and shows each instruction.",
+  summary: "Executes the transactions of a block again and returns every instruction.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), OPTIONS],
   result: TRACES,
   async run([choice, style = EVERYTHING], context) {
@@ -27,7 +27,7 @@ export const debugTraceBlockByNumber = defineMethod({
 export const debugTraceBlockByHash = defineMethod({
   name: "debug_traceBlockByHash",
   namespace: "DEBUG",
-  summary: "Executes the transactions of a block again and shows each instruction.",
+  summary: "Executes the transactions of a block again and returns every instruction.",
   parameters: [required("block", decodeHash, HASH), OPTIONS],
   result: TRACES,
   async run([hash, style = EVERYTHING], context) {
@@ -35,11 +35,11 @@ export const debugTraceBlockByHash = defineMethod({
   },
 });
 
-/** The block is text until here because text that is no hex is -32603, and bytes that are no block -32602. */
+/** Takes the block as text, because text that is not hex is -32603, and bytes that are not a block are -32602. */
 export const debugTraceBlock = defineMethod({
   name: "debug_traceBlock",
   namespace: "DEBUG",
-  summary: "Executes the transactions of a block that is given as RLP and shows each instruction.",
+  summary: "Executes the transactions of a block given as RLP and returns every instruction.",
   parameters: [required("block", decodeText, GIVEN_DATA), OPTIONS],
   result: TRACES,
   async run([text, style = EVERYTHING], context) {
@@ -54,7 +54,7 @@ export const debugTraceBlock = defineMethod({
   },
 });
 
-/** Null for a block that there is not, and for the genesis block, in which nothing was executed. */
+/** Null for an unknown block, and for the genesis block, which executes nothing. */
 async function tracesOf(context: CallContext, number: bigint | undefined, style: DebugStyle) {
   if (number === undefined || number === 0n) return null;
   return traceAnswer(

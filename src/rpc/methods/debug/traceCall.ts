@@ -17,7 +17,8 @@ import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 export const debugTraceCall = defineMethod({
   name: "debug_traceCall",
   namespace: "DEBUG",
-  summary: "Executes a call on the state after a block, or in the middle of it, and shows each instruction.",
+  summary:
+    "Executes a call on the state after a block, or in the middle of it, and returns every instruction.",
   parameters: [
     required("call", decodeCall, CALL),
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
@@ -30,26 +31,26 @@ export const debugTraceCall = defineMethod({
     if (block instanceof RpcError) return block;
     if (block === undefined) return ERRORS.blockNotFound;
     const { number } = block.header;
-    const { style = EVERYTHING, accounts, block: otherBlock, index = null } = options ?? {};
-    const place = index === null ? {} : placeIn(block, index);
-    if (place instanceof RpcError) return place;
-    const overrides = overridesOf(accounts, otherBlock);
-    const job = { kind: "debugCall", blockNumber: number, call, style, ...place, ...overrides } as const;
+    const { style = EVERYTHING, accounts, block: blockOverride, index = null } = options ?? {};
+    const position = index === null ? {} : positionIn(block, index);
+    if (position instanceof RpcError) return position;
+    const overrides = overridesOf(accounts, blockOverride);
+    const job = { kind: "debugCall", blockNumber: number, call, style, ...position, ...overrides } as const;
     const result = await tracer.run(job, context);
     const { code, message } = ERRORS.internalError;
     return result.kind === "refused" ? new RpcError(code, message, result.detail) : traceAnswer(result);
   },
 });
 
-/** Before a transaction of the block, which has to be there; before the first one also where there is none. */
-function placeIn(
+/** The position before a transaction of the block, which must exist unless its index is 0. */
+function positionIn(
   { header, hash, transactions: all }: StoredBlock,
   index: bigint,
 ): { readonly transactions: number } | RpcError {
-  if (header.number === 0n) return new RpcError(NO_SUCH_PLACE, "no transaction in genesis");
+  if (header.number === 0n) return new RpcError(NO_SUCH_POSITION, "no transaction in genesis");
   if (index < all.length || index === 0n) return { transactions: Number(index) };
-  return new RpcError(NO_SUCH_PLACE, `transaction index ${index} out of range for block ${toHex(hash)}`);
+  return new RpcError(NO_SUCH_POSITION, `transaction index ${index} out of range for block ${toHex(hash)}`);
 }
 
-/** go-ethereum's, as its words are: the incumbent ignores the option. */
-const NO_SUCH_PLACE = -32000;
+/** go-ethereum's code, as are the messages; Besu ignores the option. */
+const NO_SUCH_POSITION = -32000;

@@ -5,12 +5,12 @@ import { traceAnswer } from "../../results/traceAnswer.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
 
 /**
- * Differs from the incumbent, which forgets the earlier transactions of the block (architecture.md#rulings).
+ * Differs from Besu, which leaves out the earlier transactions of the block (architecture.md#rulings).
  */
 export const debugTraceTransaction = defineMethod({
   name: "debug_traceTransaction",
   namespace: "DEBUG",
-  summary: "Executes a mined transaction again, where it stands in its block, and shows each instruction.",
+  summary: "Executes a mined transaction again at its position in its block and returns every instruction.",
   parameters: [
     required("transaction", decodeHash, HASH),
     optional("options", decodeTraceOptions, TRACE_OPTIONS),

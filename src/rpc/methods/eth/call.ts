@@ -30,7 +30,7 @@ export const ethCall = defineMethod({
   },
 });
 
-/** A large output as text that is JSON already: to make JSON of it again takes longer than all else. */
+/** Builds a large output as JSON text in pieces, because JSON.stringify would take longer than everything else. */
 function outputAnswer(output: Uint8Array): string | JsonPieces {
   if (output.length <= PIECE_BYTES) return toHex(output);
   const pieces = [`"0x`];

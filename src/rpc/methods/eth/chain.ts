@@ -2,7 +2,7 @@ import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
 import { BOOLEAN, OBJECT, QUANTITY } from "../../schemas.ts";
 
-/** Which chain this is, and how far we are. */
+/** Identity and progress of the chain. */
 
 export const ethChainId = defineMethod({
   name: "eth_chainId",
@@ -25,7 +25,7 @@ export const ethBlockNumber = defineMethod({
 export const ethSyncing = defineMethod({
   name: "eth_syncing",
   namespace: "ETH",
-  summary: "False, or how far the node is in catching up.",
+  summary: "The sync status, or false when the node is not syncing.",
   parameters: [],
   result: { name: "status", schema: { oneOf: [BOOLEAN, OBJECT] } },
   run(_, { backend }) {

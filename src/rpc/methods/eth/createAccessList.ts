@@ -13,11 +13,11 @@ import {
 import { chunkedText } from "../../results/chunkedText.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 
-/** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
+/** Runs on the head and ignores the call's gas limit: Besu ignores the block and the limit. */
 export const ethCreateAccessList = defineMethod({
   name: "eth_createAccessList",
   namespace: "ETH",
-  summary: "The storage that a transaction would touch, and the gas it would need when it lists that.",
+  summary: "The storage that a transaction would access, and the gas it would need with that access list.",
   parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "accessList", schema: OBJECT },
   mayOverlap: "few",

@@ -10,7 +10,7 @@ import {
 } from "../../parameters/overrideParameters.ts";
 import { CALL, QUANTITY } from "../../schemas.ts";
 
-/** Always on the head, and whatever gas limit the call names: the incumbent ignores both. */
+/** Runs on the head and ignores the call's gas limit: Besu ignores the block and the limit. */
 export const ethEstimateGas = defineMethod({
   name: "eth_estimateGas",
   namespace: "ETH",

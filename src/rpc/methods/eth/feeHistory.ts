@@ -6,13 +6,13 @@ import { decodeIndex, decodeList, decodeNumber } from "../../parameters/paramete
 import { GIVEN_QUANTITY, INTEGER, listOf, NUMBER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 const MAX_BLOCKS = 1024;
-/** Priority fees in one answer: two hundred percentiles of that many blocks. The incumbent gives as many as its memory holds. */
+/** Priority fees in one answer: 200 percentiles for the most blocks. Besu has no limit. */
 const MAX_REWARDS = 200 * MAX_BLOCKS;
 
 export const ethFeeHistory = defineMethod({
   name: "eth_feeHistory",
   namespace: "ETH",
-  summary: "Base fees, gas used and priority fees of a row of blocks.",
+  summary: "Base fees, gas used and priority fees of consecutive blocks.",
   parameters: [
     required("blockCount", decodeIndex, { anyOf: [INTEGER, GIVEN_QUANTITY] }),
     required("newestBlock", decodeNumberOrTag, NUMBER_OR_TAG),

@@ -6,7 +6,7 @@ import { decodeText } from "../../parameters/parameters.ts";
 import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
 import { BOOLEAN, LOG_FILTER, listOf, OBJECT, QUANTITY } from "../../schemas.ts";
 
-/** Filters: installed here, polled here (json-rpc.md#filters). */
+/** Methods that install and poll filters (json-rpc.md#filters). */
 
 const TOO_MANY_FILTERS = new RpcError(
   -32005,
@@ -18,7 +18,7 @@ const ID_RESULT = { name: "id", schema: QUANTITY };
 export const ethNewFilter = defineMethod({
   name: "eth_newFilter",
   namespace: "ETH",
-  summary: "Installs a filter for logs. Only blocks to come count in its changes.",
+  summary: "Installs a filter for logs. Its changes cover only future blocks.",
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: ID_RESULT,
   run: ([filter], { backend }) => backend.filters.addLogFilter(filter) ?? TOO_MANY_FILTERS,
@@ -45,7 +45,7 @@ export const ethNewPendingTransactionFilter = defineMethod({
 export const ethGetFilterChanges = defineMethod({
   name: "eth_getFilterChanges",
   namespace: "ETH",
-  summary: "What a filter has seen since it was last asked.",
+  summary: "What a filter has seen since the last poll.",
   parameters: [ID],
   result: { name: "changes", schema: listOf({}) },
   async run([id], context) {
@@ -69,7 +69,7 @@ export const ethGetFilterLogs = defineMethod({
 export const ethUninstallFilter = defineMethod({
   name: "eth_uninstallFilter",
   namespace: "ETH",
-  summary: "Removes a filter; false when there is none.",
+  summary: "Removes a filter; false when it does not exist.",
   parameters: [ID],
   result: { name: "isRemoved", schema: BOOLEAN },
   run: ([id], { backend }) => backend.filters.remove(id),

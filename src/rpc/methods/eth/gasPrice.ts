@@ -4,7 +4,7 @@ import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
 import { QUANTITY } from "../../schemas.ts";
 
-/** What to offer for gas, in its three forms. */
+/** Suggested gas prices: legacy price, priority fee and blob base fee. */
 
 export const ethGasPrice = defineMethod({
   name: "eth_gasPrice",

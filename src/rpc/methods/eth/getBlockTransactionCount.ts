@@ -6,7 +6,7 @@ import { HASH, NUMBER_OR_TAG, orNull, QUANTITY } from "../../schemas.ts";
 
 const RESULT = { name: "count", schema: orNull(QUANTITY) };
 
-/** The one block-number method that answers null for a negative number, as the incumbent does. */
+/** The only method by block number that answers null for a negative number, as in Besu. */
 export const ethGetBlockTransactionCountByNumber = defineMethod({
   name: "eth_getBlockTransactionCountByNumber",
   namespace: "ETH",

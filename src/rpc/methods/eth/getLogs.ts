@@ -20,7 +20,7 @@ export const ethGetLogs = defineMethod({
   },
 });
 
-/** The range is judged as it was asked for, not as the head cuts it. */
+/** The limit applies to the requested range, not to the range cut off at the head. */
 async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer> {
   const { chain, settings, findLogs } = context.backend;
   const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
@@ -30,13 +30,13 @@ async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer>
   return logQueryAnswer(await findLogs(filter, range, context));
 }
 
-/** A block that a rewind takes away meanwhile is as unknown as any other. */
+/** A block that a rewind removes in the meantime counts as unknown. */
 async function ofBlock(filter: LogFilter, blockHash: Hash, context: CallContext): Promise<Answer> {
   const { chain, findLogs } = context.backend;
   const number = chain.headerByHash(blockHash)?.header.number;
   const found =
-    number === undefined ? NOTHING : await findLogs(filter, { from: number, to: number }, context);
-  return logQueryAnswer(chain.headerByHash(blockHash) === undefined ? NOTHING : found);
+    number === undefined ? NO_LOGS : await findLogs(filter, { from: number, to: number }, context);
+  return logQueryAnswer(chain.headerByHash(blockHash) === undefined ? NO_LOGS : found);
 }
 
-const NOTHING: FoundLogs = { kind: "found", pieces: [] };
+const NO_LOGS: FoundLogs = { kind: "found", pieces: [] };

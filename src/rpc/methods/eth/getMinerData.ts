@@ -14,7 +14,7 @@ const RESULT = { name: "minerData", schema: orNull(OBJECT) };
 export const ethGetMinerDataByBlockNumber = defineMethod({
   name: "eth_getMinerDataByBlockNumber",
   namespace: "ETH",
-  summary: "What the builder of a block earned, by number or tag.",
+  summary: "What the proposer of a block earned, by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: RESULT,
   run([choice], { backend }) {
@@ -26,7 +26,7 @@ export const ethGetMinerDataByBlockNumber = defineMethod({
 export const ethGetMinerDataByBlockHash = defineMethod({
   name: "eth_getMinerDataByBlockHash",
   namespace: "ETH",
-  summary: "What the builder of a block earned, by hash.",
+  summary: "What the proposer of a block earned, by hash.",
   parameters: [required("hash", decodeHash, HASH)],
   result: RESULT,
   run([hash], { backend }) {
@@ -34,7 +34,7 @@ export const ethGetMinerDataByBlockHash = defineMethod({
   },
 });
 
-/** Amounts are 32 bytes wide here and nowhere else. The coinbase is the proposer even where another account is paid. */
+/** Amounts are 32 bytes wide in this method only. The coinbase is the proposer even when another account is paid. */
 function show({ spec }: RpcBackend, block: StoredBlock | undefined): object | null {
   if (block === undefined) return null;
   const { header, transactions, receipts, totalDifficulty } = block;

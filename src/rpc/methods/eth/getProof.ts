@@ -8,8 +8,8 @@ import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "..
 import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /**
- * Differs from the standard as the incumbent does: slots come sorted, each once, without leading zero bytes, and an
- * account that does not exist is an error. The keys are text until here because a malformed one is -32603, not -32602.
+ * Differs from the standard as Besu does: slots are sorted, each once, without leading zero bytes, and an account that does
+ * not exist is an error. The method takes the keys as text, because a malformed one is -32603, not -32602.
  */
 export const ethGetProof = defineMethod({
   name: "eth_getProof",
@@ -44,7 +44,7 @@ export const ethGetProof = defineMethod({
   },
 });
 
-/** Each costs a walk down the trie, and they are walked in one go. */
+/** Each key costs a walk down the trie, and all are walked synchronously. */
 const KEYS_LIMIT = 1024;
 
 function decodeKeys(value: unknown): readonly string[] | undefined {

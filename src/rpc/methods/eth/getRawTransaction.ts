@@ -7,13 +7,13 @@ import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { DATA, GIVEN_QUANTITY, HASH, NUMBER_OR_TAG } from "../../schemas.ts";
 
 /**
- * Transactions in the bytes in which they were sent, as go-ethereum has them; Besu has no such methods. Nothing is "0x",
- * there and here.
+ * The bytes of transactions as they were sent, as in go-ethereum; Besu has no such methods. An unknown transaction is
+ * "0x", as in go-ethereum.
  */
 
 const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
 const RESULT = { name: "transaction", schema: DATA };
-const NOTHING = "0x";
+const NOT_FOUND = "0x";
 
 export const ethGetRawTransactionByHash = defineMethod({
   name: "eth_getRawTransactionByHash",
@@ -23,14 +23,14 @@ export const ethGetRawTransactionByHash = defineMethod({
   result: RESULT,
   run([hash], { backend: { chain, pool } }) {
     const transaction = pool.get(hash)?.transaction ?? chain.transactionByHash(hash)?.transaction;
-    return transaction === undefined ? NOTHING : toHex(transaction.raw);
+    return transaction === undefined ? NOT_FOUND : toHex(transaction.raw);
   },
 });
 
 export const ethGetRawTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockNumberAndIndex",
   namespace: "ETH",
-  summary: "The bytes of a transaction by its place in a block that is named by number or tag.",
+  summary: "The bytes of a transaction by its index in a block given by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), INDEX],
   result: RESULT,
   run([choice, index], { backend }) {
@@ -42,7 +42,7 @@ export const ethGetRawTransactionByBlockNumberAndIndex = defineMethod({
 export const ethGetRawTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockHashAndIndex",
   namespace: "ETH",
-  summary: "The bytes of a transaction by its place in a block that is named by hash.",
+  summary: "The bytes of a transaction by its index in a block given by hash.",
   parameters: [required("hash", decodeHash, HASH), INDEX],
   result: RESULT,
   run([hash, index], { backend }) {
@@ -52,5 +52,5 @@ export const ethGetRawTransactionByBlockHashAndIndex = defineMethod({
 
 function show(block: StoredBlock | undefined, index: number): string {
   const transaction = block?.transactions[index];
-  return transaction === undefined ? NOTHING : toHex(transaction.raw);
+  return transaction === undefined ? NOT_FOUND : toHex(transaction.raw);
 }

@@ -12,7 +12,7 @@ const RESULT = { name: "transaction", schema: orNull(OBJECT) };
 export const ethGetTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getTransactionByBlockNumberAndIndex",
   namespace: "ETH",
-  summary: "A transaction by its place in a block that is named by number or tag.",
+  summary: "A transaction by its index in a block given by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), INDEX],
   result: RESULT,
   run([choice, index], { backend }) {
@@ -24,7 +24,7 @@ export const ethGetTransactionByBlockNumberAndIndex = defineMethod({
 export const ethGetTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getTransactionByBlockHashAndIndex",
   namespace: "ETH",
-  summary: "A transaction by its place in a block that is named by hash.",
+  summary: "A transaction by its index in a block given by hash.",
   parameters: [required("hash", decodeHash, HASH), INDEX],
   result: RESULT,
   run([hash, index], { backend }) {

@@ -7,7 +7,7 @@ import { HASH, OBJECT, orNull } from "../../schemas.ts";
 export const ethGetTransactionReceipt = defineMethod({
   name: "eth_getTransactionReceipt",
   namespace: "ETH",
-  summary: "What a mined transaction left behind.",
+  summary: "The receipt of a mined transaction.",
   parameters: [required("hash", decodeHash, HASH)],
   result: { name: "receipt", schema: orNull(OBJECT) },
   run([hash], { backend: { chain, spec } }) {

@@ -5,7 +5,7 @@ import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { GIVEN_QUANTITY, HASH, NUMBER_OR_TAG, OBJECT, orNull, QUANTITY } from "../../schemas.ts";
 
-/** An IBFT block has no ommers (header rule 8), so there is something to count but never one to show. */
+/** An IBFT block has no ommers (header rule 8), so the counts are zero and there is never an uncle to return. */
 
 const BLOCK = required("block", decodeNumberOrTag, NUMBER_OR_TAG);
 const BLOCK_HASH = required("hash", decodeHash, HASH);

@@ -4,7 +4,7 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeText, decodeTopic } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, DATA, GIVEN_DATA, listOf, QUANTITY, TEXT } from "../../schemas.ts";
 
-/** What is left of mining where blocks are sealed by vote: the incumbent's answers on an IBFT network. */
+/** Mining methods without a proof of work: the answers of Besu on an IBFT network. */
 
 export const ethAccounts = defineMethod({
   name: "eth_accounts",
@@ -19,7 +19,7 @@ export const ethCoinbase = defineMethod({
   name: "eth_coinbase",
   namespace: "ETH",
   summary:
-    "What was set as the node's coinbase, else the address of its own key, whether or not it is a validator.",
+    "The coinbase set for the node, or else the address of its own key, whether or not it is a validator.",
   parameters: [],
   result: { name: "address", schema: ADDRESS },
   run: (_, { backend }) => toHex(backend.mining.coinbase),
@@ -37,7 +37,7 @@ export const ethMining = defineMethod({
 export const ethHashrate = defineMethod({
   name: "eth_hashrate",
   namespace: "ETH",
-  summary: "Always zero: nothing is hashed for a proof of work.",
+  summary: "Always zero: there is no proof of work.",
   parameters: [],
   result: { name: "hashesPerSecond", schema: QUANTITY },
   run: () => "0x0",
@@ -64,7 +64,7 @@ export const ethSubmitWork = defineMethod({
 export const ethSubmitHashrate = defineMethod({
   name: "eth_submitHashrate",
   namespace: "ETH",
-  summary: "Always false: no hash rate is of interest.",
+  summary: "Always false: there is no proof of work.",
   parameters: [required("hashrate", decodeText, GIVEN_DATA), required("id", decodeText, TEXT)],
   result: { name: "isAccepted", schema: BOOLEAN },
   run: ([hashrate]) => (decodeTopic(hashrate) === undefined ? ERRORS.internalError : false),

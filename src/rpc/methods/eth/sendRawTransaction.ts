@@ -8,14 +8,14 @@ import { GIVEN_DATA, HASH } from "../../schemas.ts";
 export const ethSendRawTransaction = defineMethod({
   name: "eth_sendRawTransaction",
   namespace: "ETH",
-  summary: "Offers a signed transaction to the pool; answers its hash.",
+  summary: "Sends a signed transaction to the pool; returns its hash.",
   parameters: [required("transaction", decodeData, GIVEN_DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
   mayOverlap: "many",
   async run([raw], { backend }) {
     if (raw.length === 0) return ERRORS.internalError;
-    const outcome = await backend.submit(raw);
-    return outcome.ok ? toHex(outcome.value) : REJECTION_ERRORS[outcome.error.code];
+    const submitted = await backend.submit(raw);
+    return submitted.ok ? toHex(submitted.value) : REJECTION_ERRORS[submitted.error.code];
   },
 });

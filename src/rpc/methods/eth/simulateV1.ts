@@ -18,11 +18,11 @@ import { type BlockDetail, blockJson } from "../../results/blockResult.ts";
 import { chunkedText } from "../../results/chunkedText.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
-/** Ours, not the incumbent's: the standard's way to try out several calls in several blocks (execution-apis). */
+/** Not in Besu: the standard method to simulate several calls in several blocks (execution-apis). */
 export const ethSimulateV1 = defineMethod({
   name: "eth_simulateV1",
   namespace: "ETH",
-  summary: "Runs calls in blocks that never were, one on top of the other, without changing anything.",
+  summary: "Runs calls in a chain of simulated blocks without changing anything.",
   parameters: [
     { ...required("payload", decodeSimulatePayload, SIMULATE_PAYLOAD), explain: simulatePayloadError },
     optional("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
@@ -30,19 +30,19 @@ export const ethSimulateV1 = defineMethod({
   result: { name: "blocks", schema: listOf(OBJECT) },
   mayOverlap: "few",
   async run([payload, choice = "latest"], context) {
-    const { chain, stateQueries: inspector } = context.backend;
+    const { chain, stateQueries } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const { showsWholeTransactions, ...order } = payload;
     const blockNumber = found.header.number;
-    const answer = await inspector.query({ kind: "blocks", blockNumber, order }, context);
+    const answer = await stateQueries.query({ kind: "blocks", blockNumber, order }, context);
     switch (answer.kind) {
       case "blocks": {
         const detail = showsWholeTransactions ? "transactions" : "hashes";
         return chunkedText(blocksJson(answer.blocks, found.totalDifficulty, detail));
       }
       case "blocksRefused":
-        return new RpcError(REFUSALS[answer.code], `Simulation refused: ${answer.detail}`);
+        return new RpcError(ERROR_CODES[answer.code], `Simulation refused: ${answer.detail}`);
       case "timedOut":
         return ERRORS.timeoutExpired;
       case "tooLarge":
@@ -57,8 +57,8 @@ export const ethSimulateV1 = defineMethod({
   },
 });
 
-/** The standard's codes. */
-const REFUSALS: Readonly<Record<BlocksErrorCode, number>> = {
+/** Codes of the standard. */
+const ERROR_CODES: Readonly<Record<BlocksErrorCode, number>> = {
   nonceTooLow: -38010,
   nonceTooHigh: -38011,
   gasPriceBelowBaseFee: -38012,
@@ -81,7 +81,7 @@ const REFUSALS: Readonly<Record<BlocksErrorCode, number>> = {
   invalidBlobs: -32602,
 };
 
-/** A list of block objects with one member more. */
+/** A list of block objects, each with an additional member `calls`. */
 function* blocksJson(
   blocks: readonly SimulatedBlock[],
   baseDifficulty: bigint,
@@ -121,7 +121,7 @@ function callJson(
   }));
   const succeeded = outcome.kind === "succeeded";
   const error = succeeded ? "" : `,"error":${JSON.stringify(errorOf(outcome, output))}`;
-  // What was given to REVERT stands in the error.
+  // The data of a REVERT is in the error.
   const returned = succeeded ? toHex(output) : "0x";
   return `{"returnData":"${returned}","logs":[${logItemsJson(located)}],"gasUsed":"${toQuantity(gasUsed)}","maxUsedGas":"${toQuantity(gasBeforeRefund)}","status":"${succeeded ? "0x1" : "0x0"}"${error}}`;
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../../chain/chain.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
@@ -14,7 +14,7 @@ export const ibftGetSignerMetrics = defineMethod({
   name: "ibft_getSignerMetrics",
   namespace: "IBFT",
   summary:
-    "Who proposed how many of the blocks from the first on, and before the second; of the last 100 by default.",
+    "How many blocks each validator proposed, from `from` on and before `to`; in the last 100 blocks by default.",
   parameters: [
     optional("from", decodeNumberOrTag, NUMBER_OR_TAG),
     optional("to", decodeNumberOrTag, NUMBER_OR_TAG),
@@ -35,7 +35,7 @@ export const ibftGetSignerMetrics = defineMethod({
   },
 });
 
-/** `to` is not in it. */
+/** `to` is exclusive. */
 interface Range {
   readonly from: bigint;
   readonly to: bigint;
@@ -57,7 +57,7 @@ interface Proposer {
   last: bigint;
 }
 
-/** Proposers as they come, genesis's nobody among them; then the validators of block `to` that proposed nothing. */
+/** Proposers in order of appearance, with the coinbase of genesis; then the validators of block `to` without proposals. */
 async function countProposals(
   chain: ChainReader,
   { from, to }: Range,
@@ -76,11 +76,11 @@ async function countProposals(
     );
     proposer.count += 1;
     proposer.last = number;
-    if (number % HEADERS_PER_TURN === 0n) await nextTurn();
+    if (number % HEADERS_PER_SLICE === 0n) await yieldToEventLoop();
   }
   for (const validator of chain.validatorsFor(to) ?? []) proposerOf(validator);
   return [...proposers.values()];
 }
 
-/** Consensus and other callers wait for that many reads of a header at most. */
-const HEADERS_PER_TURN = 256n;
+/** Headers read before consensus and other callers get the event loop. */
+const HEADERS_PER_SLICE = 256n;

@@ -8,7 +8,7 @@ import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts"
 import { decodeHash } from "../../parameters/parameters.ts";
 import { ADDRESS, HASH, listOf, NUMBER_OR_TAG, orNull } from "../../schemas.ts";
 
-/** The validators that a header names: those who sealed that very block (json-rpc.md#ibft). */
+/** The validators in a header, which are the set that sealed that block (json-rpc.md#ibft). */
 
 const RESULT = { name: "validators", schema: orNull(listOf(ADDRESS)) };
 
@@ -33,7 +33,7 @@ export const ibftGetValidatorsByBlockHash = defineMethod({
   run: ([hash], { backend }) => validatorsIn(backend.chain.headerByHash(hash)),
 });
 
-/** In the header's order: ascending, but in a genesis block as its author wrote them. */
+/** In the header's order: ascending, except in a genesis block, where the author chose the order. */
 function validatorsIn(named: NamedHeader | undefined): readonly string[] | null {
   if (named === undefined) return null;
   const extra = decodeExtraData(named.header.extraData);

@@ -5,11 +5,11 @@ import type { RpcConsensusStatus, RpcMemberStatus, RpcRoundStatus } from "../../
 import { defineMethod } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 
-/** Not in Besu: what an operator asks first when the chain stands (docs/operating.md, "When the chain stands"). */
+/** Not in Besu: the first thing to check when the chain stands (docs/operating.md, "When the chain stands"). */
 export const ibftStatus = defineMethod({
   name: "ibft_status",
   namespace: "IBFT",
-  summary: "What is being decided, whose turn it is, who voted, and which validators are missing.",
+  summary: "The current height and round, the proposer, the votes received, and the missing validators.",
   parameters: [],
   result: { name: "status", schema: OBJECT },
   run: (_, { backend: { consensus, clock } }) => show(consensus.status(), clock.nowMs()),
@@ -66,7 +66,7 @@ function showRound(round: RpcRoundStatus | undefined, nowMs: number): object {
   };
 }
 
-/** Phases in which the proposer has spoken. */
+/** Phases after the Proposal has arrived. */
 const PROPOSED: ReadonlySet<string> = new Set(["onTrial", "refused", "accepted", "prepared", "decided"]);
 
 function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): object {

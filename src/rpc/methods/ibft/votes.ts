@@ -4,8 +4,8 @@ import { decodeAddress, decodeBoolean } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
 
 /**
- * The operator's wishes for the validator set (json-rpc.md#ibft): each is voted for in the blocks that this
- * node builds, until it has come true, and is listed until it is discarded. None survives a restart.
+ * The operator's votes on the validator set (json-rpc.md#ibft): the node casts each in the blocks that it builds until the
+ * change has happened, and lists it until it is discarded. A restart discards all of them.
  */
 
 export const ibftProposeValidatorVote = defineMethod({
@@ -23,7 +23,7 @@ export const ibftDiscardValidatorVote = defineMethod({
   name: "ibft_discardValidatorVote",
   namespace: "IBFT",
   isGuarded: true,
-  summary: "Votes on this account no longer; also right when nothing was proposed.",
+  summary: "Discards the vote on an account; true also when there is none.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isDiscarded", schema: BOOLEAN },
   run([recipient], { backend }) {
@@ -35,7 +35,7 @@ export const ibftDiscardValidatorVote = defineMethod({
 export const ibftGetPendingVotes = defineMethod({
   name: "ibft_getPendingVotes",
   namespace: "IBFT",
-  summary: "What this node was told to vote for: true to add, false to remove.",
+  summary: "The votes that this node was told to cast: true to add, false to remove.",
   parameters: [],
   result: { name: "votes", schema: OBJECT },
   run: (_, { backend }) =>

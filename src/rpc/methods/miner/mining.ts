@@ -3,12 +3,12 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeAddress, decodeJavaLong } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, INTEGER, TEXT } from "../../schemas.ts";
 
-/** Whether this node makes blocks, for whom, and how large (json-rpc.md#miner). */
+/** Control of block production: start and stop, coinbase, gas limit (json-rpc.md#miner). */
 
 export const minerStart = defineMethod({
   name: "miner_start",
   namespace: "MINER",
-  summary: "Proposes and votes again after a stop; true also when nothing was stopped.",
+  summary: "Resumes proposing and voting after miner_stop; true also when nothing was stopped.",
   parameters: [],
   result: { name: "isMining", schema: BOOLEAN },
   run(_, { backend }) {
@@ -20,7 +20,7 @@ export const minerStart = defineMethod({
 export const minerStop = defineMethod({
   name: "miner_stop",
   namespace: "MINER",
-  summary: "Neither proposes nor votes until miner_start, or the next start of the node.",
+  summary: "Stops proposing and voting until miner_start or the next start of the node.",
   parameters: [],
   result: { name: "isStopped", schema: BOOLEAN },
   run(_, { backend }) {
@@ -34,7 +34,7 @@ export const minerSetCoinbase = defineMethod({
   aliases: ["miner_setEtherbase"],
   namespace: "MINER",
   summary:
-    "What eth_coinbase answers until the next start; who is paid for blocks follows from the genesis file.",
+    "Sets the answer of eth_coinbase until the next start; the genesis file decides who is paid for blocks.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isSet", schema: BOOLEAN },
   run([address], { backend }) {
@@ -46,7 +46,7 @@ export const minerSetCoinbase = defineMethod({
 export const minerChangeTargetGasLimit = defineMethod({
   name: "miner_changeTargetGasLimit",
   namespace: "MINER",
-  summary: "The gas limit that this node's blocks move to, in steps of a 1024th, until the next start.",
+  summary: "Sets the gas limit that this node's blocks approach in steps of 1/1024, until the next start.",
   parameters: [required("targetGasLimit", decodeLong, INTEGER)],
   result: { name: "success", schema: TEXT },
   run([target], { backend }) {
@@ -56,10 +56,10 @@ export const minerChangeTargetGasLimit = defineMethod({
   },
 });
 
-/** No block may have less. */
+/** Lowest gas limit of a valid block. */
 const LOWEST_GAS_LIMIT = 5000n;
 
-/** A JSON integer, or a decimal text; hex is refused. */
+/** A JSON integer, or decimal text; hex is refused. */
 function decodeLong(value: unknown): bigint | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   return typeof value === "string" && /^[+-]?[0-9]+$/.test(value) && value.length <= LONGEST_LONG

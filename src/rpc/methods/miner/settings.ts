@@ -4,7 +4,7 @@ import { defineMethod, type JsonSchema, type Parameter, required } from "../../m
 import { decodeHexText, explainHexText } from "../../parameters/javaHex.ts";
 import { BOOLEAN, GIVEN_DATA, GIVEN_QUANTITY, QUANTITY } from "../../schemas.ts";
 
-/** What this node wants of its blocks (json-rpc.md#miner), until the next start. */
+/** Settings of the blocks that this node builds (json-rpc.md#miner), until the next start. */
 
 export const minerGetMinGasPrice = defineMethod({
   name: "miner_getMinGasPrice",
@@ -51,7 +51,7 @@ export const minerSetMinPriorityFee = defineMethod({
 export const minerGetExtraData = defineMethod({
   name: "miner_getExtraData",
   namespace: "MINER",
-  summary: "The free bytes of this node's blocks, without leading zeros.",
+  summary: "The vanity bytes of this node's blocks, without leading zeros.",
   parameters: [],
   result: { name: "extraData", schema: { type: "string", pattern: "^0x[0-9a-f]*$" } },
   run: (_, { backend }) => toHex(backend.mining.extraData).replace(/^0x0*/, "0x"),
@@ -60,7 +60,7 @@ export const minerGetExtraData = defineMethod({
 export const minerSetExtraData = defineMethod({
   name: "miner_setExtraData",
   namespace: "MINER",
-  summary: "Sets the free bytes of this node's blocks, at most 32.",
+  summary: "Sets the vanity bytes of this node's blocks, at most 32.",
   parameters: [hexNumber("extraData", GIVEN_DATA)],
   result: { name: "isSet", schema: BOOLEAN },
   run([number], { backend }) {

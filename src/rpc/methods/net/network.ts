@@ -4,7 +4,7 @@ import { defineMethod } from "../../method.ts";
 import type { PeerToPeerFacts } from "../../ports.ts";
 import { BOOLEAN, OBJECT, QUANTITY, TEXT } from "../../schemas.ts";
 
-/** What the node tells of itself as a member of a network (json-rpc.md#net-and-web3). */
+/** The node's identity and services in its network (json-rpc.md#net-and-web3). */
 
 export const netVersion = defineMethod({
   name: "net_version",
@@ -39,7 +39,7 @@ export const netPeerCount = defineMethod({
 export const netEnode = defineMethod({
   name: "net_enode",
   namespace: "NET",
-  summary: "The URL under which peers find the node.",
+  summary: "The enode URL of the node.",
   parameters: [],
   result: { name: "enode", schema: TEXT },
   run(_, { backend }) {
@@ -67,7 +67,7 @@ export const netServices = defineMethod({
   },
 });
 
-/** The port is text, as the incumbent has it. Without one nobody listens. */
+/** The port is text, as in Besu. An endpoint without a port does not listen and is left out. */
 function member(name: string, endpoint: PeerToPeerFacts["advertised"] | undefined): object {
   return endpoint?.port === undefined ? {} : { [name]: { host: endpoint.host, port: String(endpoint.port) } };
 }

@@ -4,7 +4,7 @@ import type { AllowlistErrorCode, RpcAllowlist, RpcPermissions } from "../../por
 import { listOf, TEXT } from "../../schemas.ts";
 
 /**
- * The operator's allowlists (json-rpc.md#perm). Each method has a twin under the name of old, `…Whitelist`.
+ * The operator's allowlists (json-rpc.md#perm). Each method has an alias under its old name, `…Whitelist`.
  */
 
 type ListName = "accounts" | "nodes";
@@ -13,13 +13,13 @@ const NOUNS = { accounts: "Accounts", nodes: "Nodes" } as const;
 
 const DISABLED = { accounts: ERRORS.accountListDisabled, nodes: ERRORS.nodeListDisabled } as const;
 
-const FLAWS: Readonly<Record<ListName, Readonly<Record<AllowlistErrorCode, RpcError>>>> = {
+const ALLOWLIST_ERRORS: Readonly<Record<ListName, Readonly<Record<AllowlistErrorCode, RpcError>>>> = {
   accounts: {
     empty: ERRORS.accountListEmpty,
     invalid: ERRORS.accountInvalid,
     duplicate: ERRORS.accountDuplicated,
     exists: ERRORS.accountExists,
-    // No account has to stay.
+    // There are no fixed accounts.
     fixed: ERRORS.accountAbsent,
     absent: ERRORS.accountAbsent,
     outOfSync: ERRORS.permissionsOutOfSync,
@@ -50,7 +50,7 @@ export const permRemoveNodes = changerOf("nodes", "remove");
 export const permReload = defineMethod({
   name: "perm_reloadPermissionsFromFile",
   namespace: "PERM",
-  summary: "Takes over the allowlists as their files have them now.",
+  summary: "Reloads the allowlists from their files.",
   parameters: [],
   result: { name: "success", schema: TEXT },
   run(_, { backend: { permissions } }) {
@@ -66,7 +66,7 @@ function getterOf(list: ListName): RpcMethod {
     name: `perm_get${NOUNS[list]}Allowlist`,
     aliases: [`perm_get${NOUNS[list]}Whitelist`],
     namespace: "PERM",
-    summary: `The ${list} that are allowed.`,
+    summary: `The allowed ${list}.`,
     parameters: [],
     result: { name: list, schema: listOf(TEXT) },
     run: (_, { backend }) => withList(list, backend.permissions, ({ items }) => items),
@@ -79,13 +79,13 @@ function changerOf(list: ListName, change: "add" | "remove"): RpcMethod {
     name: `perm_${verb}${NOUNS[list]}${where}Allowlist`,
     aliases: [`perm_${verb}${NOUNS[list]}${where}Whitelist`],
     namespace: "PERM",
-    summary: `Changes the ${list} that are allowed, here and in the file.`,
+    summary: `Changes the allowed ${list}, in memory and in the file.`,
     parameters: [required(list, decodeTexts, listOf(TEXT))],
     result: { name: "success", schema: TEXT },
     run: ([texts], { backend }) =>
       withList(list, backend.permissions, (allowlist) => {
         const changed = allowlist[change](texts);
-        return changed.ok ? SUCCESS : FLAWS[list][changed.error.code];
+        return changed.ok ? SUCCESS : ALLOWLIST_ERRORS[list][changed.error.code];
       }),
   });
 }
@@ -99,7 +99,7 @@ function withList(
   return allowlist === undefined ? DISABLED[list] : answer(allowlist);
 }
 
-/** What is no text is no account either, and is told so by the list. */
+/** An item that is not text becomes an empty string, which the list refuses as invalid. */
 function decodeTexts(value: unknown): readonly string[] | undefined {
   return Array.isArray(value)
     ? value.map((each: unknown) => (typeof each === "string" ? each : ""))

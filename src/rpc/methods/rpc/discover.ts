@@ -2,7 +2,7 @@ import { defineMethod, RawJson, type RpcMethod } from "../../method.ts";
 import { openRpcDocument } from "../../openRpc.ts";
 import { OBJECT } from "../../schemas.ts";
 
-/** Ours, not the incumbent's: OpenRPC's own method, by which tools learn what there is. */
+/** Not in Besu: OpenRPC's service discovery method. */
 export const rpcDiscover = defineMethod({
   name: "rpc.discover",
   namespace: "EVERY",
@@ -19,5 +19,5 @@ export const rpcDiscover = defineMethod({
   },
 });
 
-/** Written once for each endpoint. */
+/** The document, built once per endpoint. */
 const texts = new WeakMap<readonly RpcMethod[], RawJson>();

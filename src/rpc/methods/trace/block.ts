@@ -7,7 +7,7 @@ import { listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 export const traceBlock = defineMethod({
   name: "trace_block",
   namespace: "TRACE",
-  summary: "The calls, creations and self-destructions in a block, and its reward.",
+  summary: "The calls, contract creations and self-destructs in a block, and its reward.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: { name: "traces", schema: orNull(listOf(OBJECT)) },
   async run([choice], context) {

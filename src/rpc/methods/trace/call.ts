@@ -14,13 +14,13 @@ import { traceAnswer } from "../../results/traceAnswer.ts";
 import { CALL, GIVEN_DATA, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
 const TYPES = required("types", decodeTraceTypes, TRACE_TYPES);
-/** Calls in one request, each of which may take a block's gas. */
+/** Calls in one request, each of which may use a block's gas. */
 const CALLS_LIMIT = 1000;
 
 export const traceCall = defineMethod({
   name: "trace_call",
   namespace: "TRACE",
-  summary: "Executes a call on the state after a block and shows what happens in it.",
+  summary: "Executes a call on the state after a block and returns its traces.",
   parameters: [
     required("call", decodeCall, CALL),
     TYPES,
@@ -42,10 +42,10 @@ export const traceCall = defineMethod({
 export const traceCallMany = defineMethod({
   name: "trace_callMany",
   namespace: "TRACE",
-  summary: "Executes calls one after another on the state after a block and shows what happens in each.",
+  summary: "Executes calls one after another on the state after a block and returns their traces.",
   parameters: [
     required("calls", decodeCalls, listOf({ type: "array", items: [CALL, TRACE_TYPES] })),
-    // It has to be there, and may be null.
+    // The parameter must be present but may be null.
     optional("block", decodeNumberOrTag, orNull(NUMBER_OR_TAG)),
   ],
   exactParams: 2,
@@ -64,7 +64,7 @@ export const traceRawTransaction = defineMethod({
   name: "trace_rawTransaction",
   namespace: "TRACE",
   summary:
-    "Executes a signed transaction on the state of the head, without sending it, and shows what happens.",
+    "Executes a signed transaction on the state of the head, without sending it, and returns its traces.",
   parameters: [required("transaction", decodeData, GIVEN_DATA), TYPES],
   exactParams: 2,
   result: { name: "result", schema: OBJECT },
@@ -83,7 +83,7 @@ export const traceRawTransaction = defineMethod({
   },
 });
 
-/** A transaction that could not stand in a block: the incumbent tells of no error, and shows a call without gas. */
+/** The answer for a transaction that is invalid in a block: Besu returns no error, but a call without gas. */
 function notExecuted(transaction: SentTransaction, nonce: bigint, types: ParityTypes): object {
   const { to, sender, value, data } = transaction;
   const [from, amount] = [toHex(sender), toQuantity(value)];

@@ -11,7 +11,7 @@ import { listOf, OBJECT, TRACE_FILTER } from "../../schemas.ts";
 export const traceFilter = defineMethod({
   name: "trace_filter",
   namespace: "TRACE",
-  summary: "The traces of a range of blocks, by who called and who was called.",
+  summary: "The traces of a range of blocks, by sender and recipient.",
   parameters: [required("filter", decodeTraceFilter, TRACE_FILTER)],
   result: { name: "traces", schema: listOf(OBJECT) },
   async run([{ from, to, ...filter }], context) {
@@ -19,7 +19,7 @@ export const traceFilter = defineMethod({
     const fromBlock = numberOf(chain, from);
     const toBlock = numberOf(chain, to);
     const { maxTraceFilterRange } = settings;
-    // Here, and nowhere else, the incumbent stumbles over this tag.
+    // Besu fails on this tag in this method only.
     if (from === "pending" || to === "pending") return ERRORS.internalError;
     if (fromBlock < 0n || toBlock < 0n) return ERRORS.internalError;
     if (fromBlock > toBlock) return [];
@@ -39,23 +39,23 @@ export const traceFilter = defineMethod({
   },
 });
 
-interface AskedFilter extends Omit<TraceFilter, "fromBlock" | "toBlock"> {
+interface TraceFilterParameter extends Omit<TraceFilter, "fromBlock" | "toBlock"> {
   readonly from: NumberOrTag;
   readonly to: NumberOrTag;
 }
 
 /**
- * Members that a filter for logs has are allowed if they decode, and do not count: the incumbent shares one type. Others
- * are refused.
+ * Members of a log filter are allowed if they decode, and ignored, because Besu uses one type for both. Other members are
+ * refused.
  */
-function decodeTraceFilter(value: unknown): AskedFilter | undefined {
+function decodeTraceFilter(value: unknown): TraceFilterParameter | undefined {
   if (!isObject(value)) return undefined;
   const { fromBlock, toBlock, fromAddress, toAddress, after, count, ...others } = value;
   if (decodeLogFilter(others) === undefined) return undefined;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
-  const fromAddresses = decodeParties(fromAddress);
-  const toAddresses = decodeParties(toAddress);
+  const fromAddresses = decodeAccounts(fromAddress);
+  const toAddresses = decodeAccounts(toAddress);
   const skipped = isAbsent(after) ? 0 : decodeIndex(after);
   const most = isAbsent(count) ? Number.MAX_SAFE_INTEGER : decodeIndex(count);
   if (from === undefined || to === undefined || fromAddresses === undefined || toAddresses === undefined)
@@ -64,8 +64,8 @@ function decodeTraceFilter(value: unknown): AskedFilter | undefined {
   return { from, to, fromAddresses, toAddresses, after: skipped, count: most };
 }
 
-/** None, one address or a list of them; at most as many as a filter for logs may name. */
-function decodeParties(value: unknown): readonly Address[] | undefined {
+/** No address, one or a list; at most as many as in a log filter. */
+function decodeAccounts(value: unknown): readonly Address[] | undefined {
   const addresses = isAbsent(value) ? [] : decodeAddresses(value);
   return addresses === undefined || addresses.length > CRITERIA_LIMIT ? undefined : addresses;
 }

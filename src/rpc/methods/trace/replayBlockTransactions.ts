@@ -8,7 +8,7 @@ import { listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 export const traceReplayBlockTransactions = defineMethod({
   name: "trace_replayBlockTransactions",
   namespace: "TRACE",
-  summary: "Executes the transactions of a block again and shows what happens in each.",
+  summary: "Executes the transactions of a block again and returns their traces.",
   parameters: [
     required("block", decodeNumberOrTag, NUMBER_OR_TAG),
     required("types", decodeTraceTypes, TRACE_TYPES),

@@ -4,11 +4,11 @@ import { decodeTraceTypes, TRACE_TYPES } from "../../parameters/traceParameters.
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
 
-/** Beyond Besu, as other clients have it: the item of trace_replayBlockTransactions that belongs to the transaction. */
+/** Not in Besu, but in other clients: the transaction's item of trace_replayBlockTransactions. */
 export const traceReplayTransaction = defineMethod({
   name: "trace_replayTransaction",
   namespace: "TRACE",
-  summary: "Executes a mined transaction again, where it stands in its block, and shows what happens.",
+  summary: "Executes a mined transaction again at its position in its block and returns its traces.",
   parameters: [required("transaction", decodeHash, HASH), required("types", decodeTraceTypes, TRACE_TYPES)],
   result: { name: "result", schema: orNull(OBJECT) },
   async run([hash, types], context) {

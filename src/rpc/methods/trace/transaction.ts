@@ -7,7 +7,7 @@ import { GIVEN_QUANTITY, HASH, listOf, OBJECT, orNull } from "../../schemas.ts";
 export const traceTransaction = defineMethod({
   name: "trace_transaction",
   namespace: "TRACE",
-  summary: "The calls, creations and self-destructions in a mined transaction.",
+  summary: "The calls, contract creations and self-destructs in a mined transaction.",
   parameters: [required("transaction", decodeHash, HASH)],
   result: { name: "traces", schema: listOf(OBJECT) },
   async run([hash], context) {
@@ -21,11 +21,11 @@ export const traceTransaction = defineMethod({
   },
 });
 
-/** The path is text until here because a JSON number in it is -32603, not -32602. */
+/** Decodes the path in the method, because a JSON number in it is -32603, not -32602. */
 export const traceGet = defineMethod({
   name: "trace_get",
   namespace: "TRACE",
-  summary: "One trace of a mined transaction, by its place among the others.",
+  summary: "One trace of a mined transaction, by its trace address.",
   parameters: [
     required("transaction", decodeHash, HASH),
     required(

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Address } from "../../../primitives/address.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
@@ -11,8 +11,8 @@ import { pooledTransactionJson } from "../../results/transactionResult.ts";
 import { ADDRESS, OBJECT } from "../../schemas.ts";
 
 /**
- * The pool as other clients show it, which the incumbent does not: pending is what could be mined now, queued what waits
- * for a nonce; in each, senders in the order of their addresses, and their transactions by nonce.
+ * The pool as other clients show it; Besu has no such methods. Pending transactions could be mined now, queued ones wait
+ * for a lower nonce. Senders are sorted by address, their transactions by nonce.
  */
 
 export const txpoolStatus = defineMethod({
@@ -30,7 +30,7 @@ export const txpoolStatus = defineMethod({
 export const txpoolContent = defineMethod({
   name: "txpool_content",
   namespace: "TXPOOL",
-  summary: "All pooled transactions in full, by place, sender and nonce.",
+  summary: "All pooled transactions in full, by pending or queued, sender and nonce.",
   parameters: [],
   result: { name: "content", schema: OBJECT },
   run: (_, context) => listing(context, pooledTransactionJson),
@@ -39,7 +39,7 @@ export const txpoolContent = defineMethod({
 export const txpoolInspect = defineMethod({
   name: "txpool_inspect",
   namespace: "TXPOOL",
-  summary: "All pooled transactions in a line each, by place, sender and nonce.",
+  summary: "All pooled transactions as one line each, by pending or queued, sender and nonce.",
   parameters: [],
   result: { name: "content", schema: OBJECT },
   run: (_, context) => listing(context, (transaction) => JSON.stringify(summaryOf(transaction))),
@@ -48,14 +48,14 @@ export const txpoolInspect = defineMethod({
 export const txpoolContentFrom = defineMethod({
   name: "txpool_contentFrom",
   namespace: "TXPOOL",
-  summary: "A sender's pooled transactions in full, by place and nonce.",
+  summary: "A sender's pooled transactions in full, by pending or queued, and nonce.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "content", schema: OBJECT },
   run([address], { backend: { pool } }) {
     const own = sendersOf(pool, (sender) => equalBytes(sender, address))[0];
-    const place = (transactions: readonly SentTransaction[] = []): string =>
+    const show = (transactions: readonly SentTransaction[] = []): string =>
       byNonce(transactions, pooledTransactionJson);
-    return new RawJson(`{"pending":${place(own?.pending)},"queued":${place(own?.queued)}}`);
+    return new RawJson(`{"pending":${show(own?.pending)},"queued":${show(own?.queued)}}`);
   },
 });
 
@@ -78,7 +78,7 @@ function sendersOf(pool: RpcPool, isWanted: (sender: Address) => boolean): reado
   return [...senders.values()].sort((a, b) => compareBytes(a.address, b.address));
 }
 
-const SENDERS_PER_TURN = 500;
+const SENDERS_PER_SLICE = 500;
 
 async function listing(
   context: CallContext,
@@ -90,7 +90,7 @@ async function listing(
     const name = `"${toHex(sender.address)}":`;
     if (sender.pending.length > 0) pending.push(name + byNonce(sender.pending, show));
     if (sender.queued.length > 0) queued.push(name + byNonce(sender.queued, show));
-    if (index % SENDERS_PER_TURN === SENDERS_PER_TURN - 1) await nextTurn();
+    if (index % SENDERS_PER_SLICE === SENDERS_PER_SLICE - 1) await yieldToEventLoop();
     if (context.isAbandoned()) break;
   }
   return new RawJson(`{"pending":{${pending.join(",")}},"queued":{${queued.join(",")}}}`);

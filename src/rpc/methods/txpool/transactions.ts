@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { toHex } from "../../../primitives/hex.ts";
 import type { PoolEntry } from "../../../txpool/txPool.ts";
 import { ERRORS } from "../../errors/errors.ts";
@@ -8,7 +8,7 @@ import { decodePoolFilter, POOL_FILTER } from "../../parameters/poolFilterParame
 import { pendingTransactionJson } from "../../results/transactionResult.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
 
-/** The pool from outside (json-rpc.md#txpool), under the mission's names and the incumbent's. */
+/** Pool listings (json-rpc.md#txpool), under client-neutral names and Besu's. */
 
 export const txpoolTransactions = defineMethod({
   name: "txpool_nodeTransactions",
@@ -21,14 +21,14 @@ export const txpoolTransactions = defineMethod({
     const texts: string[] = [];
     for (const entry of [...context.backend.pool.entries()]) {
       texts.push(entryJson(entry));
-      if (texts.length % ENTRIES_PER_TURN === 0) await nextTurn();
+      if (texts.length % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
       if (context.isAbandoned()) break;
     }
     return new RawJson(`[${texts.join(",")}]`);
   },
 });
 
-const ENTRIES_PER_TURN = 2_000;
+const ENTRIES_PER_SLICE = 2_000;
 
 function entryJson({ transaction, origin, addedAtMs }: PoolEntry): string {
   const time = new Date(addedAtMs).toISOString();
@@ -48,14 +48,14 @@ export const txpoolStatistics = defineMethod({
   },
 });
 
-/** Recovering a public key costs some 50 µs, so the event loop gets its turn after this many. */
-const TRANSACTIONS_PER_TURN = 100;
+/** Recovering a public key costs some 50 µs, so the method yields to the event loop after this many. */
+const TRANSACTIONS_PER_SLICE = 100;
 
 export const txpoolPendingTransactions = defineMethod({
   name: "txpool_nodePendingTransactions",
   aliases: ["txpool_besuPendingTransactions"],
   namespace: "TXPOOL",
-  summary: "Pooled transactions in full, those that pass a filter, up to a number.",
+  summary: "Pooled transactions in full that pass a filter, up to a maximum number.",
   parameters: [
     optional("numResults", decodeInteger, INTEGER),
     optional("fields", decodePoolFilter, POOL_FILTER),
@@ -68,7 +68,7 @@ export const txpoolPendingTransactions = defineMethod({
       if (texts.length >= limit || context.isAbandoned()) break;
       if (!isWanted(transaction)) continue;
       texts.push(pendingTransactionJson(transaction));
-      if (texts.length % TRANSACTIONS_PER_TURN === 0) await nextTurn();
+      if (texts.length % TRANSACTIONS_PER_SLICE === 0) await yieldToEventLoop();
     }
     return new RawJson(`[${texts.join(",")}]`);
   },

@@ -16,14 +16,14 @@ export const web3ClientVersion = defineMethod({
 export const web3Sha3 = defineMethod({
   name: "web3_sha3",
   namespace: "WEB3",
-  summary: "Keccak-256 of some bytes, which is not the standardized SHA3-256.",
+  summary: "Keccak-256 hash of the data, which differs from the standard SHA3-256.",
   parameters: [required("data", decodePrefixedData, GIVEN_DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
   run: ([data]) => toHex(keccak256(data)),
 });
 
-/** Here, and only here, the prefix must be written, unless there is nothing at all. */
+/** The only method that requires the 0x prefix, except for an empty string. */
 function decodePrefixedData(value: unknown): Uint8Array | undefined {
   const text = decodeText(value);
   return text === "" || text?.startsWith("0x") ? decodeData(text) : undefined;
