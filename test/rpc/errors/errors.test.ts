@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { ERRORS, type RpcError } from "../../../src/rpc/errors/errors.ts";
-import { REJECTION_ERRORS } from "../../../src/rpc/errors/resultErrors.ts";
 import {
   callError,
   estimateError,
   type FailedSimulation,
   revertError,
 } from "../../../src/rpc/errors/simulationErrors.ts";
+import { SUBMISSION_ERRORS } from "../../../src/rpc/errors/submissionErrors.ts";
 
 function word(value: number | bigint): Uint8Array {
   return bigintToFixedBytes(BigInt(value), 32);
@@ -106,8 +106,8 @@ describe("the table of refusals", () => {
   });
 
   it("has an answer for every refusal of the pool", () => {
-    expect(show(REJECTION_ERRORS.nonceTooLow)).toEqual({ code: -32001, message: "Nonce too low" });
-    expect(show(REJECTION_ERRORS.malformedTransaction)).toEqual({ code: -32602, message: "Invalid params" });
-    expect(show(REJECTION_ERRORS.nonceOverflow)).toEqual({ code: -32603, message: "Internal error" });
+    expect(show(SUBMISSION_ERRORS.nonceTooLow)).toEqual({ code: -32001, message: "Nonce too low" });
+    expect(show(SUBMISSION_ERRORS.malformedTransaction)).toEqual({ code: -32602, message: "Invalid params" });
+    expect(show(SUBMISSION_ERRORS.nonceOverflow)).toEqual({ code: -32603, message: "Internal error" });
   });
 });

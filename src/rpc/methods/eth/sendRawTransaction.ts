@@ -1,6 +1,6 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { REJECTION_ERRORS } from "../../errors/resultErrors.ts";
+import { SUBMISSION_ERRORS } from "../../errors/submissionErrors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeData } from "../../parameters/parameters.ts";
 import { GIVEN_DATA, HASH } from "../../schemas.ts";
@@ -16,6 +16,6 @@ export const ethSendRawTransaction = defineMethod({
   async run([raw], { backend }) {
     if (raw.length === 0) return ERRORS.internalError;
     const submitted = await backend.submit(raw);
-    return submitted.ok ? toHex(submitted.value) : REJECTION_ERRORS[submitted.error.code];
+    return submitted.ok ? toHex(submitted.value) : SUBMISSION_ERRORS[submitted.error.code];
   },
 });

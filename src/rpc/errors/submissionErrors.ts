@@ -6,7 +6,7 @@ import { ERRORS, type RpcError } from "./errors.ts";
  * What eth_sendRawTransaction answers for each refused transaction (json-rpc.md#eth_sendrawtransaction): the
  * message without a detail.
  */
-export const REJECTION_ERRORS: Readonly<Record<PoolErrorCode | TransactionErrorCode, RpcError>> = {
+export const SUBMISSION_ERRORS: Readonly<Record<PoolErrorCode | TransactionErrorCode, RpcError>> = {
   malformedTransaction: ERRORS.invalidParams,
   unsupportedV: ERRORS.invalidParams,
   unknownTransactionType: ERRORS.invalidParams,
