@@ -95,11 +95,11 @@ function headOf(database: Database): number {
 }
 
 async function checkWitness(database: Database, headFile: string): Promise<void> {
-  const witness = openMarkerFile(headFile, "the record of the newest block");
+  const markerFile = openMarkerFile(headFile, "the record of the newest block");
   try {
-    openHeadMarker(database, witness);
+    openHeadMarker(database, markerFile);
   } finally {
-    witness.close();
+    markerFile.close();
   }
 }
 

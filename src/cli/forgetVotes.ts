@@ -7,7 +7,7 @@ import { silentLogger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import { DamagedData } from "../storage/database.ts";
-import { openVoteLog, setVotesAside } from "../storage/votes/voteLog.ts";
+import { openVoteLog, setVoteLogAside } from "../storage/votes/voteLog.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { openImportChain } from "./blocks/importChain.ts";
 import { findDatabase } from "./databasePlace.ts";
@@ -27,7 +27,7 @@ export interface ForgettingOrder {
 
 /**
  * `ibex validator forget-votes`: the way out for a network that stands in a late round. A validator keeps its promise
- * over restarts, so it begins in the round of its vote record; Besu begins in round 0. Without the record this node begins
+ * over restarts, so it begins in the round of its vote log; Besu begins in round 0. Without the record this node begins
  * there as well. That is as safe as Besu's own restart, and no safer, when no validator has a block of that height and
  * we saw none prepared (docstring of findObjections). The record is put aside, never deleted. Answers the exit code.
  */
@@ -63,9 +63,9 @@ interface StoppedNode {
 
 async function decide(order: ForgettingOrder, node: StoppedNode, io: ProcessIo): Promise<number> {
   const { votesFile, head } = node;
-  if (!existsSync(votesFile)) return nothingToForget(`There is no vote record ${votesFile}`, io);
+  if (!existsSync(votesFile)) return nothingToForget(`There is no vote log ${votesFile}`, io);
   const record = await readRecord(votesFile, order);
-  if (record === undefined) return nothingToForget(`The vote record ${votesFile} is empty`, io);
+  if (record === undefined) return nothingToForget(`The vote log ${votesFile} is empty`, io);
   if (record === "unreadable") return putAside(node, head.header.number + 1n, io);
   const { height, round } = record;
   if (height <= head.header.number)
@@ -159,7 +159,7 @@ async function readRecord(
     const record = decodeLastSigned(bytes);
     if (record.ok) return record.value;
     throw new DamagedData(
-      `The vote record ${votesFile} is unusable: ${record.error.message}. --force puts it aside.`,
+      `The vote log ${votesFile} is unusable: ${record.error.message}. --force puts it aside.`,
     );
   } catch (error) {
     if (error instanceof DamagedData && isForced) return "unreadable";
@@ -169,7 +169,7 @@ async function readRecord(
 
 function putAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): number {
   const copy = freeName(`${votesFile}.height-${height}`);
-  setVotesAside(votesFile, copy);
+  setVoteLogAside(votesFile, copy);
   io.print(
     `The votes of height ${height} are forgotten; their record is kept as ${copy}.\n` +
       "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart those of Besu.\n" +

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { isDiskAtFault } from "../storage/diskFailure.ts";
+import { isDiskAtFault } from "../storage/diskErrors.ts";
 
 /** A file that holds the process id while the node runs; health checks and start scripts look for it. */
 export interface PidFile {

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
+import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
 /** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */
 export interface DataDirectory {

@@ -1,8 +1,8 @@
 import { DiskError } from "../storage/database.ts";
-import { TOO_FEW_OPEN_FILES } from "../storage/diskFailure.ts";
+import { TOO_FEW_OPEN_FILES } from "../storage/diskErrors.ts";
 import { hostLimits } from "./hostLimits.ts";
 
-/** Imports a part of the program. Throws DiskFailure where too few open files are allowed for that. */
+/** Imports a part of the program. Throws DiskError where too few open files are allowed for that. */
 export async function loadModules<T>(load: () => Promise<T>): Promise<T> {
   // Asked first: afterwards there may be no file left to ask with.
   const { openFiles } = hostLimits();

@@ -20,7 +20,7 @@ export interface Logs {
 export interface LogsParts {
   readonly directory: Pick<DataDirectory, "path" | "chain">;
   readonly chain: ChainReader;
-  readonly blocks: Pick<BlockStore, "hasReceiptsAtHand">;
+  readonly blocks: Pick<BlockStore, "hasReceiptsInMemory">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long after the start the index may be written; START_DELAY_MS unless given. */
@@ -53,7 +53,7 @@ export function openLogs(
     let gasToRead = 0n;
     for (let number = from; number <= to && number <= head; number++) {
       const header = chain.headerByNumber(number)?.header;
-      if (header === undefined || header.gasUsed === 0n || blocks.hasReceiptsAtHand(number)) continue;
+      if (header === undefined || header.gasUsed === 0n || blocks.hasReceiptsInMemory(number)) continue;
       matcher ??= createLogMatcher(criteria);
       if (matcher.mayMatch(header.logsBloom)) gasToRead += header.gasUsed;
     }

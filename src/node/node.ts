@@ -381,7 +381,7 @@ function explainVotes({ voteFile }: DataDirectory, error: string): Result<never,
     code: "unusableDatabase",
     fault: "local",
     message:
-      `The vote record ${voteFile} cannot be used: ${error}. Restore the file that belongs to this chain; or, if this ` +
+      `The vote log ${voteFile} cannot be used: ${error}. Restore the file that belongs to this chain; or, if this ` +
       `node has never voted on it, delete ${voteFile} and ${voteFile}.mark.`,
   });
 }

@@ -7,7 +7,7 @@ import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Err, err, ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
-import { isDiskAtFault, translateDiskError } from "../storage/diskFailure.ts";
+import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
 /** The node's identity: its devp2p node id, and as a validator its address and its signature. */
 export interface NodeKey {

@@ -9,7 +9,7 @@ export interface Database {
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /** Entries with `from` <= key < `until` in key order, or in falling order when `reverse`. */
   range(range: KeyRange): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
-  /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskFailure. */
+  /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskError. */
   write(batch: Batch): Promise<void>;
   /**
    * From here until the release, whoever reads by this object finds what is there now, whatever is written meanwhile: for a
@@ -47,7 +47,7 @@ export interface BatchOperation {
 
 /** The disk refused or lost something: full, read-only, too few descriptors, damaged. The message says what to do. */
 export class DiskError extends Error {
-  override name = "DiskFailure";
+  override name = "DiskError";
 }
 
 /** Another process has the folder open: nothing is wrong with the disk or with what lies on it. */

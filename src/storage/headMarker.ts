@@ -3,7 +3,7 @@ import { readHeader } from "./blocks/headerStore.ts";
 import { damaged, REMEDY } from "./checksum.ts";
 import { type HeadPointer, readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
-import type { HeadMarkerFile } from "./markerFile.ts";
+import type { MarkerFile } from "./markerFile.ts";
 
 /** Remembers the head outside the database, so that a database that lost its end is noticed (witness.ts). */
 export interface HeadMarker {
@@ -14,22 +14,22 @@ export interface HeadMarker {
 }
 
 /**
- * A head witness for a database that was just opened. Throws DamagedData when the database's head is behind what the
+ * A head marker for a database that was just opened. Throws DamagedData when the database's head is behind what the
  * witness saw, or its chain has another block at that place.
  */
-export function openHeadMarker(database: Database, witness: HeadMarkerFile): HeadMarker {
+export function openHeadMarker(database: Database, markerFile: MarkerFile): HeadMarker {
   const head = readHead(database);
-  refuseLostHead(database, witness, head);
+  refuseLostHead(database, markerFile, head);
   const headMarker: HeadMarker = {
-    record: ({ number, hash }) => witness.write({ position: number, fingerprint: hash }),
-    lower: ({ number, hash }) => witness.writeSynced({ position: number, fingerprint: hash }),
+    record: ({ number, hash }) => markerFile.write({ position: number, fingerprint: hash }),
+    lower: ({ number, hash }) => markerFile.writeSynced({ position: number, fingerprint: hash }),
   };
   if (head !== undefined) headMarker.record(head);
   return headMarker;
 }
 
-function refuseLostHead(database: Database, witness: HeadMarkerFile, head: HeadPointer | undefined): void {
-  const seen = witness.read();
+function refuseLostHead(database: Database, markerFile: MarkerFile, head: HeadPointer | undefined): void {
+  const seen = markerFile.read();
   if (seen === undefined) return;
   if (head === undefined || head.number < seen.position) {
     const now = head === undefined ? "holds no block" : `ends with block ${head.number}`;

@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { checksumOf, damaged, readUint32, writeUint32 } from "./checksum.ts";
-import { inDiskWords } from "./diskFailure.ts";
+import { withDiskErrors } from "./diskErrors.ts";
 
 /** How far another store had come: the number of its newest entry, and 32 bytes that identify it. */
 export interface HighWaterMark {
@@ -32,7 +32,7 @@ export interface HighWaterMark {
  *
  * Two slots are written in turn, each with a generation and a checksum; the newest sound one counts.
  */
-export interface HeadMarkerFile {
+export interface MarkerFile {
   /** Undefined when nothing was marked yet. */
   read(): HighWaterMark | undefined;
   write(mark: HighWaterMark): void;
@@ -45,12 +45,12 @@ export interface HeadMarkerFile {
  * Opens the file, creating it when absent; an operator who deletes it accepts what the store holds. Throws DamagedData
  * when it has no sound slot, naming the file as `what`.
  */
-export function openMarkerFile(path: string, what: string): HeadMarkerFile {
-  return inDiskWords(`The file ${path} cannot be used`, () => {
+export function openMarkerFile(path: string, what: string): MarkerFile {
+  return withDiskErrors(`The file ${path} cannot be used`, () => {
     if (!existsSync(path)) createFile(path);
     const file = openSync(path, "r+");
     try {
-      return new HeadMarkerOnDisk(path, file, newestSlot(file, `${what} (${path})`));
+      return new MarkerFileOnDisk(path, file, newestSlot(file, `${what} (${path})`));
     } catch (error) {
       closeSync(file);
       throw error;
@@ -59,7 +59,7 @@ export function openMarkerFile(path: string, what: string): HeadMarkerFile {
 }
 
 /** A witness in memory, for tests. */
-export function createMemoryMarker(): HeadMarkerFile {
+export function createMemoryMarkerFile(): MarkerFile {
   let newest: HighWaterMark | undefined;
   const write = (mark: HighWaterMark): void => {
     newest = mark;
@@ -78,7 +78,7 @@ interface Slot {
   readonly mark: HighWaterMark | undefined;
 }
 
-class HeadMarkerOnDisk implements HeadMarkerFile {
+class MarkerFileOnDisk implements MarkerFile {
   private readonly path: string;
   private readonly file: number;
   private newest: Slot;
@@ -96,7 +96,7 @@ class HeadMarkerOnDisk implements HeadMarkerFile {
 
   write(mark: HighWaterMark): void {
     const slot = { generation: this.newest.generation + 1, mark };
-    inDiskWords(`The file ${this.path} cannot be written`, () =>
+    withDiskErrors(`The file ${this.path} cannot be written`, () =>
       writeSync(this.file, encodeSlot(slot), 0, SLOT_BYTES, (slot.generation % 2) * SLOT_DISTANCE),
     );
     this.newest = slot;
@@ -104,7 +104,7 @@ class HeadMarkerOnDisk implements HeadMarkerFile {
 
   writeSynced(mark: HighWaterMark): void {
     this.write(mark);
-    inDiskWords(`The file ${this.path} cannot be written`, () => fdatasyncSync(this.file));
+    withDiskErrors(`The file ${this.path} cannot be written`, () => fdatasyncSync(this.file));
   }
 
   close(): void {

@@ -8,7 +8,7 @@ import { metaKey } from "./keys.ts";
 export const SCHEMA_VERSION = 1;
 
 /**
- * Whether the database is empty or holds our schema version. Refuses one of another version with DiskFailure: its bytes
+ * Whether the database is empty or holds our schema version. Refuses one of another version with DiskError: its bytes
  * are never guessed at. Throws DamagedData when there is data but no version.
  */
 export async function checkSchema(database: Database): Promise<"empty" | "ours"> {

@@ -10,7 +10,7 @@ import { createWorldState, type WorldState } from "../../src/state/worldState.ts
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/markerFile.ts";
+import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { signatureOf, signingHash } from "../../src/types/transaction.ts";
 import { account } from "./testAccounts.ts";
@@ -19,7 +19,7 @@ import { account } from "./testAccounts.ts";
 export interface ChainChoices {
   readonly genesis: string;
   readonly database?: Database;
-  readonly witness?: HeadMarkerFile;
+  readonly markerFile?: MarkerFile;
   readonly clock?: Clock;
   readonly production?: Partial<BlockProduction>;
   /** Account that builds blocks. */
@@ -41,7 +41,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   const parsed = parseGenesis(choices.genesis, "the test's genesis");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const database = choices.database ?? createMemoryDatabase();
-  const headMarker = await verifyChain(database, choices.witness ?? createMemoryMarker());
+  const headMarker = await verifyChain(database, choices.markerFile ?? createMemoryMarkerFile());
   const world = createWorldState({ database });
   const opened = await createChain(
     {

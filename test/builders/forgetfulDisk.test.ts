@@ -54,12 +54,12 @@ describe("a disk that forgets what was not synced", () => {
     const marks = new Set<bigint | undefined>();
     for (const seed of SEEDS) {
       const disk = createForgetfulDisk({ seed });
-      disk.witness.writeSynced({ position: 1n, fingerprint: new Uint8Array(32) });
-      disk.witness.write({ position: 2n, fingerprint: new Uint8Array(32) });
-      disk.witness.write({ position: 3n, fingerprint: new Uint8Array(32) });
+      disk.markerFile.writeSynced({ position: 1n, fingerprint: new Uint8Array(32) });
+      disk.markerFile.write({ position: 2n, fingerprint: new Uint8Array(32) });
+      disk.markerFile.write({ position: 3n, fingerprint: new Uint8Array(32) });
       await disk.voteLog.write(Uint8Array.of(1));
       const after = disk.powerCut();
-      marks.add(after.witness.read()?.position);
+      marks.add(after.markerFile.read()?.position);
       expect(after.voteLog.read()).toEqual(Uint8Array.of(1));
     }
     expect(marks).toEqual(new Set([1n, 2n, 3n]));

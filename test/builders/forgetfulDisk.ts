@@ -1,6 +1,6 @@
 import type { Batch, Database } from "../../src/storage/database.ts";
 import { DiskError } from "../../src/storage/database.ts";
-import type { HeadMarkerFile, HighWaterMark } from "../../src/storage/markerFile.ts";
+import type { HighWaterMark, MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import type { VoteLog } from "../../src/storage/votes/voteLog.ts";
 import { generator, type Random } from "../storage/random.ts";
@@ -14,10 +14,10 @@ export interface ForgetfulDatabase extends Database {
   powerCut(): ForgetfulDatabase;
 }
 
-/** A whole disk at power-cut strength: the database, the head witness beside it and the vote record. */
+/** A whole disk at power-cut strength: the database, the head marker beside it and the vote record. */
 export interface ForgetfulDisk {
   readonly database: ForgetfulDatabase;
-  readonly witness: HeadMarkerFile;
+  readonly markerFile: MarkerFile;
   readonly voteLog: VoteLog;
   powerCut(): ForgetfulDisk;
 }
@@ -121,7 +121,7 @@ function diskOf(
   const anyOf = <T>(states: readonly T[]): T => states[random.below(states.length)] as T;
   return {
     database,
-    witness: {
+    markerFile: {
       read: () => marks.at(-1),
       write: (next) => void marks.push(next),
       writeSynced(next) {

@@ -11,7 +11,7 @@ import { createBatch } from "../../src/storage/batch.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { receiptsKey } from "../../src/storage/keys.ts";
-import { createMemoryMarker } from "../../src/storage/markerFile.ts";
+import { createMemoryMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../src/storage/stateKeys.ts";
 import { decodeBlock } from "../../src/types/block.ts";
@@ -80,7 +80,7 @@ describe("a rewind", () => {
     const logs = [Array<Log>(40_000).fill(log)];
     const full = createMemoryDatabase();
     const long = await aLongChain({
-      stored: { database: full, headMarker: await verifyChain(full, createMemoryMarker()) },
+      stored: { database: full, headMarker: await verifyChain(full, createMemoryMarkerFile()) },
       head: 4,
       contentOf: (number) => ({ transactions: [aTransaction({ nonce: BigInt(number) })], logs }),
       genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),

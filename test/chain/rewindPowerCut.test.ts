@@ -13,11 +13,11 @@ const EMPTY = {
   drop: () => undefined,
 };
 
-function chainOn({ database, witness }: ForgetfulDisk) {
+function chainOn({ database, markerFile }: ForgetfulDisk) {
   return aChain({
     genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
     database,
-    witness,
+    markerFile,
     clock: createHandClock(Number(START_SECONDS) * 1000 + 60_000),
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
   });

@@ -9,7 +9,7 @@ import { ChainMoved, scanLogs } from "../../src/logs/logScan.ts";
 import { CHUNK_BYTES, findSegment } from "../../src/storage/blooms/bloomFiles.ts";
 import { createBloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
-import { createMemoryMarker } from "../../src/storage/markerFile.ts";
+import { createMemoryMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -184,7 +184,7 @@ async function aChainIn(
   head: number,
   content: (number: number) => BlockContent,
 ): Promise<Chain> {
-  const headMarker = await verifyChain(database, createMemoryMarker());
+  const headMarker = await verifyChain(database, createMemoryMarkerFile());
   const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
   return aLongChain({ stored: { database, headMarker }, head, contentOf: content, genesis });
 }

@@ -58,7 +58,7 @@ function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logg
     {
       directory: { path, chain: join(path, "chain") },
       chain,
-      blocks: { hasReceiptsAtHand: (number) => number === AT_HAND },
+      blocks: { hasReceiptsInMemory: (number) => number === AT_HAND },
       clock: systemClock,
       logger,
       indexDelayMs: 0,

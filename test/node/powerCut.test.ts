@@ -44,8 +44,8 @@ interface Known {
 }
 
 async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promise<Machine> {
-  const { database, witness, voteLog } = disk;
-  const { chain, spec, world } = await aChain({ genesis, database, witness, clock, builder: key.address });
+  const { database, markerFile, voteLog } = disk;
+  const { chain, spec, world } = await aChain({ genesis, database, markerFile, clock, builder: key.address });
   const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
     chain: createPoolView(spec, chain, world.head, clock),
     clock,

@@ -121,11 +121,11 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     const bornAfter = ends;
     const clock = clockOfThisLife();
     const logger = loggerOfThisLife();
-    const { database, witness, voteLog } = disk;
+    const { database, markerFile, voteLog } = disk;
     const { chain, spec, world } = await aChain({
       genesis: parts.genesis,
       database,
-      witness,
+      markerFile,
       clock,
       builder: key.address,
       logger,

@@ -8,7 +8,7 @@ import { sealEntry } from "../../src/storage/checksum.ts";
 import { type Batch, DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import type { HeadMarker } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
-import { createMemoryMarker, type HeadMarkerFile } from "../../src/storage/markerFile.ts";
+import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { putSchema } from "../../src/storage/schema.ts";
 import { deletedLeavesKey, triePageKey } from "../../src/storage/stateKeys.ts";
@@ -79,20 +79,20 @@ describe("the chain database on disk", () => {
 
 describe("what a start verifies", () => {
   it("accepts a head that lags behind the database, but not one that is ahead or another", async () => {
-    const { database, witness } = await aVerifiedChain();
-    witness.write({ position: 2n, fingerprint: second.hash });
-    await verifyChain(database, witness);
-    witness.write({ position: 2n, fingerprint: third.hash });
-    await expect(verifyChain(database, witness)).rejects.toThrow(/block 2 is damaged/i);
-    witness.write({ position: 5n, fingerprint: third.hash });
-    await expect(verifyChain(database, witness)).rejects.toThrow(/lost its end/);
+    const { database, markerFile } = await aVerifiedChain();
+    markerFile.write({ position: 2n, fingerprint: second.hash });
+    await verifyChain(database, markerFile);
+    markerFile.write({ position: 2n, fingerprint: third.hash });
+    await expect(verifyChain(database, markerFile)).rejects.toThrow(/block 2 is damaged/i);
+    markerFile.write({ position: 5n, fingerprint: third.hash });
+    await expect(verifyChain(database, markerFile)).rejects.toThrow(/lost its end/);
   });
 
   it("accepts a rewind whose mark was lowered first, wherever it stopped", async () => {
-    const { database, witness, headMarker } = await aVerifiedChain();
+    const { database, markerFile, headMarker } = await aVerifiedChain();
     headMarker.lower({ number: 1n, hash: first.hash });
-    await verifyChain(database, witness);
-    const lowered = createMemoryMarker();
+    await verifyChain(database, markerFile);
+    const lowered = createMemoryMarkerFile();
     lowered.write({ position: 1n, fingerprint: first.hash });
     const batch = createBatch();
     const store = storeOver(database);
@@ -111,11 +111,11 @@ describe("what a start verifies", () => {
     ["a commit record is gone", second, (block: StoredBlock) => commitKey(block.header.number)],
     ["a header is gone", second, (block: StoredBlock) => headerKey(block.header.number)],
   ])("notices that %s among the newest blocks", async (_, block, keyOf) => {
-    const { database, witness } = await aVerifiedChain();
+    const { database, markerFile } = await aVerifiedChain();
     const batch = createBatch();
     batch.delete(keyOf(block));
     await database.write(batch);
-    const verifying = verifyChain(database, witness);
+    const verifying = verifyChain(database, markerFile);
     await expect(verifying).rejects.toBeInstanceOf(DamagedData);
     await expect(verifying).rejects.toThrow(new RegExp(`block ${block.header.number}`, "i"));
   });
@@ -129,17 +129,17 @@ describe("what a start verifies", () => {
       (database.get(key) ?? key).map((byte, at) => (at === 30 ? byte ^ 1 : byte)),
     );
     await database.write(batch);
-    await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(
+    await expect(verifyChain(database, createMemoryMarkerFile())).rejects.toThrow(
       /An entry of block 3 .* is damaged: its checksum does not match/,
     );
   });
 
   it("notices that a block's batch is missing from the middle", async () => {
-    const { database, witness } = await aVerifiedChain();
+    const { database, markerFile } = await aVerifiedChain();
     const batch = createBatch();
     storeOver(database).delete(batch, 2n);
     await database.write(batch);
-    await expect(verifyChain(database, witness)).rejects.toThrow(/block 2 is missing/i);
+    await expect(verifyChain(database, markerFile)).rejects.toThrow(/block 2 is missing/i);
   });
 
   it("notices a block of another chain below the head, whole and with its own commit record", async () => {
@@ -150,7 +150,7 @@ describe("what a start verifies", () => {
     await database.write(batch);
     await commit({ database, headMarker }, [other]);
     await moveHead(database, chain.at(-1) as StoredBlock);
-    await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(
+    await expect(verifyChain(database, createMemoryMarkerFile())).rejects.toThrow(
       /block 2 is damaged: the chain above it names/i,
     );
   });
@@ -161,16 +161,16 @@ describe("what a start verifies", () => {
 
     async function withTrieEntries(damage: (database: Database, batch: Batch) => void): Promise<void> {
       const database = createMemoryDatabase();
-      const opened = { database, headMarker: await verifyChain(database, createMemoryMarker()) };
+      const opened = { database, headMarker: await verifyChain(database, createMemoryMarkerFile()) };
       await commit(opened, [genesis, first, second]);
       await commit(opened, [third], (batch) => {
         for (const key of [pageKey, deletedKey]) batch.put(key, sealEntry(key, new Uint8Array(40)));
       });
-      await verifyChain(database, createMemoryMarker());
+      await verifyChain(database, createMemoryMarkerFile());
       const batch = createBatch();
       damage(database, batch);
       await database.write(batch);
-      await verifyChain(database, createMemoryMarker());
+      await verifyChain(database, createMemoryMarkerFile());
     }
 
     it("notices that an entry is gone", async () => {
@@ -199,7 +199,7 @@ describe("what a start verifies", () => {
   it("notices that the head pointer went back alone", async () => {
     const { database } = await aVerifiedChain();
     await moveHead(database, second);
-    await expect(verifyChain(database, createMemoryMarker())).rejects.toThrow(/later blocks are stored/);
+    await expect(verifyChain(database, createMemoryMarkerFile())).rejects.toThrow(/later blocks are stored/);
   });
 
   it("holds after every power cut: what had been committed is there, and the chain is whole", async () => {
@@ -209,7 +209,7 @@ describe("what a start verifies", () => {
       for (let cut = 0; cut < 4; cut++) {
         const opened = {
           database: disk.database,
-          headMarker: await verifyChain(disk.database, disk.witness),
+          headMarker: await verifyChain(disk.database, disk.markerFile),
         };
         const head = storeOver(disk.database).head()?.header.number ?? -1n;
         expect(head).toBeGreaterThanOrEqual(committed);
@@ -261,15 +261,15 @@ async function moveHead(database: Database, { header, hash }: StoredBlock): Prom
 
 async function aVerifiedChain(): Promise<{
   database: Database;
-  witness: HeadMarkerFile;
+  markerFile: MarkerFile;
   headMarker: HeadMarker;
 }> {
   const database = createMemoryDatabase();
-  const witness = createMemoryMarker();
-  const headMarker = await verifyChain(database, witness);
+  const markerFile = createMemoryMarkerFile();
+  const headMarker = await verifyChain(database, markerFile);
   await commit({ database, headMarker }, [genesis, first, second, third, ...chain.slice(4)]);
-  await verifyChain(database, witness);
-  return { database, witness, headMarker };
+  await verifyChain(database, markerFile);
+  return { database, markerFile, headMarker };
 }
 
 function storeOver(database: Database) {

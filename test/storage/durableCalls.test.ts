@@ -37,8 +37,8 @@ const { createPoolFile } = await import("../../src/node/poolFile.ts");
 const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
 const { createBatch } = await import("../../src/storage/batch.ts");
 const { openLevelDatabase } = await import("../../src/storage/leveldb/levelDatabase.ts");
-const { openVoteLog: openVoteStore } = await import("../../src/storage/votes/voteLog.ts");
-const { openMarkerFile: openWitness } = await import("../../src/storage/markerFile.ts");
+const { openVoteLog } = await import("../../src/storage/votes/voteLog.ts");
+const { openMarkerFile } = await import("../../src/storage/markerFile.ts");
 const { durableCalls } = await import("../builders/durableCalls.ts");
 const { temporaryFolder } = await import("./temporaryFolder.ts");
 
@@ -50,7 +50,7 @@ const without = (name: string): readonly string[] => calls().filter((call) => !c
 
 describe("what is durable, and when", () => {
   it("a vote, before its write resolves", async () => {
-    const store = await openVoteStore(join(temporaryFolder(), "votes.log"), 400);
+    const store = await openVoteLog(join(temporaryFolder(), "votes.log"), 400);
     expect(without(".mark")).toEqual(["sync folder", "sync votes.log", "sync folder"]);
     await store.write(Uint8Array.of(1));
     expect(calls()).toEqual(["write votes.log", "sync votes.log", "write votes.log.mark"]);
@@ -69,13 +69,13 @@ describe("what is durable, and when", () => {
     const path = join(temporaryFolder(), "votes.log");
     writeFileSync(path, "");
     calls();
-    const store = await openVoteStore(path);
+    const store = await openVoteLog(path);
     expect(without(".mark")).toEqual(["sync folder", "sync folder"]);
     await store.close();
   });
 
   it("all votes that were given to be written, before the record is closed", async () => {
-    const store = await openVoteStore(join(temporaryFolder(), "votes.log"));
+    const store = await openVoteLog(join(temporaryFolder(), "votes.log"));
     calls();
     const written = [1, 2, 3].map((vote) => store.write(Uint8Array.of(vote)));
     await store.close();
@@ -94,7 +94,7 @@ describe("what is durable, and when", () => {
   });
 
   it("the mark of a rewind, before the rewind; that of a commit later, which costs nothing", () => {
-    const witness = openWitness(join(temporaryFolder(), "head.log"), "the mark");
+    const markerFile = openMarkerFile(join(temporaryFolder(), "head.log"), "the mark");
     expect(calls()).toEqual([
       "write head.log.new",
       "sync head.log.new",
@@ -102,11 +102,11 @@ describe("what is durable, and when", () => {
       "sync folder",
     ]);
     const mark = { position: 1n, fingerprint: new Uint8Array(32) };
-    witness.write(mark);
+    markerFile.write(mark);
     expect(calls()).toEqual(["write head.log"]);
-    witness.writeSynced(mark);
+    markerFile.writeSynced(mark);
     expect(calls()).toEqual(["write head.log", "sync head.log"]);
-    witness.close();
+    markerFile.close();
   });
 
   it("a new node key, before anybody hears its address", () => {

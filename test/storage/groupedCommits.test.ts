@@ -8,7 +8,7 @@ import { createBatch } from "../../src/storage/batch.ts";
 import { type Batch, DiskError } from "../../src/storage/database.ts";
 import { findDamage } from "../../src/storage/databaseCheck.ts";
 import { type GroupedCommits, type GroupLimits, groupCommits } from "../../src/storage/groupedCommits.ts";
-import type { HeadMarkerFile } from "../../src/storage/markerFile.ts";
+import type { MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { type Block, decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -45,22 +45,22 @@ async function groupedChain(disk: ForgetfulDisk, limits: GroupLimits) {
     {
       database: disk.database,
       headMarker: {
-        record: ({ number, hash }) => disk.witness.write({ position: number, fingerprint: hash }),
-        lower: ({ number, hash }) => disk.witness.writeSynced({ position: number, fingerprint: hash }),
+        record: ({ number, hash }) => disk.markerFile.write({ position: number, fingerprint: hash }),
+        lower: ({ number, hash }) => disk.markerFile.writeSynced({ position: number, fingerprint: hash }),
       },
       clock: { nowMs: () => 0 },
     },
     limits,
   );
-  const witness: HeadMarkerFile = {
-    read: () => disk.witness.read(),
+  const markerFile: MarkerFile = {
+    read: () => disk.markerFile.read(),
     write: ({ position, fingerprint }) =>
       grouped.headMarker.record({ number: position, hash: asHash(fingerprint) }),
     writeSynced: () => expect.unreachable("an import does not rewind"),
     close: () => undefined,
   };
   const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
-  const { chain } = await aChain({ genesis, database: grouped.database, witness });
+  const { chain } = await aChain({ genesis, database: grouped.database, markerFile });
   return { grouped, chain };
 }
 

@@ -6,7 +6,7 @@ import { createLogger, type Logger, type LoggingSettings } from "../../observabi
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
-import { isDiskAtFault } from "../../storage/diskFailure.ts";
+import { isDiskAtFault } from "../../storage/diskErrors.ts";
 import { fail, failToOpen, inDiskTerms } from "../endings.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";

@@ -127,7 +127,7 @@ async function writeAll(
   io: ProcessIo,
 ): Promise<number> {
   const { createFolders } = await import("../../node/dataDirectory.ts");
-  const { isDiskAtFault } = await import("../../storage/diskFailure.ts");
+  const { isDiskAtFault } = await import("../../storage/diskErrors.ts");
   try {
     for (const { address, publicKey, privateKey } of pairs) {
       const folder = join(to, "keys", toHex(address));

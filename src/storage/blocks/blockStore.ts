@@ -48,7 +48,7 @@ export interface BlockStore {
   block(number: bigint): StoredBlock | undefined;
   blockByHash(hash: Hash): StoredBlock | undefined;
   /** Whether the receipts of a block are in memory: the many of a full block take a tenth of a second to be read. */
-  hasReceiptsAtHand(number: bigint): boolean;
+  hasReceiptsInMemory(number: bigint): boolean;
   transactionByHash(hash: Hash): StoredTransaction | undefined;
 }
 
@@ -168,7 +168,7 @@ class CachingBlockStore implements BlockStore {
     return number === undefined ? undefined : this.resident(this.recordNamed(number, hash)).block;
   }
 
-  hasReceiptsAtHand(number: bigint): boolean {
+  hasReceiptsInMemory(number: bigint): boolean {
     return this.blocks.get(number)?.hasReceipts === true;
   }
 

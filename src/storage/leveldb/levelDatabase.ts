@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../../primitives/assert.ts";
 import { type Batch, type Database, DiskError, type FrozenReads, type KeyRange } from "../database.ts";
-import { translateDiskError } from "../diskFailure.ts";
+import { translateDiskError } from "../diskErrors.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
 
@@ -22,7 +22,7 @@ export interface LevelSettings {
 
 /**
  * The database on disk: LevelDB, by way of classic-level, which appears in this file and nowhere else. Its files are
- * verified first (levelFiles.ts). Fails with FolderInUse or another DiskFailure when another process or the disk stands in
+ * verified first (levelFiles.ts). Fails with FolderInUse or another DiskError when another process or the disk stands in
  * the way, and with DamagedData when the files are not sound.
  */
 export async function openLevelDatabase(settings: LevelSettings): Promise<Database> {
@@ -201,7 +201,7 @@ function plainBytes(buffer: Uint8Array | undefined): Uint8Array | undefined {
 /**
  * Asks for the lock and nothing else, so that the files of another node at work are not mistaken for damaged ones:
  * LevelDB takes the lock before it looks whether the folder is as these options want it, and it never is. Fails with
- * FolderInUse, or another DiskFailure.
+ * FolderInUse, or another DiskError.
  */
 export async function refuseLockedFolder(path: string): Promise<void> {
   if (!existsSync(path)) return;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
-import { inDiskWords } from "../diskFailure.ts";
+import { withDiskErrors } from "../diskErrors.ts";
 import { readLog } from "./levelLog.ts";
 import { versionOf } from "./levelManifest.ts";
 import { findTableDamage } from "./levelTable.ts";
@@ -142,5 +142,5 @@ function fileName(number: number, extension: string): string {
 }
 
 function read(path: string): Uint8Array {
-  return inDiskWords(`The file ${path} cannot be read`, () => readFileSync(path));
+  return withDiskErrors(`The file ${path} cannot be read`, () => readFileSync(path));
 }

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { checksumOf, readUint32, writeUint32 } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
-import { inDiskWords, translateDiskError } from "../diskFailure.ts";
-import { type HeadMarkerFile, openMarkerFile } from "../markerFile.ts";
+import { translateDiskError, withDiskErrors } from "../diskErrors.ts";
+import { type MarkerFile, openMarkerFile } from "../markerFile.ts";
 
 /**
  * What this validator has promised, kept apart from the chain so that a vote waits for one small synced write only
@@ -14,7 +14,7 @@ import { type HeadMarkerFile, openMarkerFile } from "../markerFile.ts";
 export interface VoteLog {
   /** The newest record; undefined when there is none. */
   read(): Uint8Array | undefined;
-  /** Resolves when the record is durable. Throws DiskFailure, and refuses everything after that. */
+  /** Resolves when the record is durable. Throws DiskError, and refuses everything after that. */
   write(record: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,15 +29,15 @@ const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
  * could be broken. Throws DamagedData when a record that had been durable is not there any more.
  */
 export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYTES): Promise<VoteLog> {
-  const witness = openMarkerFile(`${path}.mark`, "the mark of the vote record");
+  const markerFile = openMarkerFile(`${path}.mark`, "the mark of the vote log");
   try {
     const found = findNewest(existsSync(path) ? readAll(path) : new Uint8Array(), path);
-    refuseLoss(found, witness, path);
+    refuseLoss(found, markerFile, path);
     const file = await openForAppending(path, found.end);
-    return new FileVoteStore({ path, limitBytes, witness }, file, found);
+    return new FileVoteLog({ path, limitBytes, markerFile }, file, found);
   } catch (error) {
-    witness.close();
-    throw translateDiskError(error, `The vote record ${path} cannot be opened`);
+    markerFile.close();
+    throw translateDiskError(error, `The vote log ${path} cannot be opened`);
   }
 }
 
@@ -45,8 +45,8 @@ export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYT
  * Puts the record of a node that does not run under another name in its folder, `copy`, durably: the next start finds
  * none. The mark goes first, since a mark without its record is a damage, and a record without its mark is none.
  */
-export function setVotesAside(path: string, copy: string): void {
-  inDiskWords(`The vote record ${path} cannot be put aside`, () => {
+export function setVoteLogAside(path: string, copy: string): void {
+  withDiskErrors(`The vote log ${path} cannot be put aside`, () => {
     rmSync(`${path}.mark`, { force: true });
     renameSync(path, copy);
     syncFolder(dirname(path));
@@ -77,10 +77,10 @@ interface Found {
 interface Parts {
   readonly path: string;
   readonly limitBytes: number;
-  readonly witness: HeadMarkerFile;
+  readonly markerFile: MarkerFile;
 }
 
-class FileVoteStore implements VoteLog {
+class FileVoteLog implements VoteLog {
   private readonly parts: Parts;
   private file: FileHandle;
   private newest: Found;
@@ -107,7 +107,7 @@ class FileVoteStore implements VoteLog {
   async close(): Promise<void> {
     await this.queue;
     await this.file.close();
-    this.parts.witness.close();
+    this.parts.markerFile.close();
   }
 
   private async writeNext(record: Uint8Array): Promise<void> {
@@ -117,10 +117,10 @@ class FileVoteStore implements VoteLog {
     try {
       const fits = this.newest.end + bytes.length <= this.parts.limitBytes;
       const end = fits ? await this.append(bytes) : await this.beginAnew(bytes);
-      this.parts.witness.write(markOf(sequence, bytes));
+      this.parts.markerFile.write(markOf(sequence, bytes));
       this.newest = { record: Uint8Array.from(record), sequence, end };
     } catch (error) {
-      this.failure = translateDiskError(error, `The vote record ${this.parts.path} cannot be written`);
+      this.failure = translateDiskError(error, `The vote log ${this.parts.path} cannot be written`);
       throw this.failure;
     }
   }
@@ -167,7 +167,7 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number)
 }
 
 function readAll(path: string): Uint8Array {
-  return inDiskWords(`The vote record ${path} cannot be read`, () => readFileSync(path));
+  return withDiskErrors(`The vote log ${path} cannot be read`, () => readFileSync(path));
 }
 
 function encodeRecord(sequence: number, record: Uint8Array): Uint8Array {
@@ -210,8 +210,8 @@ function markOf(sequence: number, encoded: Uint8Array): { position: bigint; fing
   return { position: BigInt(sequence), fingerprint };
 }
 
-function refuseLoss(found: Found, witness: HeadMarkerFile, path: string): void {
-  const mark = witness.read();
+function refuseLoss(found: Found, markerFile: MarkerFile, path: string): void {
+  const mark = markerFile.read();
   if (mark === undefined || BigInt(found.sequence) >= mark.position) return;
   throw lostVotes(
     path,
@@ -221,7 +221,7 @@ function refuseLoss(found: Found, witness: HeadMarkerFile, path: string): void {
 
 function lostVotes(path: string, why: string): DamagedData {
   return new DamagedData(
-    `The vote record ${path} is damaged: ${why}. A validator that forgot a vote could contradict it, so this node does ` +
+    `The vote log ${path} is damaged: ${why}. A validator that forgot a vote could contradict it, so this node does ` +
       "not start. Restore the file from a backup made since; or, if this node is no validator, or the network is past " +
       `the height at which it stopped, delete ${path} and ${path}.mark.`,
   );

@@ -11,7 +11,7 @@ import { createWorldState, type WorldState } from "../../../src/state/worldState
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
-import { createMemoryMarker } from "../../../src/storage/markerFile.ts";
+import { createMemoryMarkerFile } from "../../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type Block, encodeBlock, type NamedBlock } from "../../../src/types/block.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
@@ -202,7 +202,7 @@ function isHeavier(rules: ForeignRules, candidate: TreeBlock, head: TreeBlock): 
 
 async function emptyStores(): Promise<ChainStores> {
   const database = createMemoryDatabase();
-  const headMarker = await verifyChain(database, createMemoryMarker());
+  const headMarker = await verifyChain(database, createMemoryMarkerFile());
   const world = createWorldState({ database });
   return { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker };
 }

@@ -16,7 +16,7 @@ import { openVoteLog, type VoteLog } from "../../../src/storage/votes/voteLog.ts
 import { generator } from "../random.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
 
-describe("the vote record", () => {
+describe("the vote log", () => {
   it("answers the newest record, also when it is opened again", async () => {
     const path = join(temporaryFolder(), "votes.log");
     const store = await openVoteLog(path);
@@ -109,7 +109,7 @@ describe("the vote record", () => {
     const path = join(temporaryFolder(), "votes.log");
     damage(path, await writeVotes(path, 3));
     await expect(openVoteLog(path)).rejects.toBeInstanceOf(DamagedData);
-    await expect(openVoteLog(path)).rejects.toThrow(/vote record .* is damaged.*could contradict it/);
+    await expect(openVoteLog(path)).rejects.toThrow(/vote log .* is damaged.*could contradict it/);
   });
 
   it("begins afresh when an operator deletes file and mark", async () => {

@@ -30,7 +30,7 @@ export function isDiskAtFault(error: unknown): boolean {
 }
 
 /** Runs `action`, and translates what the disk throws in it. */
-export function inDiskWords<T>(what: string, action: () => T): T {
+export function withDiskErrors<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
