@@ -8,195 +8,216 @@ import { digestOf } from "../builders/databaseDigest.ts";
 import { opensBlockStrings, rlpMutations } from "../builders/rlpMutations.ts";
 import { createChance } from "../rpc/mutations.ts";
 import { describeWithVectors } from "../vectors.ts";
-import { type Ground, type OpenGround, ownGround, recordedGround, sealAnew } from "./mutation/ground.ts";
-import { EXTRA_LIES, HEADER_LIES, type HeaderLie, type Verdict } from "./mutation/lies.ts";
-import { LIST_LIES, signedAnew, TRANSACTION_LIES } from "./mutation/transactionLies.ts";
+import {
+  type BlockFixture,
+  type OpenFixture,
+  ownFixture,
+  recordedFixture,
+  reseal,
+} from "./mutation/fixture.ts";
+import {
+  EXTRA_DATA_MUTATIONS,
+  HEADER_MUTATIONS,
+  type HeaderMutation,
+  type ImportResult,
+} from "./mutation/headerMutations.ts";
+import { LIST_MUTATIONS, resigned, TRANSACTION_MUTATIONS } from "./mutation/transactionMutations.ts";
 
-/** One thing is changed in a sound block, and nothing else is wrong: each change is refused for just that, without a trace. */
+/** Each test changes one thing in a valid block: the import fails with exactly that error and leaves the database unchanged. */
 const SEED = Number(process.env["IBEX_SEED"] ?? 4);
 
-describe("a block of a chain of ours with one thing changed", () => suite(ownGround));
+describe("a block of a built chain with one change", () => suite(ownFixture));
 
-describeWithVectors("a block of a recorded chain with one thing changed", () => {
-  // A call with a log (Berlin), a fee-market call with a log (London), creations under Cancun whose key nobody has.
-  describe("net1, block 40", () => suite(() => recordedGround("net1", 40)));
-  describe("net2, block 114", () => suite(() => recordedGround("net2", 114)));
-  describe("net4, block 61", () => suite(() => recordedGround("net4", 61)));
+describeWithVectors("a block of a recorded chain with one change", () => {
+  // A call with a log (Berlin), a fee-market call with a log (London), creations under Cancun whose keys are unknown.
+  describe("net1, block 40", () => suite(() => recordedFixture("net1", 40)));
+  describe("net2, block 114", () => suite(() => recordedFixture("net2", 114)));
+  describe("net4, block 61", () => suite(() => recordedFixture("net4", 61)));
 });
 
-function suite(prepare: () => Promise<Ground>): void {
-  let ground: Ground;
+function suite(prepare: () => Promise<BlockFixture>): void {
+  let fixture: BlockFixture;
   beforeAll(async () => {
-    ground = await prepare();
+    fixture = await prepare();
   });
 
-  it.each(Object.entries(HEADER_LIES))("is refused for its %s", async (_, lies) => {
-    const trial = await openTrial(ground);
-    for (const { says, change, verdict } of lies) {
-      const changes = change(ground);
+  it.each(Object.entries(HEADER_MUTATIONS))("is rejected for its %s", async (_, mutations) => {
+    const check = await startCheck(fixture);
+    for (const mutation of mutations) {
+      const { name } = mutation;
+      const changes = mutation.change(fixture);
       if (changes === undefined) continue;
-      const expected = verdictsOf({ verdict }, ground);
-      const header = { ...ground.block.header, ...changes } as Header;
-      const isOfExtraData = "extraData" in changes;
-      await trial.expectVerdict({ ...ground.block, header }, besides(expected), `${says}, as it was sealed`);
-      if (ground.validatorKeys === undefined || isOfExtraData) continue;
-      const sealed = sealAnew(ground, header, ground.extra);
-      await trial.expectVerdict({ ...ground.block, header: sealed }, expected, `${says}, sealed anew`);
+      const expected = expectedResults(mutation, fixture);
+      const header = { ...fixture.block.header, ...changes } as Header;
+      const changesExtraData = "extraData" in changes;
+      await check.expectResult(
+        { ...fixture.block, header },
+        withOriginalSeals(expected),
+        `${name}, with the original seals`,
+      );
+      if (fixture.validatorKeys === undefined || changesExtraData) continue;
+      const sealed = reseal(fixture, header, fixture.extra);
+      await check.expectResult({ ...fixture.block, header: sealed }, expected, `${name}, resealed`);
     }
-    await trial.expectGenuine();
+    await check.expectUnchangedAccepted();
   });
 
-  it.each(Object.entries(EXTRA_LIES))("is refused for the %s in its extra data", async (_, lies) => {
-    const trial = await openTrial(ground);
-    const { header } = ground.block;
-    for (const { says, change, verdict } of lies) {
-      const changed = change(ground);
-      if (changed === undefined) continue;
-      if ("raw" in changed) {
-        const lie = { ...ground.block, header: { ...header, extraData: changed.raw } };
-        await trial.expectVerdict(lie, [verdict], says);
-      } else if (ground.validatorKeys !== undefined) {
-        const sealed = sealAnew(ground, header, changed.extra, changed.sealers);
-        await trial.expectVerdict({ ...ground.block, header: sealed }, [verdict], `${says}, sealed anew`);
+  it.each(Object.entries(EXTRA_DATA_MUTATIONS))(
+    "is rejected for the %s in its extra data",
+    async (_, mutations) => {
+      const check = await startCheck(fixture);
+      const { header } = fixture.block;
+      for (const { name, change, expected } of mutations) {
+        const changed = change(fixture);
+        if (changed === undefined) continue;
+        if ("raw" in changed) {
+          const mutated = { ...fixture.block, header: { ...header, extraData: changed.raw } };
+          await check.expectResult(mutated, [expected], name);
+        } else if (fixture.validatorKeys !== undefined) {
+          const sealed = reseal(fixture, header, changed.extra, changed.sealers);
+          await check.expectResult({ ...fixture.block, header: sealed }, [expected], `${name}, resealed`);
+        }
       }
-    }
-    await trial.expectGenuine();
-  });
+      await check.expectUnchangedAccepted();
+    },
+  );
 
-  it.each(Object.entries(TRANSACTION_LIES))("is refused for the %s of a transaction", async (_, lies) => {
-    const trial = await openTrial(ground);
-    for (const [index, transaction] of ground.block.transactions.entries()) {
-      for (const { says, change, verdict } of lies) {
-        const changes = change(transaction);
-        const lie = changes && signedAnew(ground, transaction, changes);
-        if (lie === undefined) continue;
-        const transactions = ground.block.transactions.with(index, lie);
-        await expectListVerdicts(trial, transactions, listOf(verdict), `transaction ${index}: ${says}`);
+  it.each(Object.entries(TRANSACTION_MUTATIONS))(
+    "is rejected for the %s of a transaction",
+    async (_, mutations) => {
+      const check = await startCheck(fixture);
+      for (const [index, transaction] of fixture.block.transactions.entries()) {
+        for (const { name, change, expected } of mutations) {
+          const changes = change(transaction);
+          const mutated = changes && resigned(fixture, transaction, changes);
+          if (mutated === undefined) continue;
+          const transactions = fixture.block.transactions.with(index, mutated);
+          await expectListResult(check, transactions, asList(expected), `transaction ${index}: ${name}`);
+        }
       }
+      await check.expectUnchangedAccepted();
+    },
+  );
+
+  it("is rejected for the order and the number of its transactions", async () => {
+    const check = await startCheck(fixture);
+    for (const { name, change, expected } of LIST_MUTATIONS) {
+      const transactions = change(fixture.block.transactions);
+      if (transactions !== undefined) await expectListResult(check, transactions, expected, name);
     }
-    await trial.expectGenuine();
+    await check.expectUnchangedAccepted();
   });
 
-  it("is refused for the order and the number of its transactions", async () => {
-    const trial = await openTrial(ground);
-    for (const { says, change, verdict } of LIST_LIES) {
-      const transactions = change(ground.block.transactions);
-      if (transactions !== undefined) await expectListVerdicts(trial, transactions, verdict, says);
-    }
-    await trial.expectGenuine();
-  });
-
-  it("is refused for ommers and withdrawals that no header of ours speaks of", async () => {
-    const trial = await openTrial(ground);
-    const { block } = ground;
-    await trial.expectVerdict({ ...block, ommers: [ground.parent.header] }, ["ommersNotEmpty"], "an ommer");
-    await trial.expectVerdict({ ...block, ommers: [block.header] }, ["ommersNotEmpty"], "itself");
+  it("is rejected for ommers, and for withdrawals, which no IBFT header commits to", async () => {
+    const check = await startCheck(fixture);
+    const { block } = fixture;
+    await check.expectResult({ ...block, ommers: [fixture.parent.header] }, ["ommersNotEmpty"], "an ommer");
+    await check.expectResult({ ...block, ommers: [block.header] }, ["ommersNotEmpty"], "itself");
     const credit = [Uint8Array.of(1), Uint8Array.of(1), new Uint8Array(20).fill(9), Uint8Array.of(7)];
-    await trial.expectVerdict({ ...block, withdrawals: [credit] }, ["withdrawalsNotEmpty"], "a withdrawal");
-    await trial.expectGenuine();
+    await check.expectResult({ ...block, withdrawals: [credit] }, ["withdrawalsNotEmpty"], "a withdrawal");
+    await check.expectUnchangedAccepted();
   });
 
-  it(`is refused for anything in its bytes (IBEX_SEED=${SEED})`, async () => {
-    const trial = await openTrial(ground);
-    const genuine = encodeBlock(ground.block);
+  it(`is rejected for any change of its bytes (IBEX_SEED=${SEED})`, async () => {
+    const check = await startCheck(fixture);
+    const original = encodeBlock(fixture.block);
     const chance = createChance(SEED);
-    let refusals = 0;
-    for (const { path, kind, bytes } of rlpMutations(genuine, opensBlockStrings, chance.below)) {
-      // A fourth list says that there are no withdrawals, which is true.
+    let rejected = 0;
+    for (const { path, kind, bytes } of rlpMutations(original, opensBlockStrings, chance.below)) {
+      // A fourth list means that there are no withdrawals, which is true.
       if (path.join() === "2" && kind === "doubled") continue;
-      await expectRefusedBytes(bytes, path, kind);
+      await expectRejected(bytes, path, kind);
     }
-    for (const length of [0, 1, 2, genuine.length >> 1, genuine.length - 1])
-      await expectRefusedBytes(genuine.subarray(0, length), [], `cut after ${length} bytes`);
-    expect(refusals).toBeGreaterThan(300);
-    await trial.expectGenuine();
+    for (const length of [0, 1, 2, original.length >> 1, original.length - 1])
+      await expectRejected(original.subarray(0, length), [], `cut after ${length} bytes`);
+    expect(rejected).toBeGreaterThan(300);
+    await check.expectUnchangedAccepted();
 
-    async function expectRefusedBytes(
-      bytes: Uint8Array,
-      path: readonly number[],
-      kind: string,
-    ): Promise<void> {
+    async function expectRejected(bytes: Uint8Array, path: readonly number[], kind: string): Promise<void> {
       const about = `item ${path.join(".")}: ${kind}`;
       const decoded = decodeBlock(bytes);
-      refusals++;
+      rejected++;
       // An item more or less in the header moves those behind it.
       const place = path.length === 2 && /added|doubled|removed/.test(kind) ? path.slice(0, 1) : path;
-      if (decoded.ok) await trial.expectVerdict(decoded.value, verdictsOnBytes(ground, place), about);
+      if (decoded.ok) await check.expectResult(decoded.value, expectedForBytes(fixture, place), about);
       else expect(decoded.error, about).toMatchObject({ code: "malformedBlock", fault: "peer" });
     }
   });
 
-  async function expectListVerdicts(
-    trial: Trial,
+  async function expectListResult(
+    check: MutationCheck,
     transactions: readonly SentTransaction[],
-    verdicts: readonly Verdict[],
-    says: string,
+    expected: readonly ImportResult[],
+    name: string,
   ): Promise<void> {
-    const { block } = ground;
-    await trial.expectVerdict(
+    const { block } = fixture;
+    await check.expectResult(
       { ...block, transactions },
       ["wrongTransactionsRoot"],
-      `${says}, under the old root`,
+      `${name}, under the original root`,
     );
-    if (ground.validatorKeys === undefined) return;
+    if (fixture.validatorKeys === undefined) return;
     const header = { ...block.header, transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)) };
-    const sealed = sealAnew(ground, header, ground.extra);
-    await trial.expectVerdict({ ...block, header: sealed, transactions }, verdicts, `${says}, sealed anew`);
+    const sealed = reseal(fixture, header, fixture.extra);
+    await check.expectResult({ ...block, header: sealed, transactions }, expected, `${name}, resealed`);
   }
 }
 
-interface Trial {
-  /** Imports, and looks at the answer, the head and every byte of the database. */
-  expectVerdict(block: Block, verdicts: readonly Verdict[], says: string): Promise<void>;
-  /** After all that was refused, the sound block is still welcome. */
-  expectGenuine(): Promise<void>;
+interface MutationCheck {
+  /** Imports the block, and checks the result, the head and every byte of the database. */
+  expectResult(block: Block, expected: readonly ImportResult[], name: string): Promise<void>;
+  /** Checks that the original block is still accepted after all rejected ones. */
+  expectUnchangedAccepted(): Promise<void>;
 }
 
-async function openTrial(ground: Ground): Promise<Trial> {
-  const { chain, database } = await ground.open();
+async function startCheck(fixture: BlockFixture): Promise<MutationCheck> {
+  const { chain, database } = await fixture.open();
   const before = await digestOf(database);
   const head = chain.head;
 
-  async function expectVerdict(block: Block, verdicts: readonly Verdict[], says: string): Promise<void> {
-    // A change that no rule forbids makes another block: it is tried where it does no harm.
-    const place: OpenGround = verdicts.includes("free") ? await ground.open() : { chain, database };
-    const outcome = await place.chain.importBlock(block);
-    expect(verdicts, says).toContain(outcome.ok ? "free" : outcome.error.code);
+  async function expectResult(block: Block, expected: readonly ImportResult[], name: string): Promise<void> {
+    // An accepted mutation moves the head, so it gets a chain of its own.
+    const target: OpenFixture = expected.includes("accepted") ? await fixture.open() : { chain, database };
+    const outcome = await target.chain.importBlock(block);
+    expect(expected, name).toContain(outcome.ok ? "accepted" : outcome.error.code);
     if (outcome.ok) return;
-    expect(outcome.error.fault, says).toBe("peer");
-    expect(toHex(place.chain.head.hash), says).toBe(toHex(head.hash));
-    expect(await digestOf(place.database), says).toBe(before);
+    expect(outcome.error.fault, name).toBe("peer");
+    expect(toHex(target.chain.head.hash), name).toBe(toHex(head.hash));
+    expect(await digestOf(target.database), name).toBe(before);
   }
 
   return {
-    expectVerdict,
-    async expectGenuine() {
-      const outcome = await chain.importBlock(ground.block);
+    expectResult,
+    async expectUnchangedAccepted() {
+      const outcome = await chain.importBlock(fixture.block);
       expect(outcome).toMatchObject({ ok: true });
-      expect(chain.head.header.number).toBe(ground.block.header.number);
+      expect(chain.head.header.number).toBe(fixture.block.header.number);
       expect(await digestOf(database)).not.toBe(before);
     },
   };
 }
 
-function verdictsOf({ verdict }: Pick<HeaderLie, "verdict">, ground: Ground): readonly Verdict[] {
-  return listOf(typeof verdict === "function" ? verdict(ground) : verdict);
+function expectedResults(
+  { expected }: Pick<HeaderMutation, "expected">,
+  fixture: BlockFixture,
+): readonly ImportResult[] {
+  return asList(typeof expected === "function" ? expected(fixture) : expected);
 }
 
-function listOf(verdict: Verdict | readonly Verdict[]): readonly Verdict[] {
-  return typeof verdict === "string" ? [verdict] : verdict;
+function asList(expected: ImportResult | readonly ImportResult[]): readonly ImportResult[] {
+  return typeof expected === "string" ? [expected] : expected;
 }
 
 /**
- * With the genuine seals, which do not fit a changed header. Only the rules on the header itself come before them: what
- * the body or an execution would tell is not asked of a block that nobody sealed.
+ * Results with the original seals, which do not match a changed header. Only the rules of the header itself come before
+ * the seals; body and execution come after them.
  */
-function besides(verdicts: readonly Verdict[]): readonly Verdict[] {
-  return verdicts.map((verdict) => (AFTER_THE_SEALS.has(verdict) ? "sealerNotValidator" : verdict));
+function withOriginalSeals(expected: readonly ImportResult[]): readonly ImportResult[] {
+  return expected.map((result) => (CHECKED_AFTER_SEALS.has(result) ? "sealerNotValidator" : result));
 }
 
-const AFTER_THE_SEALS: ReadonlySet<Verdict> = new Set<Verdict>([
-  "free",
+const CHECKED_AFTER_SEALS: ReadonlySet<ImportResult> = new Set<ImportResult>([
+  "accepted",
   "wrongTransactionsRoot",
   "invalidTransaction",
   "wrongGasUsed",
@@ -205,17 +226,22 @@ const AFTER_THE_SEALS: ReadonlySet<Verdict> = new Set<Verdict>([
   "wrongStateRoot",
 ]);
 
-/** Codes for a change in the bytes of this item, where it can be decoded at all: those of its field, or of the seals. */
-function verdictsOnBytes(ground: Ground, [part, index]: readonly number[]): readonly Verdict[] {
-  if (part === undefined) return [0, 1, 2].flatMap((each) => verdictsOnBytes(ground, [each]));
+/** Possible results of a change in the bytes of this item, if it can be decoded: errors of its field, or of the seals. */
+function expectedForBytes(fixture: BlockFixture, [part, index]: readonly number[]): readonly ImportResult[] {
+  if (part === undefined) return [0, 1, 2].flatMap((each) => expectedForBytes(fixture, [each]));
   if (part === 1) return ["wrongTransactionsRoot"];
   if (part === 2) return ["ommersNotEmpty"];
-  const fields = Object.values(HEADER_LIES);
-  if (index === undefined) return fields.flatMap((_, each) => verdictsOnBytes(ground, [0, each]));
-  const seals: readonly Verdict[] = ["sealerNotValidator", "unreadableSeal", "duplicateSeal", "tooFewSeals"];
+  const fields = Object.values(HEADER_MUTATIONS);
+  if (index === undefined) return fields.flatMap((_, each) => expectedForBytes(fixture, [0, each]));
+  const seals: readonly ImportResult[] = [
+    "sealerNotValidator",
+    "unreadableSeal",
+    "duplicateSeal",
+    "tooFewSeals",
+  ];
   if (index === EXTRA_DATA) return [...seals, "malformedExtraData", "wrongValidators"];
-  const ofField = (fields[index] ?? []).flatMap((lie) => verdictsOf(lie, ground));
-  return [...seals, ...ofField.filter((verdict) => verdict !== "free")];
+  const ofField = (fields[index] ?? []).flatMap((mutation) => expectedResults(mutation, fixture));
+  return [...seals, ...ofField.filter((result) => result !== "accepted")];
 }
 
 const EXTRA_DATA = 12;

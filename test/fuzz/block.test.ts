@@ -13,12 +13,12 @@ import { digestOf } from "../builders/databaseDigest.ts";
 import { opensBlockStrings } from "../builders/rlpMutations.ts";
 import { account } from "../builders/testAccounts.ts";
 import {
-  type Ground,
-  type OpenGround,
-  ownGround,
-  recordedGround,
-  sealAnew,
-} from "../chain/mutation/ground.ts";
+  type BlockFixture,
+  type OpenFixture,
+  ownFixture,
+  recordedFixture,
+  reseal,
+} from "../chain/mutation/fixture.ts";
 import { vectorsDirectory } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedRlp } from "./mutatedInputs.ts";
@@ -34,12 +34,12 @@ fuzz({
   dailyInputs: 600,
   spread: { outcomes: 20, accepted: [0.02, 0.5] },
   async inputs() {
-    const made = [await ownGround()];
+    const made = [await ownFixture()];
     if (vectorsDirectory !== undefined)
       made.push(
-        await recordedGround("net1", 40),
-        await recordedGround("net2", 114),
-        await recordedGround("net4", 61),
+        await recordedFixture("net1", 40),
+        await recordedFixture("net2", 114),
+        await recordedFixture("net4", 61),
       );
     grounds = await Promise.all(made.map(tried));
     return fc.oneof(
@@ -67,8 +67,8 @@ const LOOKS_AT_ALL = 20;
 /** What a chain has in memory of blocks that came and went is left behind from time to time. */
 const OFFERS_PER_OPENING = 2_000;
 
-async function tried(ground: Ground): Promise<TriedGround> {
-  let open: OpenGround = await ground.open();
+async function tried(ground: BlockFixture): Promise<TriedGround> {
+  let open: OpenFixture = await ground.open();
   let offers = 0;
   const before = await digestOf(open.database);
 
@@ -116,7 +116,7 @@ function expectSameBytes(block: Block, bytes: Uint8Array): void {
 }
 
 /** The genuine block, changed in its bytes, or in its meaning and then sealed by its validators. */
-function blockBytes(ground: Ground): fc.Arbitrary<Uint8Array> {
+function blockBytes(ground: BlockFixture): fc.Arbitrary<Uint8Array> {
   const genuine = encodeBlock(ground.block);
   const inBytes = mutatedRlp(fc.constant(genuine), opensBlockStrings).filter(
     (bytes) => !equalBytes(bytes, genuine),
@@ -130,7 +130,7 @@ function blockBytes(ground: Ground): fc.Arbitrary<Uint8Array> {
   );
 }
 
-function sealedBlock(ground: Ground): fc.Arbitrary<Block> {
+function sealedBlock(ground: BlockFixture): fc.Arbitrary<Block> {
   const keys = expectDefined(ground.validatorKeys, "the validators' keys");
   return fc
     .record({
@@ -146,12 +146,12 @@ function sealedBlock(ground: Ground): fc.Arbitrary<Block> {
     .map(({ header, extra, sealers, transactions, hasRightRoot }) => {
       const root = hasRightRoot && { transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)) };
       const changed = { ...ground.block.header, ...root, ...header };
-      return { ...ground.block, transactions, header: sealAnew(ground, changed, extra, sealers) };
+      return { ...ground.block, transactions, header: reseal(ground, changed, extra, sealers) };
     });
 }
 
 /** Mostly one field is another, with a value that is close to the right one, or at a bound. */
-function headerChanges({ block, parent, nowMs }: Ground): fc.Arbitrary<Partial<Header>> {
+function headerChanges({ block, parent, nowMs }: BlockFixture): fc.Arbitrary<Partial<Header>> {
   const hash = fc.constantFrom(
     ...[parent.hash, parent.header.stateRoot, block.header.transactionsRoot, block.header.receiptsRoot],
     asHash(new Uint8Array(32)),
@@ -197,7 +197,7 @@ function headerChanges({ block, parent, nowMs }: Ground): fc.Arbitrary<Partial<H
   );
 }
 
-function extraChanges({ extra }: Ground): fc.Arbitrary<ExtraData> {
+function extraChanges({ extra }: BlockFixture): fc.Arbitrary<ExtraData> {
   const validators = fc.subarray([...extra.validators, account(9).address]);
   const vote = fc.record({
     recipient: fc.constantFrom<Address>(account(9).address, ...extra.validators),

@@ -18,30 +18,30 @@ import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { account, TEST_ACCOUNTS } from "../../builders/testAccounts.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";
 
-/** A chain one block before the end, and the sealed block that comes next: what mutations start from. */
-export interface Ground {
+/** A chain and the sealed block that follows its head, from which mutations start. */
+export interface BlockFixture {
   readonly block: Block<SentTransaction>;
   readonly extra: ExtraData;
   readonly parent: NamedHeader;
   readonly nowMs: number;
-  /** Of all validators; absent where a recording does not give them, so that nothing can be sealed anew. */
+  /** Keys of all validators; absent where a recording does not have them, so that nothing can be resealed. */
   readonly validatorKeys?: readonly Uint8Array[];
   /** Private keys of the senders, by address. */
   readonly senderKeys: ReadonlyMap<string, Uint8Array>;
-  /** True when the builder of a block earns by it, so that another builder means another state. */
+  /** True when the coinbase earns rewards or fees, so that another coinbase gives another state. */
   readonly paysCoinbase: boolean;
-  /** The chain with its head at the parent, over a database of its own. */
-  open(): Promise<OpenGround>;
+  /** Opens the chain with its head at the parent, on a database of its own. */
+  open(): Promise<OpenFixture>;
 }
 
-export interface OpenGround {
+export interface OpenFixture {
   readonly chain: Chain;
   readonly database: MemoryDatabase;
 }
 
-/** The block of this header, sealed by `keys` (every validator unless said otherwise). */
-export function sealAnew(
-  { validatorKeys }: Pick<Ground, "validatorKeys">,
+/** Seals a header with `keys`, by default those of all validators. */
+export function reseal(
+  { validatorKeys }: Pick<BlockFixture, "validatorKeys">,
   header: Header,
   extra: ExtraData,
   keys: readonly Uint8Array[] = expectDefined(validatorKeys, "the validators' keys"),
@@ -55,15 +55,15 @@ export function sealAnew(
 
 const START_MS = 1_800_000_000_000;
 
-/** A chain of ours: four validators, rewards, every type of transaction, logs, a contract, a vote, round 1. */
-export async function ownGround(): Promise<Ground> {
+/** A chain built here: four validators, rewards, every type of transaction, logs, a contract, a vote, round 1. */
+export async function ownFixture(): Promise<BlockFixture> {
   const validatorKeys = TEST_ACCOUNTS.slice(0, 4)
     .map(({ privateKey }) => privateKey)
     .sort((a, b) => compareBytes(addressOfPrivateKey(a), addressOfPrivateKey(b)));
   const genesis = ownGenesis(validatorKeys.map(addressOfPrivateKey));
   const database = createMemoryDatabase();
   const clock = createHandClock(START_MS);
-  // Not the sender of any transaction, so that fees make a difference.
+  // The coinbase is not the sender of any transaction, so that fees change the state.
   const { chain } = await aChain({ genesis, database, clock, builder: account(1).address });
   const contract = aTransaction({ to: undefined, data: LOGGER, value: 0n });
   const first = await chain.importBlock(await nextBlock(chain, validatorKeys, [contract]));
@@ -82,7 +82,7 @@ export async function ownGround(): Promise<Ground> {
     }),
     aTransaction({ chainId: undefined, nonce: 3n, to: account(8).address }),
   ]);
-  return groundOf(
+  return fixtureOf(
     { block, parent, validatorKeys, genesis, database },
     new Map(TEST_ACCOUNTS.map(({ address, privateKey }) => [toDigits(address), privateKey])),
     true,
@@ -90,7 +90,10 @@ export async function ownGround(): Promise<Ground> {
 }
 
 /** A recorded chain up to the block before `number`. */
-export async function recordedGround(network: "net1" | "net2" | "net4", number: number): Promise<Ground> {
+export async function recordedFixture(
+  network: "net1" | "net2" | "net4",
+  number: number,
+): Promise<BlockFixture> {
   const genesis = readFileSync(vectorPath("besu-ibft", network, "genesis.json"), "utf8");
   const database = createMemoryDatabase();
   const { chain } = await aChain({ genesis, database });
@@ -105,7 +108,7 @@ export async function recordedGround(network: "net1" | "net2" | "net4", number: 
   const senders = keysOf(readVectorJson("besu-ibft", "accounts.json"));
   const validatorKeys =
     network === "net4" ? undefined : keysOf(readVectorJson("besu-ibft", network, "keys.json"));
-  return groundOf(
+  return fixtureOf(
     {
       block: { header, transactions, ommers },
       parent: chain.head,
@@ -118,16 +121,16 @@ export async function recordedGround(network: "net1" | "net2" | "net4", number: 
   );
 }
 
-interface Made extends Pick<Ground, "block" | "parent" | "validatorKeys"> {
+interface FixtureParts extends Pick<BlockFixture, "block" | "parent" | "validatorKeys"> {
   readonly genesis: string;
   readonly database: MemoryDatabase;
 }
 
-function groundOf(
-  { genesis, database, ...made }: Made,
-  senderKeys: Ground["senderKeys"],
+function fixtureOf(
+  { genesis, database, ...made }: FixtureParts,
+  senderKeys: BlockFixture["senderKeys"],
   paysCoinbase: boolean,
-): Ground {
+): BlockFixture {
   const extra = decodeExtraData(made.block.header.extraData);
   if (!extra.ok) throw new Error(extra.error.message);
   const nowMs = Number(made.block.header.timestamp) * 1000 + 10_000;
@@ -145,9 +148,9 @@ function groundOf(
   };
 }
 
-/** Emits what it is called with as a log under the topic 7, and keeps the first word in slot 0. */
+/** Emits its call data as a log with topic 7, and stores the first word in slot 0. */
 const LOGGER = hexToBytes("0x600e80600b6000396000f3365f5f376007365fa15f515f5500");
-/** The first contract of the first test account. */
+/** Address of the first contract of the first test account. */
 const LOGGER_ADDRESS = asAddress(hexToBytes("0x5fbdb2315678afecb367f032d93f642f64180aa3"));
 const ENTRY = {
   address: account(3).address,
@@ -185,7 +188,7 @@ async function nextBlock(
   if (!built.ok) throw new Error(built.error.message);
   const candidate = built.value;
   if (candidate.transactions.length !== transactions.length) throw new Error("a transaction was left out");
-  // A quorum of four is three: the fourth seal is not there, so that none can be missed.
+  // Exactly the quorum of four validators, so that no seal can be left out.
   const header = sealedHeader(
     candidate,
     keys.slice(0, 3).map((key) => sign(candidate.digest, key)),

@@ -4,367 +4,378 @@ import { SECP256K1_ORDER, type Signature } from "../../../src/primitives/secp256
 import { type ExtraData, encodeExtraData } from "../../../src/types/extraData.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { account } from "../../builders/testAccounts.ts";
-import type { Ground } from "./ground.ts";
+import type { BlockFixture } from "./fixture.ts";
 
 /**
- * What becomes of a changed block that its validators have sealed anew. "free" is a field that no rule of an import
- * speaks about (ibft2.md#header-rules): a quorum that seals another value has made another sound block. With
- * the seals of the genuine block such a change is still refused, because they do not fit it.
+ * Result of importing a changed block that its validators have resealed. "accepted" is for a value that no import rule
+ * checks (ibft2.md#header-rules): a quorum that seals another value makes another valid block. With the original seals
+ * such a change is still rejected, because they do not match it.
  */
-export type Verdict = BlockErrorCode | "free";
+export type ImportResult = BlockErrorCode | "accepted";
 
-export interface HeaderLie {
-  readonly says: string;
-  /** Undefined where the ground has no such value. */
-  change(ground: Ground): Partial<Header> | undefined;
-  /** Several where it depends on what the transactions happen to do. */
-  readonly verdict: Verdict | readonly Verdict[] | ((ground: Ground) => Verdict | readonly Verdict[]);
+export interface HeaderMutation {
+  readonly name: string;
+  /** Undefined where the fixture has no such value. */
+  change(fixture: BlockFixture): Partial<Header> | undefined;
+  /** Several where it depends on what the transactions do. */
+  readonly expected:
+    | ImportResult
+    | readonly ImportResult[]
+    | ((fixture: BlockFixture) => ImportResult | readonly ImportResult[]);
 }
 
 const MAX_WORD = 2n ** 256n - 1n;
 
-/** Lies about every field of a header; a field without an entry does not compile. */
-export const HEADER_LIES: Readonly<Record<keyof Header, readonly HeaderLie[]>> = {
+/** Mutations of every header field; a field without an entry does not compile. */
+export const HEADER_MUTATIONS: Readonly<Record<keyof Header, readonly HeaderMutation[]>> = {
   parentHash: [
-    ...bytesLies("parentHash", "wrongParent"),
+    ...bytesMutations("parentHash", "wrongParent"),
     {
-      says: "grandparent",
+      name: "grandparent",
       change: ({ parent }) => ({ parentHash: parent.header.parentHash }),
-      verdict: "wrongParent",
+      expected: "wrongParent",
     },
   ],
-  ommersHash: bytesLies("ommersHash", "ommersNotEmpty"),
+  ommersHash: bytesMutations("ommersHash", "ommersNotEmpty"),
   coinbase: [
-    { says: "a stranger", change: () => ({ coinbase: account(9).address }), verdict: "coinbaseNotValidator" },
-    ...bytesLies("coinbase", "coinbaseNotValidator"),
     {
-      says: "another validator",
+      name: "a non-validator",
+      change: () => ({ coinbase: account(9).address }),
+      expected: "coinbaseNotValidator",
+    },
+    ...bytesMutations("coinbase", "coinbaseNotValidator"),
+    {
+      name: "another validator",
       change({ block, extra }) {
         const other = extra.validators.find((each) => Buffer.compare(each, block.header.coinbase) !== 0);
         return other && { coinbase: other };
       },
-      verdict: ({ paysCoinbase }) => (paysCoinbase ? "wrongStateRoot" : "free"),
+      expected: ({ paysCoinbase }) => (paysCoinbase ? "wrongStateRoot" : "accepted"),
     },
   ],
-  stateRoot: bytesLies("stateRoot", "wrongStateRoot"),
-  transactionsRoot: bytesLies("transactionsRoot", "wrongTransactionsRoot"),
-  receiptsRoot: bytesLies("receiptsRoot", "wrongReceiptsRoot"),
-  logsBloom: bytesLies("logsBloom", "wrongLogsBloom"),
+  stateRoot: bytesMutations("stateRoot", "wrongStateRoot"),
+  transactionsRoot: bytesMutations("transactionsRoot", "wrongTransactionsRoot"),
+  receiptsRoot: bytesMutations("receiptsRoot", "wrongReceiptsRoot"),
+  logsBloom: bytesMutations("logsBloom", "wrongLogsBloom"),
   difficulty: [0n, 2n, 2n ** 64n, MAX_WORD].map((difficulty) => ({
-    says: String(difficulty),
+    name: String(difficulty),
     change: () => ({ difficulty }),
-    verdict: "wrongDifficulty",
+    expected: "wrongDifficulty",
   })),
   number: [-1n, 1n, 1000n, MAX_WORD].map((step) => ({
-    says: `more by ${step}`,
+    name: `more by ${step}`,
     change: ({ block }) => ({ number: step === MAX_WORD ? step : block.header.number + step }),
-    verdict: "wrongNumber",
+    expected: "wrongNumber",
   })),
   gasLimit: [
     {
-      says: "below what was used",
+      name: "below the gas used",
       change: ({ block }) => ({ gasLimit: block.header.gasUsed - 1n }),
-      verdict: "gasUsedAboveLimit",
+      expected: "gasUsedAboveLimit",
     },
     {
-      says: "below the smallest",
+      name: "below the smallest",
       change: () => ({ gasLimit: 4999n, gasUsed: 0n }),
-      verdict: "gasLimitOutOfBounds",
+      expected: "gasLimitOutOfBounds",
     },
-    { says: "above the largest", change: () => ({ gasLimit: 2n ** 63n }), verdict: "gasLimitOutOfBounds" },
+    { name: "above the largest", change: () => ({ gasLimit: 2n ** 63n }), expected: "gasLimitOutOfBounds" },
     {
-      says: "a jump up",
+      name: "a jump up",
       change: ({ parent }) => ({ gasLimit: parent.header.gasLimit + parent.header.gasLimit / 1024n }),
-      verdict: "gasLimitJump",
+      expected: "gasLimitJump",
     },
     {
-      says: "a jump down",
+      name: "a jump down",
       change: ({ parent }) => ({ gasLimit: parent.header.gasLimit - parent.header.gasLimit / 1024n }),
-      verdict: "gasLimitJump",
+      expected: "gasLimitJump",
     },
     {
-      says: "a small step",
+      name: "a small step",
       change: ({ block }) => ({ gasLimit: block.header.gasLimit - 1n }),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   gasUsed: [
     {
-      says: "one more",
+      name: "one more",
       change: ({ block }) => ({ gasUsed: block.header.gasUsed + 1n }),
-      verdict: "wrongGasUsed",
+      expected: "wrongGasUsed",
     },
     {
-      says: "one less",
+      name: "one less",
       change: ({ block }) => ({ gasUsed: block.header.gasUsed - 1n }),
-      verdict: "wrongGasUsed",
+      expected: "wrongGasUsed",
     },
-    { says: "nothing", change: () => ({ gasUsed: 0n }), verdict: "wrongGasUsed" },
+    { name: "nothing", change: () => ({ gasUsed: 0n }), expected: "wrongGasUsed" },
     {
-      says: "more than the limit",
+      name: "more than the limit",
       change: ({ block }) => ({ gasUsed: block.header.gasLimit + 1n }),
-      verdict: "gasUsedAboveLimit",
+      expected: "gasUsedAboveLimit",
     },
-    { says: "the largest", change: () => ({ gasUsed: MAX_WORD }), verdict: "gasUsedAboveLimit" },
+    { name: "the largest", change: () => ({ gasUsed: MAX_WORD }), expected: "gasUsedAboveLimit" },
   ],
   timestamp: [
     {
-      says: "the parent's",
+      name: "the parent's",
       change: ({ parent }) => ({ timestamp: parent.header.timestamp }),
-      verdict: "timestampTooEarly",
+      expected: "timestampTooEarly",
     },
-    { says: "none", change: () => ({ timestamp: 0n }), verdict: "timestampTooEarly" },
+    { name: "none", change: () => ({ timestamp: 0n }), expected: "timestampTooEarly" },
     {
-      says: "two seconds ahead",
+      name: "two seconds ahead",
       change: ({ nowMs }) => ({ timestamp: BigInt(Math.floor(nowMs / 1000)) + 2n }),
-      verdict: "timestampInFuture",
+      expected: "timestampInFuture",
     },
-    { says: "the largest", change: () => ({ timestamp: MAX_WORD }), verdict: "timestampInFuture" },
+    { name: "the largest", change: () => ({ timestamp: MAX_WORD }), expected: "timestampInFuture" },
     {
-      says: "a second later",
+      name: "a second later",
       change: ({ block }) => ({ timestamp: block.header.timestamp + 1n }),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   extraData: [
-    { says: "nothing", change: () => ({ extraData: EMPTY_BYTES }), verdict: "malformedExtraData" },
+    { name: "nothing", change: () => ({ extraData: EMPTY_BYTES }), expected: "malformedExtraData" },
     {
-      says: "noise",
+      name: "noise",
       change: () => ({ extraData: new Uint8Array(97).fill(0xc1) }),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
     {
-      says: "a byte more",
+      name: "a byte more",
       change: ({ block }) => ({
         extraData: concatBytes(block.header.extraData, EMPTY_BYTES, Uint8Array.of(0)),
       }),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
     {
-      says: "a byte less",
+      name: "a byte less",
       change: ({ block }) => ({ extraData: block.header.extraData.slice(0, -1) }),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
   ],
-  mixHash: bytesLies("mixHash", "wrongMixHash"),
-  nonce: bytesLies("nonce", "wrongNonce"),
+  mixHash: bytesMutations("mixHash", "wrongMixHash"),
+  nonce: bytesMutations("nonce", "wrongNonce"),
   baseFeePerGas: [
     {
-      says: "the other way about",
+      name: "present and absent swapped",
       change: ({ block }) =>
         ({ baseFeePerGas: block.header.baseFeePerGas === undefined ? 0n : undefined }) as Partial<Header>,
-      verdict: ({ block }) =>
+      expected: ({ block }) =>
         block.header.baseFeePerGas === undefined ? "baseFeeBeforeLondon" : "baseFeeMissing",
     },
     {
-      says: "one more",
+      name: "one more",
       change: ({ block }) =>
         underLondon(block.header, { baseFeePerGas: (block.header.baseFeePerGas ?? 0n) + 1n }),
-      // No rule is about its value, but whoever pays it shows in the state.
-      verdict: ["invalidTransaction", "wrongStateRoot"],
+      // No rule checks its value, but paying it changes the state.
+      expected: ["invalidTransaction", "wrongStateRoot"],
     },
     {
-      says: "more than anyone pays",
+      name: "more than anyone pays",
       change: ({ block }) => underLondon(block.header, { baseFeePerGas: MAX_WORD }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
   ],
-  // Fields of later forks, which no IBFT header has and no rule forbids, as with the incumbent.
+  // Fields of later forks, which no IBFT header has and no rule forbids, as in Besu.
   withdrawalsRoot: [
     {
-      says: "present",
+      name: "present",
       change: ({ block }) => underLondon(block.header, LATER_FIELDS.shanghai),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   blobGasUsed: [
     {
-      says: "present",
+      name: "present",
       change: ({ block }) => underLondon(block.header, { ...LATER_FIELDS.cancun, blobGasUsed: 5n }),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   excessBlobGas: [
     {
-      says: "present",
+      name: "present",
       change: ({ block }) => underLondon(block.header, { ...LATER_FIELDS.cancun, excessBlobGas: MAX_WORD }),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   parentBeaconBlockRoot: [
     {
-      says: "present",
+      name: "present",
       change: ({ block }) => underLondon(block.header, LATER_FIELDS.beacon),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   requestsHash: [
     {
-      says: "present",
+      name: "present",
       change: ({ block }) => underLondon(block.header, LATER_FIELDS.prague),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
 };
 
-export interface ExtraLie {
-  readonly says: string;
-  /** The extra data before it is sealed, with who seals; or whole bytes, which nobody can have sealed. */
+export interface ExtraDataMutation {
+  readonly name: string;
+  /** The extra data to seal, with the keys that seal it; or raw bytes, which cannot be sealed. */
   change(
-    ground: Ground,
+    fixture: BlockFixture,
   ):
     | { readonly extra: ExtraData; readonly sealers?: readonly Uint8Array[] }
     | { readonly raw: Uint8Array }
     | undefined;
-  readonly verdict: Verdict;
+  readonly expected: ImportResult;
 }
 
-/** Lies about every part of the extra data. */
-export const EXTRA_LIES: Readonly<Record<keyof ExtraData, readonly ExtraLie[]>> = {
+/** Mutations of every part of the extra data. */
+export const EXTRA_DATA_MUTATIONS: Readonly<Record<keyof ExtraData, readonly ExtraDataMutation[]>> = {
   vanity: [0, 31, 33, 1000].map((length) => ({
-    says: `${length} bytes`,
+    name: `${length} bytes`,
     change: ({ extra }) => ({ extra: { ...extra, vanity: new Uint8Array(length).fill(7) } }),
-    verdict: "free",
+    expected: "accepted",
   })),
   validators: [
     {
-      says: "none",
+      name: "none",
       change: ({ extra }) => ({ extra: { ...extra, validators: [] } }),
-      verdict: "wrongValidators",
+      expected: "wrongValidators",
     },
     {
-      says: "one missing",
+      name: "one missing",
       change: ({ extra }) => ({ extra: { ...extra, validators: extra.validators.slice(1) } }),
-      verdict: "wrongValidators",
+      expected: "wrongValidators",
     },
     {
-      says: "one twice",
+      name: "one twice",
       change: ({ extra }) => ({
         extra: { ...extra, validators: [...extra.validators, ...extra.validators.slice(-1)] },
       }),
-      verdict: "wrongValidators",
+      expected: "wrongValidators",
     },
     {
-      says: "a stranger added",
+      name: "a non-validator added",
       change: ({ extra }) => ({
         extra: { ...extra, validators: [...extra.validators, account(9).address].sort(Buffer.compare) },
       }),
-      verdict: "wrongValidators",
+      expected: "wrongValidators",
     },
     {
-      says: "a stranger in one's place",
+      name: "one replaced by a non-validator",
       change: ({ extra }) => ({
         extra: {
           ...extra,
           validators: [...extra.validators.slice(1), account(9).address].sort(Buffer.compare),
         },
       }),
-      verdict: "wrongValidators",
+      expected: "wrongValidators",
     },
     {
-      says: "in reverse order",
+      name: "in reverse order",
       change: ({ extra }) => ({ extra: { ...extra, validators: [...extra.validators].reverse() } }),
-      verdict: "wrongValidators",
+      expected: "wrongValidators",
     },
     {
-      says: "one of 19 bytes",
+      name: "one of 19 bytes",
       change: rawExtra((extra) => ({
         ...extra,
         validators: extra.validators.map((each, at) => (at === 0 ? each.slice(1) : each)) as never,
       })),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
   ],
   vote: [
     {
-      says: "another",
+      name: "another",
       change: ({ extra }) => ({ extra: { ...extra, vote: { recipient: account(8).address, kind: "drop" } } }),
-      verdict: "free",
+      expected: "accepted",
     },
     {
-      says: "of 21 bytes",
+      name: "of 21 bytes",
       change: rawExtra((extra) => ({
         ...extra,
         vote: { recipient: new Uint8Array(21) as never, kind: "add" },
       })),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
   ],
   round: [
     {
-      says: "another",
+      name: "another",
       change: ({ extra }) => ({ extra: { ...extra, round: extra.round + 1 } }),
-      verdict: "free",
+      expected: "accepted",
     },
     {
-      says: "the largest",
+      name: "the largest",
       change: ({ extra }) => ({ extra: { ...extra, round: 2 ** 32 - 1 } }),
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   seals: [
-    { says: "none", change: ({ extra }) => ({ extra, sealers: [] }), verdict: "tooFewSeals" },
+    { name: "none", change: ({ extra }) => ({ extra, sealers: [] }), expected: "tooFewSeals" },
     {
-      says: "one too few",
+      name: "one too few",
       change: ({ extra, validatorKeys }) => ({
         extra,
         sealers: (validatorKeys ?? []).slice(0, quorumOf(extra) - 1),
       }),
-      verdict: "tooFewSeals",
+      expected: "tooFewSeals",
     },
     {
-      says: "one twice",
+      name: "one twice",
       change: ({ extra, validatorKeys }) => ({
         extra,
         sealers: [...(validatorKeys ?? []), ...(validatorKeys ?? []).slice(-1)],
       }),
-      verdict: "duplicateSeal",
+      expected: "duplicateSeal",
     },
     {
-      says: "a stranger's beside them",
+      name: "one more by a non-validator",
       change: ({ extra, validatorKeys }) => ({
         extra,
         sealers: [...(validatorKeys ?? []), account(9).privateKey],
       }),
-      verdict: "sealerNotValidator",
+      expected: "sealerNotValidator",
     },
     {
-      says: "those of another round",
+      name: "those of another round",
       change: ({ extra }) => ({ raw: encodeExtraData({ ...extra, round: extra.round + 1 }) }),
-      verdict: "sealerNotValidator",
+      expected: "sealerNotValidator",
     },
-    { says: "r of zero", change: sealChanged((seal) => ({ ...seal, r: 0n })), verdict: "malformedExtraData" },
     {
-      says: "s of the order",
+      name: "r of zero",
+      change: sealChanged((seal) => ({ ...seal, r: 0n })),
+      expected: "malformedExtraData",
+    },
+    {
+      name: "s of the order",
       change: sealChanged((seal) => ({ ...seal, s: SECP256K1_ORDER })),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
     {
-      says: "a parity of 2",
+      name: "a parity of 2",
       change: sealChanged((seal) => ({ ...seal, yParity: 2 as never })),
-      verdict: "malformedExtraData",
+      expected: "malformedExtraData",
     },
     {
-      says: "r that is on no curve",
+      name: "r that is on no curve",
       change: sealChanged((seal) => ({ ...seal, r: 5n })),
-      verdict: "unreadableSeal",
+      expected: "unreadableSeal",
     },
     {
-      says: "the other parity",
+      name: "the other parity",
       change: sealChanged((seal) => ({ ...seal, yParity: seal.yParity === 0 ? 1 : 0 })),
-      verdict: "sealerNotValidator",
+      expected: "sealerNotValidator",
     },
   ],
 };
 
-function bytesLies(field: keyof Header, verdict: Verdict): readonly HeaderLie[] {
-  const flipped = (says: string, bits: (at: number, length: number) => number): HeaderLie => ({
-    says,
+function bytesMutations(field: keyof Header, expected: ImportResult): readonly HeaderMutation[] {
+  const flipped = (name: string, bits: (at: number, length: number) => number): HeaderMutation => ({
+    name,
     change({ block }) {
       const bytes = block.header[field] as Uint8Array;
       return { [field]: bytes.map((byte, at) => byte ^ bits(at, bytes.length)) };
     },
-    verdict,
+    expected,
   });
   return [
     flipped("its first bit flipped", (at) => (at === 0 ? 0x80 : 0)),
@@ -373,11 +384,11 @@ function bytesLies(field: keyof Header, verdict: Verdict): readonly HeaderLie[] 
   ];
 }
 
-function rawExtra(change: (extra: ExtraData) => ExtraData): ExtraLie["change"] {
+function rawExtra(change: (extra: ExtraData) => ExtraData): ExtraDataMutation["change"] {
   return ({ extra }) => ({ raw: encodeExtraData(change(extra)) });
 }
 
-function sealChanged(change: (seal: Signature) => Signature): ExtraLie["change"] {
+function sealChanged(change: (seal: Signature) => Signature): ExtraDataMutation["change"] {
   return rawExtra((extra) => ({
     ...extra,
     seals: extra.seals.map((seal, at) => (at === 0 ? change(seal) : seal)),

@@ -3,170 +3,170 @@ import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction, type TransactionFields } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
-import type { Ground } from "./ground.ts";
-import type { Verdict } from "./lies.ts";
+import type { BlockFixture } from "./fixture.ts";
+import type { ImportResult } from "./headerMutations.ts";
 
-/** A change to one field of a transaction, signed anew by its sender, in a block sealed anew under the right root. */
-export interface TransactionLie {
-  readonly says: string;
+/** A change to one field of a transaction, signed again by its sender, in a resealed block with the matching root. */
+export interface TransactionMutation {
+  readonly name: string;
   /** Undefined where the transaction has no such field or value. */
   change(transaction: SentTransaction): Partial<TransactionFields> | undefined;
   /** Several where it depends on what the transaction does. */
-  readonly verdict: Verdict | readonly Verdict[];
+  readonly expected: ImportResult | readonly ImportResult[];
 }
 
 type Field = Exclude<keyof TransactionFields, "privateKey" | "changeSignature"> | "signature";
 
 const MAX_WORD = 2n ** 256n - 1n;
-/** The effect is another one, wherever it shows first. */
-const ELSEWHERE: readonly Verdict[] = ["wrongGasUsed", "wrongReceiptsRoot", "wrongStateRoot"];
+/** The execution has another effect, which shows in one of these first. */
+const OTHER_EFFECT: readonly ImportResult[] = ["wrongGasUsed", "wrongReceiptsRoot", "wrongStateRoot"];
 
-/** Lies about every field that a transaction of any type can have; a field without an entry does not compile. */
-export const TRANSACTION_LIES: Readonly<Record<Field, readonly TransactionLie[]>> = {
+/** Mutations of every field that a transaction of any type can have; a field without an entry does not compile. */
+export const TRANSACTION_MUTATIONS: Readonly<Record<Field, readonly TransactionMutation[]>> = {
   type: [
     {
-      says: "unknown before Prague, or another where it is known",
+      name: "set code with an empty list",
       change: ({ type, to }) =>
         type !== 4 && to !== undefined ? { type: 4, authorizationList: [] } : undefined,
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
   ],
   chainId: [
     {
-      says: "another chain's",
+      name: "another chain's",
       change: ({ chainId }) => (chainId === undefined ? undefined : { chainId: chainId + 1n }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
   ],
   nonce: [
-    { says: "one more", change: ({ nonce }) => ({ nonce: nonce + 1n }), verdict: "invalidTransaction" },
+    { name: "one more", change: ({ nonce }) => ({ nonce: nonce + 1n }), expected: "invalidTransaction" },
     {
-      says: "one less",
+      name: "one less",
       change: ({ nonce }) => (nonce > 0n ? { nonce: nonce - 1n } : undefined),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
-    { says: "the largest", change: () => ({ nonce: 2n ** 64n - 1n }), verdict: "invalidTransaction" },
+    { name: "the largest", change: () => ({ nonce: 2n ** 64n - 1n }), expected: "invalidTransaction" },
   ],
   gasPrice: [
     {
-      says: "one more",
+      name: "one more",
       change: ({ gasPrice }) => (gasPrice === undefined ? undefined : { gasPrice: gasPrice + 1n }),
-      verdict: ["wrongReceiptsRoot", "wrongStateRoot"],
+      expected: ["wrongReceiptsRoot", "wrongStateRoot"],
     },
     {
-      says: "more than anyone has",
+      name: "more than anyone has",
       change: ({ gasPrice }) => (gasPrice === undefined ? undefined : { gasPrice: MAX_WORD }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
   ],
   maxPriorityFeePerGas: [
     {
-      says: "one less",
+      name: "one less",
       change: ({ maxPriorityFeePerGas: tip = 0n }) =>
         tip > 0n ? { maxPriorityFeePerGas: tip - 1n } : undefined,
-      verdict: "wrongStateRoot",
+      expected: "wrongStateRoot",
     },
     {
-      says: "above the cap",
+      name: "above the cap",
       change: ({ maxFeePerGas: cap }) => (cap === undefined ? undefined : { maxPriorityFeePerGas: cap + 1n }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
   ],
   maxFeePerGas: [
     {
-      says: "more than anyone has",
+      name: "more than anyone has",
       change: ({ maxFeePerGas: cap }) => (cap === undefined ? undefined : { maxFeePerGas: MAX_WORD }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
     {
-      says: "one more, which is never paid",
+      name: "one more, which is never paid",
       change: ({ maxFeePerGas: cap, maxPriorityFeePerGas: tip }) =>
         cap === undefined || cap === tip ? undefined : { maxFeePerGas: cap + 1n },
-      verdict: "free",
+      expected: "accepted",
     },
   ],
   gasLimit: [
-    { says: "too little to begin", change: () => ({ gasLimit: 20_999n }), verdict: "invalidTransaction" },
+    { name: "too little to begin", change: () => ({ gasLimit: 20_999n }), expected: "invalidTransaction" },
     {
-      says: "more than the block has",
+      name: "more than the block has",
       change: () => ({ gasLimit: 2n ** 63n }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
-    { says: "the largest", change: () => ({ gasLimit: 2n ** 64n - 1n }), verdict: "invalidTransaction" },
+    { name: "the largest", change: () => ({ gasLimit: 2n ** 64n - 1n }), expected: "invalidTransaction" },
   ],
   to: [
     {
-      says: "somebody else",
+      name: "another account",
       change: ({ to }) => (to === undefined ? undefined : { to: account(9).address }),
-      verdict: ELSEWHERE,
+      expected: OTHER_EFFECT,
     },
     {
-      says: "nobody, a creation",
+      name: "none, a creation",
       change: ({ to, type }) => (to && type < 3 ? { to: undefined } : undefined),
-      verdict: ["invalidTransaction", ...ELSEWHERE],
+      expected: ["invalidTransaction", ...OTHER_EFFECT],
     },
   ],
   value: [
-    { says: "one more", change: ({ value }) => ({ value: value + 1n }), verdict: ELSEWHERE },
-    { says: "more than anyone has", change: () => ({ value: MAX_WORD }), verdict: "invalidTransaction" },
+    { name: "one more", change: ({ value }) => ({ value: value + 1n }), expected: OTHER_EFFECT },
+    { name: "more than anyone has", change: () => ({ value: MAX_WORD }), expected: "invalidTransaction" },
   ],
   data: [
     {
-      says: "a byte more",
+      name: "a byte more",
       change: ({ data }) => ({ data: concatBytes(data, Uint8Array.of(1)) }),
-      verdict: ["invalidTransaction", ...ELSEWHERE],
+      expected: ["invalidTransaction", ...OTHER_EFFECT],
     },
   ],
   accessList: [
     {
-      says: "an entry more",
+      name: "an entry more",
       change: ({ type, accessList }) =>
         type === 0
           ? undefined
           : { accessList: [...accessList, { address: account(9).address, storageKeys: [] }] },
-      verdict: ["invalidTransaction", "wrongGasUsed"],
+      expected: ["invalidTransaction", "wrongGasUsed"],
     },
   ],
   maxFeePerBlobGas: [
     {
-      says: "none",
+      name: "none",
       change: ({ type }) => (type === 3 ? { maxFeePerBlobGas: 0n } : undefined),
-      verdict: ["invalidTransaction", "free"],
+      expected: ["invalidTransaction", "accepted"],
     },
   ],
   blobVersionedHashes: [
     {
-      says: "none",
+      name: "none",
       change: ({ type }) => (type === 3 ? { blobVersionedHashes: [] } : undefined),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
     {
-      says: "of another version",
+      name: "of another version",
       change: ({ type, blobVersionedHashes }) =>
         type === 3
           ? { blobVersionedHashes: blobVersionedHashes.map(() => new Uint8Array(32).fill(2) as never) }
           : undefined,
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
   ],
   authorizationList: [
     {
-      says: "none",
+      name: "none",
       change: ({ type }) => (type === 4 ? { authorizationList: [] } : undefined),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
     {
-      says: "for another nonce",
+      name: "for another nonce",
       change: ({ type, authorizationList }) =>
         type === 4
           ? { authorizationList: authorizationList.map((each) => ({ ...each, nonce: each.nonce + 1n })) }
           : undefined,
-      verdict: ELSEWHERE,
+      expected: OTHER_EFFECT,
     },
   ],
   signature: [
     {
-      says: "its other form, with s in the upper half",
+      name: "its other form, with s in the upper half",
       change: () => ({
         changeSignature: ({ r, s, yParity }) => ({
           r,
@@ -174,26 +174,26 @@ export const TRANSACTION_LIES: Readonly<Record<Field, readonly TransactionLie[]>
           yParity: yParity === 0 ? 1 : 0,
         }),
       }),
-      verdict: "invalidTransaction",
+      expected: "invalidTransaction",
     },
     {
-      says: "the other parity, which is another sender's",
+      name: "the other parity, which is another sender's",
       change: () => ({
         changeSignature: (signature) => ({ ...signature, yParity: signature.yParity === 0 ? 1 : 0 }),
       }),
-      verdict: ["invalidTransaction", "unknownSender"],
+      expected: ["invalidTransaction", "unknownSender"],
     },
     {
-      says: "r that is on no curve",
+      name: "r that is on no curve",
       change: () => ({ changeSignature: (signature) => ({ ...signature, r: 5n }) }),
-      verdict: "unknownSender",
+      expected: "unknownSender",
     },
   ],
 };
 
 /** The transaction with changes, signed by its sender's key; undefined where the key is not known. */
-export function signedAnew(
-  { senderKeys }: Pick<Ground, "senderKeys">,
+export function resigned(
+  { senderKeys }: Pick<BlockFixture, "senderKeys">,
   transaction: SentTransaction,
   changes: Partial<TransactionFields>,
 ): SentTransaction | undefined {
@@ -213,31 +213,35 @@ export function signedAnew(
 }
 
 /** Changes to the list of transactions as a whole. */
-export const LIST_LIES: readonly {
-  readonly says: string;
+export const LIST_MUTATIONS: readonly {
+  readonly name: string;
   change(transactions: readonly SentTransaction[]): readonly SentTransaction[] | undefined;
-  readonly verdict: readonly Verdict[];
+  readonly expected: readonly ImportResult[];
 }[] = [
-  { says: "all left out", change: () => [], verdict: ["wrongGasUsed"] },
+  { name: "all left out", change: () => [], expected: ["wrongGasUsed"] },
   {
-    says: "the first left out",
+    name: "the first left out",
     change: (all) => all.slice(1),
-    verdict: ["invalidTransaction", "wrongGasUsed"],
+    expected: ["invalidTransaction", "wrongGasUsed"],
   },
-  { says: "the last left out", change: (all) => all.slice(0, -1), verdict: ["wrongGasUsed"] },
-  { says: "the first twice", change: (all) => [...all.slice(0, 1), ...all], verdict: ["invalidTransaction"] },
-  { says: "the last twice", change: (all) => [...all, ...all.slice(-1)], verdict: ["invalidTransaction"] },
+  { name: "the last left out", change: (all) => all.slice(0, -1), expected: ["wrongGasUsed"] },
   {
-    says: "in reverse order",
+    name: "the first twice",
+    change: (all) => [...all.slice(0, 1), ...all],
+    expected: ["invalidTransaction"],
+  },
+  { name: "the last twice", change: (all) => [...all, ...all.slice(-1)], expected: ["invalidTransaction"] },
+  {
+    name: "in reverse order",
     change: (all) => (all.length > 1 ? [...all].reverse() : undefined),
-    verdict: ["invalidTransaction", "wrongReceiptsRoot"],
+    expected: ["invalidTransaction", "wrongReceiptsRoot"],
   },
   {
-    says: "a stranger's added",
+    name: "another sender's added",
     change: (all) => [
       ...all,
       aTransaction({ chainId: undefined, privateKey: account(3).privateKey, nonce: 77n }),
     ],
-    verdict: ["invalidTransaction"],
+    expected: ["invalidTransaction"],
   },
 ];
