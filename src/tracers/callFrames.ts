@@ -21,16 +21,16 @@ export interface CallFramesConfig {
 }
 
 /**
- * Gathers the calls of a transaction as go-ethereum's tracers see them, as a tree: precompiled contracts,
- * self-destructions and calls that could not begin among them.
+ * Collects the calls of a transaction as a tree, as go-ethereum's tracers see them: including precompiled contracts,
+ * self-destructions and calls that could not start.
  */
 export class CallFrames implements ExecutionObserver {
   private readonly config: CallFramesConfig;
   private readonly budget: TraceBudget;
   private readonly open: CallFrame[] = [];
-  /** The transaction's own; undefined before it has begun. */
+  /** The frame of the transaction itself; undefined before it starts. */
   root: CallFrame | undefined;
-  /** Of the call that an instruction is about to make. */
+  /** The calls and self-destructions that running instructions are about to make; undefined without enough operands. */
   private readonly planned: (Callee | Suicide | undefined)[] = [];
   private halted: HaltedStep = NO_STEP;
   private stackLength = 0;
@@ -90,7 +90,7 @@ export class CallFrames implements ExecutionObserver {
     if (frame.error !== undefined) clearLogs(frame);
   }
 
-  /** A frame that runs nothing. */
+  /** Adds a frame that runs no code. */
   private leaf(callee: Callee | Suicide | undefined, gas: bigint, error: string | undefined): void {
     const parent = this.open.at(-1);
     if (callee === undefined || parent === undefined || this.config.onlyTopCall) return;
@@ -117,7 +117,7 @@ export class CallFrames implements ExecutionObserver {
 
 export interface CallFrame {
   readonly callee: Callee | Suicide;
-  /** Undefined for what runs nothing. */
+  /** Undefined for a frame that runs no code. */
   end: CalleeEnd | undefined;
   readonly calls: CallFrame[];
   logs: string[];
@@ -132,7 +132,7 @@ function clearLogs(frame: CallFrame): void {
   for (const call of frame.calls) clearLogs(call);
 }
 
-/** A call as its operands say, for one that may not begin. */
+/** The call that an instruction's operands describe; it may be denied. */
 function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | undefined {
   const { stack, memory, env, evm } = state;
   const creates = isCreation(kind);
@@ -160,7 +160,7 @@ function plannedSuicide(step: Step): Suicide | undefined {
   return { kind: "selfdestruct", depth: step.depth + 1, ...transfer, ...nothing };
 }
 
-/** Bytes of memory; nothing where there is not so much of it, because then the instruction fails. */
+/** Bytes of memory; empty beyond MEMORY_LIMIT, where the instruction fails. */
 function memoryPart({ _store }: FrameView["memory"], offset: bigint, size: bigint): Uint8Array {
   if (size === 0n || offset + size > MEMORY_LIMIT) return new Uint8Array(0);
   const bytes = new Uint8Array(Number(size));
@@ -170,7 +170,7 @@ function memoryPart({ _store }: FrameView["memory"], offset: bigint, size: bigin
 
 const LOG0 = 0xa0;
 const DEPTH_LIMIT = 1024;
-/** What one takes beside its data, at most: its objects, and short data that has memory of its own. */
+/** Most bytes of a frame beside its data: its objects, and short data in separate allocations. */
 const FRAME_BYTES = 1000;
-/** Far more than a block's gas pays for. */
+/** Far more memory than a block's gas pays for. */
 const MEMORY_LIMIT = 1n << 26n;

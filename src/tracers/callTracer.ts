@@ -13,8 +13,8 @@ export interface CallTracerParts {
 }
 
 /**
- * go-ethereum's callTracer, which client tools expect behind the debug tracing methods: the calls of a transaction as a
- * tree. Of the whole the gas is the transaction's own limit, and what it paid for in the end.
+ * go-ethereum's callTracer, which client tools expect in the debug tracing methods: the calls of a transaction as a tree.
+ * The root shows the gas limit of the transaction, and the gas that it finally paid for.
  */
 export function callTracer(
   config: CallFramesConfig,
@@ -30,11 +30,11 @@ export function callTracer(
   };
 }
 
-/** Call by call, because a text of all of them does not fit beside them. */
+/** Writes call by call, because the whole text does not fit into memory beside the frames. */
 function writeFrame(
   text: TraceText,
   frame: CallFrame,
-  whole?: { readonly gas: bigint; readonly gasUsed: bigint },
+  transactionGas?: { readonly gas: bigint; readonly gasUsed: bigint },
 ): void {
   const { callee, end, calls, logs, error } = frame;
   const hasRecipient = error === undefined || callee.kind === "selfdestruct" || !isCreation(callee.kind);
@@ -42,8 +42,8 @@ function writeFrame(
   const reason = end?.hasReverted === true ? decodeRevertText(end.output) : undefined;
   const before = [
     `"from":"${toHex(callee.from)}"`,
-    `"gas":"${toQuantity(whole?.gas ?? callee.gas)}"`,
-    `"gasUsed":"${toQuantity(whole?.gasUsed ?? end?.gasUsed ?? 0n)}"`,
+    `"gas":"${toQuantity(transactionGas?.gas ?? callee.gas)}"`,
+    `"gasUsed":"${toQuantity(transactionGas?.gasUsed ?? end?.gasUsed ?? 0n)}"`,
     hasRecipient && `"to":"${toHex(callee.to)}"`,
     `"input":"${toHex(callee.input)}"`,
     output.length > 2 && `"output":"${output}"`,

@@ -6,53 +6,56 @@ import type { CallRequest, Overrides } from "../execution/simulation.ts";
 import { memoryBounded } from "../execution/yieldPolicy.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
-import { StateUnavailable } from "./replay.ts";
+import { StateUnavailableError } from "./replay.ts";
 import type { TraceStyle } from "./style.ts";
 import { blockOf, type TraceSource } from "./traceSource.ts";
 import { WatchedOverlay } from "./watchedOverlay.ts";
 
-/** A call was refused before its first instruction; the message is the incumbent's. */
+/** A call was refused before its first instruction; the message is Besu's. */
 export class CallError extends Error {
-  override name = "CallRefused";
+  override name = "CallError";
 }
 
-/** What was to be otherwise before the calls cannot be. */
+/** The overrides of state or block are invalid. */
 export class OverridesError extends Error {
-  override name = "OverridesRefused";
+  override name = "OverridesError";
 }
 
-/** Where calls are traced: after a block, or after its first `transactions`. */
-export interface CallPlace {
+/** The state on which calls are traced: after a block, or after its first `transactions`. */
+export interface CallLocation {
   readonly blockNumber: bigint;
   readonly transactions?: number;
   readonly overrides?: Overrides;
 }
 
 /**
- * Traces calls one after another on the state after a block or in the middle of it, each seeing what those before it did.
- * Unlike with eth_call the base fee counts, and the gas must be paid for (json-rpc.md#tracing-options).
- * Throws CallRefused, OverridesRefused and StateUnavailable.
+ * Traces calls one after another on the state after a block or in the middle of it; each sees the changes of those before.
+ * Unlike in eth_call the base fee applies, and the gas must be paid for (json-rpc.md#tracing-options).
+ * Throws CallError, OverridesError and StateUnavailableError.
  */
 export async function traceCalls(
   source: TraceSource,
-  place: CallPlace,
+  location: CallLocation,
   calls: readonly { readonly call: CallRequest; readonly style: TraceStyle }[],
 ): Promise<void> {
-  const { header } = blockOf(source, place.blockNumber);
-  const state = await stateOf(source, place);
+  const { header } = blockOf(source, location.blockNumber);
+  const state = await stateOf(source, location);
   const { spec, gasCap } = source;
   const ancestorHash = (number: bigint) => source.hashOf(number);
-  const wanted = overridden({ spec, header, state, ancestorHash, gasCap }, place.overrides ?? {});
-  if (!wanted.ok) throw new OverridesError(wanted.error.message);
-  const paced = { ...wanted.value, yieldPolicy: memoryBounded() };
-  const overlay = overlayOf(paced);
-  for (const each of calls) await traceCall(paced, overlay, each);
+  const started = overridden({ spec, header, state, ancestorHash, gasCap }, location.overrides ?? {});
+  if (!started.ok) throw new OverridesError(started.error.message);
+  const context = { ...started.value, yieldPolicy: memoryBounded() };
+  const overlay = overlayOf(context);
+  for (const each of calls) await traceCall(context, overlay, each);
 }
 
-async function stateOf(source: TraceSource, { blockNumber, transactions }: CallPlace): Promise<StateReader> {
+async function stateOf(
+  source: TraceSource,
+  { blockNumber, transactions }: CallLocation,
+): Promise<StateReader> {
   const last = transactions === undefined ? blockNumber : blockNumber - 1n;
   const state = source.stateAt(last);
-  if (state === undefined) throw new StateUnavailable(`the state of block ${last} is not stored`);
+  if (state === undefined) throw new StateUnavailableError(`the state of block ${last} is not stored`);
   if (transactions === undefined) return state;
   const block = blockOf(source, blockNumber);
   const rules = blockRules(source.spec, block.header, (number) => source.hashOf(number));
@@ -69,7 +72,7 @@ async function traceCall(
   const gasLimit = call.gasLimit ?? header.gasLimit;
   const trace = style({
     gasLimit: gasCap > 0n ? gasCap : gasLimit,
-    place: undefined,
+    location: undefined,
     beneficiary: contextRules(context).block.beneficiary,
     authorizationList: call.authorizationList ?? [],
     state,

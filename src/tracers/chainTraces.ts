@@ -7,7 +7,7 @@ import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { creationMethodOf, type FlatTrace, FlatTraces, flatTraceJson } from "./flatTraces.ts";
 import { type ReplayedBlock, replayBlock } from "./replay.ts";
-import type { TransactionPlace } from "./style.ts";
+import type { TransactionLocation } from "./style.ts";
 import type { TraceFilter } from "./traceJob.ts";
 import { blockOf, type TraceSource } from "./traceSource.ts";
 import type { TraceBudget, TraceText } from "./traceText.ts";
@@ -15,7 +15,7 @@ import type { TraceBudget, TraceText } from "./traceText.ts";
 /** A flat trace of a mined transaction. */
 interface MinedTrace {
   readonly trace: FlatTrace;
-  readonly place: TransactionPlace;
+  readonly location: TransactionLocation;
   readonly creationMethod: "create" | "create2";
 }
 
@@ -24,7 +24,7 @@ export interface TraceOutput {
   readonly budget: TraceBudget;
 }
 
-/** trace_transaction, or with a path the one trace that it leads to: trace_get. */
+/** trace_transaction, or with a path the one trace at that path: trace_get. */
 export async function writeTransactionTraces(
   source: TraceSource,
   { blockNumber, index, path }: { blockNumber: bigint; index: number; path?: readonly number[] | undefined },
@@ -49,7 +49,7 @@ export async function writeBlockTraces(
   writeList([...traces.map(jsonOf), rewardJson(source, block)], text);
 }
 
-/** trace_filter. Rewards are among the matches unless addresses are asked for. */
+/** trace_filter. Rewards match only when no addresses are given. */
 export async function writeFilteredTraces(
   source: TraceSource,
   { fromBlock, toBlock, fromAddresses, toAddresses, after, count }: TraceFilter,
@@ -58,7 +58,7 @@ export async function writeFilteredTraces(
   const from = keysOf(fromAddresses);
   const to = keysOf(toAddresses);
   const end = count === undefined ? Number.POSITIVE_INFINITY : after + count;
-  const isAnybody = from === undefined && to === undefined;
+  const isAnyAddress = from === undefined && to === undefined;
   let matches = 0;
   let isFirst = true;
   const offer = (json: () => string): void => {
@@ -74,12 +74,12 @@ export async function writeFilteredTraces(
     if (block.transactions.length > 0)
       for (const traced of await tracesOf(source, block, budget))
         if (isBetween(traced.trace, from, to)) offer(() => jsonOf(traced));
-    if (isAnybody && number > 0n) offer(() => rewardJson(source, block));
+    if (isAnyAddress && number > 0n) offer(() => rewardJson(source, block));
   }
   text.add("]");
 }
 
-/** What has no sender or recipient does not match when one is asked for; a creation has no recipient. */
+/** A trace without sender or recipient does not match a filter on it; a creation has no recipient. */
 function isBetween(
   { action }: FlatTrace,
   from: ReadonlySet<string> | undefined,
@@ -105,14 +105,14 @@ async function tracesOf(
   if (block.transactions.length === 0) return mined;
   await replayBlock(source, block, {
     ...(index !== undefined && { index }),
-    style: ({ place }) => {
+    style: ({ location }) => {
       const flat = new FlatTraces(budget);
       return {
         observer: flat,
         finish() {
           const creationMethod = creationMethodOf(flat.traces);
-          if (place === undefined) return;
-          for (const trace of flat.traces) mined.push({ trace, place, creationMethod });
+          if (location === undefined) return;
+          for (const trace of flat.traces) mined.push({ trace, location, creationMethod });
         },
       };
     },
@@ -120,8 +120,8 @@ async function tracesOf(
   return mined;
 }
 
-function jsonOf({ trace, place, creationMethod }: MinedTrace): string {
-  return flatTraceJson(trace, { place, creationMethod });
+function jsonOf({ trace, location, creationMethod }: MinedTrace): string {
+  return flatTraceJson(trace, { location, creationMethod });
 }
 
 function rewardJson({ spec, hashOf }: TraceSource, { header, hash }: ReplayedBlock): string {

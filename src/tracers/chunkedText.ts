@@ -1,7 +1,7 @@
 /**
- * A JSON text of ASCII characters that may become long, and part of another. What is not being written is kept as bytes
- * outside of the JavaScript heap: strings that are joined from many small ones take several times their length there, and
- * a worker thread that has no heap left takes the whole process with it.
+ * A JSON text of ASCII characters that may become long, and part of another one. Finished chunks are kept as bytes outside
+ * of the JavaScript heap: strings joined from many small ones take several times their length there, and a worker thread
+ * that runs out of heap crashes the whole process.
  */
 export class ChunkedText {
   private readonly chunks: Buffer[] = [];
@@ -12,7 +12,7 @@ export class ChunkedText {
     if (this.open.length >= CHUNK_LENGTH) this.close();
   }
 
-  /** Adds all of another, which must not be used any more; a long one is not copied. */
+  /** Appends another text, which must not be used afterwards; a long one is not copied. */
   take(other: ChunkedText): void {
     if (other.chunks.length > 0) {
       this.close();
@@ -25,7 +25,7 @@ export class ChunkedText {
     return this.open === "" && this.chunks.length === 0;
   }
 
-  /** A place where something is to be written later. */
+  /** Marks a position for `insert`. */
   mark(): number {
     this.close();
     return this.chunks.push(Buffer.alloc(0)) - 1;
@@ -36,16 +36,16 @@ export class ChunkedText {
     this.chunks[mark] = Buffer.from(text, "latin1");
   }
 
-  /** All of it, in memory of its own; it is empty then. */
+  /** Returns the whole text in a buffer of its own and empties this one. */
   takeBytes(): Uint8Array<ArrayBuffer> {
     this.close();
-    const whole = new Uint8Array(this.chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+    const bytes = new Uint8Array(this.chunks.reduce((sum, chunk) => sum + chunk.length, 0));
     let at = 0;
     for (const chunk of this.chunks.splice(0)) {
-      whole.set(chunk, at);
+      bytes.set(chunk, at);
       at += chunk.length;
     }
-    return whole;
+    return bytes;
   }
 
   private close(): void {

@@ -1,14 +1,15 @@
 import { bytesToBigint } from "../primitives/quantity.ts";
 
-/** A curve y² = x³ + b of the precompiled contracts: over a field of order p, and its twist over pairs of that field. */
+/** A curve y² = x³ + b of the precompiled contracts over a prime field, and its twist over the quadratic extension. */
 export interface Curve {
+  /** Of the field. */
   readonly order: bigint;
   readonly b: bigint;
   readonly twistB: Pair;
-  /** Bytes that a number takes in the contracts' input, and those of them that must be zero. */
+  /** Bytes of a number in the contracts' input, and how many leading ones of them must be zero. */
   readonly numberBytes: number;
   readonly paddingBytes: number;
-  /** Whether of a pair the second number comes first. */
+  /** Whether the input has the second number of a pair first. */
   readonly hasSecondFirst: boolean;
 }
 
@@ -46,7 +47,7 @@ export function pointBytes(curve: Curve, isTwisted: boolean): number {
   return curve.numberBytes * (isTwisted ? 4 : 2);
 }
 
-/** What is wrong with the numbers of an input: the first that is, in their order; undefined when none is. */
+/** The error of the first invalid number of an input; undefined when all are valid. */
 export function numbersError(curve: Curve, bytes: Uint8Array): PointErrorCode | undefined {
   for (let at = 0; at < bytes.length; at += curve.numberBytes) {
     const number = bytes.subarray(at, at + curve.numberBytes);
@@ -56,10 +57,10 @@ export function numbersError(curve: Curve, bytes: Uint8Array): PointErrorCode | 
   return undefined;
 }
 
-/** What is wrong with a point, but for the group that it lies in; zeros are the point at infinity. */
+/** The error of a point, without a check of its subgroup; zeros are the point at infinity. */
 export function pointError(curve: Curve, bytes: Uint8Array): PointErrorCode | undefined {
-  const flaw = numbersError(curve, bytes);
-  if (flaw !== undefined || bytes.every((byte) => byte === 0)) return flaw;
+  const error = numbersError(curve, bytes);
+  if (error !== undefined || bytes.every((byte) => byte === 0)) return error;
   const numbers = Array.from({ length: bytes.length / curve.numberBytes }, (_, index) =>
     bytesToBigint(bytes.subarray(index * curve.numberBytes, (index + 1) * curve.numberBytes)),
   );
@@ -85,12 +86,12 @@ function isOnCurve({ order, b, twistB, hasSecondFirst }: Curve, numbers: readonl
   );
 }
 
-/** Of numbers a + bi with i² = -1, not reduced. */
+/** Product of a + bi and c + di with i² = -1, not reduced. */
 function times([a, b]: Pair, [c, d]: Pair): Pair {
   return [a * c - b * d, a * d + b * c];
 }
 
-/** Whether a point of the curve, not of its twist, lies in the group of that order. */
+/** Whether a point of the curve, not of its twist, lies in the subgroup of that order. */
 export function hasOrder(curve: Curve, bytes: Uint8Array, order: bigint): boolean {
   const { numberBytes } = curve;
   const [x, y] = [bytes.subarray(0, numberBytes), bytes.subarray(numberBytes)].map(bytesToBigint);
@@ -103,7 +104,7 @@ export function hasOrder(curve: Curve, bytes: Uint8Array, order: bigint): boolea
   return sum[2] === 0n;
 }
 
-/** x/z², y/z³; at infinity when z is zero. */
+/** The point (x/z², y/z³); the point at infinity when z is zero. */
 type Jacobian = readonly [x: bigint, y: bigint, z: bigint];
 
 function doubled({ order }: Curve, [x, y, z]: Jacobian): Jacobian {

@@ -3,20 +3,25 @@ import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { type CallFrame, CallFrames } from "./callFrames.ts";
 import type { CallTracerParts } from "./callTracer.ts";
-import type { TransactionPlace, TransactionTrace } from "./style.ts";
+import type { TransactionLocation, TransactionTrace } from "./style.ts";
 import { objectOf, type TraceText } from "./traceText.ts";
 
 export interface FlatCallConfig {
-  /** Errors in Parity's words instead of go-ethereum's. */
+  /** Shows Parity's error texts instead of go-ethereum's. */
   readonly convertParityErrors: boolean;
-  /** Shows calls of precompiled contracts, too. */
+  /** Also shows calls of precompiled contracts. */
   readonly includePrecompiles: boolean;
 }
 
-/** go-ethereum's flatCallTracer: what its callTracer shows, as a list in the shape of trace_transaction. */
+/** go-ethereum's flatCallTracer: the frames of its callTracer as a list in the format of trace_transaction. */
 export function flatCallTracer(
   config: FlatCallConfig,
-  { gasLimit, text, budget, place }: CallTracerParts & { readonly place: TransactionPlace | undefined },
+  {
+    gasLimit,
+    text,
+    budget,
+    location,
+  }: CallTracerParts & { readonly location: TransactionLocation | undefined },
 ): TransactionTrace {
   const frames = new CallFrames({ onlyTopCall: false, withLog: false }, budget);
   return {
@@ -24,7 +29,7 @@ export function flatCallTracer(
     finish({ gasUsed }) {
       text.add("[");
       if (frames.root !== undefined) {
-        const list = new FlatList(config, text, place);
+        const list = new FlatList(config, text, location);
         list.write(frames.root, [], { gas: gasLimit, gasUsed });
       }
       text.add("]");
@@ -42,19 +47,19 @@ class FlatList {
   private readonly text: TraceText;
   private readonly context: string;
 
-  constructor(config: FlatCallConfig, text: TraceText, place: TransactionPlace | undefined) {
+  constructor(config: FlatCallConfig, text: TraceText, location: TransactionLocation | undefined) {
     this.config = config;
     this.text = text;
-    this.context = contextJson(place);
+    this.context = contextJson(location);
   }
 
-  /** Writes a frame and those below it; `whole` is the gas of the transaction, for its own frame. */
-  write(frame: CallFrame, path: readonly number[], whole?: Gas): void {
+  /** Writes a frame and those below it; `transactionGas` is for the root frame. */
+  write(frame: CallFrame, path: readonly number[], transactionGas?: Gas): void {
     const calls = frame.calls.filter((call) => this.isShown(call));
-    const gas = whole ?? { gas: frame.callee.gas, gasUsed: frame.end?.gasUsed ?? 0n };
+    const gas = transactionGas ?? { gas: frame.callee.gas, gasUsed: frame.end?.gasUsed ?? 0n };
     const json = objectOf([
       `"action":${actionJson(frame, gas)}`,
-      frame.error !== undefined && `"error":"${this.wordsOf(frame.error)}"`,
+      frame.error !== undefined && `"error":"${this.errorText(frame.error)}"`,
       hasResult(frame) && `"result":${resultJson(frame, gas)}`,
       `"subtraces":${calls.length}`,
       `"traceAddress":[${path.join(",")}]`,
@@ -70,15 +75,15 @@ class FlatList {
     return callee.kind !== "call" && callee.kind !== "staticcall";
   }
 
-  private wordsOf(error: string): string {
-    return this.config.convertParityErrors ? parityWords(error) : error;
+  private errorText(error: string): string {
+    return this.config.convertParityErrors ? parityError(error) : error;
   }
 }
 
-function contextJson(place: TransactionPlace | undefined): string {
-  if (place === undefined)
+function contextJson(location: TransactionLocation | undefined): string {
+  if (location === undefined)
     return '"blockHash":null,"blockNumber":0,"transactionHash":null,"transactionPosition":0';
-  const { blockHash, blockNumber, transactionHash, index } = place;
+  const { blockHash, blockNumber, transactionHash, index } = location;
   return (
     `"blockHash":"${toHex(blockHash)}","blockNumber":${blockNumber},` +
     `"transactionHash":"${toHex(transactionHash)}","transactionPosition":${index}`
@@ -94,13 +99,14 @@ function actionJson({ callee }: CallFrame, { gas }: Gas): string {
   const { kind, from, to, value, input } = callee;
   if (kind === "selfdestruct")
     return `{"address":"${toHex(from)}","balance":"${toQuantity(value)}","refundAddress":"${toHex(to)}"}`;
-  const paid = `"from":"${toHex(from)}","gas":"${toQuantity(gas)}"`;
-  const given = `"value":"${toQuantity(value)}"`;
-  if (isCreation(kind)) return `{"creationMethod":"${kind}",${paid},"init":"${toHex(input)}",${given}}`;
-  return `{"callType":"${kind}",${paid},"input":"${toHex(input)}","to":"${toHex(to)}",${given}}`;
+  const senderAndGas = `"from":"${toHex(from)}","gas":"${toQuantity(gas)}"`;
+  const valueMember = `"value":"${toQuantity(value)}"`;
+  if (isCreation(kind))
+    return `{"creationMethod":"${kind}",${senderAndGas},"init":"${toHex(input)}",${valueMember}}`;
+  return `{"callType":"${kind}",${senderAndGas},"input":"${toHex(input)}","to":"${toHex(to)}",${valueMember}}`;
 }
 
-/** What was given to REVERT is worth knowing; of other failures there is nothing. */
+/** A revert has the data of REVERT as its result; other failures have none. */
 function hasResult({ callee, error, end }: CallFrame): boolean {
   return callee.kind !== "selfdestruct" && (error === undefined || end?.hasReverted === true);
 }
@@ -113,13 +119,13 @@ function resultJson({ callee, error, end }: CallFrame, { gasUsed }: Gas): string
   return `{${address}"code":"${output}",${used}}`;
 }
 
-function parityWords(error: string): string {
-  const exact = PARITY_WORDS.get(error);
+function parityError(error: string): string {
+  const exact = PARITY_ERRORS.get(error);
   if (exact !== undefined) return exact;
-  return PARITY_BEGINNINGS.find(([beginning]) => error.startsWith(beginning))?.[1] ?? error;
+  return PARITY_ERROR_PREFIXES.find(([prefix]) => error.startsWith(prefix))?.[1] ?? error;
 }
 
-const PARITY_WORDS: ReadonlyMap<string, string> = new Map([
+const PARITY_ERRORS: ReadonlyMap<string, string> = new Map([
   ["contract creation code storage out of gas", "Out of gas"],
   ["out of gas", "Out of gas"],
   ["max code size exceeded", "Out of gas"],
@@ -130,7 +136,7 @@ const PARITY_WORDS: ReadonlyMap<string, string> = new Map([
   ["invalid input length", "Built-in failed"],
 ]);
 
-const PARITY_BEGINNINGS: readonly (readonly [beginning: string, words: string])[] = [
+const PARITY_ERROR_PREFIXES: readonly (readonly [prefix: string, text: string])[] = [
   ["out of gas:", "Out of gas"],
   ["invalid opcode:", "Bad instruction"],
   ["stack underflow", "Stack underflow"],

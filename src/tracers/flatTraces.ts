@@ -9,14 +9,14 @@ import { selfdestructTransferOf } from "../execution/selfdestructTransfer.ts";
 import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import type { TransactionPlace } from "./style.ts";
+import type { TransactionLocation } from "./style.ts";
 import { TRACE_ERRORS } from "./traceErrors.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 /** A call, a creation or a self-destruction, as the TRACE methods list them (json-rpc.md#flat-traces). */
 export interface FlatTrace {
   readonly traceAddress: readonly number[];
-  /** How many came directly out of it. */
+  /** Number of its direct children. */
   subtraces: number;
   readonly action: Callee | Suicide;
   /** Undefined for a self-destruction. */
@@ -31,8 +31,8 @@ export interface Suicide {
 }
 
 /**
- * Gathers the flat traces of a transaction in the order in which they begin. Left out are precompiled contracts that
- * code calls, and calls that could not begin.
+ * Collects the flat traces of a transaction in the order in which they start. Omits calls from code to precompiled
+ * contracts, and calls that could not start.
  */
 export class FlatTraces implements ExecutionObserver {
   readonly traces: FlatTrace[] = [];
@@ -83,17 +83,17 @@ export class FlatTraces implements ExecutionObserver {
   }
 }
 
-/** What one takes beside its data, at most: its objects, and short data that has memory of its own. */
+/** Most bytes of a trace beside its data: its objects, and short data in separate allocations. */
 const TRACE_BYTES = 1000;
 
 export interface FlatConfig {
-  /** Left out for a transaction that is not mined. */
-  readonly place?: TransactionPlace;
-  /** Creations say by which instruction; left out for calls. */
+  /** Absent for a transaction that is not mined. */
+  readonly location?: TransactionLocation;
+  /** The instruction that creations show; absent for calls. */
   readonly creationMethod?: "create" | "create2";
 }
 
-/** The incumbent says the same of all creations of a transaction: create2 as soon as one was. */
+/** Besu shows the same method for all creations of a transaction: create2 when one of them was. */
 export function creationMethodOf(traces: readonly FlatTrace[]): "create" | "create2" {
   return traces.some(({ action }) => action.kind === "create2") ? "create2" : "create";
 }
@@ -103,16 +103,18 @@ export function flatTraceJson(
   { traceAddress, subtraces, action, end }: FlatTrace,
   config: FlatConfig,
 ): string {
-  const { place } = config;
+  const { location } = config;
   const block =
-    place === undefined ? "" : `"blockHash":"${toHex(place.blockHash)}","blockNumber":${place.blockNumber},`;
-  const transaction =
-    place === undefined
+    location === undefined
       ? ""
-      : `"transactionHash":"${toHex(place.transactionHash)}","transactionPosition":${place.index},`;
+      : `"blockHash":"${toHex(location.blockHash)}","blockNumber":${location.blockNumber},`;
+  const transaction =
+    location === undefined
+      ? ""
+      : `"transactionHash":"${toHex(location.transactionHash)}","transactionPosition":${location.index},`;
   const isRoot = traceAddress.length === 0;
   return (
-    `{"action":${actionJson(action, config)},${block}${outcomeJson(action, end, isRoot)}` +
+    `{"action":${actionJson(action, config)},${block}${resultJson(action, end, isRoot)}` +
     `"subtraces":${subtraces},"traceAddress":[${traceAddress.join(",")}],${transaction}"type":"${typeOf(action)}"}`
   );
 }
@@ -129,21 +131,21 @@ function actionJson(action: FlatTrace["action"], { creationMethod }: FlatConfig)
     return `{"address":"${toHex(address)}","balance":"${toQuantity(balance)}",${refund}}`;
   }
   const { kind, from, to, gas, input, value } = action;
-  const price = `"from":"${toHex(from)}","gas":"${toQuantity(gas)}"`;
-  const given = `"value":"${toQuantity(value)}"`;
+  const senderAndGas = `"from":"${toHex(from)}","gas":"${toQuantity(gas)}"`;
+  const valueMember = `"value":"${toQuantity(value)}"`;
   if (!isCreation(kind))
-    return `{"callType":"${kind}",${price},"input":"${toHex(input)}","to":"${toHex(to)}",${given}}`;
+    return `{"callType":"${kind}",${senderAndGas},"input":"${toHex(input)}","to":"${toHex(to)}",${valueMember}}`;
   const method = creationMethod === undefined ? "" : `"creationMethod":"${creationMethod}",`;
-  return `{${method}${price},"init":"${toHex(input)}",${given}}`;
+  return `{${method}${senderAndGas},"init":"${toHex(input)}",${valueMember}}`;
 }
 
-function outcomeJson(action: FlatTrace["action"], end: CalleeEnd | undefined, isRoot: boolean): string {
+function resultJson(action: FlatTrace["action"], end: CalleeEnd | undefined, isRoot: boolean): string {
   if (action.kind === "suicide" || end === undefined) return '"result":null,';
   const { hasReverted, halt, output, gasUsed } = end;
   if (halt !== undefined) return `"error":"${TRACE_ERRORS[halt]}",`;
   if (hasReverted) return `"error":"Reverted",${isRoot ? `"revertReason":"${toHex(output)}",` : ""}`;
   if (isCreation(action.kind))
     return `"result":{"address":"${toHex(action.to)}","code":"${toHex(output)}","gasUsed":"${toQuantity(gasUsed)}"},`;
-  // What a precompiled contract returned to the outside is missing, as with the incumbent.
+  // Like Besu, omits the output of a precompiled contract that the transaction calls directly.
   return `"result":{"gasUsed":"${toQuantity(gasUsed)}","output":"${action.precompile !== undefined ? "0x" : toHex(output)}"},`;
 }

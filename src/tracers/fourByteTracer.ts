@@ -4,8 +4,8 @@ import type { TransactionTrace } from "./style.ts";
 import { hexDigits, type TraceBudget, type TraceText } from "./traceText.ts";
 
 /**
- * go-ethereum's 4byteTracer: how often which function was called, by the selector of each and the length of what was
- * given to it. Precompiled contracts have no functions.
+ * go-ethereum's 4byteTracer: counts the calls of functions by their selector and the length of their arguments.
+ * Precompiled contracts have no functions.
  */
 export function fourByteTracer({
   text,

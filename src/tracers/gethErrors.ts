@@ -3,7 +3,7 @@ import { type Callee, isCreation, type Step } from "../execution/observer.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { precompileErrorOf } from "./precompileErrors.ts";
 
-/** The instruction that halted a frame, with the words that were on the stack. */
+/** The instruction that halted a frame, and the number of items on the stack before it. */
 export interface HaltedStep {
   readonly step: Step | undefined;
   readonly stackLength: number;
@@ -11,7 +11,7 @@ export interface HaltedStep {
 
 export const NO_STEP: HaltedStep = { step: undefined, stackLength: 0 };
 
-/** Why a frame halted, in the words of go-ethereum, which are those that tools look for in its tracers. */
+/** go-ethereum's text for a halt, which tools expect from its tracers. */
 export function errorOf(halt: HaltReason, callee: Callee, { step, stackLength }: HaltedStep): string {
   switch (halt) {
     case "INSUFFICIENT_GAS":
@@ -19,7 +19,7 @@ export function errorOf(halt: HaltReason, callee: Callee, { step, stackLength }:
         ? "contract creation code storage out of gas"
         : `out of gas${isBelowSentry(step) ? ": not enough gas for reentrancy sentry" : ""}`;
     case "INSUFFICIENT_STACK_ITEMS":
-      return `stack underflow (${stackLength} <=> ${wordsNeeded(step?.instruction ?? 0)})`;
+      return `stack underflow (${stackLength} <=> ${itemsNeeded(step?.instruction ?? 0)})`;
     case "TOO_MANY_STACK_ITEMS":
       return `stack limit reached ${stackLength} (1023)`;
     case "INVALID_JUMP_DESTINATION":
@@ -39,7 +39,7 @@ export function errorOf(halt: HaltReason, callee: Callee, { step, stackLength }:
   }
 }
 
-/** From Istanbul on SSTORE wants more gas left than a transfer gives (EIP-2200). */
+/** From Istanbul on SSTORE requires more gas left than the call stipend (EIP-2200). */
 function isBelowSentry(step: Step | undefined): boolean {
   return (
     step !== undefined &&
@@ -51,7 +51,7 @@ function isBelowSentry(step: Step | undefined): boolean {
 
 const SSTORE = 0x55;
 const SENTRY_GAS = 2300n;
-/** As old as the sentry. */
+/** Exists since Istanbul, as the sentry does. */
 const CHAINID = 0x46;
 
 const INVALID = 0xfe;
@@ -60,8 +60,8 @@ function opcodeName(instruction: number): string {
   return instruction === INVALID ? "INVALID" : `opcode ${toQuantity(instruction)} not defined`;
 }
 
-/** Words that an instruction takes from the stack. */
-function wordsNeeded(instruction: number): number {
+/** Items that an instruction takes from the stack. */
+function itemsNeeded(instruction: number): number {
   if (instruction >= 0x80 && instruction <= 0x8f) return instruction - 0x7f;
   if (instruction >= 0x90 && instruction <= 0x9f) return instruction - 0x8e;
   if (instruction >= 0xa0 && instruction <= 0xa4) return instruction - 0x9e;

@@ -1,7 +1,7 @@
 import type { Step } from "../execution/observer.ts";
 
-/** Names of instructions as the incumbent spells them. Which of them a fork has is not said here. */
-const NAMED: Readonly<Record<number, string>> = {
+/** Besu's names of the instructions of all forks, by the number of the first in each list. */
+const NAME_LISTS: Readonly<Record<number, string>> = {
   0: "STOP ADD MUL SUB DIV SDIV MOD SMOD ADDMOD MULMOD EXP SIGNEXTEND",
   16: "LT GT SLT SGT EQ ISZERO AND OR XOR NOT BYTE SHL SHR SAR",
   32: "KECCAK256",
@@ -19,7 +19,7 @@ const NAMES: readonly (string | undefined)[] = allNames();
 
 function allNames(): readonly (string | undefined)[] {
   const names = new Array<string | undefined>(256).fill(undefined);
-  for (const [first, list] of Object.entries(NAMED))
+  for (const [first, list] of Object.entries(NAME_LISTS))
     for (const [offset, name] of list.split(/\s+/).entries()) names[Number(first) + offset] = name;
   for (let n = 1; n <= 32; n++) names[0x5f + n] = `PUSH${n}`;
   for (let n = 1; n <= 16; n++) {
@@ -29,10 +29,10 @@ function allNames(): readonly (string | undefined)[] {
   return names;
 }
 
-/** What the fork calls an instruction: a byte that is none is INVALID. */
+/** The name of an instruction in a fork; INVALID for a byte that is no instruction there. */
 export function mnemonicOf(instruction: number, fork: Pick<Step["state"]["evm"], "isKnown">): string {
   if (!fork.isKnown(instruction)) return "INVALID";
-  // From Shanghai on, with PUSH0, it gives another thing (ibft2.md#later-forks).
+  // From Shanghai on, which has PUSH0, it returns another value (ibft2.md#later-forks).
   if (instruction === DIFFICULTY && fork.isKnown(PUSH0)) return "PREVRANDAO";
   return NAMES[instruction] ?? "INVALID";
 }

@@ -3,11 +3,11 @@ import type { TransactionResult } from "../execution/transactionResult.ts";
 import { toHex } from "../primitives/hex.ts";
 import { creationMethodOf, type FlatConfig, FlatTraces, flatTraceJson } from "./flatTraces.ts";
 import { stateDiffJson } from "./stateDiff.ts";
-import type { Subject, TransactionTrace } from "./style.ts";
+import type { TracedTransaction, TransactionTrace } from "./style.ts";
 import type { TraceBudget, TraceText } from "./traceText.ts";
 import { VmTraces } from "./vmTraces.ts";
 
-/** What trace_call and its kin show of a transaction. */
+/** The parts of a result that trace_call and related methods select. */
 export interface ParityTypes {
   readonly trace: boolean;
   readonly vmTrace: boolean;
@@ -15,8 +15,7 @@ export interface ParityTypes {
 }
 
 /**
- * Whether a call's result is written, or that of a mined transaction that was executed again
- * (json-rpc.md#replay-results).
+ * The result of a call, or of a mined transaction that was executed again (json-rpc.md#replay-results).
  */
 export type ParityForm = "call" | "replay";
 
@@ -27,7 +26,7 @@ export interface ParityParts {
 
 /** The result of trace_call or trace_replayBlockTransactions for one transaction. */
 export function parityTrace(
-  { place, state }: Pick<Subject, "place" | "state">,
+  { location, state }: Pick<TracedTransaction, "location" | "state">,
   types: ParityTypes,
   form: ParityForm,
   { text, budget }: ParityParts,
@@ -35,7 +34,7 @@ export function parityTrace(
   const flat = types.trace ? new FlatTraces(budget) : undefined;
   const vm = types.vmTrace ? new VmTraces(budget) : undefined;
   return {
-    observer: together([flat, vm].filter((each) => each !== undefined)),
+    observer: combined([flat, vm].filter((each) => each !== undefined)),
     finish(result) {
       const isReverted = result.outcome.kind === "reverted";
       const stateDiff = types.stateDiff ? stateDiffJson(state) : "null";
@@ -43,8 +42,8 @@ export function parityTrace(
         form === "replay" && flat !== undefined ? { creationMethod: creationMethodOf(flat.traces) } : {};
       const reason = form === "replay" && isReverted ? `"revertReason":"${toHex(result.output)}",` : "";
       const hash =
-        form === "replay" && place !== undefined
-          ? `"transactionHash":"${toHex(place.transactionHash)}",`
+        form === "replay" && location !== undefined
+          ? `"transactionHash":"${toHex(location.transactionHash)}",`
           : "";
       text.add(`{"output":"${outputOf(result, form)}",${reason}"stateDiff":${stateDiff},"trace":[`);
       for (const [index, each] of (flat?.traces ?? []).entries())
@@ -62,8 +61,8 @@ function outputOf({ outcome, output }: TransactionResult, form: ParityForm): str
   return toHex(output);
 }
 
-/** Several observers of one execution. */
-function together(observers: readonly ExecutionObserver[]): ExecutionObserver {
+/** Combines several observers of one execution. */
+function combined(observers: readonly ExecutionObserver[]): ExecutionObserver {
   const [only] = observers;
   if (only !== undefined && observers.length === 1) return only;
   return {

@@ -14,18 +14,18 @@ import {
 } from "./curvePoints.ts";
 
 /**
- * Why a precompiled contract failed on an input, in the words of go-ethereum; of a contract that had gas enough and did
- * fail. Of several reasons the first in the input counts, but a point outside of its group only where that is all.
+ * go-ethereum's text for the failure of a precompiled contract that had enough gas. The first error of the input counts,
+ * except that a point outside of its subgroup counts only when there is no other error.
  */
 export function precompileErrorOf(number: number, input: Uint8Array): string {
   switch (number) {
     case 0x06:
     case 0x07:
-      return bn254Words(pointsError(BN254, padded(input, number === 0x06 ? 128 : 64), [false]));
+      return bn254Text(pointsError(BN254, padded(input, number === 0x06 ? 128 : 64), [false]));
     case 0x08:
       return input.length % 192 !== 0
         ? "bad elliptic curve pairing size"
-        : bn254Words(pointsError(BN254, input, [false, true]));
+        : bn254Text(pointsError(BN254, input, [false, true]));
     case 0x09:
       return input.length === 213 ? "invalid final flag" : INVALID_LENGTH;
     case 0x0a:
@@ -37,24 +37,24 @@ export function precompileErrorOf(number: number, input: Uint8Array): string {
 
 const INVALID_LENGTH = "invalid input length";
 
-/** The first flaw of points one after another, some of them on the twist by turns; undefined when there is none. */
+/** The first error of a list of points; `twisted`, repeated, says which are on the twist. Undefined when all are valid. */
 function pointsError(
   curve: Curve,
   input: Uint8Array,
   twisted: readonly boolean[],
   scalarBytes = 0,
 ): PointErrorCode | undefined {
-  for (let at = 0, turn = 0; at < input.length; turn++) {
-    const end = at + pointBytes(curve, twisted[turn % twisted.length] ?? false);
-    const flaw = pointError(curve, input.subarray(at, end));
-    if (flaw !== undefined) return flaw;
+  for (let at = 0, index = 0; at < input.length; index++) {
+    const end = at + pointBytes(curve, twisted[index % twisted.length] ?? false);
+    const error = pointError(curve, input.subarray(at, end));
+    if (error !== undefined) return error;
     at = end + scalarBytes;
   }
   return undefined;
 }
 
-function bn254Words(flaw: PointErrorCode | undefined): string {
-  switch (flaw) {
+function bn254Text(error: PointErrorCode | undefined): string {
+  switch (error) {
     case undefined:
       return "point is not in correct subgroup";
     case "notOnCurve":
@@ -67,17 +67,17 @@ function bn254Words(flaw: PointErrorCode | undefined): string {
 const INVALID_ENCODING = "invalid fp.Element encoding";
 
 interface BlsInput {
-  /** Bytes of what may come several times. */
+  /** Bytes of one element. */
   readonly unit: number;
-  /** How often; at least once where that is open. */
+  /** Number of elements; one or more when absent. */
   readonly units?: number;
-  /** Which points are on the twist, by turns; absent for bare numbers. */
+  /** Which points are on the twist, repeated; absent for field elements. */
   readonly twisted?: readonly boolean[];
   /** Bytes of the scalar behind each point. */
   readonly scalarBytes?: number;
 }
 
-/** What the contracts from 0x0b to 0x11 take (EIP-2537). */
+/** Inputs of the contracts from 0x0b to 0x11 (EIP-2537). */
 const BLS_INPUTS: ReadonlyMap<number, BlsInput> = new Map<number, BlsInput>([
   [0x0b, { unit: 128, units: 2, twisted: [false] }],
   [0x0c, { unit: 160, twisted: [false], scalarBytes: 32 }],
@@ -95,11 +95,11 @@ function blsError(number: number, input: Uint8Array): string {
   const count = input.length / unit;
   const fits = units === undefined ? count > 0 && Number.isInteger(count) : count === units;
   if (!fits) return INVALID_LENGTH;
-  const flaw =
+  const error =
     twisted === undefined
       ? numbersError(BLS12_381, input)
       : pointsError(BLS12_381, input, twisted, scalarBytes);
-  switch (flaw) {
+  switch (error) {
     case "padding":
       return "invalid field element top bytes";
     case "encoding":
@@ -107,12 +107,12 @@ function blsError(number: number, input: Uint8Array): string {
     case "notOnCurve":
       return "invalid point: not on curve";
     default:
-      return `${strayGroup(number, input)} point is not on correct subgroup`;
+      return `${violatedSubgroup(number, input)} point is not on correct subgroup`;
   }
 }
 
-/** The group that some point should lie in and does not. */
-function strayGroup(number: number, input: Uint8Array): "g1" | "g2" {
+/** The subgroup of the first point that lies outside of it. */
+function violatedSubgroup(number: number, input: Uint8Array): "g1" | "g2" {
   if (number !== 0x0f) return number === 0x0e ? "g2" : "g1";
   for (let at = 0; at < input.length; at += 384)
     if (!hasOrder(BLS12_381, input.subarray(at, at + 128), BLS_MODULUS)) return "g1";

@@ -6,30 +6,30 @@ import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes, toHex, toWordHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
-import type { Subject, TransactionTrace } from "./style.ts";
+import type { TracedTransaction, TransactionTrace } from "./style.ts";
 import { type Member, objectOf, sortedObjectOf, type TraceText } from "./traceText.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
 
 export interface PrestateConfig {
-  /** What changed, before and after, instead of all that was touched. */
+  /** Shows changed values before and after, instead of all accounts and slots that were touched. */
   readonly diffMode: boolean;
   readonly disableCode: boolean;
   readonly disableStorage: boolean;
-  /** Accounts that were nothing before, too; not with diffMode. */
+  /** Also shows accounts that were empty before; has no effect with diffMode. */
   readonly includeEmpty: boolean;
 }
 
 /**
- * go-ethereum's prestateTracer: what a transaction needs to be executed elsewhere, that is the accounts and slots that
- * it touched as they were before; or with diffMode what it changed of them.
+ * go-ethereum's prestateTracer: the accounts and slots that a transaction touched, as they were before, so that it can be
+ * executed elsewhere; or, with diffMode, what it changed of them.
  */
 export function prestateTracer(
   config: PrestateConfig,
-  subject: Pick<Subject, "state" | "beneficiary" | "authorizationList">,
+  transaction: Pick<TracedTransaction, "state" | "beneficiary" | "authorizationList">,
   text: TraceText,
 ): TransactionTrace {
-  const { state } = subject;
-  const touched = new TouchedState(subject, config.disableStorage);
+  const { state } = transaction;
+  const touched = new TouchedState(transaction, config.disableStorage);
   const codeOf = (account: Account): string =>
     config.disableCode ? "0x" : toHex(state.code(account.codeHash));
   const view = { state, codeOf };
@@ -41,7 +41,7 @@ export function prestateTracer(
   };
 }
 
-/** The state around the transaction, with the code of an account as it is to be shown, "0x" for none. */
+/** The state before and after the transaction, and the code of an account as shown, "0x" for none. */
 interface View {
   readonly state: WatchedOverlay;
   codeOf(account: Account): string;
@@ -50,26 +50,26 @@ interface View {
 class TouchedState implements ExecutionObserver {
   readonly accounts = new Map<string, TouchedAccount>();
   readonly destroyed = new Set<string>();
-  private readonly subject: Pick<Subject, "state" | "beneficiary" | "authorizationList">;
-  private readonly leavesOutSlots: boolean;
+  private readonly transaction: Pick<TracedTransaction, "state" | "beneficiary" | "authorizationList">;
+  private readonly omitsSlots: boolean;
 
   constructor(
-    subject: Pick<Subject, "state" | "beneficiary" | "authorizationList">,
-    leavesOutSlots: boolean,
+    transaction: Pick<TracedTransaction, "state" | "beneficiary" | "authorizationList">,
+    omitsSlots: boolean,
   ) {
-    this.subject = subject;
-    this.leavesOutSlots = leavesOutSlots;
+    this.transaction = transaction;
+    this.omitsSlots = omitsSlots;
   }
 
   entered({ from, to, depth }: Callee): void {
     this.touch(from);
     this.touch(to);
-    if (depth === 0) this.touchBeforehand(to);
+    if (depth === 0) this.touchInitial(to);
   }
 
-  /** What a transaction touches before its first instruction; as in go-ethereum no target that it names itself. */
-  private touchBeforehand(to: Address): void {
-    const { state, beneficiary, authorizationList } = this.subject;
+  /** Touches what a transaction touches before its first instruction; like go-ethereum, not its own new delegations. */
+  private touchInitial(to: Address): void {
+    const { state, beneficiary, authorizationList } = this.transaction;
     this.touch(beneficiary);
     this.touchTargetOf(state.accountBefore(to));
     for (const authorization of authorizationList) {
@@ -78,9 +78,9 @@ class TouchedState implements ExecutionObserver {
     }
   }
 
-  /** The account whose code runs in its place (EIP-7702). */
+  /** Touches the account to which the code is delegated (EIP-7702). */
   private touchTargetOf(account: Account | undefined): void {
-    const target = account && delegationTarget(this.subject.state.code(account.codeHash));
+    const target = account && delegationTarget(this.transaction.state.code(account.codeHash));
     if (target !== undefined) this.touch(target);
   }
 
@@ -91,7 +91,7 @@ class TouchedState implements ExecutionObserver {
       case 0x54: // SLOAD
       case 0x55: {
         // SSTORE
-        if (this.leavesOutSlots) return;
+        if (this.omitsSlots) return;
         const slot = bigintToFixedBytes(stack.at(0), 32);
         this.touch(asAddress(env.address.bytes)).slots.set(toKey(slot), slot);
         return;
@@ -112,7 +112,7 @@ class TouchedState implements ExecutionObserver {
       case 0xfa: // STATICCALL
         if (stack.length >= 5) {
           const { address } = this.touch(addressOfWord(stack.at(1)));
-          this.touchTargetOf(this.subject.state.account(address));
+          this.touchTargetOf(this.transaction.state.account(address));
         }
         return;
     }
@@ -149,7 +149,7 @@ function prestateJson(
   const before: Member[] = [];
   for (const { address, slots } of accounts.values()) {
     const account = state.accountBefore(address);
-    if (isNothing(account) && !includeEmpty) continue;
+    if (isAbsentOrEmpty(account) && !includeEmpty) continue;
     const storage = [...slots.values()].map(
       (slot): Slot => [toHex(slot), toWordHex(state.storageBefore(address, slot))],
     );
@@ -158,7 +158,7 @@ function prestateJson(
   return sortedObjectOf(before);
 }
 
-/** Of an account that is gone only the past is shown; from Cancun on most that destroy themselves stay. */
+/** Shows a deleted account only under `pre`. From Cancun on most accounts that self-destruct are not deleted. */
 function diffJson({ accounts, destroyed }: TouchedState, view: View): string {
   const { state } = view;
   const before: Member[] = [];
@@ -168,7 +168,7 @@ function diffJson({ accounts, destroyed }: TouchedState, view: View): string {
     const oldSlots = [...slots.values()].map(
       (slot) => [slot, toWordHex(state.storageBefore(address, slot))] as const,
     );
-    const isNew = isNothing(old);
+    const isNew = isAbsentOrEmpty(old);
     const show = (storage: readonly (readonly [Uint8Array, string])[]): void => {
       const members = storage.map(([slot, value]): Slot => [toHex(slot), value]);
       if (!isNew) before.push([toHex(address), accountJson(old ?? EMPTY_ACCOUNT, members, view)]);
@@ -212,24 +212,24 @@ function accountJson(account: Account, storage: readonly Slot[], view: View): st
 
 function differenceJson(old: Account, now: Account, storage: readonly Slot[], view: View): string {
   const code = view.codeOf(now);
-  const isOther = !equalBytes(now.codeHash, old.codeHash);
+  const hasOtherCode = !equalBytes(now.codeHash, old.codeHash);
   return objectOf([
     now.balance !== old.balance && `"balance":"${toQuantity(now.balance)}"`,
     code !== view.codeOf(old) && `"code":"${code}"`,
-    isOther && `"codeHash":"${toHex(now.codeHash)}"`,
+    hasOtherCode && `"codeHash":"${toHex(now.codeHash)}"`,
     now.nonce !== old.nonce && now.nonce > 0n && `"nonce":${now.nonce}`,
     storageMember(storage),
   ]);
 }
 
-/** The member that shows slots, left out where there are none. */
+/** The member for slots, omitted when there are none. */
 function storageMember(slots: readonly Slot[]): string | false {
   if (slots.length === 0) return false;
   return `"storage":${sortedObjectOf(slots.map(([slot, value]) => [slot, `"${value}"`]))}`;
 }
 
-/** What was nothing has no past to show. */
-function isNothing(account: Account | undefined): boolean {
+/** Whether an account is absent or empty, so that `pre` does not show it. */
+function isAbsentOrEmpty(account: Account | undefined): boolean {
   return account === undefined || isEmpty(account);
 }
 

@@ -13,7 +13,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 import type { TraceStyle } from "./style.ts";
 import { WatchedOverlay } from "./watchedOverlay.ts";
 
-/** The chain as one who executes its blocks again reads it. */
+/** What re-execution reads of the chain. */
 export interface ReplaySource {
   readonly spec: ChainSpec;
   /** State after block `number`; undefined when it is not stored. */
@@ -21,28 +21,28 @@ export interface ReplaySource {
   hashOf(number: bigint): Hash | undefined;
 }
 
-/** A block to execute again, which need not be one of the chain's. */
+/** A block to execute again, which need not be part of the chain. */
 export interface ReplayedBlock {
   readonly header: Header;
   readonly hash: Hash;
   readonly transactions: readonly SentTransaction[];
 }
 
-/** What is traced of a block: one transaction or all. */
+/** The traced transactions of a block: the one at `index`, or all. */
 export interface Replayed {
   readonly index?: number;
   readonly style: TraceStyle;
 }
 
-/** The state that a block starts from is not stored. */
-export class StateUnavailable extends Error {
-  override name = "StateUnavailable";
+/** The state on which a block starts is not stored. */
+export class StateUnavailableError extends Error {
+  override name = "StateUnavailableError";
 }
 
 /**
- * Executes a block again, on the state of its parent, and traces one of its transactions or all. Those before it run at
- * full speed, those behind it not at all. Throws StateUnavailable, and BlockDoesNotFit for a block that cannot have
- * been executed there.
+ * Executes a block again, on the state of its parent, and traces one of its transactions or all. Transactions before the
+ * traced one run without an observer, those after it are skipped. Throws StateUnavailableError, and
+ * BlockNotExecutableError for a block that cannot have been executed there.
  */
 export async function replayBlock(
   source: ReplaySource,
@@ -52,13 +52,13 @@ export async function replayBlock(
   const { header, transactions } = block;
   const state = source.stateAt(header.number - 1n);
   if (state === undefined)
-    throw new StateUnavailable(`the state of block ${header.number - 1n} is not stored`);
+    throw new StateUnavailableError(`the state of block ${header.number - 1n} is not stored`);
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
   const yieldPolicy = memoryBounded();
   const overlay = createOverlay(state, yieldPolicy.memory);
   const session = openSession({ ...rules, overlay, yieldPolicy });
-  const begun = await beginBlock(rules, session);
-  if (!begun.ok) throw new BlockDoesNotFit(begun.error.message);
+  const started = await beginBlock(rules, session);
+  if (!started.ok) throw new BlockNotExecutableError(started.error.message);
   for (const [at, transaction] of transactions.entries()) {
     if (index !== undefined && at > index) return;
     if (index === undefined || at === index)
@@ -67,12 +67,12 @@ export async function replayBlock(
   }
 }
 
-/** A transaction of it was refused. */
-export class BlockDoesNotFit extends Error {
-  override name = "BlockDoesNotFit";
+/** The block, or one of its transactions, cannot be executed on its parent's state. */
+export class BlockNotExecutableError extends Error {
+  override name = "BlockNotExecutableError";
 }
 
-interface Place {
+interface TracedIndex {
   readonly block: ReplayedBlock;
   readonly at: number;
   readonly style: TraceStyle;
@@ -82,7 +82,7 @@ interface Place {
 async function traceOne(
   rules: BlockRules,
   overlay: Overlay,
-  { block, at, style, yieldPolicy }: Place,
+  { block, at, style, yieldPolicy }: TracedIndex,
 ): Promise<void> {
   const transaction = block.transactions[at];
   if (transaction === undefined)
@@ -90,7 +90,7 @@ async function traceOne(
   const state = new WatchedOverlay(overlay);
   const trace = style({
     gasLimit: transaction.gasLimit,
-    place: {
+    location: {
       blockHash: block.hash,
       blockNumber: block.header.number,
       transactionHash: transaction.hash,
@@ -107,6 +107,6 @@ async function traceOne(
 async function executeOne(session: BlockSession, transaction: SentTransaction) {
   session.overlay.beginTransaction();
   const executed = await executeTransaction(session, transaction);
-  if (!executed.ok) throw new BlockDoesNotFit(executed.error.message);
+  if (!executed.ok) throw new BlockNotExecutableError(executed.error.message);
   return executed.value;
 }

@@ -8,23 +8,23 @@ import { flatCallTracer } from "./flatCallTracer.ts";
 import { fourByteTracer } from "./fourByteTracer.ts";
 import { type ParityTypes, parityTrace } from "./parityTrace.ts";
 import { prestateTracer } from "./prestateTracer.ts";
-import { BlockDoesNotFit, replayBlock, StateUnavailable } from "./replay.ts";
+import { BlockNotExecutableError, replayBlock, StateUnavailableError } from "./replay.ts";
 import { StandardTrace, type StandardTraceOptions } from "./standardTrace.ts";
 import { StructLogs } from "./structLogs.ts";
 import type { TraceStyle } from "./style.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "./traceJob.ts";
-import { blockOf, chosenBlock, type TraceSource } from "./traceSource.ts";
-import { TraceBudget, TraceText, TraceTooLarge } from "./traceText.ts";
+import { blockOf, selectedBlock, type TraceSource } from "./traceSource.ts";
+import { TraceBudget, TraceText, TraceTooLargeError } from "./traceText.ts";
 
 /**
- * Traces: what happened inside of a transaction, or would.
+ * Traces of mined transactions and of simulated calls.
  *
  *     job ─> blocks executed again (replay.ts)  ┐  ExecutionObserver   ┌ structLogs  callTracer  prestateTracer
  *            calls on a block's state           ┘ ───────────────────> ┤ flatTraces  vmTraces
  *            (callTraces.ts)                       WatchedOverlay ───> └ stateDiff   ─> TraceText: JSON
  *
- * Invariants: nothing here is written to the chain's state; a trace never changes what is executed, only shows it; text
- * and all that is kept to write it is bounded by one budget. Time is bounded from outside, by ending the thread.
+ * Invariants: nothing here writes to the chain's state; an observer never changes the execution; one budget bounds the
+ * text and everything kept to write it. Time is bounded from outside, by terminating the thread.
  */
 export async function runTrace(job: TraceJob, source: TraceSource): Promise<TraceResult> {
   const budget = new TraceBudget(source.limitBytes);
@@ -33,12 +33,13 @@ export async function runTrace(job: TraceJob, source: TraceSource): Promise<Trac
     await write(job, source, { text, budget });
     return { kind: "traced", json: text.bytes() };
   } catch (error) {
-    if (error instanceof StateUnavailable) return { kind: "stateUnavailable" };
-    if (error instanceof TraceTooLarge) return { kind: "tooLarge" };
+    if (error instanceof StateUnavailableError) return { kind: "stateUnavailable" };
+    if (error instanceof TraceTooLargeError) return { kind: "tooLarge" };
     if (error instanceof MemoryExhausted) return { kind: "tooMuchMemory" };
     if (error instanceof CallError) return { kind: "refused", detail: error.message };
     if (error instanceof OverridesError) return { kind: "overridesRefused", detail: error.message };
-    if (error instanceof BlockDoesNotFit) return { kind: "blockDoesNotFit", detail: error.message };
+    if (error instanceof BlockNotExecutableError)
+      return { kind: "blockNotExecutable", detail: error.message };
     throw error;
   }
 }
@@ -52,7 +53,7 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
   const { text } = output;
   switch (job.kind) {
     case "debugBlock": {
-      const block = chosenBlock(source, job.block);
+      const block = selectedBlock(source, job.block);
       if (job.index !== undefined)
         return replayBlock(source, block, { index: job.index, style: debugStyle(job.style, output) });
       const style = listedStyle(job.style, output);
@@ -60,7 +61,7 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
     }
     case "file": {
       const style = fileStyle(job.options, source, text);
-      return replayBlock(source, chosenBlock(source, job.block), { index: job.index, style });
+      return replayBlock(source, selectedBlock(source, job.block), { index: job.index, style });
     }
     case "debugCall":
       return traceCalls(source, job, [{ call: job.call, style: debugStyle(job.style, output) }]);
@@ -93,17 +94,17 @@ async function write(job: TraceJob, source: TraceSource, output: Output): Promis
   }
 }
 
-/** Writes brackets around, and commas between, what each transaction writes. */
+/** Writes the texts of several transactions as a JSON array. */
 async function listed(
   text: TraceText,
   writeItems: (item: (style: TraceStyle) => TraceStyle) => Promise<void>,
 ): Promise<void> {
   let isFirst = true;
   text.add("[");
-  await writeItems((style) => (subject) => {
+  await writeItems((style) => (traced) => {
     if (!isFirst) text.add(",");
     isFirst = false;
-    return style(subject);
+    return style(traced);
   });
   text.add("]");
 }
@@ -119,11 +120,11 @@ function debugStyle(style: DebugStyle, output: Output): TraceStyle {
     case "callTracer":
       return ({ gasLimit }) => callTracer(style.config, { gasLimit, ...output });
     case "flatCallTracer":
-      return ({ gasLimit, place }) => flatCallTracer(style.config, { gasLimit, place, ...output });
+      return ({ gasLimit, location }) => flatCallTracer(style.config, { gasLimit, location, ...output });
     case "4byteTracer":
       return () => fourByteTracer(output);
     case "prestateTracer":
-      return (subject) => prestateTracer(style.config, subject, text);
+      return (traced) => prestateTracer(style.config, traced, text);
     default:
       return assertNever(style);
   }
@@ -132,24 +133,24 @@ function debugStyle(style: DebugStyle, output: Output): TraceStyle {
 function fileStyle(options: StandardTraceOptions, { nowNs }: TraceSource, text: TraceText): TraceStyle {
   return () => {
     const trace = new StandardTrace(options, text);
-    const beganNs = nowNs();
+    const startNs = nowNs();
     return {
       observer: trace,
       finish(result) {
-        trace.finish(result, nowNs() - beganNs);
+        trace.finish(result, nowNs() - startNs);
       },
     };
   };
 }
 
-/** In lists go-ethereum's tracers name the transaction. */
+/** Adds the transaction's hash, which go-ethereum's tracers show in lists. */
 function listedStyle(style: DebugStyle, output: Output): TraceStyle {
   const write = debugStyle(style, output);
   if (style.kind === "structLogs") return write;
   const { text } = output;
-  return (subject) => {
-    const hash = subject.place === undefined ? "null" : `"${toHex(subject.place.transactionHash)}"`;
-    const { observer, finish } = write(subject);
+  return (traced) => {
+    const hash = traced.location === undefined ? "null" : `"${toHex(traced.location.transactionHash)}"`;
+    const { observer, finish } = write(traced);
     return {
       observer,
       finish(result) {
@@ -162,5 +163,5 @@ function listedStyle(style: DebugStyle, output: Output): TraceStyle {
 }
 
 function parityStyle(types: ParityTypes, form: "call" | "replay", output: Output): TraceStyle {
-  return (subject) => parityTrace(subject, types, form, output);
+  return (traced) => parityTrace(traced, types, form, output);
 }

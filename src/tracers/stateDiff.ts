@@ -5,8 +5,7 @@ import { type Member, sortedObjectOf } from "./traceText.ts";
 import type { WatchedOverlay, WrittenAccount } from "./watchedOverlay.ts";
 
 /**
- * JSON of what a transaction changed (json-rpc.md#state-differences): accounts and slots in the order of
- * their addresses.
+ * JSON of the state changes of a transaction (json-rpc.md#state-differences); accounts and slots are sorted.
  */
 export function stateDiffJson(state: WatchedOverlay): string {
   const accounts: Member[] = [];
@@ -31,7 +30,7 @@ function accountDiff(state: WatchedOverlay, written: WrittenAccount): string | u
   return isSame ? undefined : `{"balance":${balance},"code":${code},"nonce":${nonce},"storage":${storage}}`;
 }
 
-/** A slot that was not set counts as zero, but in an account that is new. */
+/** An unset slot counts as zero, except in a new account, where it is absent. */
 function storageDiff(state: WatchedOverlay, { address, before, slots }: WrittenAccount): string {
   const changed: Member[] = [];
   for (const { slot, before: valueBefore } of slots.values()) {

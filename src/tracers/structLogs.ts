@@ -4,7 +4,7 @@ import { mnemonicOf } from "./mnemonics.ts";
 import { hexDigits, shortHex, type TraceText, wordDigits } from "./traceText.ts";
 import { WrittenStorage } from "./writtenStorage.ts";
 
-/** What is left out (json-rpc.md#tracing-options). */
+/** Members to omit (json-rpc.md#tracing-options). */
 export interface StructLogOptions {
   readonly disableStorage: boolean;
   readonly disableMemory: boolean;
@@ -12,9 +12,9 @@ export interface StructLogOptions {
 }
 
 /**
- * The trace of debug_traceTransaction and its kin, instruction by instruction (json-rpc.md#struct-logs): the
- * stack before it, memory and storage after it. A log is held back until the next comes, because the failure
- * of a creation belongs to the last instruction of its code.
+ * The trace of debug_traceTransaction and related methods (json-rpc.md#struct-logs): each instruction with the stack
+ * before it, and memory and storage after it. Each log is written when the next one comes, because a failure of the
+ * creation itself is shown at the last instruction of its code.
  */
 export class StructLogs implements ExecutionObserver {
   private readonly options: StructLogOptions;
@@ -49,7 +49,7 @@ export class StructLogs implements ExecutionObserver {
     this.flush();
     this.last = {
       text:
-        `{"pc":${at},"op":"${mnemonicOf(instruction, state.evm)}","gas":${gas},"gasCost":${priceOf(step)},"depth":${depth + 1},` +
+        `{"pc":${at},"op":"${mnemonicOf(instruction, state.evm)}","gas":${gas},"gasCost":${shownCostOf(step)},"depth":${depth + 1},` +
         `"stack":${this.stack},"memory":${memory},"storage":${storage},"reason":${reasonOf(step)}`,
       error: halt,
     };
@@ -67,7 +67,7 @@ export class StructLogs implements ExecutionObserver {
     } else if (halt !== undefined && this.last !== undefined) this.last.error ??= halt;
   }
 
-  /** Writes what comes before the logs, once all is over. */
+  /** Writes the last log, and the members before the logs. */
   finish({ gasUsed, outcome, output }: TransactionResult): void {
     this.flush();
     const hasFailed = outcome.kind !== "succeeded";
@@ -78,7 +78,7 @@ export class StructLogs implements ExecutionObserver {
     this.text.add("]}");
   }
 
-  /** A transaction straight to a precompiled contract, unless it could not be paid; failing is told with the whole. */
+  /** Shows a paid call of the transaction itself to a precompiled contract; only `failed` of the trace shows a failure. */
   private showPrecompile(gasLeft: bigint): void {
     const nothing = '"stack":null,"memory":null,"storage":null,"reason":null';
     this.last = {
@@ -113,24 +113,24 @@ function memoryOf({ state }: Step): string {
   return `[${text}]`;
 }
 
-/** The memory that has been paid for, as hex digits. */
+/** The memory in use, as hex digits. */
 export function memoryDigits({ memory, memoryWords }: Step["state"]): string {
   const length = memoryWords * 32;
   const stored = memory._store.subarray(0, length);
   return hexDigits(stored).padEnd(2 * length, "0");
 }
 
-/** What was given to REVERT. */
+/** The data of REVERT. */
 function reasonOf({ state, instruction, halt }: Step): string {
   if (instruction !== REVERT || halt !== undefined) return "null";
   return `"${shortHex(state.interpreter._result.returnValue ?? NOTHING)}"`;
 }
 
 /**
- * With what a callee is given, but for creations; a call that could not begin shows all the gas there was, and the
- * stipend; one that halted itself all the gas there was, and its price.
+ * The gas cost that a log shows. For message calls it includes the gas passed to the callee; for one that could not start
+ * it is all remaining gas plus the stipend, for one that halted itself all remaining gas plus its cost.
  */
-export function priceOf({ instruction, gas, cost, calleeGas, stipend, isDenied, halt }: Step): bigint {
+export function shownCostOf({ instruction, gas, cost, calleeGas, stipend, isDenied, halt }: Step): bigint {
   if (!MESSAGE_CALLS.has(instruction)) return cost;
   if (halt !== undefined) return cost + gas;
   return isDenied ? gas + stipend : cost + calleeGas;

@@ -5,32 +5,33 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Authorization } from "../types/transaction.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
 
-/** Where a mined transaction stands. */
-export interface TransactionPlace {
+/** The position of a mined transaction in the chain. */
+export interface TransactionLocation {
   readonly blockHash: Hash;
   readonly blockNumber: bigint;
   readonly transactionHash: Hash;
   readonly index: number;
 }
 
-/** A transaction, or a call that is executed as one, for one who traces it. */
-export interface Subject {
+/** A transaction, or a call that is executed as one, with what tracers need to know about it. */
+export interface TracedTransaction {
   readonly gasLimit: bigint;
   /** Undefined for a call. */
-  readonly place: TransactionPlace | undefined;
-  /** Who is paid the fees. */
+  readonly location: TransactionLocation | undefined;
+  /** Receives the fees. */
   readonly beneficiary: Address;
-  /** Whose code it sets (EIP-7702). */
+  /** Authorizations to set code (EIP-7702). */
   readonly authorizationList: readonly Authorization[];
-  /** The state that it is executed on, and what that was before. */
+  /** The state on which it is executed, which also gives the values before it. */
   readonly state: WatchedOverlay;
 }
 
-/** The trace of one transaction in the making, which is written as JSON. */
+/** The trace of one running transaction, written as JSON. */
 export interface TransactionTrace {
   readonly observer: ExecutionObserver;
-  /** Writes what is left to write. */
+  /** Writes the rest of the trace. */
   finish(result: TransactionResult): void;
 }
 
-export type TraceStyle = (subject: Subject) => TransactionTrace;
+/** Starts the trace of a transaction. */
+export type TraceStyle = (transaction: TracedTransaction) => TransactionTrace;

@@ -1,6 +1,6 @@
 import type { HaltReason } from "../execution/haltReason.ts";
 
-/** How flat traces and trace files call the reasons of a halt. */
+/** The texts of flat traces and trace files for the reasons of a halt. */
 export const TRACE_ERRORS: Readonly<Record<HaltReason, string>> = {
   INSUFFICIENT_GAS: "Out of gas",
   INSUFFICIENT_STACK_ITEMS: "Stack underflow",

@@ -8,16 +8,16 @@ import type { PrestateConfig } from "./prestateTracer.ts";
 import type { StandardTraceOptions } from "./standardTrace.ts";
 import type { StructLogOptions } from "./structLogs.ts";
 
-/** How a debug method shows what was executed. */
+/** The output format of a debug method. */
 export type DebugStyle =
   | { readonly kind: "structLogs"; readonly options: StructLogOptions }
-  /** Those that go-ethereum brings along. */
+  /** The tracers of go-ethereum. */
   | { readonly kind: "callTracer"; readonly config: CallFramesConfig }
   | { readonly kind: "flatCallTracer"; readonly config: FlatCallConfig }
   | { readonly kind: "4byteTracer" }
   | { readonly kind: "prestateTracer"; readonly config: PrestateConfig };
 
-/** What a thread is asked to trace. */
+/** A job for a tracing thread. */
 export type TraceJob =
   /** debug_traceTransaction, debug_traceBlock*: one transaction, or the list of all. */
   | {
@@ -26,7 +26,7 @@ export type TraceJob =
       readonly index?: number;
       readonly style: DebugStyle;
     }
-  /** debug_standardTraceBlockToFile and its kin: the lines of one transaction's file, which are no JSON as a whole. */
+  /** debug_standardTraceBlockToFile and its variant for bad blocks: the JSON lines of one transaction's file. */
   | {
       readonly kind: "file";
       readonly block: BlockChoice;
@@ -61,10 +61,10 @@ export type TraceJob =
     }
   /** trace_call and trace_rawTransaction. */
   | { readonly kind: "call"; readonly blockNumber: bigint; readonly call: TracedCall }
-  /** trace_callMany: each call sees what those before it did. */
+  /** trace_callMany: each call sees the changes of those before it. */
   | { readonly kind: "calls"; readonly blockNumber: bigint; readonly calls: readonly TracedCall[] };
 
-/** A block of the chain by its number, or one that came as RLP. */
+/** A block of the chain by its number, or a block given as RLP. */
 export type BlockChoice = { readonly number: bigint } | { readonly raw: Uint8Array };
 
 export interface TracedCall {
@@ -72,7 +72,7 @@ export interface TracedCall {
   readonly types: ParityTypes;
 }
 
-/** trace_filter; an empty list of addresses admits all. */
+/** The filter of trace_filter; an empty list of addresses matches all. */
 export interface TraceFilter {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
@@ -80,7 +80,7 @@ export interface TraceFilter {
   readonly toAddresses: readonly Address[];
   /** Matches to skip. */
   readonly after: number;
-  /** Most matches to answer. */
+  /** Most matches to return; no limit when undefined. */
   readonly count: number | undefined;
 }
 
@@ -88,22 +88,22 @@ export type TraceResult =
   /** `json` is ASCII. */
   | { readonly kind: "traced"; readonly json: Uint8Array<ArrayBuffer> }
   | { readonly kind: "stateUnavailable" }
-  /** Refused before the first instruction; the incumbent's words. */
+  /** The call was refused before its first instruction; `detail` is Besu's text. */
   | { readonly kind: "refused"; readonly detail: string }
-  /** What was to be otherwise before a call cannot be. */
+  /** The overrides of state or block are invalid. */
   | { readonly kind: "overridesRefused"; readonly detail: string }
-  /** The block cannot have been executed where it says. */
-  | { readonly kind: "blockDoesNotFit"; readonly detail: string }
+  /** The block cannot be executed on its parent's state. */
+  | { readonly kind: "blockNotExecutable"; readonly detail: string }
   /** The trace is larger than answers may be. */
   | { readonly kind: "tooLarge" }
-  /** What is traced takes more memory than one call, or block, may. */
+  /** The traced call or block takes more memory than one may. */
   | { readonly kind: "tooMuchMemory" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
-  /** Too much waits, and this asker has most of it. */
+  /** The queue is full, and this requester has most of it. */
   | { readonly kind: "busy" };
 
-/** Traces where that can be stopped: on a worker thread with a time limit. */
+/** Runs trace jobs on a worker thread, which can be terminated, with a time limit. */
 export interface Tracer {
-  /** An asker who is gone is answered as one whose time is up. */
+  /** A requester that has disconnected gets "timedOut". */
   run(job: TraceJob, requester: Requester): Promise<TraceResult>;
 }

@@ -1,42 +1,47 @@
 import { decodeBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import { withRecoveredSender } from "../types/transaction.ts";
-import { BlockDoesNotFit, type ReplayedBlock, type ReplaySource, StateUnavailable } from "./replay.ts";
+import {
+  BlockNotExecutableError,
+  type ReplayedBlock,
+  type ReplaySource,
+  StateUnavailableError,
+} from "./replay.ts";
 import type { BlockChoice } from "./traceJob.ts";
 
-/** What a tracing thread reads. */
+/** What a tracing thread reads of the chain, with its limits. */
 export interface TraceSource extends ReplaySource {
-  /** A block of the chain; undefined when there is none of that number. */
+  /** A block of the chain; undefined when it has none with that number. */
   block(number: bigint): ReplayedBlock | undefined;
-  /** --rpc-gas-cap: when above zero it takes the place of every gas limit of a call. */
+  /** --rpc-gas-cap: when above zero it replaces the gas limit of every call. */
   readonly gasCap: bigint;
-  /** What the text of an answer, and what is kept to write it, may take. */
+  /** Limit for the text of an answer and everything kept to write it. */
   readonly limitBytes: number;
-  /** For how long something took, in nanoseconds. */
+  /** Nanoseconds of a monotonic clock, to measure durations. */
   nowNs(): bigint;
 }
 
-/** Throws StateUnavailable when the chain does not have it (any more). */
+/** Throws StateUnavailableError when the block is not stored, or no longer. */
 export function blockOf(source: TraceSource, number: bigint): ReplayedBlock {
   const found = source.block(number);
-  if (found === undefined) throw new StateUnavailable(`block ${number} is not stored`);
+  if (found === undefined) throw new StateUnavailableError(`block ${number} is not stored`);
   return found;
 }
 
-/** As blockOf; throws BlockDoesNotFit for bytes that are no block. */
-export function chosenBlock(source: TraceSource, choice: BlockChoice): ReplayedBlock {
+/** Like blockOf; throws BlockNotExecutableError for bytes that are not a block. */
+export function selectedBlock(source: TraceSource, choice: BlockChoice): ReplayedBlock {
   if ("number" in choice) return blockOf(source, choice.number);
   const decoded = decodeBlock(choice.raw);
-  if (!decoded.ok) throw new BlockDoesNotFit(decoded.error.message);
+  if (!decoded.ok) throw new BlockNotExecutableError(decoded.error.message);
   const { header, transactions } = decoded.value;
   const hash = hashOfHeader(header);
-  if (!hash.ok) throw new BlockDoesNotFit(hash.error.message);
+  if (!hash.ok) throw new BlockNotExecutableError(hash.error.message);
   return {
     header,
     hash: hash.value,
     transactions: transactions.map((transaction) => {
       const sent = withRecoveredSender(transaction);
-      if (sent === undefined) throw new BlockDoesNotFit("a signature fits no key");
+      if (sent === undefined) throw new BlockNotExecutableError("a signature fits no key");
       return sent;
     }),
   };

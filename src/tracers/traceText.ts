@@ -1,10 +1,10 @@
 import { ChunkedText } from "./chunkedText.ts";
 
 /**
- * Traces are written as JSON where they are made: a list of steps would take more room than their text, and only text
- * is handed from thread to thread without being copied.
+ * Bounds the memory of a trace; counts its text and everything kept to write it.
  *
- * What a trace may take in memory is bounded by a budget, which counts text and what is kept for later.
+ * The worker thread writes traces as JSON directly: a list of steps would take more memory than its text, and only bytes
+ * move from thread to thread without a copy.
  */
 export class TraceBudget {
   private leftBytes: number;
@@ -13,15 +13,15 @@ export class TraceBudget {
     this.leftBytes = bytes;
   }
 
-  /** Throws TraceTooLarge when there is no more room. */
+  /** Throws TraceTooLargeError when the budget is exhausted. */
   spend(bytes: number): void {
     this.leftBytes -= bytes;
-    if (this.leftBytes < 0) throw new TraceTooLarge("the trace is larger than answers may be");
+    if (this.leftBytes < 0) throw new TraceTooLargeError("the trace is larger than answers may be");
   }
 }
 
-export class TraceTooLarge extends Error {
-  override name = "TraceTooLarge";
+export class TraceTooLargeError extends Error {
+  override name = "TraceTooLargeError";
 }
 
 /** Collects the JSON text of an answer. */
@@ -38,12 +38,12 @@ export class TraceText {
     this.text.add(text);
   }
 
-  /** Adds what the budget has been charged for already. */
+  /** Adds a text that was already charged to the budget. */
   take(text: ChunkedText): void {
     this.text.take(text);
   }
 
-  /** A place where something is to be written later. */
+  /** Marks a position for `insert`. */
   mark(): number {
     return this.text.mark();
   }
@@ -54,20 +54,20 @@ export class TraceText {
     this.text.insert(mark, text);
   }
 
-  /** All of it, in memory of its own. */
+  /** The whole text in a buffer of its own. */
   bytes(): Uint8Array<ArrayBuffer> {
     return this.text.takeBytes();
   }
 }
 
-/** Hexadecimal digits without leading zeros, of bytes: `0x8c379a0` for a revert, `0x` for nothing, `0x0` for zeros. */
+/** Bytes as hex without leading zeros: `0x8c379a0` for a revert, `0x` for no bytes, `0x0` for zeros. */
 export function shortHex(bytes: Uint8Array): string {
   if (bytes.length === 0) return "0x";
   const digits = hexDigits(bytes).replace(/^0+/, "");
   return `0x${digits === "" ? "0" : digits}`;
 }
 
-/** Without a prefix. */
+/** Hex digits without a prefix. */
 export function hexDigits(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 }
@@ -77,20 +77,20 @@ export function wordDigits(word: bigint): string {
   return word.toString(16).padStart(64, "0");
 }
 
-/** JSON of an object whose members are written already; `false` stands for one that is left out. */
+/** JSON of an object from the JSON of its members; `false` stands for an omitted one. */
 export function objectOf(members: readonly (string | false)[]): string {
   return `{${members.filter((member) => member !== false).join(",")}}`;
 }
 
 export type Member = readonly [name: string, json: string];
 
-/** JSON of an object with its members in the order of their names. */
+/** JSON of an object with its members sorted by name. */
 export function sortedObjectOf(members: readonly Member[]): string {
   const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${sorted.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }
 
-/** JSON of a text from outside, in ASCII. */
+/** JSON of a string with all other characters than ASCII escaped. */
 export function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,

@@ -12,38 +12,37 @@ import { ChunkedText } from "./chunkedText.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 /**
- * The vmTrace of a transaction (json-rpc.md#vmtrace): each instruction with what it pushed and wrote, the
- * callee's trace inside of the call's. Written from the inside outwards, since a call is shown once it is
- * over.
+ * The vmTrace of a transaction (json-rpc.md#vmtrace): each instruction with what it pushed and wrote, and for calls the
+ * trace of the callee. Inner traces are written first, because a call is shown after it has returned.
  */
 export class VmTraces implements ExecutionObserver {
   private readonly budget: TraceBudget;
   private readonly frames: VmFrame[] = [];
   private readonly calls: PendingCall[] = [];
   private effect: Effect = NO_EFFECT;
-  private whole: ChunkedText | undefined;
+  private finished: ChunkedText | undefined;
   private steps = 0;
 
   constructor(budget: TraceBudget) {
     this.budget = budget;
   }
 
-  /** JSON of the trace, once all is over; to be taken once. The budget has been charged for it. */
+  /** JSON of the finished trace; read it only once. It is already charged to the budget. */
   get json(): ChunkedText {
     const isLoneStop = this.steps === 1 && this.isLoneStop;
-    return this.whole === undefined || isLoneStop ? textOf(EMPTY_TRACE) : this.whole;
+    return this.finished === undefined || isLoneStop ? textOf(EMPTY_TRACE) : this.finished;
   }
 
   entered(callee: Callee): void {
     const code = isCreation(callee.kind) ? toHex(callee.input) : "0x";
-    this.frames.push({ code, ops: new ChunkedText(), hasBegun: false });
+    this.frames.push({ code, ops: new ChunkedText(), hasRun: false });
   }
 
   begun(step: Step): void {
     this.steps++;
     const frame = this.frames.at(-1);
     if (frame !== undefined && step.at === 0 && frame.ops.isEmpty) frame.code = toHex(step.state.env.code);
-    if (frame !== undefined) frame.hasBegun = true;
+    if (frame !== undefined) frame.hasRun = true;
     this.isLoneStop = step.instruction === STOP && step.depth === 0;
     this.effect = effectOf(step);
   }
@@ -56,30 +55,30 @@ export class VmTraces implements ExecutionObserver {
     }
     const isShown = halt === undefined ? !isVirtual : SHOWN_HALTS.has(halt);
     if (!isShown) return;
-    // A call of the transaction's own code that halts has cost all there was, and shows its caller's code.
-    const isLostCall = CALLS.has(instruction) && step.depth === 0;
-    const sub = isLostCall ? `{"code":"${toHex(step.state.env.code)}","ops":[]}` : "null";
-    this.add(step, isLostCall ? step.gas : step.cost, { effect: this.effect, sub });
+    // A call from the transaction's own code that halts costs all remaining gas, and shows its caller's code.
+    const isHaltedCall = CALLS.has(instruction) && step.depth === 0;
+    const sub = isHaltedCall ? `{"code":"${toHex(step.state.env.code)}","ops":[]}` : "null";
+    this.add(step, isHaltedCall ? step.gas : step.cost, { effect: this.effect, sub });
   }
 
   resumed(step: Step): void {
     const call = this.calls.pop();
     if (call === undefined) return;
     const { effect, callee } = call;
-    const hasBegun = callee !== undefined && !step.isDenied;
-    if (hasBegun && callee.precompileGas !== undefined) {
+    const wasEntered = callee !== undefined && !step.isDenied;
+    if (wasEntered && callee.precompileGas !== undefined) {
       this.add(step, step.cost + callee.precompileGas, { effect, sub: callee.trace });
-    } else if (hasBegun && callee.hasNoCode) {
+    } else if (wasEntered && callee.hasNoCode) {
       const isCounted = COUNTED_WITHOUT_CODE.has(step.instruction);
       this.add(step, step.cost + (isCounted ? step.calleeGas : 0n), { effect, sub: callee.trace });
-    } else if (hasBegun && callee.hasBegun) {
+    } else if (wasEntered && callee.hasRun) {
       this.add(step, step.cost + step.calleeGas, { effect, sub: callee.trace });
     } else if (step.depth > 0) {
       this.add(step, step.cost, { effect, sub: "null" });
     } else {
-      // What did not come to run shows its code, or that of the caller, and what it cost in the end.
+      // A callee that ran no instruction shows its code, or that of the caller, and the gas that the call took.
       const nothing = `{"code":"${toHex(step.state.env.code)}","ops":[]}`;
-      this.add(step, step.gas - step.state.gasLeft, { effect, sub: hasBegun ? callee.trace : nothing });
+      this.add(step, step.gas - step.state.gasLeft, { effect, sub: wasEntered ? callee.trace : nothing });
     }
   }
 
@@ -91,12 +90,12 @@ export class VmTraces implements ExecutionObserver {
     json.take(frame.ops);
     json.add("]}");
     const call = this.calls.at(-1);
-    if (call === undefined) this.whole = json;
+    if (call === undefined) this.finished = json;
     else {
-      const { code, hasBegun } = frame;
-      // A precompiled contract that failed took everything, but the incumbent shows nothing of it.
+      const { code, hasRun } = frame;
+      // A failed precompiled contract consumes all its gas, but Besu does not count it.
       const precompileGas = callee.precompile === undefined ? undefined : halt === undefined ? gasUsed : 0n;
-      call.callee = { trace: json, hasNoCode: code === "0x", hasBegun, precompileGas };
+      call.callee = { trace: json, hasNoCode: code === "0x", hasRun, precompileGas };
     }
   }
 
@@ -122,20 +121,20 @@ export class VmTraces implements ExecutionObserver {
 interface VmFrame {
   code: string;
   readonly ops: ChunkedText;
-  /** Whether there was an instruction, be it only the STOP beyond the end of the code. */
-  hasBegun: boolean;
+  /** Whether an instruction ran, including the implicit STOP at the end of the code. */
+  hasRun: boolean;
 }
 
 interface PendingCall {
   readonly effect: Effect;
-  /** What was called, once it is over; none where nothing could be. */
+  /** The callee after its return; undefined when none was entered. */
   callee: EndedCallee | undefined;
 }
 
 interface EndedCallee {
   readonly trace: ChunkedText;
   readonly hasNoCode: boolean;
-  readonly hasBegun: boolean;
+  readonly hasRun: boolean;
   readonly precompileGas: bigint | undefined;
 }
 
@@ -154,7 +153,7 @@ function textOf(text: string): ChunkedText {
   return chunked;
 }
 
-/** Halts of which the instruction is shown all the same. */
+/** Halts whose instruction is still shown. */
 const SHOWN_HALTS: ReadonlySet<HaltReason> = new Set<HaltReason>([
   "INSUFFICIENT_GAS",
   "INVALID_JUMP_DESTINATION",
@@ -191,7 +190,7 @@ function quoted(word: bigint): string {
   return `"${toQuantity(word)}"`;
 }
 
-/** The topmost items of the stack that an instruction has to do with, the deepest first. */
+/** The topmost stack items that an instruction pushed or moved, deepest first. */
 function pushed({ state, instruction }: Step): readonly bigint[] {
   const { stack } = state;
   const count = pushCount(instruction);
@@ -228,7 +227,7 @@ const PUSHING: ReadonlySet<number> = new Set(
 );
 
 const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa]);
-/** CALL and STATICCALL: alone in that their cost includes what an account without code was given. */
+/** CALL and STATICCALL: only their cost includes the gas passed to an account without code. */
 const COUNTED_WITHOUT_CODE: ReadonlySet<number> = new Set([0xf1, 0xfa]);
 const STOP = 0x00;
 

@@ -4,7 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Overlay, StateChanges } from "../state/overlay.ts";
 import type { Account } from "../types/account.ts";
 
-/** An account that was written to, as it was before; of its storage the slots that were written. */
+/** A written account with its value before, and its written slots. */
 export interface WrittenAccount {
   readonly address: Address;
   readonly before: Account | undefined;
@@ -17,33 +17,33 @@ export interface WrittenSlot {
   readonly before: Uint8Array;
 }
 
-/** An overlay that remembers what it was before a transaction: made for one transaction, over the block's overlay. */
+/** An overlay that keeps the values before a transaction; created for one transaction, on the block's overlay. */
 export class WatchedOverlay implements Overlay {
   private readonly inner: Overlay;
-  private readonly accounts = new Map<string, NotedAccount>();
+  private readonly accounts = new Map<string, RecordedAccount>();
 
   constructor(inner: Overlay) {
     this.inner = inner;
   }
 
-  /** Everything that was written to, though it may be again what it was. */
+  /** All written accounts, including those that have their old value again. */
   written(): Iterable<WrittenAccount> {
     return this.accounts.values();
   }
 
   /** The account before the transaction. */
   accountBefore(address: Address): Account | undefined {
-    const noted = this.accounts.get(toKey(address));
-    return noted === undefined ? this.inner.account(address) : noted.before;
+    const recorded = this.accounts.get(toKey(address));
+    return recorded === undefined ? this.inner.account(address) : recorded.before;
   }
 
   /** The slot before the transaction. */
   storageBefore(address: Address, slot: Uint8Array): Uint8Array {
-    const noted = this.accounts.get(toKey(address));
-    const known = noted?.slots.get(toKey(slot));
+    const recorded = this.accounts.get(toKey(address));
+    const known = recorded?.slots.get(toKey(slot));
     if (known !== undefined) return known.before;
-    // A storage that was cleared meanwhile hides what was in it.
-    return noted?.cleared === true
+    // The inner overlay no longer shows the old values of a cleared storage.
+    return recorded?.cleared === true
       ? this.inner.originalStorage(address, slot)
       : this.inner.storage(address, slot);
   }
@@ -73,25 +73,25 @@ export class WatchedOverlay implements Overlay {
   }
 
   putAccount(address: Address, account: Account | undefined): void {
-    const noted = this.note(address);
-    if (account === undefined) noted.cleared = true;
+    const recorded = this.record(address);
+    if (account === undefined) recorded.cleared = true;
     this.inner.putAccount(address, account);
   }
 
   putCode(address: Address, code: Uint8Array): void {
-    this.note(address);
+    this.record(address);
     this.inner.putCode(address, code);
   }
 
   putStorage(address: Address, slot: Uint8Array, value: Uint8Array): void {
-    const { slots } = this.note(address);
+    const { slots } = this.record(address);
     const key = toKey(slot);
     if (!slots.has(key)) slots.set(key, { slot, before: this.storageBefore(address, slot) });
     this.inner.putStorage(address, slot, value);
   }
 
   clearStorage(address: Address): void {
-    this.note(address).cleared = true;
+    this.record(address).cleared = true;
     this.inner.clearStorage(address);
   }
 
@@ -115,18 +115,18 @@ export class WatchedOverlay implements Overlay {
     return this.inner.changes();
   }
 
-  private note(address: Address): NotedAccount {
+  private record(address: Address): RecordedAccount {
     const key = toKey(address);
-    let noted = this.accounts.get(key);
-    if (noted === undefined) {
-      noted = { address, before: this.inner.account(address), slots: new Map(), cleared: false };
-      this.accounts.set(key, noted);
+    let recorded = this.accounts.get(key);
+    if (recorded === undefined) {
+      recorded = { address, before: this.inner.account(address), slots: new Map(), cleared: false };
+      this.accounts.set(key, recorded);
     }
-    return noted;
+    return recorded;
   }
 }
 
-interface NotedAccount extends WrittenAccount {
+interface RecordedAccount extends WrittenAccount {
   readonly slots: Map<string, WrittenSlot>;
   cleared: boolean;
 }

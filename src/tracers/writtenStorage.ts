@@ -3,8 +3,8 @@ import { toKey } from "../primitives/byteKey.ts";
 import { wordDigits } from "./traceText.ts";
 
 /**
- * The slots that struct logs show: those that a frame has written in its account, its successful callees included;
- * what a caller wrote before is not seen by the callee.
+ * The slots that struct logs show: those that a frame or its successful callees wrote in the account. A callee does not
+ * show what its caller wrote before.
  */
 export class WrittenStorage {
   private readonly frames: Frame[] = [];
@@ -13,7 +13,7 @@ export class WrittenStorage {
     this.frames.push(new Map());
   }
 
-  /** To be told before an instruction is performed: afterwards its operands are gone. */
+  /** Must be called before the instruction is performed, which removes its operands. */
   begun({ instruction, state }: Step): void {
     if (instruction !== SSTORE || state.stack.length < 2) return;
     const account = this.accountOf(toKey(state.env.address.bytes));
@@ -39,7 +39,7 @@ export class WrittenStorage {
     }
   }
 
-  /** JSON of the slots that the frame has written in the account, in the order of their numbers. */
+  /** JSON of the slots that the frame has written in the account, sorted. */
   text(address: Uint8Array): string {
     const account = this.frames.at(-1)?.get(toKey(address));
     if (account === undefined) return "{}";

@@ -18,7 +18,7 @@ export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcErro
       return ERRORS.internalError;
     case "overridesRefused":
       return new RpcError(PRECOMPILE_NOT_MOVABLE, result.detail);
-    case "blockDoesNotFit":
+    case "blockNotExecutable":
       return ERRORS.internalError;
     case "tooLarge":
       return TRACE_TOO_LARGE;
