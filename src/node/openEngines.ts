@@ -1,0 +1,133 @@
+import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS, type SimulationPool } from "../calls/callPool.ts";
+import { createTracePool, DEFAULT_TRACE_SETTINGS, type TracePool } from "../calls/tracePool.ts";
+import { type Chain, createChain } from "../chain/createChain.ts";
+import type { RecoverSenders } from "../chain/importBlock.ts";
+import { nodeListKind } from "../config/permissionSettings.ts";
+import type { Settings } from "../config/settings.ts";
+import { isValidator } from "../ibft/validatorVotes.ts";
+import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
+import { durationClock } from "../primitives/clock.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
+import { recoveryItemOf } from "../types/transaction.ts";
+import type { Urgency } from "../workers/recoveryPool.ts";
+import { type BlockControls, createBlockControls } from "./blockControls.ts";
+import { type BlockTimingKeeper, keepBlockTiming } from "./blockTimingFile.ts";
+import { withKnownSenders } from "./knownSenders.ts";
+import { type Logs, openLogs } from "./logs.ts";
+import { networkSummary } from "./networkSummary.ts";
+import { type OpenPool, openPool } from "./openPool.ts";
+import type { OpenContext, Stores } from "./openStores.ts";
+
+/** What owns the head, the pool and the lists of who may do what, and what answers about states and logs. */
+export interface Engines {
+  readonly chain: Chain;
+  readonly controls: BlockControls;
+  readonly timing: BlockTimingKeeper;
+  readonly permissions: Permissions;
+  readonly pool: OpenPool;
+  readonly simulator: SimulationPool;
+  readonly tracer: TracePool;
+  readonly logs: Logs;
+  /** Recovers the senders of transactions that no block waits for. */
+  readonly recoverSenders: RecoverSenders;
+}
+
+/** Opens the chain on the stores, the permission lists, the transaction pool, and the threads for calls and log search. */
+export async function openEngines(
+  context: OpenContext,
+  stores: Stores,
+): Promise<Result<Engines, "differentGenesis" | "unusablePermissions">> {
+  const { settings, logger, clock, onStop } = context;
+  const { key, recovery } = stores;
+  const recoverAs =
+    (urgency: Urgency): RecoverSenders =>
+    (transactions) =>
+      recovery.recoverMany(transactions.map(recoveryItemOf), urgency);
+  const recoverSenders = recoverAs("ordinary");
+  const controls = createBlockControls(settings, key);
+  const chainLogger = logger.child("chain");
+  const opened = await createChain(controls.candidates, {
+    spec: settings.chainSpec,
+    stores,
+    clock,
+    recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.pool.get(hash)?.transaction.sender),
+    production: controls.production,
+    cpuMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+    logger: chainLogger,
+  });
+  if (!opened.ok) return explainGenesis(settings, opened.error.message);
+  const chain = opened.value;
+  chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
+  const timing = keepBlockTiming(settings.dataPath, {
+    chain,
+    clock: durationClock,
+    logger: chainLogger,
+    isValidator: () => isValidator(chain.tallyAfter(chain.head), key.address),
+  });
+  onStop(() => timing.close());
+  const permissions = openPermissions(settings.permissions, {
+    nodeKind: nodeListKind({ ...settings.permissions, maintained: settings.peers?.maintained ?? [] }),
+    logger: logger.child("permissioning"),
+  });
+  if (!permissions.ok) return permissions;
+  const { accounts, isSenderPermitted } = permissions.value;
+  const pool = openPool(settings, {
+    chain,
+    state: stores.world.head,
+    recoverSenders,
+    ...(accounts !== undefined && { isSenderPermitted }),
+    clock,
+    logger: logger.child("txpool"),
+  });
+  onStop(() => pool.close());
+  return ok({
+    chain,
+    controls,
+    timing,
+    permissions: permissions.value,
+    pool,
+    recoverSenders,
+    ...openReaders(context, stores, chain),
+  });
+}
+
+/** What reads committed states and blocks beside the chain, on threads of its own. */
+function openReaders(
+  { settings, logger, onStop }: OpenContext,
+  { directory, blocks }: Stores,
+  chain: Chain,
+): Pick<Engines, "simulator" | "tracer" | "logs"> {
+  const executing = {
+    databasePath: directory.chain,
+    spec: settings.chainSpec,
+    clock: durationClock,
+    logger: logger.child("chain"),
+  };
+  const gasCap = settings.rpc.gasCap ?? 0n;
+  const simulator = createSimulationPool({ ...DEFAULT_SIMULATION_SETTINGS, gasCap }, executing);
+  onStop(() => simulator.close());
+  const tracer = createTracePool({ ...DEFAULT_TRACE_SETTINGS, gasCap }, executing);
+  onStop(() => tracer.close());
+  const logs = openLogs(settings, {
+    directory,
+    chain,
+    blocks,
+    clock: durationClock,
+    logger: logger.child("storage"),
+  });
+  onStop(() => logs.close());
+  return { simulator, tracer, logs };
+}
+
+function explainGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
+  return err({
+    code: "differentGenesis",
+    fault: "local",
+    message:
+      `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
+      "Give another folder with --data-path, or the original file with --genesis-file.",
+  });
+}

@@ -1,0 +1,92 @@
+import type { Engine } from "../consensus/engine.ts";
+import { isValidator } from "../ibft/validatorVotes.ts";
+import type { Network } from "../network/network.ts";
+import { durationClock } from "../primitives/clock.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import { openVoteLog } from "../storage/votes/voteLog.ts";
+import { createBlockLog } from "./blockLog.ts";
+import { joinConsensus } from "./consensus.ts";
+import type { Engines } from "./openEngines.ts";
+import type { OpenContext, Stores } from "./openStores.ts";
+import { createPauseReasons, type PauseReasons } from "./pauseReasons.ts";
+import { createPeering, type Peering } from "./peering.ts";
+import { openPeers, type Peers } from "./peers.ts";
+
+/** Consensus, which has not begun yet, and the peers it speaks to. */
+export interface Conductors {
+  readonly engine: Engine;
+  readonly peering: Peering;
+  readonly pauseReasons: PauseReasons;
+  /** Undefined when peer-to-peer is off, as `peerToPeer`. */
+  readonly network: Network | undefined;
+  readonly peerToPeer: Peers["facts"] | undefined;
+}
+
+/** Opens the vote log, consensus on it, and the peer-to-peer port. `onFailure` hears of a consensus that stopped itself. */
+export async function openNetwork(
+  { settings, logger, clock, metrics, onStop }: OpenContext,
+  { directory, key }: Stores,
+  { chain, pool: { pool }, permissions, recoverSenders }: Engines,
+  onFailure: (error: unknown) => void,
+): Promise<Result<Conductors, "addressInUse" | "cannotListen">> {
+  const { chainSpec: spec, networkId } = settings;
+  const voteLog = await openVoteLog(directory.voteFile);
+  onStop(() => voteLog.close());
+  const blockLog = createBlockLog({
+    clock,
+    logger: logger.child("chain"),
+    self: key.address,
+    pending: () => pool.statistics.pending,
+    metrics,
+  });
+  const peering = createPeering({
+    spec,
+    networkId,
+    self: key.address,
+    chain,
+    pool,
+    recoverSenders,
+    engine: () => engine,
+    clock: durationClock,
+    logger: {
+      consensus: logger.child("consensus"),
+      network: logger.child("network"),
+      sync: logger.child("sync"),
+    },
+    metrics,
+    onImportBegun: blockLog.importBegun,
+  });
+  onStop(() => peering.close());
+  const engine = joinConsensus({
+    spec,
+    chain,
+    pool,
+    key,
+    outbox: peering.outbox,
+    voteLog,
+    clock,
+    logger: logger.child("consensus"),
+    metrics,
+    onFailure,
+    onBegun: blockLog.begun,
+  });
+  onStop(() => engine.stop());
+  chain.onHeadChanged(blockLog.headChanged);
+  const peers = await openPeers(settings, {
+    key,
+    protocols: peering.protocols,
+    permissions,
+    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
+    headOf: peering.headOf,
+    clock: durationClock,
+    logger: logger.child("network"),
+    metrics,
+  });
+  if (!peers.ok) return peers;
+  const { network, facts: peerToPeer } = peers.value ?? {};
+  if (network !== undefined) {
+    onStop(() => network.close());
+    chain.onHeadChanged(() => network.review());
+  }
+  return ok({ engine, peering, pauseReasons: createPauseReasons(engine), network, peerToPeer });
+}

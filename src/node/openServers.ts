@@ -1,0 +1,85 @@
+import { durationClock } from "../primitives/clock.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import type { Endpoint } from "../rpc/ports.ts";
+import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
+import { connectionRoom, hostLimits } from "./hostLimits.ts";
+import { openMetering } from "./metrics/metering.ts";
+import type { Engines } from "./openEngines.ts";
+import type { Conductors } from "./openNetwork.ts";
+import type { OpenContext, Stores } from "./openStores.ts";
+import { createRpcPorts } from "./rpcPorts.ts";
+import { openRpcServers, type RpcServers } from "./rpcServers.ts";
+import { createSubmission } from "./submission.ts";
+
+/** Where callers and Prometheus are answered; each undefined when it is off. */
+export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
+  readonly metricsEndpoint: Endpoint | undefined;
+}
+
+/** Opens JSON-RPC over HTTP and WebSocket, and the metrics; writes the ports that were taken into the data folder. */
+export async function openServers(
+  { settings, logger, clock, metrics, onStop }: OpenContext,
+  { directory, key, world, recovery }: Stores,
+  { chain, controls, permissions, pool: { pool }, simulator, tracer, logs, recoverSenders }: Engines,
+  { engine, peering, pauseReasons, network, peerToPeer }: Conductors,
+): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
+  const services: Partial<Record<"jsonrpc" | "ws" | "metrics", Endpoint>> = {};
+  const ports = createRpcPorts({
+    settings,
+    chain,
+    world,
+    pool,
+    permissions,
+    engine,
+    pauseReasons,
+    simulator,
+    tracer,
+    logs,
+    key,
+    clock,
+    peerToPeer,
+    syncStatus: () => peering.sync.status,
+    onSyncChanged: peering.onSyncChanged,
+    submit: createSubmission(recoverSenders, pool),
+    mining: controls.mining(pauseReasons, logger.child("consensus")),
+    metrics,
+    logger: logger.child("chain"),
+    changeLogLevel: logger.changeLevel,
+    services: () => services,
+  });
+  const servers = await openRpcServers(settings, ports, {
+    clock: durationClock,
+    logger: logger.child("rpc"),
+    metrics,
+    connectionRoom: connectionRoom(hostLimits()),
+  });
+  if (!servers.ok) return servers;
+  onStop(() => servers.value.close());
+  const { http, webSocket } = servers.value;
+  if (http !== undefined) services.jsonrpc = http;
+  if (webSocket !== undefined) services.ws = webSocket;
+  const metering = await openMetering(metrics, {
+    settings,
+    directory,
+    chain,
+    pool,
+    simulator,
+    recovery,
+    ports,
+    clock,
+    logger: logger.child("metrics"),
+  });
+  if (!metering.ok) return metering;
+  onStop(() => metering.value.close());
+  const { endpoint: metricsEndpoint } = metering.value;
+  if (metricsEndpoint !== undefined) services.metrics = metricsEndpoint;
+  const written = writePortsFile(settings.dataPath, {
+    ...(http !== undefined && { "json-rpc": http.port }),
+    ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
+    ...(metricsEndpoint !== undefined && { metrics: metricsEndpoint.port }),
+    ...(network?.endpoint !== undefined && { p2p: network.endpoint.port }),
+  });
+  if (!written.ok) return written;
+  onStop(() => removePortsFile(settings.dataPath));
+  return ok({ http, webSocket, metricsEndpoint });
+}

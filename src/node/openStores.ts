@@ -1,0 +1,72 @@
+import type { Settings } from "../config/settings.ts";
+import type { RootLogger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import { curve } from "../primitives/secp256k1.ts";
+import { createWorldState, type WorldState } from "../state/worldState.ts";
+import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
+import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
+import { createRecoveryPool, type RecoveryPool } from "../workers/recoveryPool.ts";
+import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
+import { type IdentityErrorCode, openIdentity } from "./identity.ts";
+import type { NodeKey } from "./nodeKey.ts";
+
+/** What every opener is given. */
+export interface OpenContext {
+  readonly settings: Settings;
+  readonly logger: RootLogger;
+  readonly clock: Clock;
+  /** Undefined when metrics are off. */
+  readonly metrics: Metrics | undefined;
+  /** Registers how to close a part as soon as it is open. The last part that opened closes first. */
+  readonly onStop: (close: () => Promise<void> | void) => void;
+}
+
+/** The data folder and what lies in it: the key, and the database, whose newest blocks were verified. */
+export interface Stores extends Pick<ChainDatabase, "database" | "headMarker"> {
+  readonly directory: DataDirectory;
+  readonly key: NodeKey;
+  readonly blocks: BlockStore;
+  readonly world: WorldState;
+  /** Recovers the senders of transactions on threads of its own. */
+  readonly recovery: RecoveryPool;
+}
+
+/** Opens the data folder, the key and the database. Throws DiskError or DamagedData when the database cannot be used. */
+export async function openStores(
+  context: OpenContext,
+): Promise<Result<Stores, "unusableDataPath" | "diskFailure" | IdentityErrorCode>> {
+  const { settings, logger, onStop } = context;
+  const directory = openDataDirectory(settings.dataPath);
+  if (!directory.ok) return directory;
+  if (directory.value.hasBesuDatabase) {
+    logger.warn(
+      { folder: settings.dataPath },
+      "a Besu database lies in the data folder; it is neither read nor changed",
+    );
+  }
+  const key = openIdentity(settings, directory.value, logger);
+  if (!key.ok) return key;
+  if (curve.name === "noble") {
+    logger.warn({}, "no native secp256k1 binding for this platform: signatures take twenty times as long");
+  }
+  const stored = await openChainDatabase({
+    path: directory.value.chain,
+    headFile: directory.value.headFile,
+    ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
+  });
+  onStop(() => stored.close());
+  const { database, headMarker } = stored;
+  const recovery = createRecoveryPool();
+  onStop(() => recovery.close());
+  return ok({
+    directory: directory.value,
+    key: key.value,
+    database,
+    headMarker,
+    blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }),
+    world: createWorldState({ database }),
+    recovery,
+  });
+}
