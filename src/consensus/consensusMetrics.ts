@@ -8,53 +8,52 @@ import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
 import type { ConsensusStatus } from "./monitor/status.ts";
 
 /**
- * What the engine and its hands count of themselves; the incumbent has nothing like it
- * (metrics.md#metrics-of-our-own).
+ * Metrics of the engine and its effect handler; Besu has no such metrics (metrics.md#metrics-of-our-own).
  */
 export interface ConsensusMetrics {
-  /** An effect of the machine is about to be performed. */
-  asked(effect: Effect, by: Input): void;
-  /** The validator whose turn it was proposed nothing. */
+  /** Counts an effect before it is performed; `by` is the input that caused it. */
+  effectEmitted(effect: Effect, by: Input): void;
+  /** Counts a round without a proposal. */
   turnMissed(proposer: Address): void;
-  /** A message came while too many were waiting. */
+  /** Counts a message that was dropped because the queue was full. */
   messageDropped(): void;
   readonly building: Stopwatch;
   readonly committing: Stopwatch;
 }
 
-/** Measures how long work takes until it has settled well. */
+/** Measures the duration of work that resolves. */
 export type Stopwatch = <T>(work: Promise<T>) => Promise<T>;
 
 export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
   const roundChanges = metrics.counter({
     category: "BFT",
     name: "round_changes_total",
-    help: "Times that this validator asked for another round",
+    help: "Round changes that this validator requested",
     labels: ["reason"],
   });
-  // A rise from nothing to one is seen only where there was a zero before.
+  // Prometheus sees the first increment only when the series starts at zero.
   for (const reason of ROUND_CHANGE_REASONS) roundChanges.with(reason);
   const dropped = metrics.counter({
     category: "BFT",
     name: "queue_dropped_total",
-    help: "Consensus messages dropped because too many were waiting",
+    help: "Consensus messages dropped because the queue was full",
   });
   const rejected = metrics.counter({
     category: "BFT",
     name: "messages_rejected_total",
-    help: "Readable consensus messages of validators that break a rule, by what is wrong with them",
+    help: "Decoded consensus messages of validators that break a rule, by error",
     labels: ["flaw"],
   });
   for (const error of MESSAGE_ERRORS) rejected.with(error);
   const doubleVotes = metrics.counter({
     category: "BFT",
     name: "double_votes_total",
-    help: "Consensus messages that put a validator behind a second block in one round",
+    help: "Consensus messages with which a validator signed a second block in one round",
   });
   const missed = metrics.counter({
     category: "BFT",
     name: "expected_proposer_missed_total",
-    help: "Rounds in which the validator whose turn it was proposed nothing",
+    help: "Rounds without a proposal, by their proposer",
     labels: ["validator"],
   });
   const stopwatch = (name: string, help: string): Stopwatch => {
@@ -67,7 +66,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     };
   };
   return {
-    asked(effect, by) {
+    effectEmitted(effect, by) {
       if (effect.kind === "multicast" && effect.message.kind === "roundChange")
         roundChanges.with(reasonOf(by)).increment();
       else if (effect.kind === "rejectMessage") rejected.with(effect.error).increment();
@@ -82,13 +81,13 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
 
 const ROUND_CHANGE_REASONS = ["timeout", "higher_round", "restart"] as const;
 
-/** A later round is asked for when ours has run out, when enough others ask, or first thing after a restart. */
+/** A round change follows a timeout, enough requests of others (the join rule), or a restart. */
 function reasonOf({ kind }: Input): (typeof ROUND_CHANGE_REASONS)[number] {
   if (kind === "roundTimer") return "timeout";
   return kind === "message" ? "higher_round" : "restart";
 }
 
-/** What consensus is at, asked when somebody reads. */
+/** Declares gauges of the consensus status, which is read when metrics are collected. */
 export function showConsensus(
   metrics: Metrics,
   { self, nowMs }: { readonly self: Address; nowMs(): number },
@@ -99,7 +98,7 @@ export function showConsensus(
   gauge("height", "Height being decided", ({ height }) => Number(height ?? 0n));
   gauge(
     "round",
-    "Round of that height; NaN where this node takes no part",
+    "Round of that height; NaN when this node does not take part",
     ({ round }) => round?.number ?? Number.NaN,
   );
   gauge("is_validator", "1 when this node is a validator", ({ validators }) =>
@@ -111,7 +110,7 @@ export function showConsensus(
     {
       category: "BFT",
       name: "validator_last_seen_seconds",
-      help: "Since another validator was last heard of, seconds; NaN when it was not since the start",
+      help: "Time since another validator was last heard, seconds; NaN when it was not heard since the start",
       labels: ["validator"],
     },
     function* () {

@@ -20,21 +20,21 @@ export interface EffectHandlerParts {
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Absent: nothing is counted. */
+  /** Nothing is counted when absent. */
   readonly metrics?: ConsensusMetrics | undefined;
 }
 
-/** The hands of the machine. */
+/** Performs the effects of the state machine. */
 export interface EffectHandler {
-  /** Resolves when the record is durable; the only effect that is waited for. */
+  /** Resolves when the record is durable; the only effect that is awaited. */
   recordVote(record: LastSignedState): Promise<void>;
-  /** Does what the machine asks, in the state it asked it in; slow work goes on by itself and its answer is posted. */
+  /** Performs an effect that `state` emitted; slow work runs in the background and posts its result. */
   perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void;
-  /** To be told of each new state: what is validated for a round that it has left is stopped. */
-  follow(state: State): void;
-  /** Cancels alarms; what still goes wrong in work under way is no news any more. */
+  /** To be called with each new state: stops the validation for a round that was left. */
+  stateChanged(state: State): void;
+  /** Cancels timers and validation; later failures of running work are logged at debug level only. */
   end(): void;
-  /** Resolves when no commit is under way. What is being built or checked leaves no trace and is not waited for. */
+  /** Resolves when no commit is in progress. Does not wait for building or validation, which have no lasting effect. */
   settled(): Promise<void>;
 }
 
@@ -47,11 +47,11 @@ export function createEffectHandler(
   const timers: Record<TimerKind, Timer | undefined> = { blockTimer: undefined, roundTimer: undefined };
   const commits = new Map<string, Promise<void>>();
   const reportedEquivocations = createSeenMessages(EQUIVOCATIONS_REMEMBERED);
-  /** The proposal of the round in progress: never more than one is validated at a time. */
+  /** The proposal of the round in progress; only one is validated at a time. */
   let validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
   let hasEnded = false;
 
-  /** Slow work. A failure in it is told and leaves the round to its timer. */
+  /** Runs slow work. A failure is logged, and the round ends by its timer. */
   async function attempt(what: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -61,13 +61,13 @@ export function createEffectHandler(
     }
   }
 
-  /** A later timer of a kind is always of a later round, or of the same round and later. */
+  /** Replaces the timer of its kind, which is of an earlier round, or of the same round and due earlier. */
   function setTimer(kind: TimerKind, { id, atMs }: TimerEffect): void {
     timers[kind]?.cancel();
     timers[kind] = clock.at(atMs, () => post({ kind, id }));
   }
 
-  /** Our turn then begins much later than it should, which looks like a node that has hung. */
+  /** Warns because our proposal is delayed until that time, which looks like a hanging node. */
   function warnIfClockIsBehind({ head }: State): void {
     const aheadMs = head === undefined ? 0 : Number(head.header.timestamp) * 1000 - clock.nowMs();
     if (aheadMs <= TIMESTAMP_SLACK_MS) return;
@@ -84,7 +84,7 @@ export function createEffectHandler(
     const order = { parent, round: id.round, timestamp, ...(vote !== undefined && { vote }) };
     const building = builder.build(order);
     const candidate = await (metrics?.building(building) ?? building);
-    // The builder has said why.
+    // The builder logs why there is none.
     if (candidate !== undefined) post({ kind: "candidateBuilt", id, candidate });
   }
 
@@ -92,9 +92,9 @@ export function createEffectHandler(
     stopValidation();
     const controller = new AbortController();
     validation = { id, controller };
-    const sound = await checker.check(candidate, controller.signal);
-    if (sound === undefined) return;
-    post({ kind: "candidateChecked", id, digest: candidate.digest, sound });
+    const isValid = await checker.check(candidate, controller.signal);
+    if (isValid === undefined) return;
+    post({ kind: "candidateChecked", id, digest: candidate.digest, sound: isValid });
   }
 
   function stopValidation(): void {
@@ -107,7 +107,7 @@ export function createEffectHandler(
     await (metrics?.committing(committing) ?? committing);
   }
 
-  /** A commit is asked for again when it takes long; the one under way goes on. */
+  /** Starts a commit, unless it runs already: the effect is emitted again while it takes long. */
   function beginCommit(effect: EffectOf<"commitBlock">): void {
     const key = toKey(effect.candidate.hash);
     if (commits.has(key)) return;
@@ -118,9 +118,9 @@ export function createEffectHandler(
     );
   }
 
-  function tell({ message }: EffectOf<"multicast">, state: State): void {
+  function multicast({ message }: EffectOf<"multicast">, state: State): void {
     const { height, round } = message.signed.payload;
-    if (message.kind === "roundChange") logger.debug({ height, round }, "asking for another round");
+    if (message.kind === "roundChange") logger.debug({ height, round }, "requesting another round");
     outbox.multicast(message, state.head?.tally.validators ?? []);
   }
 
@@ -129,7 +129,7 @@ export function createEffectHandler(
     perform(effect, state) {
       switch (effect.kind) {
         case "multicast":
-          tell(effect, state);
+          multicast(effect, state);
           break;
         case "setBlockTimer":
           warnIfClockIsBehind(state);
@@ -159,14 +159,17 @@ export function createEffectHandler(
           const { author, payload } = effect.first.signed;
           const { height, round, kind } = payload;
           if (reportedEquivocations.add(`${toKey(author)} ${height} ${round} ${kind}`))
-            logger.warn({ author, height, round, kind }, "a validator stands behind two blocks in one round");
+            logger.warn(
+              { author, height, round, kind },
+              "a validator has signed two different blocks in one round",
+            );
           break;
         }
         default:
           assertNever(effect);
       }
     },
-    follow({ height }) {
+    stateChanged({ height }) {
       if (validation === undefined) return;
       const { id } = validation;
       if (height?.validatorSet.height !== id.height || height.round.number !== id.round) stopValidation();
@@ -183,10 +186,10 @@ export function createEffectHandler(
   };
 }
 
-/** A liar can tell as many lies as it likes; each place in which it does is worth one line. */
+/** Each author, height, round and kind is logged once, however often a faulty validator repeats itself. */
 const EQUIVOCATIONS_REMEMBERED = 1_000;
 
-/** Timestamps are rounded, and clocks differ a little. */
+/** Tolerates rounded timestamps and small clock differences. */
 const TIMESTAMP_SLACK_MS = 2000;
 
 type TimerKind = "blockTimer" | "roundTimer";

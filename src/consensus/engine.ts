@@ -15,40 +15,40 @@ import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
 
 /**
- * Consensus as it lives in a node: a queue, the pure machine, and hands.
+ * Consensus in a running node: an input queue, the pure state machine, and the effect handler.
  *
- *   heads, messages, timers, answers -> mailbox -> ibft step -> effects -> builder, checker, committer, votes, outbox
+ *   heads, messages, timers, results -> mailbox -> ibft step -> effects -> builder, checker, committer, vote log, outbox
  *          ^                                                                  |
  *          +------------------------------------------------------------------+
  *
- * It keeps these: one input at a time; effects in order; nothing that follows a vote record is performed before the
- * record is durable. When a record cannot be written it stops for good: a validator without memory must not vote.
- * It leaves blocks to the chain, bytes on the wire to the network, and every decision to the machine.
+ * Invariants: one input at a time; effects in order; no effect after a vote record is performed before the record is
+ * durable. When a record cannot be written the engine stops for good: a validator without a vote log must not vote.
+ * The chain handles blocks, the network handles bytes on the wire, and the state machine makes every decision.
  */
 export interface Engine {
-  /** Reads what we promised before the last stop, then takes part from `head` on. Throws when the memory is unusable. */
+  /** Reads the vote log, then takes part from `head` on. Throws when the last record is unusable. */
   start(head: Head): void;
-  /** To be told of every new head, whoever committed it; those that are no news, or come before the start, are ignored. */
+  /** To be called for every new head, by whatever way it came; old heads, and those before the start, are ignored. */
   headAdvanced(head: Head): void;
   /**
-   * A message of another validator, signers recovered, that waited for its height so long. Dropped when too many are
-   * waiting.
+   * Takes a decoded message of another validator that was buffered for `waitedMs` until its height began. Drops it when
+   * too many are queued.
    */
   receive(message: Authored, waitedMs?: number): void;
-  /** Neither proposes nor votes until resumed; goes on following heads, and what it hears meanwhile counts then. */
+  /** Stops proposing and voting until resumed; still follows heads, and buffers messages that count after `resume`. */
   pause(): void;
   resume(): void;
-  /** The operator's wishes for the validator set. */
+  /** The operator's proposals for the validator set. */
   readonly proposals: VoteProposals;
   status(): ConsensusStatus;
-  /** Stops for good, and tells why, because something that it rests on is broken. */
+  /** Stops for good because a dependency failed, and reports the error. */
   fail(error: unknown): void;
-  /** Resolves when no commit is under way any more. */
+  /** Stops; resolves when no commit is in progress. */
   stop(): Promise<void>;
 }
 
 export interface EngineSettings {
-  /** The node key: our validator address follows from it. */
+  /** The node key, from which our validator address is derived. */
   readonly privateKey: Uint8Array;
   readonly schedule: Rules["schedule"];
   /** See Rules.buildAheadMs. */
@@ -56,7 +56,7 @@ export interface EngineSettings {
 }
 
 export interface EngineParts extends EffectHandlerParts {
-  /** Told once, when the engine has stopped by itself. */
+  /** Called once, when the engine has stopped because of an error. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -71,8 +71,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   return createEngineFor(rules, parts);
 }
 
-/** For whoever signs otherwise, or looks on at each step: the simulator does both. */
-export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step = step): Engine {
+/** Like createEngine, with other signatures or an observed step function: the simulator uses both. */
+export function createEngineFor(rules: Rules, parts: EngineParts, stateMachine: Step = step): Engine {
   const { clock, logger, metrics, voteLog } = parts;
   const messageLimit = rules.schedule.messageQueueLimit;
   const proposals = createVoteProposals();
@@ -90,22 +90,22 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
     return describeStatus(state, { rules, isFailed, members: monitor.members(), connected });
   }
 
-  const mailbox = createMailbox<Input>(messageLimit + OWN_INPUTS_LIMIT, read, fail);
+  const mailbox = createMailbox<Input>(messageLimit + OWN_INPUTS_LIMIT, apply, fail);
 
-  async function read(input: Input): Promise<void> {
+  async function apply(input: Input): Promise<void> {
     const before = state;
-    const transition = machine(rules, state, clock.nowMs(), input);
+    const transition = stateMachine(rules, state, clock.nowMs(), input);
     state = transition.state;
-    effectHandler.follow(state);
+    effectHandler.stateChanged(state);
     monitor.stepped(before, state, input);
     for (const effect of transition.effects) {
       if (isStopped) return;
-      metrics?.asked(effect, input);
+      metrics?.effectEmitted(effect, input);
       if (effect.kind === "recordVote") await effectHandler.recordVote(effect.record);
       else effectHandler.perform(effect, state);
     }
     for (const message of pausedMessages.stepped(before, state, input))
-      await read({ kind: "message", message });
+      await apply({ kind: "message", message });
   }
 
   function post(input: Input): void {
@@ -134,7 +134,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
       post({ kind: "started", head, ...(record !== undefined && { record }) });
     },
     headAdvanced(head) {
-      // Peers may bring blocks while the node is still opening; the start is given the newest.
+      // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
       if (isStarted) post({ kind: "headAdvanced", head });
     },
     receive(message, waitedMs = 0) {
@@ -144,7 +144,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
         return;
       }
       metrics?.messageDropped();
-      logger.debug({ limit: messageLimit }, "too many consensus messages are waiting; one is dropped");
+      logger.debug({ limit: messageLimit }, "the queue of consensus messages is full; one is dropped");
     },
     pause: () => post({ kind: "paused" }),
     resume: () => post({ kind: "resumed" }),
@@ -161,7 +161,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, machine: Step 
   };
 }
 
-/** Room beyond the messages for heads, timers and answers: a handful are ever under way. */
+/** Queue slots beyond those for messages, for heads, timers and results: only a few are ever pending. */
 const OWN_INPUTS_LIMIT = 256;
 
 function readRecord(bytes: Uint8Array | undefined, head: Head): LastSignedState | undefined {
@@ -171,7 +171,9 @@ function readRecord(bytes: Uint8Array | undefined, head: Head): LastSignedState 
   const { height, prepared } = record.value;
   const isNext = height === head.header.number + 1n;
   if (isNext && prepared !== undefined && !equalBytes(prepared.candidate.header.parentHash, head.hash)) {
-    throw new Error(`the record of our votes is of another chain: its block ${height} has another parent`);
+    throw new Error(
+      `the record of our votes belongs to another chain: its block ${height} has another parent`,
+    );
   }
   return record.value;
 }
@@ -181,6 +183,6 @@ function warnIfBound(logger: Logger, { height }: LastSignedState, head: Head): v
   if (height <= next) return;
   logger.warn(
     { votedAt: height, next },
-    "this node has voted at a later height than its chain has; it neither proposes nor votes until the chain is there",
+    "this node has voted at a later height than that of its chain; it neither proposes nor votes until the chain gets there",
   );
 }

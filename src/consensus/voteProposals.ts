@@ -4,24 +4,24 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 
 /**
- * What the operator wants of the validator set: forgotten at a restart, never removed by itself
+ * The operator's proposals for the validator set: lost at a restart, and never removed automatically
  * (ibft2.md#which-vote-a-block-carries).
  */
 export interface VoteProposals {
-  /** Replaces an earlier proposal for the same address. False when PROPOSALS_LIMIT others are there already. */
+  /** Replaces an earlier proposal for the same address. False when there are PROPOSALS_LIMIT others already. */
   propose(vote: ValidatorVote): boolean;
   discard(recipient: Address): void;
   pending(): readonly ValidatorVote[];
-  /** The vote for the block that `self` builds next: each proposal that still changes something, in turn. */
+  /** The vote for the block that `self` builds next; cycles through the proposals that still change something. */
   take(tally: VoteTally, self: Address): ValidatorVote | undefined;
 }
 
-/** More than anybody proposes by hand. */
+/** More than an operator proposes by hand. */
 const PROPOSALS_LIMIT = 1000;
 
 export function createVoteProposals(): VoteProposals {
   const byRecipient = new Map<string, ValidatorVote>();
-  let turn = 0;
+  let blocksBuilt = 0;
   return {
     propose(vote) {
       const key = toKey(vote.recipient);
@@ -32,8 +32,8 @@ export function createVoteProposals(): VoteProposals {
     discard: (recipient) => void byRecipient.delete(toKey(recipient)),
     pending: () => [...byRecipient.values()],
     take(tally, self) {
-      turn += 1;
-      return chooseVote(tally, self, [...byRecipient.values()], turn);
+      blocksBuilt += 1;
+      return chooseVote(tally, self, [...byRecipient.values()], blocksBuilt);
     },
   };
 }

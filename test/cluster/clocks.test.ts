@@ -45,14 +45,14 @@ itIfThorough(
       await until(async () => warningOf(node as NodeProcess, `the clock of ${address}`), 60_000, "a warning");
       expect(warningOf(node as NodeProcess, `the clock of ${address}`)).toMatch(
         new RegExp(
-          `^the clock of ${address} is at least (1\\.[5-9]|2\\.0) s ahead of this machine's: what it proposes is refused when its time has not come`,
+          `^the clock of ${address} is at least (1\\.[5-9]|2\\.0) s ahead of this machine's: its proposals are refused while their timestamps are in the future`,
         ),
       );
     }
     const own = "this machine's clock is";
     await until(async () => warningOf(shifted, own), 60_000, "a warning of the one that differs");
     expect(warningOf(shifted, own)).toMatch(
-      /^the proposals of [23] of the 3 other validators come at least 2\.\d s after the time that they bear: this machine's clock is 2\.\d s ahead of theirs, or/,
+      /^the proposals of [23] of the 3 other validators arrive at least 2\.\d s after their timestamps: this machine's clock is 2\.\d s ahead of theirs, or/,
     );
     const blocks = await agreedBlocks(witness, shiftedAt + 1, await heightOf(witness));
     expect(surprises(blocks, [address])).toEqual([]);

@@ -84,7 +84,7 @@ itIfThorough(
       expect(changesOf(node, address)).toEqual(
         place === 0
           ? []
-          : [expect.stringContaining("is a validator"), expect.stringContaining("is no validator any more")],
+          : [expect.stringContaining("is a validator"), expect.stringContaining("is no longer a validator")],
       );
     }
   },

@@ -138,14 +138,14 @@ describe("four validators, processes of their own", () => {
     expect(surprises(blocks, addresses.slice(3))).toEqual([]);
     expect(blocks.filter(({ round }) => round > 0).length).toBeGreaterThan(0);
     const warning = await until(
-      async () => linesOf(nodeAt(0), " is lost, ").find(({ proposer }) => proposer === addresses[3]),
+      async () => linesOf(nodeAt(0), "round 0 of height ").find(({ proposer }) => proposer === addresses[3]),
       30_000,
       "a warning of the round that its absence costs",
     );
     expect(warning.level).toBe("WARN");
     expect(warning.message).toMatch(
       new RegExp(
-        `^round 0 of height \\d+ is lost, (its [2-9].* s are over|others went on): it was the turn of ${addresses[3]}, and no proposal came, so that nobody could vote; (not heard lately: ${addresses[3]}|all validators were heard lately)$`,
+        `^round 0 of height \\d+ failed, (its [2-9].* s are over|others moved on): the proposer was ${addresses[3]}, and no proposal came, so there were no votes; (not heard recently: ${addresses[3]}|all validators were heard recently)$`,
       ),
     );
   });

@@ -210,10 +210,10 @@ export async function anEdge(): Promise<Edge> {
       onFailure: (error) => failures.push(error),
       metrics: {
         ...metrics,
-        asked(effect, by) {
+        effectEmitted(effect, by) {
           if (effect.kind === "rejectMessage") news.push(effect.error);
           if (effect.kind === "reportDoubleVote") news.push("double vote");
-          metrics.asked(effect, by);
+          metrics.effectEmitted(effect, by);
         },
       },
     },

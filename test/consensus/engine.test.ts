@@ -281,7 +281,7 @@ describe("an engine", () => {
     const record = decodeLastSigned(disk.votes ?? new Uint8Array());
     expect(record.ok && record.value.prepared !== undefined).toBe(true);
     const other = { heads: [aGenesisHead([self], 1_699_999_999n)], votes: disk.votes };
-    expect(() => aRun({}, other)).toThrow("of another chain");
+    expect(() => aRun({}, other)).toThrow("belongs to another chain");
   });
 
   it("drops messages, not its own affairs, when too many wait", async () => {
@@ -312,7 +312,7 @@ describe("an engine", () => {
         node.engine.receive({ kind: "commit", signed: signPayload(signer, about), sealer: other });
       }
     await settle();
-    const text = "a validator stands behind two blocks in one round";
+    const text = "a validator has signed two different blocks in one round";
     expect(warnings).toEqual([
       [3, text],
       [4, text],

@@ -142,7 +142,7 @@ describe("validators that vote", () => {
     expect(network.told(0)).toContainEqual(
       expect.stringMatching(
         new RegExp(
-          `^vote to add ${newcomer}: 1 of 3 needed; votes without a majority are forgotten at block 10, in \\d`,
+          `^vote to add ${newcomer}: 1 of 3 needed; votes without a majority expire at block 10, in \\d`,
         ),
       ),
     );

@@ -59,7 +59,7 @@ function read({ count, kind = "proposal", sender = address }: Trial) {
   });
   const key = IBF_CODEC.keyOf(message.code, message.payload);
   reading.read({ ...message, key }, maker.head, (end) => {
-    if (end.kind === "read") result = end.outcome.ok ? "read" : end.outcome.error.code;
+    if (end.kind === "read") result = end.decoded.ok ? "read" : end.decoded.error.code;
   });
   let mostAtOnce = 0;
   const blockSteps = new Set<NextStep>();

@@ -231,7 +231,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
 
 /** All are honest; but where clocks differ a block may seem to come too early. */
 function isAccusation(message: string, facts: object): boolean {
-  if (message === "a validator stands behind two blocks in one round") return true;
+  if (message === "a validator has signed two different blocks in one round") return true;
   const isEarly = "code" in facts && facts.code === "timestampInFuture";
   return message === "a proposed block is not sound" && !isEarly;
 }

@@ -3,24 +3,23 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { RawMessage } from "./futureMessages.ts";
 
 /**
- * The last wishes for a round that each sender brought, its own or relayed, in heights too far above ours for messages
- * to wait. A validator that comes back to a network that stands hears in which round the others are when it connects, and
- * only then; were that forgotten while it catches up, it would meet them again at the end of their round, which may be an
- * hour long.
+ * Keeps the last RoundChanges from each sender, its own or relayed, of heights too far above ours for the buffer of future
+ * messages. A validator that rejoins a stalled network receives the round of the others only on connecting. If these messages
+ * were dropped while it catches up, it would join the others only at the end of their round, which may be an hour long.
  */
 export interface FarFutureRoundChanges<M extends RawMessage> {
-  note(message: M, height: bigint): void;
-  /** Those of `height`; they and all below are kept no longer. */
+  add(message: M, height: bigint): void;
+  /** Removes and returns the messages of `height`; drops those of lower heights. */
   takeUpTo(height: bigint): readonly M[];
-  /** Whoever may not speak any more takes its words along: their height may never come. */
-  keepOnlyThoseOf(senders: readonly Address[]): void;
+  /** Drops messages of all other senders: those of former validators may be of a height that is never reached. */
+  keepOnlyFrom(senders: readonly Address[]): void;
   readonly count: number;
 }
 
 export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
   readonly messagesPerSender: number;
   readonly bytesPerSender: number;
-  /** Of all together: whoever has most is forgotten first. */
+  /** For all senders together; the messages of the sender with most bytes are dropped first. */
   readonly bytes: number;
 }): FarFutureRoundChanges<M> {
   type Waiting = { readonly message: M; readonly height: bigint };
@@ -29,7 +28,7 @@ export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
   const totalBytes = (): number =>
     [...bySender.values()].reduce((sum, messages) => sum + bytesOf(messages), 0);
 
-  function forgetHeaviest(): void {
+  function dropHeaviest(): void {
     let heaviest: readonly [key: string, bytes: number] | undefined;
     for (const [key, messages] of bySender) {
       const bytes = bytesOf(messages);
@@ -39,7 +38,7 @@ export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
   }
 
   return {
-    note(message, height) {
+    add(message, height) {
       const key = toKey(message.sender);
       let messages: readonly Waiting[] = [...(bySender.get(key) ?? []), { message, height }];
       while (
@@ -48,7 +47,7 @@ export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
       )
         messages = messages.slice(1);
       bySender.set(key, messages);
-      while (totalBytes() > limits.bytes) forgetHeaviest();
+      while (totalBytes() > limits.bytes) dropHeaviest();
     },
     takeUpTo(height) {
       const taken: M[] = [];
@@ -60,7 +59,7 @@ export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
       }
       return taken;
     },
-    keepOnlyThoseOf(senders) {
+    keepOnlyFrom(senders) {
       if (bySender.size === 0) return;
       const keys = new Set(senders.map(toKey));
       for (const key of bySender.keys()) if (!keys.has(key)) bySender.delete(key);

@@ -2,40 +2,39 @@ import type { Address } from "../../primitives/address.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
-/** A message as it came, to be read when its height has come. */
+/** An undecoded message. */
 export interface RawMessage {
-  /** Who handed it to us: not the author, if it was relayed. */
+  /** The peer that sent it to us: not the author, if it was relayed. */
   readonly sender: Address;
   readonly code: number;
   readonly payload: Uint8Array;
 }
 
 export interface FutureLimits {
-  /** Messages in all; 0 keeps none. */
+  /** Number of messages; 0 keeps none. */
   readonly messages: number;
   /** How far above the height in progress a message may be. */
   readonly distance: number;
-  /** Their payloads together. Ours: a thousand proposals could be as many megabytes. */
+  /** Total size of the payloads. Besu has no such bound: a thousand proposals could be as many megabytes. */
   readonly bytes: number;
 }
 
 /**
- * Messages of heights still to come (ibft2.md#relay-and-buffers), unread, so nothing of them is known to be
- * true. When there are too many, whoever handed in most of them gives way: all that it sent of its highest
- * height go, or its oldest if there is but one height. So what is needed next stays longest, and nobody can
- * push out what others sent. As keys cost nothing, many can be one: those who are preferred give way only
- * when there is nobody else.
+ * Buffers undecoded messages of future heights (ibft2.md#relay-and-buffers); nothing in them is verified. When there are
+ * too many, the sender with most of them loses all messages of its highest height, or its oldest message if all are of one
+ * height. So the messages needed next stay longest, and no sender can evict those of others. Since node keys are free,
+ * one attacker can use many: preferred senders lose messages only when there are no others.
  */
 export interface FutureMessages<M extends RawMessage> {
   readonly count: number;
   readonly bytes: number;
-  /** Says whether the message is kept, where `current` is the height in progress. */
+  /** Adds a message, if there is room for it; `current` is the height in progress. */
   add(message: M, height: bigint, current: bigint): "kept" | "tooFar" | "full";
-  /** The messages of `height` in order of arrival; those and all below are kept no longer. */
+  /** Removes and returns the messages of `height` in order of arrival; drops those of lower heights. */
   takeUpTo(height: bigint): readonly M[];
 }
 
-/** What one sender has waiting. */
+/** The buffered messages of one sender. */
 interface Load<M> {
   isPreferred: boolean;
   messages: number;
@@ -45,7 +44,7 @@ interface Load<M> {
 
 interface Kept<M> {
   readonly message: M;
-  /** Of arrival, over all senders. */
+  /** Order of arrival over all senders. */
   readonly order: number;
 }
 
@@ -65,24 +64,24 @@ export function createFutureMessages<M extends RawMessage>(
     bytes += sign * payload.length;
   }
 
-  function drop(key: string, load: Load<M>, gone: readonly Kept<M>[]): void {
-    for (const { message } of gone) count(load, message, -1);
+  function uncount(key: string, load: Load<M>, removed: readonly Kept<M>[]): void {
+    for (const { message } of removed) count(load, message, -1);
     if (load.messages === 0) loads.delete(key);
   }
 
-  /** Who has most of what there is too much of gives way. */
+  /** Evicts messages of the sender that uses most of the exceeded limit. */
   function makeRoom(): void {
     const unit = bytes > limits.bytes ? "bytes" : "messages";
     let heaviest: readonly [key: string, load: Load<M>] | undefined;
     for (const one of loads)
-      if (heaviest === undefined || yieldsBefore(one[1], heaviest[1], unit)) heaviest = one;
-    const [key, load] = expectDefined(heaviest, "a sender of what is kept");
+      if (heaviest === undefined || isEvictedBefore(one[1], heaviest[1], unit)) heaviest = one;
+    const [key, load] = expectDefined(heaviest, "a sender with buffered messages");
     let highest = 0n;
     for (const height of load.byHeight.keys()) if (height > highest) highest = height;
     const kept = load.byHeight.get(highest) ?? [];
-    const gone = load.byHeight.size > 1 ? kept.splice(0) : kept.splice(0, 1);
+    const evicted = load.byHeight.size > 1 ? kept.splice(0) : kept.splice(0, 1);
     if (kept.length === 0) load.byHeight.delete(highest);
-    drop(key, load, gone);
+    uncount(key, load, evicted);
   }
 
   return {
@@ -100,11 +99,11 @@ export function createFutureMessages<M extends RawMessage>(
       loads.set(key, load);
       const kept = load.byHeight.get(height) ?? [];
       load.byHeight.set(height, kept);
-      const own: Kept<M> = { message, order: arrivals++ };
-      kept.push(own);
+      const added: Kept<M> = { message, order: arrivals++ };
+      kept.push(added);
       count(load, message, 1);
       while (messages > limits.messages || bytes > limits.bytes) makeRoom();
-      return kept.at(-1) === own ? "kept" : "full";
+      return kept.at(-1) === added ? "kept" : "full";
     },
     takeUpTo(height) {
       const taken: Kept<M>[] = [];
@@ -113,7 +112,7 @@ export function createFutureMessages<M extends RawMessage>(
         for (const [known, kept] of load.byHeight) {
           if (known > height) continue;
           load.byHeight.delete(known);
-          drop(key, load, kept);
+          uncount(key, load, kept);
         }
       }
       return taken.sort((a, b) => a.order - b.order).map(({ message }) => message);
@@ -125,6 +124,6 @@ function newLoad<M>(): Load<M> {
   return { isPreferred: false, messages: 0, bytes: 0, byHeight: new Map() };
 }
 
-function yieldsBefore<M>(one: Load<M>, other: Load<M>, unit: "bytes" | "messages"): boolean {
+function isEvictedBefore<M>(one: Load<M>, other: Load<M>, unit: "bytes" | "messages"): boolean {
   return one.isPreferred === other.isPreferred ? one[unit] > other[unit] : other.isPreferred;
 }

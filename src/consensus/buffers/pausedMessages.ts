@@ -7,12 +7,12 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 
 /**
- * What the others say in the height in progress while this node is paused, and have said in it before. Nobody says it
- * twice, and who missed it would meet the others again at the end of their round, which may be an hour long. Only
- * flawless words are kept, so that nobody takes another's place, and of each author and kind those of the highest round.
+ * Keeps the messages of the height in progress that arrive while this node is paused, or arrived before. They are sent only
+ * once; without them the node would join the others only at the end of their round, which may be an hour long. Only valid
+ * messages are kept, so that a forged one cannot replace another, and per author and kind only that of the highest round.
  */
 export interface PausedMessages {
-  /** The machine took one step. Answers with what it is to be told next, in order of arrival: nothing but after a pause. */
+  /** To be called after each step. Returns the messages to process next, in order of arrival; none except after a pause. */
   stepped(before: State, after: State, input: Input): readonly Authored[];
 }
 
@@ -43,13 +43,14 @@ export function createPausedMessages(rules: Pick<Rules, "self" | "withRound">): 
       if (head === undefined) return [];
       if (input.kind === "resumed") return takeAll();
       if (!after.isPaused || after.height !== undefined) return [];
-      if (before.height?.parent === head) for (const message of heardIn(before.height)) keep(head, message);
+      if (before.height?.parent === head)
+        for (const message of messagesOf(before.height)) keep(head, message);
       if (input.kind === "message") keep(head, input.message);
       return [];
     },
   };
 }
 
-function heardIn({ messages: inbox, round }: NonNullable<State["height"]>): readonly Authored[] {
-  return round.validation === undefined ? inbox : [round.validation.proposal, ...inbox];
+function messagesOf({ messages, round }: NonNullable<State["height"]>): readonly Authored[] {
+  return round.validation === undefined ? messages : [round.validation.proposal, ...messages];
 }

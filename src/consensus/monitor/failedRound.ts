@@ -5,67 +5,67 @@ import type { Facts } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 
-/** A round that came to nothing, as the operator reads of it: why it ended, whose turn it was, who voted, who did not. */
+/** A failed round, described for the operator: why it ended, its proposer, who voted, and who did not. */
 export interface FailedRound {
   readonly facts: Facts;
   readonly message: string;
   readonly height: bigint;
   readonly nextRound: number;
-  /** Whose turn passed without a proposal. */
-  readonly missed: Address | undefined;
+  /** The proposer, if it is another validator and no proposal came. */
+  readonly absentProposer: Address | undefined;
 }
 
 /**
- * Undefined when the step did not lead from one round of a height to a later one. Without a proposal nobody can vote:
- * then all that can be told of the others is whether they were heard.
+ * Undefined when the step did not move from one round of a height to a later one. Without a proposal no validator can vote:
+ * then the description only tells which validators were heard.
  */
 export function describeFailedRound(
   { self, isHeard }: { readonly self: Address; isHeard(address: Address): boolean },
   { before, after, by }: { readonly before: State; readonly after: State; readonly by: Input },
 ): FailedRound | undefined {
-  const was = before.height;
-  const is = after.height;
-  if (was === undefined || is === undefined || was.parent !== is.parent) return undefined;
-  const { number, startedAtMs, validation } = was.round;
-  if (is.round.number <= number) return undefined;
-  const { validatorSet } = was;
-  const proposer = proposerFor(was, number);
+  const failed = before.height;
+  const next = after.height;
+  if (failed === undefined || next === undefined || failed.parent !== next.parent) return undefined;
+  const { number, startedAtMs, validation } = failed.round;
+  if (next.round.number <= number) return undefined;
+  const { validatorSet } = failed;
+  const proposer = proposerFor(failed, number);
   const isOurs = equalBytes(proposer, self);
-  const votes = votesIn(was);
+  const votes = votesIn(failed);
   const unheard = validatorSet.validators.filter((address) => !isHeard(address));
   return {
     facts: {
       height: validatorSet.height,
       round: number,
       proposer,
-      nextRound: is.round.number,
-      nextProposer: proposerFor(is, is.round.number),
+      nextRound: next.round.number,
+      nextProposer: proposerFor(next, next.round.number),
       quorum: validatorSet.quorum,
       ...(validation === undefined ? { unheard } : { voted: votes.voted, silent: votes.silent }),
     },
     message:
-      `round ${number} of height ${validatorSet.height} is lost, ` +
-      `${by.kind === "message" ? "others went on" : `its ${seconds(is.round.startedAtMs - startedAtMs)} are over`}: ` +
-      `${isOurs ? "it was our turn" : `it was the turn of ${toHex(proposer)}`}, and ` +
+      `round ${number} of height ${validatorSet.height} failed, ` +
+      `${by.kind === "message" ? "others moved on" : `its ${seconds(next.round.startedAtMs - startedAtMs)} are over`}: ` +
+      `the proposer was ${isOurs ? "this node" : toHex(proposer)}, and ` +
       (validation === undefined
-        ? `${isOurs ? "no block of ours was ready" : "no proposal came"}, so that nobody could vote; ${hearing(self, unheard)}`
-        : `${isOurs ? "our" : "its"} proposal ${outcomeOf(was, validation, votes)}; ${voting(self, was, votes)}`),
+        ? `${isOurs ? "its block was not ready" : "no proposal came"}, so there were no votes; ${describeHeard(self, unheard)}`
+        : `its proposal ${describeResult(failed, validation, votes)}; ${describeVotes(self, failed, votes)}`),
     height: validatorSet.height,
-    nextRound: is.round.number,
-    missed: validation === undefined && !isOurs ? proposer : undefined,
+    nextRound: next.round.number,
+    absentProposer: validation === undefined && !isOurs ? proposer : undefined,
   };
 }
 
 interface Votes {
-  /** The proposer, whose proposal is a vote, and whoever prepared or sealed; we ourselves when we accepted. */
+  /** The proposer, whose proposal is a vote, and the validators that prepared or sealed; ourselves when we accepted. */
   readonly voted: readonly Address[];
   readonly sealed: readonly Address[];
   readonly silent: readonly Address[];
 }
 
-function votesIn({ messages: inbox, round, validatorSet }: Height): Votes {
+function votesIn({ messages, round, validatorSet }: Height): Votes {
   const proposer = round.validation?.proposal.signed.author;
-  const ofRound = inbox.filter(
+  const ofRound = messages.filter(
     ({ kind, signed }) => kind !== "roundChange" && signed.payload.round === round.number,
   );
   const authors = ofRound.map(({ signed }) => signed.author);
@@ -80,17 +80,13 @@ function votesIn({ messages: inbox, round, validatorSet }: Height): Votes {
   };
 }
 
-function outcomeOf(
-  height: Height,
-  { result: verdict }: ProposalValidation,
-  { voted, sealed }: Votes,
-): string {
+function describeResult(height: Height, { result }: ProposalValidation, { voted, sealed }: Votes): string {
   const { quorum } = height.validatorSet;
-  switch (verdict) {
+  switch (result) {
     case "pending":
-      return "was still being checked";
+      return "was still being validated";
     case "refused":
-      return "was unsound";
+      return "was invalid";
     case "accepted":
       return isPrepared(height)
         ? `was prepared, but sealed by ${sealed.length} of the ${quorum} needed`
@@ -98,7 +94,7 @@ function outcomeOf(
   }
 }
 
-function voting(self: Address, height: Height, { voted, sealed, silent }: Votes): string {
+function describeVotes(self: Address, height: Height, { voted, sealed, silent }: Votes): string {
   const preparers = voted.filter((address) => !sealed.includes(address));
   const groups: readonly (readonly [string, readonly Address[]])[] = isPrepared(height)
     ? [
@@ -113,14 +109,14 @@ function voting(self: Address, height: Height, { voted, sealed, silent }: Votes)
   return groups.map(([name, members]) => `${name}: ${namesOf(self, members)}`).join("; ");
 }
 
-function hearing(self: Address, unheard: readonly Address[]): string {
+function describeHeard(self: Address, unheard: readonly Address[]): string {
   return unheard.length === 0
-    ? "all validators were heard lately"
-    : `not heard lately: ${namesOf(self, unheard)}`;
+    ? "all validators were heard recently"
+    : `not heard recently: ${namesOf(self, unheard)}`;
 }
 
 function namesOf(self: Address, addresses: readonly Address[]): string {
-  if (addresses.length === 0) return "nobody";
+  if (addresses.length === 0) return "none";
   const names = addresses
     .slice(0, NAMES_LIMIT)
     .map((address) => (equalBytes(address, self) ? "this node" : toHex(address)));
@@ -128,7 +124,7 @@ function namesOf(self: Address, addresses: readonly Address[]): string {
   return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** The facts beside the sentence name all. */
+/** The fields beside the sentence name all. */
 const NAMES_LIMIT = 20;
 
 function proposerFor({ validatorSet }: Height, round: number): Address {

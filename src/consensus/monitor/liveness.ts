@@ -5,17 +5,17 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 
 /**
- * Which validators are there: when each was last heard, and how many of its turns came to nothing. A validator that has
- * nothing to say in a good round is silent, so whoever spoke since the round or height before this one is taken as
- * present; past round 0 each must speak, if only to ask for the next round, and is missing if it does not.
+ * Tracks which validators are present: when each was last heard, and how many proposals it missed. A validator sends little
+ * in a good round, so it counts as present when it was heard since the start of the previous round or height. Above round 0
+ * every validator sends at least a RoundChange, so one that does not is missing.
  */
 export interface Liveness {
-  /** A message whose signature is sound; the author's last sign of life, if it is a validator. */
+  /** Records a message with a valid signature as its author's heartbeat, if that is a validator. */
   heard(message: Authored, nowMs: number): void;
-  /** The proposer of the new block was there. Only the validators after it are remembered. */
+  /** Records the proposer of the new block as present, and keeps only the validators after it. */
   headAdvanced(head: Head, nowMs: number): void;
   roundBegan(round: number, nowMs: number): void;
-  /** A round ended in which the validator whose turn it was proposed nothing. */
+  /** Records a round that ended without a proposal. */
   turnMissed(proposer: Address): void;
   isPresent(address: Address): boolean;
   members(): readonly Member[];
@@ -24,10 +24,10 @@ export interface Liveness {
 /** A validator as this node sees it. */
 export interface Member {
   readonly address: Address;
-  /** Undefined when it was not heard since the start. */
+  /** Undefined when it has not been heard since the start. */
   readonly lastHeard: Heartbeat | undefined;
   readonly isPresent: boolean;
-  /** Turns in a row in which it proposed nothing. */
+  /** Consecutive rounds in which it was the proposer and proposed nothing. */
   readonly missedTurns: number;
 }
 
@@ -46,11 +46,11 @@ export function createLiveness(self: Address): Liveness {
   let beganAtMs = Number.POSITIVE_INFINITY;
   /** When the round or height before this one began. */
   let countsFromMs = Number.POSITIVE_INFINITY;
-  const signs = new Map<string, Heartbeat>();
+  const heartbeats = new Map<string, Heartbeat>();
   const missedTurns = new Map<string, number>();
 
-  function note(address: Address, sign: Heartbeat): void {
-    if (includesBytes(validators, address)) signs.set(toKey(address), sign);
+  function note(address: Address, heartbeat: Heartbeat): void {
+    if (includesBytes(validators, address)) heartbeats.set(toKey(address), heartbeat);
   }
 
   function begin(number: number, nowMs: number): void {
@@ -61,28 +61,28 @@ export function createLiveness(self: Address): Liveness {
 
   function isPresent(address: Address): boolean {
     if (equalBytes(address, self)) return true;
-    const sign = signs.get(toKey(address));
-    const least = round === 0 ? height - 1n : height;
-    return sign !== undefined && sign.height >= least && sign.atMs >= countsFromMs;
+    const last = heartbeats.get(toKey(address));
+    const minHeight = round === 0 ? height - 1n : height;
+    return last !== undefined && last.height >= minHeight && last.atMs >= countsFromMs;
   }
 
   return {
     heard({ kind, signed }, nowMs) {
-      const { height: at, round: number } = signed.payload;
-      note(signed.author, { atMs: nowMs, kind, height: at, round: number });
+      const { payload } = signed;
+      note(signed.author, { atMs: nowMs, kind, height: payload.height, round: payload.round });
       if (kind === "proposal") missedTurns.delete(toKey(signed.author));
     },
     headAdvanced({ header, tally }, nowMs) {
       validators = tally.validators;
       const keys = new Set(validators.map(toKey));
-      for (const memory of [signs, missedTurns])
-        for (const key of memory.keys()) if (!keys.has(key)) memory.delete(key);
+      for (const map of [heartbeats, missedTurns])
+        for (const key of map.keys()) if (!keys.has(key)) map.delete(key);
       height = header.number + 1n;
       begin(0, nowMs);
       if (header.number === 0n) return;
       missedTurns.delete(toKey(header.coinbase));
-      const sign = signs.get(toKey(header.coinbase));
-      if (sign === undefined || sign.height < header.number)
+      const last = heartbeats.get(toKey(header.coinbase));
+      if (last === undefined || last.height < header.number)
         note(header.coinbase, { atMs: nowMs, kind: "block", height: header.number, round: undefined });
     },
     roundBegan: begin,
@@ -94,7 +94,7 @@ export function createLiveness(self: Address): Liveness {
     members: () =>
       validators.map((address) => ({
         address,
-        lastHeard: signs.get(toKey(address)),
+        lastHeard: heartbeats.get(toKey(address)),
         isPresent: isPresent(address),
         missedTurns: missedTurns.get(toKey(address)) ?? 0,
       })),

@@ -13,16 +13,16 @@ import type { ConsensusStatus } from "./status.ts";
 import { logValidatorVotes } from "./validatorSetLog.ts";
 
 /**
- * Looks on for the operator: who is there, why a round was lost, how long there has been no block and whom it waits for,
- * whose clock differs. It decides nothing.
+ * Observes consensus for the operator: which validators are present, why a round failed, how long the chain has stalled and
+ * which validators it waits for, whose clock differs. It makes no decisions.
  */
 export interface Monitor {
-  /** It came `waitedMs` ago. */
+  /** To be called for each message; it arrived `waitedMs` ago. */
   heard(message: Authored, waitedMs: number): void;
-  /** The machine took one step. */
+  /** To be called after each step of the state machine. */
   stepped(before: State, after: State, input: Input): void;
   members(): readonly Member[];
-  /** Says nothing more. */
+  /** Stops logging. */
   end(): void;
 }
 
@@ -41,7 +41,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
   let headAtMs = 0;
   let isStalled = false;
   let hasEnded = false;
-  let toldOfLoss = { atMs: Number.NEGATIVE_INFINITY, height: -1n, times: 0 };
+  let lastWarning = { atMs: Number.NEGATIVE_INFINITY, height: -1n, times: 0 };
 
   function onHead(head: Head, before: Head | undefined): void {
     const nowMs = clock.nowMs();
@@ -53,56 +53,53 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
     isStalled = false;
     headAtMs = nowMs;
     liveness.headAdvanced(head, nowMs);
-    skew.validatorsAre(head.tally.validators);
+    skew.setValidators(head.tally.validators);
     if (before !== undefined) logValidatorVotes(logger, { rules, before, head });
     const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
-    const patienceMs = Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)) + ROUND_CHANGE_MS;
-    watchFor(Math.max(SHORTEST_STALL_MS, patienceMs), FIRST_REPEAT_MS);
+    const expectedWithinMs = Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)) + ROUND_CHANGE_MS;
+    scheduleWarning(Math.max(MIN_STALL_MS, expectedWithinMs), FIRST_REPEAT_MS);
   }
 
-  /** Warns in `delayMs` unless a block comes, then again and again, ever more rarely. */
-  function watchFor(delayMs: number, repeatMs: number): void {
+  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
+  function scheduleWarning(delayMs: number, repeatMs: number): void {
     timer?.cancel();
     timer = clock.at(clock.nowMs() + delayMs, () => {
       isStalled = true;
       const nowMs = clock.nowMs();
       const { facts, message } = describeStall(status(), { nowMs, headAtMs });
       logger.warn(facts, message);
-      watchFor(repeatMs, Math.min(repeatMs * 2, LONGEST_REPEAT_MS));
+      scheduleWarning(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
     });
   }
 
   function onFailedRound(before: State, after: State, input: Input): void {
     const { self } = rules;
-    const lost = describeFailedRound({ self, isHeard: liveness.isPresent }, { before, after, by: input });
-    if (lost === undefined) return;
+    const failed = describeFailedRound({ self, isHeard: liveness.isPresent }, { before, after, by: input });
+    if (failed === undefined) return;
     const nowMs = clock.nowMs();
-    if (lost.missed !== undefined) {
-      liveness.turnMissed(lost.missed);
-      onTurnMissed?.(lost.missed);
+    if (failed.absentProposer !== undefined) {
+      liveness.turnMissed(failed.absentProposer);
+      onTurnMissed?.(failed.absentProposer);
     }
-    liveness.roundBegan(lost.nextRound, nowMs);
-    const member = liveness.members().find(({ address }) => address === lost.missed);
-    const facts = { ...lost.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
-    const times = lost.height === toldOfLoss.height ? toldOfLoss.times : LOSSES_TOLD_AT_ONCE;
-    if (times >= LOSSES_TOLD_AT_ONCE && nowMs - toldOfLoss.atMs < LOSS_PAUSE_MS) {
-      logger.debug(facts, lost.message);
+    liveness.roundBegan(failed.nextRound, nowMs);
+    const member = liveness.members().find(({ address }) => address === failed.absentProposer);
+    const facts = { ...failed.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
+    const isSameHeight = failed.height === lastWarning.height;
+    const times = isSameHeight ? lastWarning.times : WARNINGS_AT_ONCE;
+    if (times >= WARNINGS_AT_ONCE && nowMs - lastWarning.atMs < WARNING_PAUSE_MS) {
+      logger.debug(facts, failed.message);
       return;
     }
-    toldOfLoss = {
-      atMs: nowMs,
-      height: lost.height,
-      times: lost.height === toldOfLoss.height ? times + 1 : 1,
-    };
-    logger.warn(facts, lost.message);
+    lastWarning = { atMs: nowMs, height: failed.height, times: isSameHeight ? times + 1 : 1 };
+    logger.warn(facts, failed.message);
   }
 
   return {
     heard(message, waitedMs) {
       const nowMs = clock.nowMs();
       liveness.heard(message, nowMs);
-      const news = skew.heard(message, nowMs - waitedMs);
-      if (news !== undefined) logger[news.level](news.facts, news.message);
+      const report = skew.heard(message, nowMs - waitedMs);
+      if (report !== undefined) logger[report.level](report.facts, report.message);
     },
     stepped(before, after, input) {
       if (hasEnded) return;
@@ -118,18 +115,18 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
   };
 }
 
-/** No warning before that much silence, in which a restart or a busy disk may pass. */
-const SHORTEST_STALL_MS = 5_000;
+/** No warning before: shorter gaps can be due to a restart or a busy disk. */
+const MIN_STALL_MS = 5_000;
 
-/** In that time after a round's end those who live have asked for the next one. */
+/** Within this time after a round's end the live validators have requested the next one. */
 const ROUND_CHANGE_MS = 2_000;
 
 const FIRST_REPEAT_MS = 10_000;
-const LONGEST_REPEAT_MS = 60_000;
+const MAX_REPEAT_MS = 60_000;
 
 /**
- * Rounds of one height end ever more slowly, and each is told. Where they are lost faster, height after height or because
- * somebody leads us about, so many are told at once, and then one in that time; the others are told at debug.
+ * Rounds of one height fail ever more slowly, and each is warned of. Where rounds fail faster (height after height, or
+ * because of a faulty validator) so many are warned of, and then one per pause; the others are logged at debug level.
  */
-const LOSSES_TOLD_AT_ONCE = 5;
-const LOSS_PAUSE_MS = 3_000;
+const WARNINGS_AT_ONCE = 5;
+const WARNING_PAUSE_MS = 3_000;

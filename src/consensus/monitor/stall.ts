@@ -3,7 +3,7 @@ import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import type { ConsensusStatus, MemberStatus } from "./status.ts";
 
-/** Why there has been no block for a while, in one sentence: how many validators are there, and whom the chain waits for. */
+/** Describes a stalled chain in one sentence: how many validators are present, and which ones the chain waits for. */
 export function describeStall(
   status: ConsensusStatus,
   { nowMs, headAtMs }: { readonly nowMs: number; readonly headAtMs: number },
@@ -24,11 +24,11 @@ export function describeStall(
     },
     message:
       `no block for ${ageOf(nowMs - headAtMs)} at height ${height}: ${reasonOf(status, missing, nowMs, mode)}` +
-      wayOut(status, nowMs),
+      adviceFor(status, nowMs),
   };
 }
 
-/** The validators that say nothing; undefined on a node that would not hear them, because it is none itself. */
+/** The silent validators; undefined on a node that does not receive votes, because it is not a validator. */
 function missingOf({ mode, members }: ConsensusStatus): readonly MemberStatus[] | undefined {
   return mode === "validating" ? members.filter(({ isPresent }) => !isPresent) : undefined;
 }
@@ -41,17 +41,17 @@ function reasonOf(
 ): string {
   switch (mode) {
     case "following":
-      return "this node is no validator and hears no votes; ibft_status of a validator tells who is missing";
+      return "this node is not a validator and receives no votes; ibft_status of a validator tells who is missing";
     case "paused":
       return "this node is paused and does not take part";
     case "failed":
     case "notStarted":
       return "consensus does not run on this node";
     case "bound":
-      return "this node voted at a later height before its restart, and takes part when the chain is there";
+      return "this node voted at a later height before its restart, and takes part when the chain gets there";
     case "validating": {
-      const there = members.length - (missing?.length ?? 0);
-      const heard = `${there} of ${members.length} validators heard, quorum ${quorum}`;
+      const present = members.length - (missing?.length ?? 0);
+      const heard = `${present} of ${members.length} validators heard, quorum ${quorum}`;
       const waiting = (missing ?? []).map((member) => describeMissing(member, nowMs)).join(", ");
       if (waiting !== "") return `${heard}; waiting for ${waiting}`;
       return round === undefined ? heard : `${heard}; in round ${round.number} of ${toHex(round.proposer)}`;
@@ -61,8 +61,8 @@ function reasonOf(
   }
 }
 
-/** A round that long outlives most repairs, and a restart of this node too: its vote record leads back into it. */
-function wayOut({ round }: ConsensusStatus, nowMs: number): string {
+/** Advice for a round that is longer than most repairs take; a restart does not help, because the vote log restores it. */
+function adviceFor({ round }: ConsensusStatus, nowMs: number): string {
   if (round === undefined || round.timeoutAtMs - round.startedAtMs < LONG_ROUND_MS) return "";
   return (
     `; round ${round.number} ends in ${ageOf(round.timeoutAtMs - nowMs)}, and a restart of this node does not shorten it: ` +
@@ -74,14 +74,14 @@ const LONG_ROUND_MS = 60_000;
 
 function describeMissing({ address, lastHeard, connections }: MemberStatus, nowMs: number): string {
   const link = connections === undefined ? "" : connections > 0 ? ", connected" : ", not connected";
-  const sign =
+  const heard =
     lastHeard === undefined
       ? "never heard since the start"
       : `last heard ${ageOf(nowMs - lastHeard.atMs)} ago at height ${lastHeard.height}`;
-  return `${toHex(address)} (${sign}${link})`;
+  return `${toHex(address)} (${heard}${link})`;
 }
 
-/** As people say it: 40 s, 14 m, 3 h. */
+/** In a rounded unit: 40 s, 14 m, 3 h. */
 function ageOf(durationMs: number): string {
   const seconds = Math.max(0, Math.round(durationMs / 1000));
   if (seconds < 120) return `${seconds} s`;

@@ -10,21 +10,21 @@ import type { NamedHeader } from "../../types/block.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
 import type { Member } from "./liveness.ts";
 
-/** What an operator asks of consensus: what are we doing, in which round are we, since when, and who is missing. */
+/** The state of consensus for an operator: mode, round, timers, votes, and the validators that are missing. */
 export interface ConsensusStatus {
   readonly mode: ConsensusMode;
-  /** Validators of the height in question, sorted. */
+  /** Validators of `height`, sorted. */
   readonly validators: readonly Address[];
   /** The height being decided: head + 1. Undefined before the start. */
   readonly height: bigint | undefined;
   /** Undefined while we only follow. */
   readonly round: RoundStatus | undefined;
-  /** Our address; a validator's or not. */
+  /** Our address, whether or not it is a validator's. */
   readonly self: Address;
   readonly isValidator: boolean;
-  /** How many validators must agree. */
+  /** Number of validators that must agree. */
   readonly quorum: number;
-  /** The validators as we hear them. */
+  /** The validators, with their liveness as seen by this node. */
   readonly members: readonly MemberStatus[];
   /** The newest block. Undefined before the start. */
   readonly head: HeadStatus | undefined;
@@ -32,7 +32,7 @@ export interface ConsensusStatus {
 }
 
 export interface MemberStatus extends Member {
-  /** Connections to the node of that key; undefined where this node cannot tell. */
+  /** Number of connections to the node with that key; undefined where it is not known. */
   readonly connections: number | undefined;
 }
 
@@ -46,12 +46,12 @@ export interface HeadStatus {
   readonly timestamp: bigint;
 }
 
-/** Votes on validators that are in blocks and have no majority yet. */
+/** Votes on the validator set that are in blocks and have no majority yet. */
 export interface VotesStatus {
   readonly outstanding: readonly OutstandingVotes[];
-  /** Votes that make a majority. */
+  /** Number of votes that make a majority. */
   readonly needed: number;
-  /** The next block at which those without a majority are forgotten. Undefined before the start. */
+  /** The next epoch block, which discards votes without a majority. Undefined before the start. */
   readonly expireAt: bigint | undefined;
 }
 
@@ -67,19 +67,19 @@ export interface RoundStatus {
   readonly startedAtMs: number;
   readonly timeoutAtMs: number;
   readonly phase: "waiting" | "building" | "onTrial" | "refused" | "accepted" | "prepared" | "decided";
-  /** Who prepared and who committed the proposal that we accepted. */
+  /** Authors of Prepares and Commits for the proposal that we accepted. */
   readonly prepares: readonly Address[];
   readonly commits: readonly Address[];
-  /** Who asked for which round, ours included. */
+  /** Requests for rounds, ours included. */
   readonly roundChanges: readonly { readonly author: Address; readonly round: number }[];
 }
 
-/** What the machine's state does not hold. */
+/** Inputs of the status besides the state machine's state. */
 export interface StatusParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly isFailed: boolean;
   readonly members: readonly Member[];
-  /** Addresses of the nodes at the other ends of our connections; undefined where nobody knows. */
+  /** Addresses of the connected nodes; undefined where they are not known. */
   readonly connected: readonly Address[] | undefined;
 }
 
@@ -128,7 +128,7 @@ function modeOf({ head, height, isPaused }: State, self: Address): ConsensusMode
 }
 
 function describeRound(height: Height): RoundStatus {
-  const { validatorSet, round, messages: inbox } = height;
+  const { validatorSet, round, messages } = height;
   const { validation } = round;
   const digest = validation?.result === "accepted" ? validation.proposal.candidate.digest : undefined;
   return {
@@ -137,9 +137,9 @@ function describeRound(height: Height): RoundStatus {
     startedAtMs: round.startedAtMs,
     timeoutAtMs: round.timeoutAtMs,
     phase: phaseOf(height),
-    prepares: digest === undefined ? [] : preparesFor(inbox, round.number, digest).map(authorOf),
-    commits: digest === undefined ? [] : commitsFor(inbox, round.number, digest).map(authorOf),
-    roundChanges: roundChangesIn(inbox).map(({ signed }) => ({
+    prepares: digest === undefined ? [] : preparesFor(messages, round.number, digest).map(authorOf),
+    commits: digest === undefined ? [] : commitsFor(messages, round.number, digest).map(authorOf),
+    roundChanges: roundChangesIn(messages).map(({ signed }) => ({
       author: signed.author,
       round: signed.payload.round,
     })),
@@ -149,9 +149,9 @@ function describeRound(height: Height): RoundStatus {
 function phaseOf(height: Height): RoundStatus["phase"] {
   if (height.decision !== undefined) return "decided";
   if (isPrepared(height)) return "prepared";
-  const { validation, duty: turn } = height.round;
+  const { validation, duty } = height.round;
   if (validation !== undefined) return validation.result === "pending" ? "onTrial" : validation.result;
-  return turn === undefined || turn.building === "notYet" ? "waiting" : "building";
+  return duty === undefined || duty.building === "notYet" ? "waiting" : "building";
 }
 
 function authorOf({ signed }: { readonly signed: { readonly author: Address } }): Address {

@@ -7,7 +7,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
 import { epochBlockFrom } from "./status.ts";
 
-/** Tells how far a vote on a validator is and until when it counts, and every change of the set. */
+/** Logs every change of the validator set, and for each vote on a validator the tally and its expiry. */
 export function logValidatorVotes(
   logger: Logger,
   {
@@ -22,11 +22,11 @@ export function logValidatorVotes(
   const added = validators.filter((address) => !isValidator(before.tally, address));
   const dropped = before.tally.validators.filter((address) => !isValidator(head.tally, address));
   for (const address of [...added, ...dropped]) {
-    const change = added.includes(address) ? "is a validator" : "is no validator any more";
-    const who = equalBytes(address, rules.self) ? `this node (${toHex(address)})` : toHex(address);
+    const change = added.includes(address) ? "is a validator" : "is no longer a validator";
+    const name = equalBytes(address, rules.self) ? `this node (${toHex(address)})` : toHex(address);
     logger.info(
       { number, validators: validators.length, quorum: quorum(validators.length) },
-      `${who} ${change} from block ${number + 1n} on; there are ${validators.length} now, quorum ${quorum(validators.length)}`,
+      `${name} ${change} from block ${number + 1n} on; there are ${validators.length} now, quorum ${quorum(validators.length)}`,
     );
   }
   const extra = decodeExtraData(head.header.extraData);
@@ -40,6 +40,6 @@ export function logValidatorVotes(
   logger.info(
     { number, voter, recipient: vote.recipient, votes, needed, epochBlock },
     `vote to ${vote.kind} ${toHex(vote.recipient)}: ${votes} of ${needed} needed; ` +
-      `votes without a majority are forgotten at block ${epochBlock}, in ${epochBlock - number} blocks`,
+      `votes without a majority expire at block ${epochBlock}, in ${epochBlock - number} blocks`,
   );
 }

@@ -3,8 +3,8 @@ import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
 /**
- * Signers of the last signatures of each validator: certificates repeat what their authors said before, and recovering a
- * signer takes some 45 µs. Each signer has room of its own, so that nobody's flood makes us forget what others said.
+ * Cache of recovered signers: certificates repeat signatures of earlier messages, and a recovery takes some 45 µs. Each
+ * signer has its own bound, so that a flood of one signer cannot evict the entries of others.
  */
 export function createKnownSigners(): KnownSigners & { readonly size: number } {
   const signers = new Map<string, Address>();
@@ -14,7 +14,7 @@ export function createKnownSigners(): KnownSigners & { readonly size: number } {
     add(key, signer) {
       const name = toKey(signer);
       const keys = keysOf.get(name) ?? new Set();
-      // One that has not been heard for longest makes room for one more.
+      // Keeps signers in order of last use, so that the least recently heard one is evicted.
       keysOf.delete(name);
       keysOf.set(name, keys);
       keys.add(key);
@@ -36,7 +36,7 @@ export function createKnownSigners(): KnownSigners & { readonly size: number } {
   };
 }
 
-/** An honest validator signs four things in a round. */
+/** An honest validator signs four messages in a round. */
 export const KNOWN_SIGNATURES_OF_SIGNER = 128;
-/** More validators than any network has; some 400 bytes for each of their signatures. */
+/** More validators than any network has; an entry takes some 400 bytes. */
 const KNOWN_SIGNERS = 256;

@@ -8,12 +8,12 @@ import type { Result } from "../../primitives/result.ts";
 import { keyOfMessage } from "./seenMessages.ts";
 
 /**
- * How messages become bytes, and what is made of bytes; never a throw. Nodes spell as IBF/1 does; the simulator, whose
- * signatures are tokens, has a spelling of its own that costs nearly nothing.
+ * Encodes and decodes messages; never throws. Nodes use IBF/1; the simulator, whose signatures are tokens, has a cheap
+ * codec of its own.
  */
 export interface MessageCodec {
   encode(message: Authored): Encoded;
-  /** With places to pause; `isAuthorAllowed` hears of the author before anything that costs more. */
+  /** Decodes with points to pause at; `isAuthorAllowed` is asked before any more expensive decoding. */
   read(
     code: number,
     payload: Uint8Array,
@@ -21,9 +21,9 @@ export interface MessageCodec {
       readonly isAuthorAllowed: (author: Address) => boolean;
     },
   ): Reading<Result<Authored, DecodingErrorCode>>;
-  /** Where a message belongs, before anything else of it is read. */
+  /** Height and round of a message, without decoding the rest. */
   peekRoundId(code: number, payload: Uint8Array): RoundId | undefined;
-  /** What a message is known by: the same for the same code and bytes. */
+  /** Identifies a message: equal for equal code and bytes. */
   keyOf(code: number, payload: Uint8Array): string;
 }
 

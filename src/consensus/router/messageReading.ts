@@ -13,30 +13,30 @@ import type { MessageCodec } from "./messageCodec.ts";
 import { type NextStep, READ_AT_ONCE, type ReadingAccount, type ReadingShares } from "./readingShares.ts";
 
 /**
- * Reads messages of the height in progress, each in the share of time of whom it comes from. A validator pays for its own
- * words from an account that nobody else can spend; what it passes on for others comes from a smaller one for each of
- * them, so that neither words made up in another's name nor a flood that is relayed take the time of the honest.
+ * Decodes messages of the height in progress within time shares. A validator's own messages are charged to an account
+ * that no other node can spend; those that it relays are charged to a smaller account for each author. So neither messages
+ * forged in another's name nor a relayed flood take the time of honest validators.
  */
 export interface MessageReading {
   /**
-   * `done` hears what became of it, at once or later: the message, or why it is refused. "past" when another height began
-   * meanwhile, "duplicate" when another copy was quicker, "overShare" when too much waits.
+   * Calls `done` at once or later, with the message or an error. Unread messages end as "past" when another height began in
+   * the meantime, "duplicate" when another copy was decoded first, and "overShare" when too many are queued.
    */
   read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void;
-  /** Whether a copy of this waits to be read, and none of them is this sender's. */
+  /** Whether copies of this message are being decoded or queued, and none of them is from this sender. */
   isAwaited(key: string, sender: Address): boolean;
-  /** Another height began. */
+  /** Drops everything queued, because another height began. */
   clear(): void;
 }
 
-/** A message and what it is known by. */
+/** A message and its key. */
 export interface Keyed extends RawMessage {
   readonly key: string;
 }
 
 export type ReadingResult =
-  | { readonly kind: "read"; readonly outcome: Result<Authored, DecodingErrorCode> }
-  | { readonly kind: "unread"; readonly fate: "past" | "duplicate" | "overShare" };
+  | { readonly kind: "read"; readonly decoded: Result<Authored, DecodingErrorCode> }
+  | { readonly kind: "unread"; readonly reason: "past" | "duplicate" | "overShare" };
 
 export interface MessageReadingParts {
   readonly codec: MessageCodec;
@@ -45,49 +45,50 @@ export interface MessageReadingParts {
   readonly shares?: ReadingShares | undefined;
 }
 
-/** Of the thread's time, for what one validator itself says; and how much of it may be taken at once. */
+/** Part of the thread's time for one validator's own messages, and how much of it may be used at once. */
 const OWN_SHARE = 0.1;
 const OWN_BURST_MS = 50;
-/** The same for all that one node passes on, together, where the burst is for what it passes on for one author. */
+/** The same for all messages that one node relays; the burst is per author. */
 const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
-/** What any transaction needs (yellow paper, G_transaction). */
-const LEAST_GAS = 21_000;
-/** The gas limit doubles where London begins; before that a transaction may get half of its gas back. */
-const MOST_GROWTH = 3;
-/** Whatever the gas limit allows: as many as take a second or two to decode. */
-const MOST_TRANSACTIONS = 262_144;
+/** Intrinsic gas of the cheapest transaction (yellow paper, G_transaction). */
+const MIN_TRANSACTION_GAS = 21_000;
+/** The gas limit doubles at the London block; before London, refunds can return half of a transaction's gas. */
+const MAX_GAS_FACTOR = 3;
+/** Upper bound for any gas limit: decoding that many takes a second or two. */
+const MAX_TRANSACTIONS = 262_144;
 
-/** Of one kind, author and sender, in one height: whoever comes so far has time. */
-const ROUNDS_OPENED = 8;
+/** Rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be charged. */
+const FREE_ROUNDS = 8;
 
-/** For those who are no validators, all together. */
-const STRANGERS: ReadingAccount = { key: "strangers", share: 0.05, burstMs: 10 };
+/** Shared by all peers that are not validators. */
+const UNTRUSTED: ReadingAccount = { key: "untrusted", share: 0.05, burstMs: 10 };
 
 export function createMessageReading(parts: MessageReadingParts): MessageReading {
   const { codec, findTransaction, shares = READ_AT_ONCE } = parts;
   const known = createKnownSigners();
-  /** Senders of the copies that are being read or wait for it, by key. */
-  const underWay = new Map<string, Address[]>();
-  /** By kind, author and sender, the rounds of this height whose block was opened: an honest author has one in each. */
-  const opened = new Map<string, Set<number>>();
+  /** Senders of the copies that are being decoded or queued, by message key. */
+  const pendingSenders = new Map<string, Address[]>();
+  /** Rounds of this height with a free block, by kind, author and sender: an honest author has one block in each. */
+  const freeRounds = new Map<string, Set<number>>();
 
-  function leave({ key, sender }: Keyed): void {
-    const senders = (underWay.get(key) ?? []).filter((one) => !equalBytes(one, sender));
-    if (senders.length > 0) underWay.set(key, senders);
-    else underWay.delete(key);
+  function removeSender({ key, sender }: Keyed): void {
+    const senders = (pendingSenders.get(key) ?? []).filter((one) => !equalBytes(one, sender));
+    if (senders.length > 0) pendingSenders.set(key, senders);
+    else pendingSenders.delete(key);
   }
 
   /**
-   * The first block of its author and round that a validator brings is opened for nothing: a large block is no flood. Blocks are
-   * not signed, so nobody uses up what is another's; and wishes may be for as many rounds as their author likes.
+   * The first block per author and round from a validator is not charged: one large block is not a flood. The sender is part
+   * of the key, because blocks are not signed and one sender must not use up what another has; rounds are bounded, because
+   * an author can request any number of them.
    */
-  function opensForNothing({ code, sender }: Keyed, author: Address | undefined, round: number): boolean {
+  function isFirstBlock({ code, sender }: Keyed, author: Address | undefined, round: number): boolean {
     if (author === undefined) return false;
-    const whose = `${code} ${toKey(author)}${toKey(sender)}`;
-    const rounds = opened.get(whose) ?? new Set();
-    if (rounds.has(round) || rounds.size >= ROUNDS_OPENED) return false;
-    opened.set(whose, rounds.add(round));
+    const key = `${code} ${toKey(author)}${toKey(sender)}`;
+    const rounds = freeRounds.get(key) ?? new Set();
+    if (rounds.has(round) || rounds.size >= FREE_ROUNDS) return false;
+    freeRounds.set(key, rounds.add(round));
     return true;
   }
 
@@ -98,10 +99,10 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
       let author: Address | undefined;
       let account = accountOf(validatorSet, sender);
       const reading = codec.read(code, payload, {
-        isAuthorAllowed(by) {
-          if (!isMember(validatorSet, by)) return false;
-          author = by;
-          account = accountOf(validatorSet, sender, by);
+        isAuthorAllowed(address) {
+          if (!isMember(validatorSet, address)) return false;
+          author = address;
+          account = accountOf(validatorSet, sender, address);
           return true;
         },
         validatorSet,
@@ -109,55 +110,56 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
         maxTransactions: maxTransactionsAfter(head),
         ...(findTransaction !== undefined && { findTransaction }),
       });
-      let isOpenedForNothing: boolean | undefined;
+      let isFree: boolean | undefined;
       const round = codec.peekRoundId(code, payload)?.round ?? 0;
-      underWay.set(key, [...(underWay.get(key) ?? []), sender]);
+      pendingSenders.set(key, [...(pendingSenders.get(key) ?? []), sender]);
       function end(result: ReadingResult): void {
-        leave(message);
+        removeSender(message);
         done(result);
       }
-      const isTaken = shares.start({
+      const isAccepted = shares.start({
         get account() {
           return account;
         },
         bytes: payload.length,
         step(): NextStep {
-          if (!underWay.has(key)) {
-            done({ kind: "unread", fate: "duplicate" });
+          if (!pendingSenders.has(key)) {
+            done({ kind: "unread", reason: "duplicate" });
             return "done";
           }
           const { done: isDone, value } = reading.next();
           if (isDone !== true) {
             if (value !== "block") return "charged";
-            isOpenedForNothing ??= account !== STRANGERS && opensForNothing(message, author, round);
-            return isOpenedForNothing ? "free" : "charged";
+            isFree ??= account !== UNTRUSTED && isFirstBlock(message, author, round);
+            return isFree ? "free" : "charged";
           }
-          if (value.ok) underWay.delete(key);
-          end({ kind: "read", outcome: value });
+          if (value.ok) pendingSenders.delete(key);
+          end({ kind: "read", decoded: value });
           return "done";
         },
-        dropped: () => end({ kind: "unread", fate: "past" }),
+        dropped: () => end({ kind: "unread", reason: "past" }),
       });
-      if (!isTaken) end({ kind: "unread", fate: "overShare" });
+      if (!isAccepted) end({ kind: "unread", reason: "overShare" });
     },
     isAwaited: (key, sender) => {
-      const senders = underWay.get(key);
+      const senders = pendingSenders.get(key);
       return senders !== undefined && !senders.some((one) => equalBytes(one, sender));
     },
     clear() {
-      opened.clear();
+      freeRounds.clear();
       shares.clear();
     },
   };
 }
 
 function maxTransactionsAfter({ header }: Head): number {
-  return Math.min(Math.ceil((MOST_GROWTH * Number(header.gasLimit)) / LEAST_GAS), MOST_TRANSACTIONS);
+  const gas = MAX_GAS_FACTOR * Number(header.gasLimit);
+  return Math.min(Math.ceil(gas / MIN_TRANSACTION_GAS), MAX_TRANSACTIONS);
 }
 
-/** Until its author is known, a message is its sender's. */
+/** A message is charged to its sender until its author is known. */
 function accountOf(validatorSet: ValidatorSet, sender: Address, author = sender): ReadingAccount {
-  if (!isMember(validatorSet, sender)) return STRANGERS;
+  if (!isMember(validatorSet, sender)) return UNTRUSTED;
   const name = toKey(sender);
   if (equalBytes(author, sender)) return { key: name, share: OWN_SHARE, burstMs: OWN_BURST_MS };
   const share = RELAYED_SHARE / Math.max(validatorSet.validators.length - 1, 1);

@@ -19,42 +19,42 @@ import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { createMessageReading, type Keyed } from "./messageReading.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { createRelayBudget } from "./relayBudget.ts";
-import { createRelayPaths, RELAY_PATIENCE_MS } from "./relayPaths.ts";
+import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 
 /**
- * Between bytes on the wire and the engine: what is read at all, what is passed on, what waits
+ * Stands between bytes on the wire and the engine: filters, decodes, buffers and relays messages
  * (ibft2.md#entry-filter, ibft2.md#relay-and-buffers).
  *
  *   bytes -> seen before? -> which height? -> past: dropped
- *                                          -> to come: kept unread until its height begins
- *                                          -> now: author known? -> read whole -> engine
- *                                                                             \-> relayed, same bytes, a little later
+ *                                          -> future: kept undecoded until its height begins
+ *                                          -> current: author a validator? -> decoded -> engine
+ *                                                                                    \-> relayed, same bytes, after a delay
  *
- * It keeps these: a message is relayed to all validators but those who are known to have it, much later to those who have
- * declined messages of its author from us (relayPaths.ts), and twice only to decline; only validators make us work;
- * everything that is kept is bounded, and so is what is passed on for one author in a height. Nothing that arrives can make
- * it throw.
+ * Invariants: a message is relayed to all validators except those known to have it, with a longer delay to those that
+ * declined messages of its author from us (relayPaths.ts); the same bytes are sent twice only to decline; only validators'
+ * messages are decoded; all buffers are bounded, and so is what is relayed for one author per height. No message makes it
+ * throw.
  */
 export interface MessageRouter {
-  /** From the network: a payload, uncompressed, which belongs to us from now on. */
+  /** Takes an uncompressed payload from the network; the caller must not change it afterwards. */
   receive(message: RawMessage): void;
-  /** Another block is the head, and the engine has been told. Messages that waited for this are taken now. */
+  /** To be called for a new head, after the engine. Delivers buffered messages of the next height. */
   headAdvanced(head: Head): void;
-  /** Our own words, to every other validator. */
+  /** Sends our own message to every other validator. */
   multicast(message: Authored, validators: readonly Address[]): void;
   /**
-   * A connection to that node opened. If it is a validator, we say over it again what we said last in this height: when
-   * several start together, what they said before they were connected would else be lost, and cost them a round timeout.
+   * To be called for a new connection. Sends a validator our last messages of this height again: when several validators
+   * start together, messages sent before they were connected are lost, which would cost a round timeout.
    */
-  peerConnected(address: Address, say: (code: number, payload: Uint8Array) => void): void;
-  /** Messages waiting for their height, and their bytes; and the wishes for a round that are too far above to wait so. */
-  readonly waiting: { readonly messages: number; readonly bytes: number; readonly distant: number };
-  /** Messages known to have come in, and to have gone out. */
+  peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void;
+  /** Messages buffered for future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
+  readonly waiting: { readonly messages: number; readonly bytes: number; readonly farFuture: number };
+  /** Number of messages remembered as received and as sent. */
   readonly remembered: { readonly received: number; readonly sent: number };
 }
 
-/** What may become of a message that comes in; to be counted by. */
+/** What happened to a received message; used as a metric label. */
 export const VALIDATION_RESULTS = [
   "taken",
   "duplicate",
@@ -70,22 +70,22 @@ export const VALIDATION_RESULTS = [
 export type ValidationResult = (typeof VALIDATION_RESULTS)[number];
 
 export interface MessageRouterMetrics {
-  received(fate: ValidationResult): void;
+  received(result: ValidationResult): void;
   relayed(): void;
-  /** A message that the machine is given. */
+  /** Counts a message that is delivered to the engine. */
   taken?(message: Authored): void;
-  /** So many messages of heights to come are not kept, or not any more. */
+  /** Counts messages of future heights that were not buffered, or were evicted. */
   futureDropped?(count: number): void;
 }
 
 export function declareMessageRouterMetrics(metrics: Metrics): MessageRouterMetrics {
-  const judged = metrics.counter({
+  const results = metrics.counter({
     category: "BFT",
     name: "messages_judged_total",
-    help: "Consensus messages that came in, by what became of them",
+    help: "Consensus messages received, by result",
     labels: ["fate"],
   });
-  for (const fate of VALIDATION_RESULTS) judged.with(fate);
+  for (const result of VALIDATION_RESULTS) results.with(result);
   const received = metrics.counter({
     category: "BFT",
     name: "messages_received_total",
@@ -95,15 +95,15 @@ export function declareMessageRouterMetrics(metrics: Metrics): MessageRouterMetr
   const futureDropped = metrics.counter({
     category: "BFT",
     name: "future_messages_dropped_total",
-    help: "Consensus messages of heights to come that were too far ahead, or too many",
+    help: "Consensus messages of future heights that were dropped, too far ahead or too many",
   });
   const relayed = metrics.counter({
     category: "BFT",
     name: "messages_relayed_total",
-    help: "Consensus messages of others that were passed on to other validators",
+    help: "Consensus messages of other validators that were relayed",
   });
   return {
-    received: (fate) => judged.with(fate).increment(),
+    received: (result) => results.with(result).increment(),
     taken: ({ kind, signed }) => received.with(kind, toHex(signed.author)).increment(),
     relayed: () => relayed.with().increment(),
     futureDropped: (count) => futureDropped.with().increment(count),
@@ -121,23 +121,23 @@ export interface MessageRouterParts {
     | "requestTimeoutSeconds"
   >;
   readonly carrier: Carrier;
-  /** Takes what is of the height in progress, and hears for how long it waited for that. */
+  /** Delivers a message of the height in progress to the engine; `waitedMs` is the time since it arrived. */
   readonly deliver: (message: Authored, waitedMs: number) => void;
-  /** Any clock: durations are all that is asked of it. */
+  /** Only durations are measured, so any clock will do. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
-  /** Transactions that are known already, so that those of a proposal are not decoded again. */
+  /** Looks up known transactions, so that those of a proposal are not decoded again. */
   readonly findTransaction?: FindTransaction;
-  /** Somebody speaks of a height beyond ours, so that its chain may have that many blocks less one. */
+  /** Called for a message of a future height: its sender's head may have this number. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
-  /** A message that no honest node sends, from one that is no validator. */
+  /** Called for a message that no honest node sends, from a peer that is not a validator. */
   readonly penalisePeer?: (sender: Address) => void;
   readonly metrics?: MessageRouterMetrics | undefined;
-  /** That of IBF/1 unless stated. */
+  /** IBF/1 by default. */
   readonly codec?: MessageCodec;
-  /** Passes on what waits, so much later: at once unless given. */
-  readonly later?: (passOn: () => void, waitMs: number) => void;
-  /** Time for reading, to each author its share; everything is read at once unless given. */
+  /** Runs relaying after a delay; runs it at once by default. */
+  readonly later?: (relay: () => void, delayMs: number) => void;
+  /** Time shares for decoding, by author; everything is decoded at once by default. */
   readonly shares?: ReadingShares | undefined;
 }
 
@@ -148,7 +148,7 @@ interface Arrived extends Keyed {
 export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
   const { self, schedule, carrier, deliver, clock, logger, onAhead, penalisePeer, metrics, findTransaction } =
     parts;
-  const { codec = IBF_CODEC, later = (passOn) => passOn() } = parts;
+  const { codec = IBF_CODEC, later = (relay) => relay() } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
   const limits: FutureLimits = {
@@ -160,37 +160,37 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
     limits,
     (sender) => head !== undefined && isValidator(head.tally, sender),
   );
-  /** What validators say once, when they connect, may come before we are told of our own head. */
-  const early = createFutureMessages<Arrived>(limits);
-  const distant = createFarFutureRoundChanges<Arrived>(DISTANT_LIMITS);
-  const own = createLastSentMessages();
+  /** Validators send their last messages on connecting, which may be before the first `headAdvanced`. */
+  const beforeStart = createFutureMessages<Arrived>(limits);
+  const farFuture = createFarFutureRoundChanges<Arrived>(FAR_FUTURE_LIMITS);
+  const lastSent = createLastSentMessages();
   const reading = createMessageReading({ codec, findTransaction, shares: parts.shares });
-  /** To be passed on in a moment, by key, to whoever is not known to have it by then. */
+  /** Messages to be relayed after a delay, by key, to the validators not known to have them by then. */
   const relays = new Map<string, Relay>();
   /**
-   * An author who says more than we remember would else have us all pass on the same words again and again, for as long
-   * as the height lasts.
+   * Without it, an author of more messages than `sent` remembers could make all validators relay the same ones again and
+   * again for as long as the height lasts.
    */
   const relayBudget = createRelayBudget(clock);
   const paths = createRelayPaths();
   let head: Head | undefined;
 
-  /** A message of the height in progress: `settle` hears what became of it, at once or when its author has time. */
-  function take(raw: Arrived, current: Head, settle: (fate: ValidationResult) => void): void {
+  /** Decodes a message of the height in progress; calls `settle` at once, or when its author has a share of time. */
+  function take(raw: Arrived, current: Head, settle: (result: ValidationResult) => void): void {
     if (!isValidator(current.tally, self)) {
       settle("notValidating");
       return;
     }
     reading.read(raw, current, (result) => {
       if (result.kind === "unread") {
-        // Somebody else's copy may have more time, now or later.
-        if (result.fate === "overShare") received.forget(raw.key);
-        settle(result.fate);
-      } else if (result.outcome.ok) {
-        accept(raw, result.outcome.value, current);
+        // A copy from another sender may have a share of time left.
+        if (result.reason === "overShare") received.forget(raw.key);
+        settle(result.reason);
+      } else if (result.decoded.ok) {
+        accept(raw, result.decoded.value, current);
         settle("taken");
       } else {
-        const { code: reason, message } = result.outcome.error;
+        const { code: reason, message } = result.decoded.error;
         logger.debug(
           { sender: raw.sender, code: raw.code, reason, message },
           "a consensus message is refused",
@@ -205,46 +205,49 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
     message: Authored,
     current: Head,
   ): void {
-    paths.took(message, key, sender);
+    paths.accepted(message, key, sender);
     decline(key, code, payload);
     if (sent.add(key) && relayBudget.take(message, payload.length, current)) {
       const except = [self, sender, message.signed.author];
       relays.set(key, { key, code, payload, message, to: current.tally.validators, except });
-      if (relays.size === 1) later(passOn, RELAY_PATIENCE_MS);
-      if (relays.size >= RELAYS_LIMIT) passOn();
+      if (relays.size === 1) later(relayPending, RELAY_DELAY_MS);
+      if (relays.size >= RELAYS_LIMIT) relayPending();
     }
     metrics?.taken?.(message);
     deliver(message, clock.nowMs() - arrivedAtMs);
   }
 
-  /** Whoever declined it waits longer. */
-  function passOn(): void {
-    const held: Relay[] = [];
+  /** Relays at once, or after a further delay to validators that declined the author's messages from us. */
+  function relayPending(): void {
+    const delayed: Relay[] = [];
     for (const relay of relays.values()) {
       const { author, payload } = relay.message.signed;
-      const needy = needyOf(relay);
-      const declined = needy.filter((address) => paths.hasDeclined(address, author, payload.height));
+      const recipients = recipientsOf(relay);
+      const declined = recipients.filter((address) => paths.hasDeclined(address, author, payload.height));
       relayTo(
         relay,
-        needy.filter((address) => !declined.includes(address)),
+        recipients.filter((address) => !declined.includes(address)),
       );
-      if (declined.length > 0) held.push({ ...relay, to: declined });
+      if (declined.length > 0) delayed.push({ ...relay, to: declined });
     }
     relays.clear();
-    if (held.length > 0)
-      later(() => held.forEach(passOnHeld), HELD_SHARE * schedule.requestTimeoutSeconds * 1000);
+    if (delayed.length > 0)
+      later(
+        () => delayed.forEach(relayDelayed),
+        DECLINED_DELAY_SHARE * schedule.requestTimeoutSeconds * 1000,
+      );
   }
 
-  function passOnHeld(relay: Relay): void {
-    const needy = needyOf(relay).filter((address) => !paths.isPast(address, relay.message));
-    relayTo(relay, needy);
-    for (const address of needy) paths.forgetDecline(address, relay.message.signed.author);
+  function relayDelayed(relay: Relay): void {
+    const recipients = recipientsOf(relay).filter((address) => !paths.isPast(address, relay.message));
+    relayTo(relay, recipients);
+    for (const address of recipients) paths.forgetDecline(address, relay.message.signed.author);
   }
 
-  /** Whoever has a message meanwhile needs it no more; nor does anybody whose block we have, for that is announced. */
-  function needyOf({ key, message, to, except }: Relay): readonly Address[] {
+  /** The validators that may still need the message: none once its block is committed, for blocks are announced. */
+  function recipientsOf({ key, message, to, except }: Relay): readonly Address[] {
     if (head !== undefined && message.signed.payload.height <= head.header.number) return [];
-    return to.filter((address) => !includesBytes(except, address) && !paths.hasBrought(key, address));
+    return to.filter((address) => !includesBytes(except, address) && !paths.hasSent(key, address));
   }
 
   function relayTo({ code, payload, except }: Relay, to: readonly Address[]): void {
@@ -253,15 +256,15 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
     metrics?.relayed();
   }
 
-  /** Sends a copy back, twice, to those who need not bring us more of that author. */
+  /** Sends a copy back twice to the relayers that are not needed for this author's messages. */
   function decline(key: string, code: number, payload: Uint8Array): void {
     if (payload.length > DECLINE_BYTES) return;
-    const to = paths.takeSpare(key);
+    const to = paths.takeRedundant(key);
     if (to.length === 0) return;
     for (let copy = 0; copy < 2; copy++) carrier.send(code, payload, { to, except: [self, self] });
   }
 
-  function judge(message: Arrived, known: Head, settle: (fate: ValidationResult) => void): void {
+  function route(message: Arrived, known: Head, settle: (result: ValidationResult) => void): void {
     const { key, sender, code, payload } = message;
     if (!received.add(key) && !reading.isAwaited(key, sender)) {
       paths.repeated(key, sender);
@@ -269,49 +272,49 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
       settle("duplicate");
       return;
     }
-    const place = codec.peekRoundId(code, payload);
+    const id = codec.peekRoundId(code, payload);
     const current = known.header.number + 1n;
-    if (place === undefined) settle(refusalOf(message));
-    else if (place.height === current) take(message, known, settle);
-    else if (place.height < current) settle("past");
-    else settle(keep(message, place.height, known));
+    if (id === undefined) settle(decodingErrorOf(message));
+    else if (id.height === current) take(message, known, settle);
+    else if (id.height < current) settle("past");
+    else settle(keep(message, id.height, known));
   }
 
-  /** What is wrong with a message that cannot even be asked for its place. */
-  function refusalOf({ code, payload }: Arrived): ValidationResult {
-    const outcome = readToEnd(codec.read(code, payload, { isAuthorAllowed: () => false }));
-    return outcome.ok ? "malformed" : outcome.error.code;
+  /** The error of a message whose height and round cannot be read. */
+  function decodingErrorOf({ code, payload }: Arrived): ValidationResult {
+    const decoded = readToEnd(codec.read(code, payload, { isAuthorAllowed: () => false }));
+    return decoded.ok ? "malformed" : decoded.error.code;
   }
 
   function keep(message: Arrived, height: bigint, { header, tally }: Head): ValidationResult {
     onAhead?.(message.sender, height - 1n);
     const before = future.count;
-    const fate = future.add(message, height, header.number + 1n);
+    const result = future.add(message, height, header.number + 1n);
     const dropped = before + 1 - future.count;
     if (dropped > 0) metrics?.futureDropped?.(dropped);
-    const isWish = message.code === MESSAGE_CODES.roundChange && isValidator(tally, message.sender);
-    if (fate === "tooFar" && isWish) distant.note(message, height);
-    return fate;
+    const isRoundChange = message.code === MESSAGE_CODES.roundChange && isValidator(tally, message.sender);
+    if (result === "tooFar" && isRoundChange) farFuture.add(message, height);
+    return result;
   }
 
   function receive(message: Arrived): void {
     if (head === undefined) {
-      early.add(message, 0n, 0n);
+      beforeStart.add(message, 0n, 0n);
       return;
     }
-    judge(message, head, (fate) => settle(message, fate));
+    route(message, head, (result) => settle(message, result));
   }
 
-  function settle({ sender }: RawMessage, fate: ValidationResult): void {
-    metrics?.received(fate);
-    // A validator's words may have been made by a liar so that others relay what only we cannot read.
-    if (isDecodingDefect(fate) && head !== undefined && !isValidator(head.tally, sender))
+  function settle({ sender }: RawMessage, result: ValidationResult): void {
+    metrics?.received(result);
+    // A faulty validator may produce messages that other validators relay and only we cannot decode.
+    if (isDecodingError(result) && head !== undefined && !isValidator(head.tally, sender))
       penalisePeer?.(sender);
   }
 
   return {
     receive(message) {
-      // A vote of megabytes is not even worth a hash.
+      // Checked first, so that an oversized Prepare or Commit is not even hashed.
       const limit = isMessageCode(message.code) ? PAYLOAD_LIMITS[message.code] : PAYLOAD_LIMITS[0];
       if (message.payload.length > limit) {
         settle(message, "oversized");
@@ -326,29 +329,29 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
       reading.clear();
       relayBudget.heightBegan();
       paths.heightBegan();
-      own.dropUpTo(next.header.number);
+      lastSent.dropUpTo(next.header.number);
       const height = next.header.number + 1n;
-      for (const message of [...distant.takeUpTo(height), ...future.takeUpTo(height)]) {
-        take(message, next, (fate) => metrics?.received(fate));
+      for (const message of [...farFuture.takeUpTo(height), ...future.takeUpTo(height)]) {
+        take(message, next, (result) => metrics?.received(result));
       }
-      distant.keepOnlyThoseOf(next.tally.validators);
-      early.takeUpTo(0n).forEach(receive);
+      farFuture.keepOnlyFrom(next.tally.validators);
+      beforeStart.takeUpTo(0n).forEach(receive);
     },
     multicast(message, validators) {
-      // A lone validator's proposal is a whole block, to be spelled and hashed for nobody.
+      // Saves a lone validator from encoding and hashing its blocks.
       if (validators.every((validator) => equalBytes(validator, self))) return;
       const { code, payload } = codec.encode(message);
       if (!sent.add(codec.keyOf(code, payload))) return;
-      own.add(message.signed.payload, { code, payload });
+      lastSent.add(message.signed.payload, { code, payload });
       carrier.send(code, payload, { to: validators, except: [self] });
     },
-    peerConnected(address, say) {
+    peerConnected(address, send) {
       paths.forgetDecline(address);
       if (head === undefined || equalBytes(address, self) || !isValidator(head.tally, address)) return;
-      for (const { code, payload } of own.messages) say(code, payload);
+      for (const { code, payload } of lastSent.messages) send(code, payload);
     },
     get waiting() {
-      return { messages: future.count, bytes: future.bytes, distant: distant.count };
+      return { messages: future.count, bytes: future.bytes, farFuture: farFuture.count };
     },
     get remembered() {
       return { received: received.size, sent: sent.size };
@@ -356,13 +359,13 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
   };
 }
 
-/** More than the validators of one round say; who says more is not waited with. */
+/** More messages than the validators of one round send; when there are more, all are relayed without further delay. */
 const RELAYS_LIMIT = 256;
 
-/** Of the timeout of round 0: until then who declined a message may have it from others, and there is time left after it. */
-const HELD_SHARE = 0.25;
+/** Part of round 0's timeout: time to get a declined message from others, with time left in the round afterwards. */
+const DECLINED_DELAY_SHARE = 0.25;
 
-/** Of an author's messages, small ones are enough to decline all. */
+/** Small messages are enough to decline all messages of an author. */
 const DECLINE_BYTES = 1_024;
 
 interface Relay {
@@ -374,15 +377,15 @@ interface Relay {
   readonly except: readonly Address[];
 }
 
-function isDecodingDefect(fate: ValidationResult): boolean {
-  return DECODING_ERRORS.some((defect) => defect === fate);
+function isDecodingError(result: ValidationResult): boolean {
+  return DECODING_ERRORS.some((error) => error === result);
 }
 
 /**
- * Of each validator that is connected; of its messages the last is kept whatever its size, for a RoundChange may carry the
- * block that was prepared.
+ * Per connected validator, and for all. The last message of each is kept at any size, because a RoundChange may include the
+ * prepared block.
  */
-const DISTANT_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024 };
+const FAR_FUTURE_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024 };
 
-/** Some dozens of full blocks. */
+/** Enough for dozens of full blocks. */
 export const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;

@@ -1,30 +1,30 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 
 /**
- * A share of the thread's time for each author of consensus messages, so that the flood of one validator waits for
- * itself and nobody else does.
+ * Gives each author of consensus messages a share of the thread's time, so that a flood from one validator delays only that
+ * validator's messages.
  *
- *     job ──> its account has time, and the turn is young? ── yes ──> steps, until it is done or the turn is old
- *                                                          └─ no ──> waits behind the account's other jobs
+ *     job ──> account has time, and time is left in the slice? ── yes ──> steps, until it is done or the slice is over
+ *                                                              └─ no ──> queued behind the account's other jobs
  *
- * What holds: jobs of one account end in the order in which they came; accounts that have time take turns; no turn is
- * longer than SLICE_MS and one step; what waits is bounded, and the newest is dropped.
+ * Invariants: jobs of one account end in order of arrival; accounts with time left are served round-robin; a slice is at
+ * most SLICE_MS and one step long; queues are bounded, and the newest job is dropped.
  */
 export interface ReadingShares {
-  /** False when too much waits already. */
+  /** False when the queue is full. */
   start(job: ReadingJob): boolean;
-  /** Nothing that waits is worth reading any more. */
+  /** Drops all queued jobs. */
   clear(): void;
 }
 
-/** Work in steps, each of some µs but where it says otherwise. */
+/** Work in steps of some µs each; free steps may be longer. */
 export interface ReadingJob {
-  /** Whose share it takes; may be another after a step. */
+  /** The account to charge; may change after a step. */
   readonly account: ReadingAccount;
   readonly bytes: number;
-  /** Takes a step, and says what comes next; a free one is not charged. */
+  /** Runs a step and returns what the next one is; a free step is not charged. */
   step(): NextStep;
-  /** It was given up while it waited. */
+  /** Called when the job is dropped from the queue. */
   dropped(): void;
 }
 
@@ -34,15 +34,15 @@ export interface ReadingAccount {
   readonly key: string;
   /** Part of the thread's time. */
   readonly share: number;
-  /** What of it is left over is kept, up to this; a debt is never greater. */
+  /** Unused time is kept up to this bound, which also bounds the debt. */
   readonly burstMs: number;
 }
 
-/** Longest turn before others have the thread. */
+/** Longest slice before the event loop runs other work. */
 export const SLICE_MS = 5;
-/** Jobs of one account that wait. */
+/** Queued jobs of one account. */
 export const MAX_WAITING_JOBS = 64;
-/** Bytes of all jobs that wait; an account in which nothing waits may have one more. */
+/** Bytes of all queued jobs; an account with an empty queue may always add one. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface Ledger {
@@ -50,21 +50,21 @@ interface Ledger {
   leftMs: number;
   countedMs: number;
   readonly jobs: ReadingJob[];
-  /** What the job in front would do next. */
+  /** The next step of the first job. */
   next: NextStep;
 }
 
 export function createReadingShares(parts: {
   readonly clock: Clock;
-  /** Runs `action` after what else there is to do. */
+  /** Runs `action` after other pending events. */
   readonly defer: (action: () => void) => void;
 }): ReadingShares {
   const { clock, defer } = parts;
   const ledgers = new Map<string, Ledger>();
-  /** Those with jobs, in the order of their turns: few, where a hundred validators have ten thousand ledgers. */
-  const rows = new Set<Ledger>();
+  /** Ledgers with jobs, in round-robin order: few, while a hundred validators have ten thousand ledgers. */
+  const active = new Set<Ledger>();
   let waitingBytes = 0;
-  let turnEndMs: number | undefined;
+  let sliceEndMs: number | undefined;
   let isDeferred = false;
   let timer: Timer | undefined;
 
@@ -90,16 +90,16 @@ export function createReadingShares(parts: {
     return ledger.leftMs > 0;
   }
 
-  /** The end of the turn in which this runs: whatever is read in one go shares it. */
-  function endOfTurn(): number {
-    if (turnEndMs === undefined) {
-      turnEndMs = clock.nowMs() + SLICE_MS;
-      takeTurnLater();
+  /** The end of the current slice, which is shared by all jobs that are started before the event loop continues. */
+  function sliceEnd(): number {
+    if (sliceEndMs === undefined) {
+      sliceEndMs = clock.nowMs() + SLICE_MS;
+      deferSlice();
     }
-    return turnEndMs;
+    return sliceEndMs;
   }
 
-  /** Takes steps until the job is done, the turn over, the time spent, or the job another account's. */
+  /** Runs steps until the job is done, the slice is over, the account's time is used up, or the job's account changes. */
   function run(job: ReadingJob, ledger: Ledger): NextStep {
     let next = ledger.next;
     let nowMs = clock.nowMs();
@@ -113,71 +113,71 @@ export function createReadingShares(parts: {
       next !== "done" &&
       job.account.key === ledger.account.key &&
       ledger.leftMs > 0 &&
-      nowMs < endOfTurn()
+      nowMs < sliceEnd()
     );
     return next;
   }
 
-  function wait(job: ReadingJob, next: NextStep, ledger: Ledger): void {
+  function enqueue(job: ReadingJob, next: NextStep, ledger: Ledger): void {
     if (ledger.jobs.length === 0) ledger.next = next;
-    rows.add(ledger);
+    active.add(ledger);
     ledger.jobs.push(job);
     waitingBytes += job.bytes;
   }
 
-  /** The job in front of a row, which goes to the end of the rows. */
-  function readFirst(ledger: Ledger, job: ReadingJob): void {
-    rows.delete(ledger);
-    rows.add(ledger);
+  /** Runs the first job of a ledger, and moves the ledger to the end of the round-robin order. */
+  function runFirst(ledger: Ledger, job: ReadingJob): void {
+    active.delete(ledger);
+    active.add(ledger);
     const next = run(job, ledger);
-    // What the last step led to may have cleared everything.
+    // The last step may have caused a call of `clear`.
     if (ledger.jobs[0] !== job) return;
     ledger.next = next;
-    const isElsewhere = job.account.key !== ledger.account.key;
-    if (next !== "done" && !isElsewhere) return;
+    const hasMoved = job.account.key !== ledger.account.key;
+    if (next !== "done" && !hasMoved) return;
     ledger.jobs.shift();
-    if (ledger.jobs.length === 0) rows.delete(ledger);
+    if (ledger.jobs.length === 0) active.delete(ledger);
     waitingBytes -= job.bytes;
     ledger.next = "charged";
-    if (next !== "done") wait(job, next, ledgerOf(job.account));
+    if (next !== "done") enqueue(job, next, ledgerOf(job.account));
   }
 
   function firstWithTime(): Ledger | undefined {
-    for (const ledger of rows) if (hasTime(ledger)) return ledger;
+    for (const ledger of active) if (hasTime(ledger)) return ledger;
     return undefined;
   }
 
-  function takeTurn(): void {
+  function runSlice(): void {
     isDeferred = false;
-    turnEndMs = clock.nowMs() + SLICE_MS;
-    while (clock.nowMs() < turnEndMs) {
+    sliceEndMs = clock.nowMs() + SLICE_MS;
+    while (clock.nowMs() < sliceEndMs) {
       const ledger = firstWithTime();
       const job = ledger?.jobs[0];
       if (ledger === undefined || job === undefined) break;
-      readFirst(ledger, job);
+      runFirst(ledger, job);
     }
-    turnEndMs = undefined;
+    sliceEndMs = undefined;
     schedule();
   }
 
-  function takeTurnLater(): void {
+  function deferSlice(): void {
     if (isDeferred) return;
     isDeferred = true;
-    defer(takeTurn);
+    defer(runSlice);
   }
 
   function schedule(): void {
     let soonestMs = Number.POSITIVE_INFINITY;
-    for (const ledger of rows) {
+    for (const ledger of active) {
       if (hasTime(ledger)) {
-        takeTurnLater();
+        deferSlice();
         return;
       }
       soonestMs = Math.min(soonestMs, -ledger.leftMs / ledger.account.share);
     }
     if (soonestMs === Number.POSITIVE_INFINITY) return;
     timer?.cancel();
-    timer = clock.at(clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), takeTurn);
+    timer = clock.at(clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), runSlice);
   }
 
   return {
@@ -185,19 +185,19 @@ export function createReadingShares(parts: {
       const ledger = ledgerOf(job.account);
       if (ledger.jobs.length > 0) {
         const isFull = ledger.jobs.length >= MAX_WAITING_JOBS || waitingBytes + job.bytes > MAX_WAITING_BYTES;
-        if (!isFull) wait(job, "charged", ledger);
+        if (!isFull) enqueue(job, "charged", ledger);
         return !isFull;
       }
-      wait(job, "charged", ledger);
-      if (hasTime(ledger) && clock.nowMs() < endOfTurn()) readFirst(ledger, job);
+      enqueue(job, "charged", ledger);
+      if (hasTime(ledger) && clock.nowMs() < sliceEnd()) runFirst(ledger, job);
       if (waitingBytes > 0) schedule();
       return true;
     },
     clear() {
       timer?.cancel();
       timer = undefined;
-      const jobs = [...rows].flatMap((ledger) => ledger.jobs.splice(0));
-      rows.clear();
+      const jobs = [...active].flatMap((ledger) => ledger.jobs.splice(0));
+      active.clear();
       waitingBytes = 0;
       for (const [key, ledger] of ledgers)
         if (hasTime(ledger) && ledger.leftMs >= ledger.account.burstMs) ledgers.delete(key);
@@ -206,7 +206,7 @@ export function createReadingShares(parts: {
   };
 }
 
-/** For those who have no threads to share, such as tests: whatever is started is done at once. */
+/** Runs every job to its end at once, for callers without time shares, such as tests. */
 export const READ_AT_ONCE: ReadingShares = {
   start(job) {
     while (job.step() !== "done");

@@ -8,26 +8,25 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
 
 /**
- * How much is passed on for each author, so that a liar cannot have all others fill their connections for it.
+ * Bounds what is relayed for each author, so that a faulty validator cannot make all others fill their connections.
  *
- * A message is passed on only when nothing is wrong with it, and so many in a height. Of a kind and round an author has a few:
- * neither certificates nor the spelling of a signature are signed, and whoever changes those of another must not use up what
- * is the other's. A large message holds the block of a proposer, or one that was prepared, and not just any bytes. Of those
- * an author has one of each kind and round, and as many bytes as the largest messages of a round have at once, and later as
- * many as come in while rounds become longer. What is not passed on reaches those who are connected with its author all the
- * same.
+ * Only valid messages are relayed, and a bounded number per author and height. An author has a few of each kind and round:
+ * neither certificates nor the encoding of a signature are signed, so another node can produce variants of a message, and
+ * these must not use up the author's budget. Large messages contain a proposed or a prepared block: an author has one of
+ * each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that is not
+ * relayed still reaches the nodes that are connected to its author.
  */
 export interface RelayBudget {
-  /** Whether the message may be passed on, which is counted. It belongs to the height after `head`. */
+  /** Whether the message, of the height after `head`, may be relayed; counts it if so. */
   take(message: Authored, bytes: number, head: Head): boolean;
   heightBegan(): void;
 }
 
-/** In one height. An honest author says four things in a round, and the rounds become longer and longer. */
+/** Per height. An honest author sends four messages in a round, and each round lasts twice as long as the one before. */
 const RELAYS_OF_AUTHOR = 256;
-/** In one place: who forgot what it said, in a restart, may say something else. */
+/** Per kind and round: a validator that restarts without a vote log may send another message. */
 const VARIANTS = 4;
-/** What is longer holds a block, or the certificates of dozens of validators. */
+/** A larger message contains a block, or the certificates of dozens of validators. */
 const LARGE_RELAY_BYTES = 64 * 1024;
 /** A Proposal and a RoundChange of the largest size. */
 const BURST_BYTES = 32 * 1024 * 1024;
@@ -38,8 +37,8 @@ interface Account {
   leftBytes: number;
   countedMs: number;
   messages: number;
-  /** How many were passed on in this height, by size, kind and round. */
-  readonly places: Map<string, number>;
+  /** Messages relayed at this height, by size class, kind and round. */
+  readonly relayed: Map<string, number>;
 }
 
 export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
@@ -60,7 +59,7 @@ export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
       leftBytes: BURST_BYTES,
       countedMs: clock.nowMs(),
       messages: 0,
-      places: new Map<string, number>(),
+      relayed: new Map<string, number>(),
     };
     accounts.set(key, opened);
     return opened;
@@ -71,24 +70,24 @@ export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
       const { author, payload } = message.signed;
       const account = accountOf(author);
       const isLarge = bytes > LARGE_RELAY_BYTES;
-      const place = `${isLarge} ${message.kind} ${payload.round}`;
-      const variants = account.places.get(place) ?? 0;
+      const key = `${isLarge} ${message.kind} ${payload.round}`;
+      const variants = account.relayed.get(key) ?? 0;
       if (account.messages >= RELAYS_OF_AUTHOR || variants >= (isLarge ? 1 : VARIANTS)) return false;
       refill(account);
       if (isLarge && account.leftBytes < bytes) return false;
       if (findMessageError(validatorSetAfter(head), withRound, message) !== undefined) return false;
       account.messages++;
-      account.places.set(place, variants + 1);
+      account.relayed.set(key, variants + 1);
       if (isLarge) account.leftBytes -= bytes;
       return true;
     },
     heightBegan() {
       for (const [key, account] of accounts) {
         refill(account);
-        // Who has all of its share is met anew; it may be no validator any more.
+        // A full budget equals a new one; the author may no longer be a validator.
         if (account.leftBytes === BURST_BYTES) accounts.delete(key);
         account.messages = 0;
-        account.places.clear();
+        account.relayed.clear();
       }
     },
   };

@@ -5,28 +5,28 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 
 /**
- * Who brings us the messages of an author, and whom we bring them to: an epidemic broadcast tree for each author, as in
- * Plumtree (Leitão and others, 2007). If all passed on to all at once, the messages of a block would grow with the cube of
- * the number of validators.
+ * Tracks which nodes relay an author's messages to us, and to which we relay them: an epidemic broadcast tree per author, as
+ * in Plumtree (Leitão and others, 2007). If every validator relayed to every other at once, the messages per block would
+ * grow with the cube of the number of validators.
  *
- * A validator declines an author's messages from a relayer whose copies it does not need: it sends such a copy back, twice.
- * Nobody sends the same bytes twice over a connection otherwise, so that Besu declines nothing. A declined relayer waits
- * much longer before it passes them on, and does so only while the block is undecided: nothing is ever kept back for good.
- * Whoever does so at last believes that decline no longer.
+ * A validator declines an author's messages from a relayer whose copies it does not need by sending such a copy back twice.
+ * The same bytes are never sent twice over a connection otherwise, so Besu never declines. A declined relayer waits much
+ * longer before it relays those messages, and relays them only while the block is undecided; so no message is withheld
+ * for good. A relayer that has to relay after all forgets the decline.
  */
 export interface RelayPaths {
-  /** A message that came from `sender` was taken. */
-  took(message: Authored, key: string, sender: Address): void;
-  /** One that was taken before, in this height or the last, came from `sender` as well, or once more. */
+  /** Records the first accepted copy of a message, received from `sender`. */
+  accepted(message: Authored, key: string, sender: Address): void;
+  /** Records another copy, from `sender`, of a message accepted at this height or the last. */
   repeated(key: string, sender: Address): void;
-  /** Those of whom we need no messages of its author, and whom that is to be told now: it counts as told. */
-  takeSpare(key: string): readonly Address[];
-  /** Whether it brought a message of this height. */
-  hasBrought(key: string, sender: Address): boolean;
-  /** Whether it said something that nobody says without that message, or who has enough of its kind. */
+  /** Returns the relayers to which a decline should be sent now, and records it as sent. */
+  takeRedundant(key: string): readonly Address[];
+  /** Whether `sender` sent us this message of this height. */
+  hasSent(key: string, sender: Address): boolean;
+  /** Whether `to` has sent a message of the same round's later stage, so that it does not need `message`. */
   isPast(to: Address, message: Authored): boolean;
   hasDeclined(to: Address, author: Address, height: bigint): boolean;
-  /** It may depend on us: `author` undefined stands for all. */
+  /** Forgets declines, since `to` may depend on us: for one author, or for all when `author` is undefined. */
   forgetDecline(to: Address, author?: Address): void;
   heightBegan(): void;
 }
@@ -34,81 +34,81 @@ export interface RelayPaths {
 interface Source {
   readonly author: Address;
   readonly height: bigint;
-  /** Who brought it, in the order in which they did. */
-  readonly bringers: Map<string, Address>;
-  /** Those of them whose copies are not needed, and who may not know it. */
-  spare: readonly Address[];
+  /** The nodes that sent it to us, in order of arrival. */
+  readonly senders: Map<string, Address>;
+  /** Senders whose copies are not needed, and to which no decline was sent yet. */
+  redundant: readonly Address[];
 }
 
 export function createRelayPaths(): RelayPaths {
-  /** By receiver and then by author, the height up to which it needs none of the author's messages from us. */
+  /** The height up to which a receiver declined an author's messages from us, by receiver and then by author. */
   const declinedUpTo = new Map<string, Map<string, bigint>>();
-  /** By relayer and author, the height up to which we do not decline again. */
-  const saidUpTo = new Map<string, bigint>();
-  /** Messages of this height, and of the last: copies come late. */
+  /** The height up to which we do not send another decline, by relayer and author. */
+  const declineSentUpTo = new Map<string, bigint>();
+  /** Messages of this height, and of the last, because copies arrive late. */
   let sources = new Map<string, Source>();
   let earlier = sources;
-  /** The last that each validator said in this height. */
-  const said = new Map<string, Authored>();
+  /** The last message of each validator at this height. */
+  const lastMessages = new Map<string, Authored>();
 
   const sourceOf = (key: string): Source | undefined => sources.get(key) ?? earlier.get(key);
 
-  function repeated(key: string, sender: Address): void {
-    const source = sourceOf(key);
+  function repeated(messageKey: string, sender: Address): void {
+    const source = sourceOf(messageKey);
     if (source === undefined) return;
-    const { author, height, bringers } = source;
-    const by = toKey(sender);
-    if (bringers.has(by)) {
+    const { author, height, senders } = source;
+    const key = toKey(sender);
+    if (senders.has(key)) {
       noteDecline(sender, author, height);
       return;
     }
-    bringers.set(by, sender);
-    // Kept are the author itself, if it is connected with us, and whoever is quicker; or else the quickest few.
+    senders.set(key, sender);
+    // Keeps the author, if it is connected to us, and the first sender; or else the first few.
     if (equalBytes(sender, author)) {
-      source.spare = [...bringers.values()].slice(1, -1);
-    } else if (bringers.size > KEPT_RELAYERS || bringers.has(toKey(author))) {
-      source.spare = [sender];
+      source.redundant = [...senders.values()].slice(1, -1);
+    } else if (senders.size > KEPT_RELAYERS || senders.has(toKey(author))) {
+      source.redundant = [sender];
     }
   }
 
   function noteDecline(to: Address, author: Address, height: bigint): void {
     const authors = declinedUpTo.get(toKey(to)) ?? new Map<string, bigint>();
-    // What is learned at once is not all forgotten at once.
-    const spread = BigInt((to[19] ?? 0) * 7 + (author[19] ?? 0) * 13) % BELIEVED_HEIGHTS;
-    authors.set(toKey(author), height + BELIEVED_HEIGHTS + spread);
+    // Spreads the expiry of declines that arrive at the same time.
+    const spread = BigInt((to[19] ?? 0) * 7 + (author[19] ?? 0) * 13) % DECLINE_HEIGHTS;
+    authors.set(toKey(author), height + DECLINE_HEIGHTS + spread);
     dropOldest(authors, VALIDATORS_LIMIT);
     declinedUpTo.set(toKey(to), authors);
     dropOldest(declinedUpTo, VALIDATORS_LIMIT);
   }
 
   return {
-    took(message, key, sender) {
+    accepted(message, key, sender) {
       const { author, payload } = message.signed;
       if (!sources.has(key))
-        sources.set(key, { author, height: payload.height, bringers: new Map(), spare: [] });
+        sources.set(key, { author, height: payload.height, senders: new Map(), redundant: [] });
       dropOldest(sources, SOURCES_LIMIT);
-      const before = said.get(toKey(author));
-      if (before === undefined || isLater(message, before)) said.set(toKey(author), message);
+      const before = lastMessages.get(toKey(author));
+      if (before === undefined || isLater(message, before)) lastMessages.set(toKey(author), message);
       repeated(key, sender);
     },
     repeated,
-    takeSpare(key) {
+    takeRedundant(key) {
       const source = sourceOf(key);
       if (source === undefined) return [];
-      const { author, height, spare } = source;
-      source.spare = [];
-      return spare.filter((bringer) => {
-        const pair = toKey(bringer) + toKey(author);
-        if ((saidUpTo.get(pair) ?? -1n) >= height) return false;
-        saidUpTo.delete(pair);
-        saidUpTo.set(pair, height + SAID_HEIGHTS);
-        dropOldest(saidUpTo, PAIRS_LIMIT);
+      const { author, height, redundant } = source;
+      source.redundant = [];
+      return redundant.filter((relayer) => {
+        const pair = toKey(relayer) + toKey(author);
+        if ((declineSentUpTo.get(pair) ?? -1n) >= height) return false;
+        declineSentUpTo.delete(pair);
+        declineSentUpTo.set(pair, height + DECLINE_PAUSE_HEIGHTS);
+        dropOldest(declineSentUpTo, PAIRS_LIMIT);
         return true;
       });
     },
-    hasBrought: (key, sender) => sources.get(key)?.bringers.has(toKey(sender)) === true,
+    hasSent: (key, sender) => sources.get(key)?.senders.has(toKey(sender)) === true,
     isPast(to, message) {
-      const last = said.get(toKey(to));
+      const last = lastMessages.get(toKey(to));
       if (last === undefined || last.signed.payload.round !== message.signed.payload.round) return false;
       return message.kind !== "roundChange" && STAGES[last.kind] > STAGES[message.kind];
     },
@@ -119,12 +119,12 @@ export function createRelayPaths(): RelayPaths {
         return;
       }
       declinedUpTo.delete(toKey(to));
-      said.delete(toKey(to));
+      lastMessages.delete(toKey(to));
     },
     heightBegan() {
       earlier = sources;
       sources = new Map();
-      said.clear();
+      lastMessages.clear();
     },
   };
 }
@@ -134,7 +134,7 @@ function isLater(one: Authored, other: Authored): boolean {
   return rounds > 0 || (rounds === 0 && STAGES[one.kind] > STAGES[other.kind]);
 }
 
-/** In the order in which they are said in a round. */
+/** The order in which a validator sends these in a round. */
 const STAGES: Readonly<Record<Authored["kind"], number>> = {
   roundChange: 0,
   proposal: 1,
@@ -143,16 +143,16 @@ const STAGES: Readonly<Record<Authored["kind"], number>> = {
 };
 
 /**
- * Heights for which a decline is believed, at least; at most twice as many. Each takes about four messages again, which is a
- * seventh of all among forty validators.
+ * Heights for which a decline is valid: at least so many, at most twice as many. Renewing one takes about four messages,
+ * which is a seventh of all messages among forty validators.
  */
-const BELIEVED_HEIGHTS = 256n;
+const DECLINE_HEIGHTS = 256n;
 
-/** Of those who bring the messages of an author that is not connected with us: some may stop, and the quickest changes. */
+/** Relayers kept for an author that is not connected to us: some may stop relaying, and the fastest one changes. */
 const KEPT_RELAYERS = 8;
 
-/** Heights for which one is not repeated: it takes a moment, and Besu does not hear it. */
-const SAID_HEIGHTS = 8n;
+/** Heights before a decline is sent again: it takes effect after a moment, and Besu ignores it. */
+const DECLINE_PAUSE_HEIGHTS = 8n;
 
 const VALIDATORS_LIMIT = 200;
 
@@ -163,7 +163,7 @@ const PAIRS_LIMIT = 10_000;
 const SOURCES_LIMIT = 2_000;
 
 /**
- * How long a message waits before it is passed on. Validators that are all connected have it from its author by then, or
- * need it no more, and their processors are busy with it; where they are not, each step takes so much longer.
+ * Delay before a message is relayed. In a full mesh the validators have it from its author by then, or no longer need it,
+ * and relaying earlier would compete for their processors; in other topologies each hop takes that much longer.
  */
-export const RELAY_PATIENCE_MS = 30;
+export const RELAY_DELAY_MS = 30;

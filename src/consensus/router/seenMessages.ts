@@ -2,9 +2,9 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { type Hash, keccak256 } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
 
-/** The last so many messages, or other things known by a key; the oldest is forgotten first. */
+/** A bounded set of message keys that drops the oldest first. */
 export interface SeenMessages {
-  /** True the first time, and again once it is forgotten. */
+  /** True when the key is new, or was dropped since. */
   add(key: string): boolean;
   forget(key: string): void;
   readonly size: number;
@@ -30,9 +30,8 @@ export function createSeenMessages(limit: number): SeenMessages {
 }
 
 /**
- * What a message is known by: its code and its bytes. The incumbent leaves the code out
- * (ibft2.md#relay-and-buffers), so that whoever is quick enough can have it ignore a message by sending the
- * same bytes under another code.
+ * Key of a message: the hash of its code and bytes. Besu leaves the code out (ibft2.md#relay-and-buffers), so a peer can
+ * make it ignore a message by sending the same bytes under another code first.
  */
 export function keyOfMessage(code: number, payload: Uint8Array): string {
   const hash: Hash = keccak256(concatBytes(Uint8Array.of(code), payload));

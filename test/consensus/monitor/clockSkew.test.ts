@@ -13,7 +13,7 @@ const START_SECONDS = 1_700_000_000;
 /** What we tell while `proposals` of each of `authors` come in turn, so long before (+) or after (-) their time. */
 function aRun(validators: readonly Address[] = VALIDATORS) {
   const skew = createClockSkew(SELF);
-  skew.validatorsAre(validators);
+  skew.setValidators(validators);
   let height = 0n;
   const run = {
     news: [] as SkewReport[],
@@ -61,8 +61,8 @@ describe("clocks that differ", () => {
     expect(run.said()).toEqual([]);
     run.hearInTurn(1, (author) => (author === CAROL ? 1_970 : -30));
     expect(run.said()).toEqual([
-      `warn: the clock of ${toHex(CAROL)} is at least 2.0 s ahead of this machine's: what it proposes is refused when its time ` +
-        "has not come. Is the time right (timedatectl, chronyc tracking)?",
+      `warn: the clock of ${toHex(CAROL)} is at least 2.0 s ahead of this machine's: its proposals are refused while their ` +
+        "timestamps are in the future. Is the time right (timedatectl, chronyc tracking)?",
     ]);
     expect(run.news[0]?.facts).toEqual({ validator: CAROL, aheadMs: 1_970 });
   });
@@ -71,8 +71,8 @@ describe("clocks that differ", () => {
     const run = aRun();
     run.hearInTurn(3, (author) => (author === DAVE ? -2_040 : -30));
     expect(run.said()).toEqual([
-      `warn: the proposals of ${toHex(DAVE)} come at least 2.0 s after the time that they bear: its clock is 2.0 s ` +
-        "behind this machine's, or the way from it is that slow. Is the time right (timedatectl, chronyc tracking)?",
+      `warn: the proposals of ${toHex(DAVE)} arrive at least 2.0 s after their timestamps: its clock is 2.0 s ` +
+        "behind this machine's, or the link to it is that slow. Is the time right (timedatectl, chronyc tracking)?",
     ]);
   });
 
@@ -86,8 +86,8 @@ describe("clocks that differ", () => {
     const ahead = aRun();
     ahead.hearInTurn(3, (author) => (author === DAVE ? 0 : -2_060));
     expect(ahead.said()).toEqual([
-      "warn: the proposals of 2 of the 3 other validators come at least 2.1 s after the time that they bear: this " +
-        "machine's clock is 2.1 s ahead of theirs, or the way from them is that slow. " +
+      "warn: the proposals of 2 of the 3 other validators arrive at least 2.1 s after their timestamps: this " +
+        "machine's clock is 2.1 s ahead of theirs, or the links to them are that slow. " +
         "Is the time right (timedatectl, chronyc tracking)?",
     ]);
     ahead.hearInTurn(3, () => 0);

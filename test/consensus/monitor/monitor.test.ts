@@ -151,7 +151,7 @@ describe("the operator of a chain that stands", () => {
     const run = aRun({ self: 7 });
     await live(run.clock, 6_000);
     expect(run.said("warn")).toEqual([
-      "no block for 5 s at height 1: this node is no validator and hears no votes; " +
+      "no block for 5 s at height 1: this node is not a validator and receives no votes; " +
         "ibft_status of a validator tells who is missing",
     ]);
   });
@@ -179,8 +179,8 @@ describe("a lost round", () => {
     await live(run.clock, 1_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
     expect(line?.message).toBe(
-      `round 0 of height 1 is lost, its 2 s are over: it was the turn of ${TEXTS[0]}, and no proposal came, ` +
-        `so that nobody could vote; not heard lately: ${TEXTS[0]}, ${TEXTS[2]}`,
+      `round 0 of height 1 failed, its 2 s are over: the proposer was ${TEXTS[0]}, and no proposal came, ` +
+        `so there were no votes; not heard recently: ${TEXTS[0]}, ${TEXTS[2]}`,
     );
     expect(line?.facts).toMatchObject({
       unheard: [ADDRESSES[0], ADDRESSES[2]],
@@ -199,7 +199,7 @@ describe("a lost round", () => {
     await live(run.clock, 2_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
     expect(line?.message).toBe(
-      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and our proposal had 1 of the 3 votes needed; " +
+      "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its proposal had 1 of the 3 votes needed; " +
         `voted: this node; silent: ${TEXTS[1]}, ${TEXTS[2]}, ${TEXTS[3]}`,
     );
     expect(line?.facts).toMatchObject({
@@ -214,7 +214,7 @@ describe("a lost round", () => {
     for (const index of [1, 2]) await run.prepares(index);
     await live(run.clock, 1_100);
     expect(run.said("warn")).toEqual([
-      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and our proposal was prepared, but sealed by " +
+      "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its proposal was prepared, but sealed by " +
         `1 of the 3 needed; sealed: this node; prepared only: ${TEXTS[1]}, ${TEXTS[2]}; silent: ${TEXTS[3]}`,
     ]);
   });
@@ -223,8 +223,8 @@ describe("a lost round", () => {
     const run = aRun({ self: 0, buildMs: 2_500 });
     await live(run.clock, 2_100);
     expect(run.said("warn")).toEqual([
-      "round 0 of height 1 is lost, its 2 s are over: it was our turn, and no block of ours was ready, " +
-        `so that nobody could vote; not heard lately: ${TEXTS.slice(1).join(", ")}`,
+      "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its block was not ready, " +
+        `so there were no votes; not heard recently: ${TEXTS.slice(1).join(", ")}`,
     ]);
   });
 
@@ -234,8 +234,8 @@ describe("a lost round", () => {
     await run.says(2, { round: 3 });
     await run.says(1, { round: 3 });
     expect(run.said("warn")).toEqual([
-      `round 0 of height 1 is lost, others went on: it was the turn of ${TEXTS[0]}, and no proposal came, ` +
-        `so that nobody could vote; not heard lately: ${TEXTS[0]}`,
+      `round 0 of height 1 failed, others moved on: the proposer was ${TEXTS[0]}, and no proposal came, ` +
+        `so there were no votes; not heard recently: ${TEXTS[0]}`,
     ]);
   });
 
@@ -243,8 +243,8 @@ describe("a lost round", () => {
     const run = aRun();
     await live(run.clock, 2_100);
     for (const round of [2, 3]) for (const index of [1, 2]) await run.says(index, { round });
-    expect(run.said("warn").map((message) => message.slice(0, 23))).toEqual(
-      [0, 1, 2].map((round) => `round ${round} of height 1 is `),
+    expect(run.said("warn").map((message) => message.slice(0, 26))).toEqual(
+      [0, 1, 2].map((round) => `round ${round} of height 1 failed`),
     );
   });
 
@@ -252,7 +252,7 @@ describe("a lost round", () => {
     const run = aRun();
     for (let round = 1; round <= 40; round++) for (const index of [1, 2]) await run.says(index, { round });
     expect(run.said("warn").length).toBe(5);
-    expect(run.said("debug").filter((message) => message.includes(" is lost, ")).length).toBe(35);
+    expect(run.said("debug").filter((message) => message.includes(" failed, ")).length).toBe(35);
     const losesHeight = async (height: bigint): Promise<void> => {
       run.goesTo(height);
       for (const index of [1, 2]) await run.says(index, { round: 1, height });
@@ -264,7 +264,7 @@ describe("a lost round", () => {
     expect(run.said("warn").length).toBe(5);
     await live(run.clock, 1_900);
     await losesHeight(4n);
-    expect(run.said("warn").at(-1)).toMatch(/^round 0 of height 4 is lost, /);
+    expect(run.said("warn").at(-1)).toMatch(/^round 0 of height 4 failed, /);
   });
 });
 

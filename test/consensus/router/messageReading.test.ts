@@ -40,7 +40,7 @@ function aReading() {
   const reading = createMessageReading({ codec: IBF_CODEC, shares: hand.shares });
   const results: string[] = [];
   const note = (result: ReadingResult): number =>
-    results.push(result.kind === "unread" ? result.fate : result.outcome.ok ? "read" : "refused");
+    results.push(result.kind === "unread" ? result.reason : result.decoded.ok ? "read" : "refused");
   return {
     ...hand,
     reading,
@@ -73,7 +73,7 @@ describe("a message of the height in progress", () => {
     }
     expect(accounts.size).toBe(4);
     for (const sender of [STRANGER, addressOf(8)]) hand.read(sender, wish(3));
-    expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["strangers", "strangers"]);
+    expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["untrusted", "untrusted"]);
   });
 
   it("is read from another's copy where the first one waits for its sender's time", () => {

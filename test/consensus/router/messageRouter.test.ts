@@ -323,7 +323,7 @@ describe("consensus messages of heights to come", () => {
     expect(taken.length).toBe(1);
     advance();
     expect(taken.length).toBe(2);
-    expect(desk.waiting).toEqual({ messages: 0, bytes: 0, distant: 0 });
+    expect(desk.waiting).toEqual({ messages: 0, bytes: 0, farFuture: 0 });
   });
 
   it("come with the time for which they waited", () => {
@@ -371,10 +371,10 @@ describe("wishes for a round in heights far above ours", () => {
     const { desk, hear, advance } = aDesk();
     hear(3, aMessage(3, 2n ** 64n - 1n));
     hear(1, aMessage(1, 14n));
-    expect(desk.waiting.distant).toBe(2);
+    expect(desk.waiting.farFuture).toBe(2);
     for (const voter of [0, 1, 2])
       advance({ coinbase: addressAt(voter), vote: { kind: "drop", recipient: addressAt(3) } });
-    expect(desk.waiting.distant).toBe(1);
+    expect(desk.waiting.farFuture).toBe(1);
   });
 
   it("are not kept where they are too large together, but for the last of each", () => {
@@ -388,14 +388,14 @@ describe("wishes for a round in heights far above ours", () => {
       code: 3,
       payload: new Uint8Array(bytes),
     });
-    for (const bytes of [10, 11, 12]) words.note(sized(bytes), 20n);
+    for (const bytes of [10, 11, 12]) words.add(sized(bytes), 20n);
     expect(words.takeUpTo(19n)).toEqual([]);
     expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([11, 12]);
     // It may carry a block as large as blocks can be; whoever has most gives way when all have too much.
-    for (const message of [sized(5), sized(30), sized(20, 2), sized(10, 3)]) words.note(message, 20n);
+    for (const message of [sized(5), sized(30), sized(20, 2), sized(10, 3)]) words.add(message, 20n);
     expect(words.takeUpTo(19n)).toEqual([]);
     expect(words.count).toBe(3);
-    words.note(sized(11, 3), 20n);
+    words.add(sized(11, 3), 20n);
     expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([20, 10, 11]);
   });
 });

@@ -13,10 +13,10 @@ const LONG = 600n;
 const stranger = (index: number): Address => bigintToFixedBytes(BigInt(index), 20) as Address;
 
 /** A Prepare of b that these brought, in that order. */
-function afterHearing(...bringers: readonly Address[]): RelayPaths {
+function afterHearing(...senders: readonly Address[]): RelayPaths {
   const paths = createRelayPaths();
-  for (const [at, sender] of bringers.entries()) {
-    if (at === 0) paths.took(prepare("b", { round: 0 }), "key", sender);
+  for (const [at, sender] of senders.entries()) {
+    if (at === 0) paths.accepted(prepare("b", { round: 0 }), "key", sender);
     else paths.repeated("key", sender);
   }
   return paths;
@@ -24,25 +24,25 @@ function afterHearing(...bringers: readonly Address[]): RelayPaths {
 
 describe("messages of an author", () => {
   it("are needed of nobody else who brings them after it, and of the first who brings them before", () => {
-    expect(afterHearing(b, c, a).takeSpare("key")).toEqual([a]);
+    expect(afterHearing(b, c, a).takeRedundant("key")).toEqual([a]);
     const paths = afterHearing(c, a, d, b);
-    expect(paths.takeSpare("key")).toEqual([a, d]);
+    expect(paths.takeRedundant("key")).toEqual([a, d]);
     // Each is told once, in some heights.
-    expect(paths.takeSpare("key")).toEqual([]);
-    paths.took(prepare("b", { round: 1 }), "other", b);
+    expect(paths.takeRedundant("key")).toEqual([]);
+    paths.accepted(prepare("b", { round: 1 }), "other", b);
     paths.repeated("other", a);
-    expect(paths.takeSpare("other")).toEqual([]);
+    expect(paths.takeRedundant("other")).toEqual([]);
   });
 
   it("are needed of some where it is not connected with us", () => {
     const relayers = Array.from({ length: 9 }, (_, index) => stranger(index));
-    expect(afterHearing(...relayers.slice(0, 8)).takeSpare("key")).toEqual([]);
-    expect(afterHearing(...relayers).takeSpare("key")).toEqual(relayers.slice(8));
+    expect(afterHearing(...relayers.slice(0, 8)).takeRedundant("key")).toEqual([]);
+    expect(afterHearing(...relayers).takeRedundant("key")).toEqual(relayers.slice(8));
   });
 
   it("are declined by a second copy of one, until long after, or until that is forgotten", () => {
     const paths = afterHearing(b, c);
-    expect([paths.hasBrought("key", c), paths.hasDeclined(c, b, NEXT)]).toEqual([true, false]);
+    expect([paths.hasSent("key", c), paths.hasDeclined(c, b, NEXT)]).toEqual([true, false]);
     paths.repeated("key", c);
     expect([paths.hasDeclined(c, b, NEXT), paths.hasDeclined(c, b, LONG)]).toEqual([true, false]);
     expect([paths.hasDeclined(c, a, NEXT), paths.hasDeclined(a, b, NEXT)]).toEqual([false, false]);
@@ -70,8 +70,8 @@ describe("who has said what comes after a message", () => {
     const paths = createRelayPaths();
     const before = prepare("b", { round: 1 });
     expect(paths.isPast(a, before)).toBe(false);
-    paths.took(commit("a", { round: 1 }), "commit", a);
-    paths.took(prepare("a", { round: 1 }), "prepare", a);
+    paths.accepted(commit("a", { round: 1 }), "commit", a);
+    paths.accepted(prepare("a", { round: 1 }), "prepare", a);
     expect(paths.isPast(a, before)).toBe(true);
     expect(paths.isPast(a, commit("b", { round: 1 }))).toBe(false);
     expect(paths.isPast(a, prepare("b", { round: 2 }))).toBe(false);
